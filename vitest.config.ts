@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['packages/**/*.test.ts', 'scripts/**/*.test.ts'],
+    globalSetup: ['packages/server/testing/postgres-for-all-tests.ts'],
+    // Every file has its own database and its own processes; two cores share them all.
+    pool: 'forks',
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    // A skipped test is a hole nobody sees: CI turns each one into a failure.
+    reporters: process.env['CI'] ? ['default', './packages/server/testing/no-skips-reporter.ts'] : ['default'],
+  },
+});
