@@ -1,0 +1,34 @@
+/** Who may do what. Permissions are a closed list; roles are nested sets of them, seeded into every tenant. */
+
+const READS_OF_WORK = [
+  'read:dag',
+  'read:dag_run',
+  'read:task_instance',
+  'read:xcom',
+  'read:connection',
+  'read:variable',
+  'read:pool',
+  'read:asset',
+] as const;
+const WRITES_OF_OPERATOR = ['write:dag_run', 'write:task_instance', 'write:dag', 'write:asset'] as const;
+const WRITES_OF_EDITOR = ['write:connection', 'write:variable', 'write:pool', 'write:xcom'] as const;
+const ADMIN_ONLY = ['read:audit_log', 'read:config', 'read:user', 'write:user'] as const;
+
+export const PERMISSIONS = [...READS_OF_WORK, ...WRITES_OF_OPERATOR, ...WRITES_OF_EDITOR, ...ADMIN_ONLY] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+export const ROLE_NAMES = ['viewer', 'operator', 'editor', 'admin'] as const;
+export type RoleName = (typeof ROLE_NAMES)[number];
+
+/** Each role contains the one before it. */
+export const ROLE_PERMISSIONS: Record<RoleName, readonly Permission[]> = {
+  viewer: READS_OF_WORK,
+  operator: [...READS_OF_WORK, ...WRITES_OF_OPERATOR],
+  editor: [...READS_OF_WORK, ...WRITES_OF_OPERATOR, ...WRITES_OF_EDITOR],
+  admin: PERMISSIONS,
+};
+
+const KNOWN = new Set<string>(PERMISSIONS);
+
+/** A permission this version does not know (written by a newer one) grants nothing. */
+export const isPermission = (name: string): name is Permission => KNOWN.has(name);

@@ -1,0 +1,90 @@
+/**
+ * The bearer tokens of users: HS256, short-lived, bound to a session row. The token says who and until when; whether the
+ * session still stands, and what the user may do, is read from the database at every request, so that a logout,
+ * a deactivation or a changed role takes effect at once.
+ */
+import { SignJWT, errors, jwtVerify } from 'jose';
+
+const ISSUER = 'svc';
+/** Tokens of agents carry another audience: neither kind is ever accepted in place of the other. */
+const USER_AUDIENCE = 'svc:user';
+const CLOCK_LEEWAY_SECONDS = 10;
+
+export type UserClaims = {
+  userId: string;
+  email: string;
+  tenantId: string;
+  tenantName: string;
+  roles: readonly string[];
+  sessionId: string;
+  /** First login of this session, kept across renewals; seconds since the epoch. */
+  authTime: number;
+  expiresAt: number;
+};
+
+export type TokenFault = 'expired' | 'invalid';
+
+export type TokenSigner = {
+  signUser(claims: UserClaims): Promise<string>;
+  verifyUser(token: string): Promise<UserClaims | TokenFault>;
+};
+
+export function createTokenSigner(secret: string): TokenSigner {
+  const key = new TextEncoder().encode(secret);
+  return {
+    signUser: (claims) =>
+      new SignJWT({
+        email: claims.email,
+        tenant: claims.tenantName,
+        tenant_id: claims.tenantId,
+        roles: claims.roles,
+        sid: claims.sessionId,
+        auth_time: claims.authTime,
+      })
+        .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+        .setSubject(claims.userId)
+        .setIssuer(ISSUER)
+        .setAudience(USER_AUDIENCE)
+        .setJti(crypto.randomUUID())
+        .setIssuedAt()
+        .setExpirationTime(claims.expiresAt)
+        .sign(key),
+    async verifyUser(token) {
+      try {
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: ['HS256'],
+          issuer: ISSUER,
+          audience: USER_AUDIENCE,
+          clockTolerance: CLOCK_LEEWAY_SECONDS,
+          requiredClaims: ['sub', 'exp', 'sid', 'tenant_id', 'auth_time'],
+        });
+        return claimsOf(payload) ?? 'invalid';
+      } catch (error) {
+        return error instanceof errors.JWTExpired ? 'expired' : 'invalid';
+      }
+    },
+  };
+}
+
+function claimsOf(payload: Record<string, unknown>): UserClaims | undefined {
+  const { sub, email, tenant, tenant_id: tenantId, roles, sid, auth_time: authTime, exp } = payload;
+  if (
+    typeof sub !== 'string' ||
+    typeof email !== 'string' ||
+    typeof tenant !== 'string' ||
+    typeof tenantId !== 'string'
+  )
+    return undefined;
+  if (typeof sid !== 'string' || typeof authTime !== 'number' || typeof exp !== 'number' || !Array.isArray(roles))
+    return undefined;
+  return {
+    userId: sub,
+    email,
+    tenantId,
+    tenantName: tenant,
+    roles: roles.map(String),
+    sessionId: sid,
+    authTime,
+    expiresAt: exp,
+  };
+}

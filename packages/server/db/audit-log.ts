@@ -1,0 +1,28 @@
+import type { TenantDb } from './database.ts';
+
+/** Who did something, from where: taken from the request, written with the change in one transaction. */
+export type Actor = { name: string; clientIp: string; requestId: string };
+
+export type AuditEntry = {
+  /** Airflow's name for the operation: `post_connection`, `patch_dag`, … */
+  event: string;
+  objectKind: string;
+  objectId: string;
+  /** Names of what changed, never the values: a secret must not reach the log by this road. */
+  detail?: Record<string, unknown>;
+};
+
+export async function recordAudit(db: TenantDb, actor: Actor, entry: AuditEntry): Promise<void> {
+  await db
+    .insertInto('audit_log')
+    .values({
+      event: entry.event,
+      actor: actor.name,
+      client_ip: actor.clientIp,
+      request_id: actor.requestId,
+      object_kind: entry.objectKind,
+      object_id: entry.objectId,
+      detail: JSON.stringify(entry.detail ?? {}),
+    })
+    .execute();
+}

@@ -1,0 +1,40 @@
+/**
+ * Brings the schema up to date. Several processes may boot at once: Kysely's migrator takes an advisory lock in the
+ * transaction that migrates, so one does the work and the others find it done.
+ */
+import { Kysely, PostgresDialect } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import pg from 'pg';
+import * as identityAndSecrets from './migrations/0001-identity-and-secrets.ts';
+
+/** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
+const MIGRATIONS = {
+  '0001-identity-and-secrets': identityAndSecrets,
+};
+
+export class SchemaTooNewError extends Error {}
+
+export async function migrate(url: string): Promise<{ applied: string[] }> {
+  // A pool of its own: no statement timeout, because waiting for another process's migration is not a fault.
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 2,
+    connectionTimeoutMillis: 5_000,
+    application_name: 'svc migrate',
+  });
+  pool.on('error', () => {}); // surfaces through the statement that was running
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+    const { error, results } = await migrator.migrateToLatest();
+    if (error instanceof Error && error.message.startsWith('corrupted migrations')) {
+      throw new SchemaTooNewError(
+        `the database was migrated by a newer version of svc (${error.message}): run that version, or restore a backup`,
+      );
+    }
+    if (error) throw error;
+    return { applied: (results ?? []).map((result) => result.migrationName) };
+  } finally {
+    await db.destroy();
+  }
+}

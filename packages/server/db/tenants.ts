@@ -1,0 +1,30 @@
+import { ROLE_NAMES, ROLE_PERMISSIONS } from '../auth/permissions.ts';
+import type { Database } from './database.ts';
+
+export const DEFAULT_TENANT = 'default';
+
+export const findTenantByName = (db: Database, name: string) =>
+  db.shared.selectFrom('tenants').select(['id', 'name']).where('name', '=', name).executeTakeFirst();
+
+/** Makes the tenant if it is missing, and brings its built-in roles up to what this version defines. */
+export async function ensureTenant(db: Database, name: string): Promise<{ id: string; name: string }> {
+  await db.shared
+    .insertInto('tenants')
+    .values({ name })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute();
+  const tenant = await db.shared
+    .selectFrom('tenants')
+    .select(['id', 'name'])
+    .where('name', '=', name)
+    .executeTakeFirstOrThrow();
+  await db
+    .tenant(tenant.id)
+    .insertInto('roles')
+    .values(ROLE_NAMES.map((role) => ({ name: role, permissions: [...ROLE_PERMISSIONS[role]] })))
+    .onConflict((conflict) =>
+      conflict.columns(['tenant_id', 'name']).doUpdateSet((eb) => ({ permissions: eb.ref('excluded.permissions') })),
+    )
+    .execute();
+  return tenant;
+}
