@@ -1,0 +1,229 @@
+import type { KeyDefinition } from './key-definition.ts';
+
+export const SERVER_KEYS = {
+  'server.role': {
+    type: 'enum',
+    values: ['all', 'api', 'scheduler'],
+    default: 'all',
+    emptyMeans: 'all',
+    edition: 'pro',
+    doc: 'Components of this process: `all` runs everything, `api` only HTTP and UI with a restricted identity, `scheduler` the privileged rest (reconciler, dispatch, agent RPC). Empty means `all`; splitting is pro-only.',
+  },
+  'server.http_addr': { type: 'address', default: '0.0.0.0:8080', edition: 'both', doc: 'HTTP and UI listener.' },
+  'server.grpc_addr': { type: 'address', default: '0.0.0.0:9091', edition: 'both', doc: 'Agent RPC listener.' },
+  'server.metrics_addr': { type: 'address', default: '0.0.0.0:9090', edition: 'both', doc: 'Metrics listener.' },
+  'server.grpc_tls.cert': {
+    type: 'string',
+    default: '',
+    edition: 'pro',
+    doc: 'PEM certificate (path) that turns on TLS on the agent RPC listener; empty means plaintext, for development.',
+  },
+  'server.grpc_tls.key': {
+    type: 'string',
+    default: '',
+    edition: 'pro',
+    doc: 'PEM private key (path) of that certificate; both must be set to encrypt.',
+  },
+  'server.cors.allowed_origins': {
+    type: 'list',
+    default: ['http://localhost:8080'],
+    pattern: /^https?:\/\/[^\s/?#@]+$/,
+    allowed: 'origins such as https://ui.example.com (scheme, host and optional port, no path, no wildcard)',
+    edition: 'both',
+    doc: 'Browser origins allowed to call the API.',
+  },
+  'server.trusted_proxies': {
+    type: 'list',
+    default: [],
+    fromEnvironment: true,
+    edition: 'both',
+    defaultDoc: 'empty (trust none)',
+    doc: 'Proxy IPs or CIDRs whose `X-Forwarded-For` is honored. Scope it to the ingress: a task inside a trusted range could forge its client IP. An invalid entry means trust none.',
+  },
+  'server.base_url': {
+    type: 'string',
+    default: '',
+    pattern: /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/,
+    allowed: 'an http or https URL without query, such as https://flows.example.com/svc',
+    extension: true,
+    edition: 'both',
+    doc: 'URL under which users reach this server; its path becomes the cookie path and the base of the UI. Empty means the root path.',
+  },
+} as const satisfies Record<string, KeyDefinition>;
+
+export const DATABASE_KEYS = {
+  'database.url': {
+    type: 'string',
+    default: 'postgres://svc:svc@localhost:5432/svc?sslmode=disable',
+    pattern: /^postgres(ql)?:\/\/\S+$/,
+    allowed: 'a URL starting with postgres:// or postgresql://',
+    carriesPassword: true,
+    edition: 'both',
+    doc: 'PostgreSQL connection string.',
+  },
+  'database.max_open_conns': {
+    type: 'int',
+    default: 25,
+    min: 1,
+    edition: 'both',
+    doc: 'Pool maximum of open connections.',
+  },
+  'database.max_idle_conns': {
+    type: 'int',
+    default: 5,
+    min: 0,
+    edition: 'both',
+    doc: 'Pool maximum of idle connections.',
+  },
+  'database.statement_timeout': {
+    type: 'duration',
+    default: '30s',
+    max: 2_147_483_647,
+    extension: true,
+    edition: 'both',
+    doc: 'Longest time one statement may run before the database cancels it; non-positive disables the limit.',
+  },
+  'database.idle_in_transaction_timeout': {
+    type: 'duration',
+    default: '60s',
+    max: 2_147_483_647,
+    extension: true,
+    edition: 'both',
+    doc: 'Longest time a transaction may sit idle before the database ends it and frees its locks; non-positive disables the limit.',
+  },
+} as const satisfies Record<string, KeyDefinition>;
+
+export const REDIS_KEYS = {
+  'redis.url': {
+    type: 'string',
+    default: '',
+    pattern: /^rediss?:\/\/\S+$/,
+    allowed: 'a URL starting with redis:// or rediss://',
+    carriesPassword: true,
+    edition: 'pro',
+    doc: 'Key-value store for cross-task values and locks; empty keeps cross-task values in the database and tails logs in-process (lite).',
+  },
+  'redis.ca_file': {
+    type: 'string',
+    default: '',
+    pattern: /^\//,
+    allowed: 'an absolute path',
+    edition: 'pro',
+    doc: 'Absolute path of a PEM CA bundle trusted for a `rediss://` store; empty means system roots only.',
+  },
+} as const satisfies Record<string, KeyDefinition>;
+
+export const SCHEDULER_KEYS = {
+  'scheduler.enabled': {
+    type: 'bool',
+    default: true,
+    edition: 'both',
+    doc: 'Whether this process runs the scheduler loop.',
+  },
+  'scheduler.loop_interval_ms': {
+    type: 'int',
+    default: 1000,
+    min: 1,
+    edition: 'both',
+    doc: 'Tick interval in milliseconds.',
+  },
+  'scheduler.dispatch_buffer_size': {
+    type: 'int',
+    default: 0,
+    edition: 'both',
+    doc: 'Depth of the queued-dispatch channel; 0 keeps dispatch synchronous with the tick (lite), more enables the worker pool (pro).',
+  },
+  'scheduler.dispatch_workers': {
+    type: 'int',
+    default: 0,
+    edition: 'both',
+    doc: 'Workers draining the dispatch queue; ignored when the buffer size is 0 or less, otherwise at least 1.',
+  },
+} as const satisfies Record<string, KeyDefinition>;
+
+export const XCOM_KEYS = {
+  'xcom.max_bytes': {
+    type: 'int',
+    default: 1_048_576,
+    min: 1,
+    extension: true,
+    edition: 'both',
+    doc: 'Largest cross-task value in bytes of JSON; a larger one fails the task with a clear error.',
+  },
+} as const satisfies Record<string, KeyDefinition>;
+
+export const OBSERVABILITY_KEYS = {
+  'observability.log_level': {
+    type: 'enum',
+    values: ['debug', 'info', 'warn', 'error'],
+    default: 'info',
+    aliases: { warning: 'warn' },
+    emptyMeans: 'info',
+    fallback: 'info',
+    edition: 'both',
+    doc: 'Lowest level that is logged (`warning` is an alias of `warn`); unknown values fall back to `info`.',
+  },
+  'observability.log_format': {
+    type: 'enum',
+    values: ['json', 'text'],
+    default: 'json',
+    edition: 'both',
+    doc: 'Log lines as JSON or as text.',
+  },
+  'observability.otel.enabled': {
+    type: 'bool',
+    default: true,
+    edition: 'both',
+    doc: 'Export OpenTelemetry traces.',
+  },
+  'observability.otel.endpoint': {
+    type: 'string',
+    default: 'localhost:4317',
+    pattern: /^(https?:\/\/[^\s/?#@]+\/?|[^\s/?#@]+:\d+)$/,
+    allowed: 'host:port, or an http or https URL',
+    edition: 'both',
+    doc: 'OTLP collector endpoint.',
+  },
+} as const satisfies Record<string, KeyDefinition>;
+
+export const UI_KEYS = {
+  'ui.instance_name': {
+    type: 'string',
+    default: 'svc',
+    edition: 'both',
+    doc: 'Label in the navigation bar of the UI.',
+  },
+  'ui.auto_refresh_interval_seconds': {
+    type: 'int',
+    default: 0,
+    min: 0,
+    edition: 'both',
+    doc: 'How often the UI polls DAG, run and task-instance state; 0 falls back to 30 seconds, the lite edition sets 1.',
+  },
+  // Free text on purpose: a value other than the two known ones is legal and shows no badge.
+  'ui.edition': {
+    type: 'string',
+    default: '',
+    edition: 'both',
+    doc: '`lite` shows a silver LITE badge, `pro` a gold PRO badge and permits `auth.provider: oidc`; empty or other shows no badge.',
+  },
+  'ui.workspace': {
+    type: 'string',
+    default: '',
+    edition: 'both',
+    doc: 'DAG project directory the lite web editor edits; empty disables the editor.',
+  },
+  'ui.monaco_dir': {
+    type: 'string',
+    default: '',
+    edition: 'both',
+    doc: 'Where setup fetched the pinned code-editor bundle; empty shows a setup hint.',
+  },
+  'ui.dist_dir': {
+    type: 'string',
+    default: '',
+    extension: true,
+    edition: 'both',
+    doc: 'Directory of the web UI bundle; empty uses the one `svc setup` fetched.',
+  },
+} as const satisfies Record<string, KeyDefinition>;

@@ -1,0 +1,89 @@
+import type { KeyDefinition } from './key-definition.ts';
+
+export const LOGS_KEYS = {
+  'logs.dir': {
+    type: 'string',
+    default: '/var/log/svc',
+    edition: 'both',
+    doc: 'Directory of task logs for the disk backend.',
+  },
+  'logs.backend': {
+    type: 'enum',
+    values: ['disk', 'objstore', 'cloudstore'],
+    default: 'disk',
+    edition: 'pro',
+    doc: 'Durable log store: `disk` (the only one of the lite edition), `objstore` (S3-compatible) or `cloudstore` (native cloud object store).',
+  },
+  'logs.retention': {
+    type: 'duration',
+    default: '0',
+    extension: true,
+    edition: 'both',
+    doc: 'Age after which task logs are deleted; 0 keeps them.',
+  },
+  'logs.sink.bucket': {
+    type: 'string',
+    default: '',
+    edition: 'pro',
+    doc: 'Target bucket; required for `objstore` and `cloudstore`.',
+  },
+  'logs.sink.prefix': {
+    type: 'string',
+    default: '',
+    edition: 'pro',
+    doc: 'Optional key prefix; objects lie at `{prefix}/{tenant}/{dag}/{run}/{task}/{try}.log`.',
+  },
+  'logs.sink.region': {
+    type: 'string',
+    default: '',
+    edition: 'pro',
+    doc: '`objstore` only: region, required by some stores and ignored by others.',
+  },
+  'logs.sink.endpoint': {
+    type: 'string',
+    default: '',
+    edition: 'pro',
+    doc: '`objstore` only: endpoint of a compatible store; empty uses the provider default.',
+  },
+  'logs.sink.force_path_style': {
+    type: 'bool',
+    default: false,
+    edition: 'pro',
+    doc: '`objstore` only: bucket in the path, required by some compatible stores.',
+  },
+  'logs.sink.access_key_id': {
+    type: 'secret',
+    default: '',
+    edition: 'pro',
+    doc: '`objstore` only: static credential, discouraged; empty uses the keyless identity chain.',
+  },
+  'logs.sink.secret_access_key': {
+    type: 'secret',
+    default: '',
+    edition: 'pro',
+    doc: '`objstore` only: static credential, discouraged; empty uses the keyless identity chain.',
+  },
+  'logs.sink.credentials_file': {
+    type: 'string',
+    default: '',
+    edition: 'pro',
+    doc: '`cloudstore` only: path of a service-account key file, discouraged; empty uses application default credentials.',
+  },
+} as const satisfies Record<string, KeyDefinition>;
+
+export const SECRETS_KEYS = {
+  'secrets.backend': {
+    type: 'string',
+    default: '',
+    defaultDoc: 'empty (disabled)',
+    edition: 'pro (orchestrator)',
+    doc: 'Provider secrets-backend class the in-pod resolver drives under the keyless identity of the pod; empty leaves the built-in vault as the only source.',
+  },
+  'secrets.backend_kwargs': {
+    type: 'json',
+    default: '',
+    defaultDoc: 'empty (treated as `{}`)',
+    edition: 'pro (orchestrator)',
+    doc: 'Keyword arguments of that class as a JSON object, delivered verbatim; a kind is served only if its `*_prefix` argument is present.',
+  },
+} as const satisfies Record<string, KeyDefinition>;
