@@ -57,7 +57,8 @@ const requirements = (): string[] => {
         'Run the script with the Node that this project pins: node_modules/.bin/node.',
     );
   }
-  return [`apache-airflow==${AIRFLOW_VERSION}`, `tzdata==${tzdata}`];
+  // time-machine stops the clock for the golden files; everything else is Airflow's own.
+  return [`apache-airflow==${AIRFLOW_VERSION}`, `tzdata==${tzdata}`, 'time-machine'];
 };
 
 // The stamp is written last and says what was asked for, so an interrupted or outdated install is never taken for done.
@@ -92,15 +93,16 @@ const makeBootstrap = (python: string): string => {
   return uv;
 };
 
-const install = ({ python, wanted }: { python: string; wanted: readonly string[] }): void => {
+// Without --force an environment that only lacks something is completed in place, so that those using it are not disturbed.
+const install = ({ python, wanted, force }: { python: string; wanted: readonly string[]; force: boolean }): void => {
   checkPython(python);
   mkdirSync(CACHE, { recursive: true });
   const uv = makeBootstrap(python);
-  rmSync(TARGET, { recursive: true, force: true });
+  if (force) rmSync(TARGET, { recursive: true, force: true });
   run({
     what: 'Creating the Airflow environment',
     command: uv,
-    args: ['venv', '--quiet', '--python', python, TARGET],
+    args: ['venv', '--quiet', '--allow-existing', '--python', python, TARGET],
     hint: `Remove ${BOOTSTRAP} and try again.`,
   });
   const cutOff = ['--exclude-newer', RESOLVE_AS_OF, '--exclude-newer-package', 'tzdata=2027-01-01'];
@@ -135,11 +137,12 @@ const verify = (): string =>
 const main = (): void => {
   const wanted = requirements();
   const stamp = `${JSON.stringify({ requirements: wanted, resolvedAsOf: RESOLVE_AS_OF })}\n`;
-  if (!process.argv.includes('--force') && isComplete(stamp)) {
+  const force = process.argv.includes('--force');
+  if (!force && isComplete(stamp)) {
     process.stdout.write(`Already installed: ${TARGET}\n`);
     return;
   }
-  install({ python: process.env['PYTHON'] ?? 'python3', wanted });
+  install({ python: process.env['PYTHON'] ?? 'python3', wanted, force });
   process.stdout.write(`${verify().split('\n').at(-1) ?? ''}\n`);
   writeFileSync(STAMP, stamp);
   process.stdout.write(`Installed: ${TARGET}\n`);
