@@ -1,0 +1,175 @@
+// A timetable as data: what the compiler writes into the spec and what the scheduler reads. Field names are those of
+// Airflow 3.2's public timetable classes (airflow.sdk), so a compiler copies constructor arguments and nothing else.
+//
+//   type                   fields (? = optional, default in brackets)                        Airflow class or schedule
+//   null                   -                                                                 schedule=None
+//   once                   -                                                                 "@once"
+//   continuous             -                                                                 "@continuous"
+//   cron_trigger           expression, timezone, interval?[0], run_immediately?[false]       CronTriggerTimetable, "0 0 * * *"
+//   multiple_cron_trigger  expressions, timezone, interval?[0], run_immediately?[false]      MultipleCronTriggerTimetable
+//   cron_data_interval     expression, timezone                                              CronDataIntervalTimetable
+//   delta_trigger          delta, interval?[0]                                               DeltaTriggerTimetable, timedelta(...)
+//   delta_data_interval    delta                                                             DeltaDataIntervalTimetable
+//   events                 event_dates, restrict_to_events?[false], presorted?[false],       EventsTimetable
+//                          description?[null]
+//   asset                  assets                                                            schedule=[Asset("a")], Asset & Asset
+//   asset_or_time          timetable (any of the above but asset), assets                    AssetOrTimeSchedule
+//
+//   expression   the author's words: five to seven fields or a preset (@daily); presets are resolved here, not by the compiler
+//   timezone     IANA name ("Europe/Paris"), "UTC", or a fixed offset "+05:30"
+//   delta,       {kind: "timedelta", days?, seconds?, microseconds?}  (Python's own normal form: str() and repr() keep working)
+//   interval     {kind: "relativedelta", years?, months?, weeks?, days?, hours?, minutes?, seconds?, microseconds?, leapdays?,
+//                 year?, month?, day?, hour?, minute?, second?, microsecond?, weekday?: [0..6] | [0..6, n]}
+//   run_immediately  true | false | {kind: "timedelta", ...}
+//   event_dates  ISO 8601 with offset, up to six decimals: "2026-03-01T06:00:00+01:00"
+//   assets       {type: "asset", name, uri, group?, extra?} | {type: "asset_alias", name, group?} | {type: "asset_name_ref", name}
+//                | {type: "asset_uri_ref", uri} | {type: "asset_all" | "asset_any", objects: [assets, ...]}
+//
+// The schema checks shape only. `timetableProblems` (validate.ts) says whether a cron expression or a zone exists.
+
+import { Type, type Static } from 'typebox';
+
+const closed = { additionalProperties: false } as const;
+const optionalInt = Type.Optional(Type.Integer());
+
+export const TimedeltaSpec = Type.Object(
+  {
+    kind: Type.Literal('timedelta'),
+    days: optionalInt,
+    seconds: optionalInt,
+    microseconds: optionalInt,
+  },
+  closed,
+);
+export type TimedeltaSpec = Static<typeof TimedeltaSpec>;
+
+export const RelativedeltaSpec = Type.Object(
+  {
+    kind: Type.Literal('relativedelta'),
+    // Plural: how far to move.
+    years: optionalInt,
+    months: optionalInt,
+    weeks: optionalInt,
+    days: optionalInt,
+    leapdays: optionalInt,
+    hours: optionalInt,
+    minutes: optionalInt,
+    seconds: optionalInt,
+    microseconds: optionalInt,
+    // Singular: what to set before moving, as in relativedelta(months=1, day=1).
+    year: Type.Optional(Type.Integer({ minimum: 1, maximum: 9999 })),
+    month: Type.Optional(Type.Integer({ minimum: 1, maximum: 12 })),
+    day: Type.Optional(Type.Integer({ minimum: 1, maximum: 31 })),
+    hour: Type.Optional(Type.Integer({ minimum: 0, maximum: 23 })),
+    minute: Type.Optional(Type.Integer({ minimum: 0, maximum: 59 })),
+    second: Type.Optional(Type.Integer({ minimum: 0, maximum: 59 })),
+    microsecond: Type.Optional(Type.Integer({ minimum: 0, maximum: 999_999 })),
+    weekday: Type.Optional(Type.Array(Type.Integer(), { minItems: 1, maxItems: 2 })),
+  },
+  closed,
+);
+export type RelativedeltaSpec = Static<typeof RelativedeltaSpec>;
+
+export const DeltaSpec = Type.Union([TimedeltaSpec, RelativedeltaSpec]);
+export type DeltaSpec = Static<typeof DeltaSpec>;
+
+export const AssetCondition = Type.Cyclic(
+  {
+    AssetCondition: Type.Union([
+      Type.Object(
+        {
+          type: Type.Literal('asset'),
+          name: Type.String(),
+          uri: Type.String(),
+          group: Type.Optional(Type.String()),
+          extra: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        },
+        closed,
+      ),
+      Type.Object(
+        { type: Type.Literal('asset_alias'), name: Type.String(), group: Type.Optional(Type.String()) },
+        closed,
+      ),
+      Type.Object({ type: Type.Literal('asset_name_ref'), name: Type.String() }, closed),
+      Type.Object({ type: Type.Literal('asset_uri_ref'), uri: Type.String() }, closed),
+      Type.Object({ type: Type.Literal('asset_all'), objects: Type.Array(Type.Ref('AssetCondition')) }, closed),
+      Type.Object({ type: Type.Literal('asset_any'), objects: Type.Array(Type.Ref('AssetCondition')) }, closed),
+    ]),
+  },
+  'AssetCondition',
+);
+export type AssetCondition = Static<typeof AssetCondition>;
+
+const expression = Type.String();
+const timezone = Type.String();
+const interval = Type.Optional(DeltaSpec);
+const runImmediately = Type.Optional(Type.Union([Type.Boolean(), TimedeltaSpec]));
+
+const NullTimetable = Type.Object({ type: Type.Literal('null') }, closed);
+const OnceTimetable = Type.Object({ type: Type.Literal('once') }, closed);
+const ContinuousTimetable = Type.Object({ type: Type.Literal('continuous') }, closed);
+
+const CronTriggerTimetable = Type.Object(
+  { type: Type.Literal('cron_trigger'), expression, timezone, interval, run_immediately: runImmediately },
+  closed,
+);
+export type CronTriggerTimetable = Static<typeof CronTriggerTimetable>;
+
+const MultipleCronTriggerTimetable = Type.Object(
+  {
+    type: Type.Literal('multiple_cron_trigger'),
+    expressions: Type.Array(expression, { minItems: 1 }),
+    timezone,
+    interval,
+    run_immediately: runImmediately,
+  },
+  closed,
+);
+export type MultipleCronTriggerTimetable = Static<typeof MultipleCronTriggerTimetable>;
+
+const CronDataIntervalTimetable = Type.Object(
+  { type: Type.Literal('cron_data_interval'), expression, timezone },
+  closed,
+);
+export type CronDataIntervalTimetable = Static<typeof CronDataIntervalTimetable>;
+
+const DeltaTriggerTimetable = Type.Object({ type: Type.Literal('delta_trigger'), delta: DeltaSpec, interval }, closed);
+export type DeltaTriggerTimetable = Static<typeof DeltaTriggerTimetable>;
+
+const DeltaDataIntervalTimetable = Type.Object({ type: Type.Literal('delta_data_interval'), delta: DeltaSpec }, closed);
+export type DeltaDataIntervalTimetable = Static<typeof DeltaDataIntervalTimetable>;
+
+const EventsTimetable = Type.Object(
+  {
+    type: Type.Literal('events'),
+    event_dates: Type.Array(Type.String()),
+    restrict_to_events: Type.Optional(Type.Boolean()),
+    presorted: Type.Optional(Type.Boolean()),
+    description: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  },
+  closed,
+);
+export type EventsTimetable = Static<typeof EventsTimetable>;
+
+export const TimeTimetableSpec = Type.Union([
+  NullTimetable,
+  OnceTimetable,
+  ContinuousTimetable,
+  CronTriggerTimetable,
+  MultipleCronTriggerTimetable,
+  CronDataIntervalTimetable,
+  DeltaTriggerTimetable,
+  DeltaDataIntervalTimetable,
+  EventsTimetable,
+]);
+/** A timetable that knows only time: everything but `asset` and `asset_or_time`. */
+export type TimeTimetableSpec = Static<typeof TimeTimetableSpec>;
+
+const AssetTimetable = Type.Object({ type: Type.Literal('asset'), assets: AssetCondition }, closed);
+const AssetOrTimeTimetable = Type.Object(
+  { type: Type.Literal('asset_or_time'), timetable: TimeTimetableSpec, assets: AssetCondition },
+  closed,
+);
+
+export const TimetableSpec = Type.Union([...TimeTimetableSpec.anyOf, AssetTimetable, AssetOrTimeTimetable]);
+export type TimetableSpec = Static<typeof TimetableSpec>;
