@@ -58,8 +58,10 @@ function parseText(definition: ScalarDefinition, text: string): ParseOutcome {
     case 'json':
       return text.trim() === '' || isJsonObject(text) ? accept(text) : refuse(allowedFor(definition));
     case 'secret': {
-      const isLongEnough = text === '' || Array.from(text).length >= (definition.minLength ?? 0);
-      return isLongEnough ? accept(text) : refuse(allowedFor(definition));
+      // A secret mounted from a file often ends in the line break of the editor that wrote it.
+      const secret = text.replace(/\r?\n$/, '');
+      const isLongEnough = secret === '' || Array.from(secret).length >= (definition.minLength ?? 0);
+      return isLongEnough ? accept(secret) : refuse(allowedFor(definition));
     }
     case 'string': {
       const trimmed = text.trim();

@@ -25,19 +25,36 @@ interface Walk {
 export function readYaml(options: { file: string; text: string }): SourceReading {
   const { file, text } = options;
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
+  const document = parse(text, lines);
+  if (document === undefined) {
+    return { settings: [], problems: [wholeFile(file, 'not valid YAML: nested too deeply')], warnings: [] };
+  }
   const walk: Walk = { file, document, lines, settings: [], problems: [] };
   for (const error of document.errors) {
-    const { line, col } = lines.linePos(error.pos[0]);
-    walk.problems.push(wholeFile(`${file}:${line}:${col}`, `not valid YAML: ${error.message.replaceAll(/\s+/g, ' ')}`));
+    walk.problems.push(wholeFile(positionOf(walk, error.pos[0]), `not valid YAML: ${error.message}`));
   }
-  const root = resolve(walk, document.contents);
-  if (walk.problems.length === 0 && isMap(root)) {
-    readSection(walk, root, '');
-  } else if (walk.problems.length === 0 && !isNothing(root)) {
-    walk.problems.push(wholeFile(originOf(walk, root), 'the file must be a map of sections, such as "server:"'));
+  if (walk.problems.length === 0) {
+    const root = document.contents;
+    if (isMap(root)) {
+      readSection(walk, root, '');
+    } else if (!isNothing(root)) {
+      walk.problems.push(wholeFile(originOf(walk, root), 'the file must be a map of sections, such as "server:"'));
+    }
   }
-  return { settings: walk.settings, problems: walk.problems, warnings: [] };
+  const warnings = document.warnings.map(({ pos, message }) => `${positionOf(walk, pos[0])}: ${message}`);
+  return { settings: walk.settings, problems: walk.problems, warnings };
+}
+
+/** The parser is recursive: a file of ten thousand brackets ends in a stack overflow, which is the file's fault. */
+function parse(text: string, lineCounter: LineCounter): Document | undefined {
+  try {
+    return parseDocument(text, { lineCounter, uniqueKeys: true, prettyErrors: false });
+  } catch (error) {
+    if (error instanceof RangeError) {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 function readSection(walk: Walk, section: YAMLMap, prefix: string): void {
@@ -48,14 +65,9 @@ function readSection(walk: Walk, section: YAMLMap, prefix: string): void {
     const origin = originOf(walk, isScalar(pair.key) ? pair.key : value);
     // A name with a dot in it would match a key without being nested, and then hide from the duplicate check.
     if (name.includes('.')) {
-      const nested = path.split('.').join(': ');
-      const allowed = `nesting instead of dots (${nested})`;
-      walk.problems.push({
-        key: path,
-        allowed,
-        origin,
-        message: `${origin}: ${quote(path)} has to be nested: ${nested}`,
-      });
+      const allowed = nestedForm(nearestKey(path));
+      const message = `${origin}: unknown key ${quote(name)}; sections are nested, not dotted; did you mean ${allowed}?`;
+      walk.problems.push({ key: path, allowed, origin, message });
     } else if (isConfigKey(path)) {
       readKey({ walk, key: path, value, origin });
     } else if (!isSectionName(path)) {
@@ -63,7 +75,7 @@ function readSection(walk: Walk, section: YAMLMap, prefix: string): void {
     } else if (isMap(value)) {
       readSection(walk, value, path);
     } else if (!isNothing(value)) {
-      const allowed = `a map of keys, such as ${exampleOf(path)}`;
+      const allowed = `a map of keys, such as ${nestedForm(firstKeyOf(path))}`;
       walk.problems.push({
         key: path,
         allowed,
@@ -124,7 +136,14 @@ function isNothing(node: unknown): boolean {
 }
 
 function resolve(walk: Walk, node: unknown): unknown {
-  return isAlias(node) ? node.resolve(walk.document) : node;
+  if (!isAlias(node)) {
+    return node;
+  }
+  const target = node.resolve(walk.document);
+  if (target === undefined) {
+    walk.problems.push(wholeFile(originOf(walk, node), `not valid YAML: no anchor &${node.source} before this alias`));
+  }
+  return target;
 }
 
 function originOf(walk: Walk, node: unknown): string {
@@ -132,7 +151,11 @@ function originOf(walk: Walk, node: unknown): string {
   if (start === undefined) {
     return walk.file;
   }
-  const { line, col } = walk.lines.linePos(start);
+  return positionOf(walk, start);
+}
+
+function positionOf(walk: Walk, offset: number): string {
+  const { line, col } = walk.lines.linePos(offset);
   return `${walk.file}:${line}:${col}`;
 }
 
@@ -140,11 +163,21 @@ function isSectionName(path: string): boolean {
   return configKeys.some((key) => key.startsWith(`${path}.`));
 }
 
-function exampleOf(section: string): string {
-  const key = configKeys.find((candidate) => candidate.startsWith(`${section}.`)) ?? section;
-  return `${section}: {${key.slice(section.length + 1).replaceAll('.', ': {')}: …`;
+function firstKeyOf(section: string): string {
+  return configKeys.find((candidate) => candidate.startsWith(`${section}.`)) ?? section;
+}
+
+/** `auth.jwt.secret` as one would write it: `auth: {jwt: {secret: …}}`. */
+function nestedForm(path: string): string {
+  const parts = path.split('.');
+  return `${parts.join(': {')}: …${'}'.repeat(parts.length - 1)}`;
 }
 
 export function wholeFile(origin: string, message: string): ConfigProblem {
-  return { key: '', allowed: 'a YAML file of configuration keys', origin, message: `${origin}: ${message}` };
+  return {
+    key: '',
+    allowed: 'a YAML file of configuration keys',
+    origin,
+    message: `${origin}: ${message.replaceAll(/\s+/g, ' ')}`,
+  };
 }

@@ -1,0 +1,162 @@
+// Whether a configuration may boot. Loading says whether each value is well-formed; this says whether they fit together
+// and are safe together. Pure, so that `svc config` and tests can ask without starting anything.
+
+import { isLoopbackHost, parseAddress } from './address.ts';
+import type { Config, ConfigKey } from './keys.ts';
+import { variableOf } from './keys.ts';
+import { checkSingleSignOn } from './oidc-checks.ts';
+import { editionOf } from './resolved.ts';
+import { readSecretKeys } from './secret-key.ts';
+import { broadRanges } from './trusted-proxies.ts';
+
+export interface BootProblem {
+  /** The key to change first. */
+  readonly key: ConfigKey;
+  /** What is wrong and what to set. */
+  readonly message: string;
+}
+
+export interface BootReport {
+  /** Any of these stops the boot. */
+  readonly errors: readonly BootProblem[];
+  readonly warnings: readonly string[];
+}
+
+export function checkBoot(config: Config): BootReport {
+  const singleSignOn = checkSingleSignOn(config);
+  return {
+    errors: [
+      ...checkJwtSecret(config),
+      ...checkSecretKeys(config),
+      ...singleSignOn.errors,
+      ...checkDevNoAuth(config),
+      ...checkLogSink(config),
+      ...checkWarmPools(config),
+      ...checkGrpcTls(config),
+      ...checkRole(config),
+    ],
+    warnings: [...singleSignOn.warnings, ...safetyWarnings(config), ...completenessWarnings(config)],
+  };
+}
+
+function checkJwtSecret(config: Config): BootProblem[] {
+  if (config.auth.jwt.secret !== '') {
+    return [];
+  }
+  const message =
+    'auth.jwt.secret is not set, and nothing can sign API and agent tokens without it; set SVC_AUTH_JWT_SECRET to at least 32 characters, for example the output of "openssl rand -hex 32"';
+  return [{ key: 'auth.jwt.secret', message }];
+}
+
+function checkSecretKeys(config: Config): BootProblem[] {
+  return readSecretKeys(config).problems.map(({ key, error }) => ({
+    key,
+    message: `${key} (${variableOf(key)}) is not a 32-byte key: ${error}`,
+  }));
+}
+
+function checkDevNoAuth(config: Config): BootProblem[] {
+  const address = config.server.httpAddr;
+  if (!config.auth.devNoAuth || isLoopbackHost(parseAddress(address)?.host ?? '')) {
+    return [];
+  }
+  const message = `auth.dev_no_auth makes every caller an admin, and server.http_addr ${JSON.stringify(address)} can be reached from other machines; set SVC_SERVER_HTTP_ADDR to a loopback address such as 127.0.0.1:8080, or SVC_AUTH_DEV_NO_AUTH=false`;
+  return [{ key: 'auth.dev_no_auth', message }];
+}
+
+function checkLogSink(config: Config): BootProblem[] {
+  const { backend, sink } = config.logs;
+  const problems: BootProblem[] = [];
+  if (backend !== 'disk' && sink.bucket === '') {
+    const message = `logs.backend is ${backend}, which needs a bucket; set SVC_LOGS_SINK_BUCKET, or SVC_LOGS_BACKEND=disk`;
+    problems.push({ key: 'logs.sink.bucket', message });
+  }
+  if (backend === 'objstore' && (sink.accessKeyId === '') !== (sink.secretAccessKey === '')) {
+    const message =
+      'logs.sink.access_key_id and logs.sink.secret_access_key belong together and only one is set; set both SVC_LOGS_SINK_ACCESS_KEY_ID and SVC_LOGS_SINK_SECRET_ACCESS_KEY, or neither to use the keyless identity';
+    problems.push({
+      key: sink.accessKeyId === '' ? 'logs.sink.access_key_id' : 'logs.sink.secret_access_key',
+      message,
+    });
+  }
+  return problems;
+}
+
+/** A warm worker outlives its attempts, so its credential must be short-lived and checked on every use. */
+function checkWarmPools(config: Config): BootProblem[] {
+  if (!config.execution.warmPoolsEnabled) {
+    return [];
+  }
+  const wanted = [
+    { key: 'auth.agent_token_transport', value: config.auth.agentTokenTransport, needed: 'exchange' },
+    { key: 'auth.secret_liveness_mode', value: config.auth.secretLivenessMode, needed: 'enforce' },
+  ] as const;
+  return wanted
+    .filter(({ value, needed }) => value !== needed)
+    .map(({ key, value, needed }) => ({
+      key,
+      message: `execution.warm_pools_enabled requires ${key} to be ${needed}, but it is ${value}; set ${variableOf(key)}=${needed}, or SVC_EXECUTION_WARM_POOLS_ENABLED=false`,
+    }));
+}
+
+function checkGrpcTls(config: Config): BootProblem[] {
+  const { cert, key } = config.server.grpcTls;
+  if ((cert === '') === (key === '')) {
+    return [];
+  }
+  const [present, missing] = cert === '' ? (['key', 'cert'] as const) : (['cert', 'key'] as const);
+  const missingKey = `server.grpc_tls.${missing}` as const;
+  const message = `server.grpc_tls.${present} is set but ${missingKey} is not, and TLS needs both; set ${variableOf(missingKey)}, or clear ${variableOf(`server.grpc_tls.${present}`)}`;
+  return [{ key: missingKey, message }];
+}
+
+function checkRole(config: Config): BootProblem[] {
+  if (config.server.role === 'all' || editionOf(config) !== 'lite') {
+    return [];
+  }
+  const message = `server.role is ${config.server.role}, but splitting the server is a pro feature and ui.edition is lite; set SVC_SERVER_ROLE=all, or SVC_UI_EDITION=pro`;
+  return [{ key: 'server.role', message }];
+}
+
+/** Legal, but somebody should know. */
+function safetyWarnings(config: Config): string[] {
+  const warnings: string[] = [];
+  if (config.auth.devNoAuth) {
+    warnings.push('auth.dev_no_auth is on: every request is treated as admin');
+  }
+  if (config.auth.sessionCookieInsecure) {
+    warnings.push('auth.session_cookie_insecure is on: the session cookie also travels over plain http');
+  }
+  if (config.secretKey === '') {
+    warnings.push('secret_key is not set: connection writes are disabled; set SVC_SECRET_KEY (openssl rand -hex 32)');
+  }
+  const broad = broadRanges(config.server.trustedProxies);
+  if (broad.length > 0) {
+    warnings.push(
+      `server.trusted_proxies holds the broad range ${broad.join(', ')}: a task running inside it can forge its client IP; scope it to the ingress`,
+    );
+  }
+  return warnings;
+}
+
+/** Half of a pair, or a word nobody reads. */
+function completenessWarnings(config: Config): string[] {
+  const warnings: string[] = [];
+  const { cpu, memory } = config.executor.defaults.resources;
+  if (cpu !== '' && memory === '') {
+    warnings.push(
+      `executor.defaults.resources.cpu is ${cpu} but executor.defaults.resources.memory is not set: tasks without their own limits run with no memory bound; set SVC_EXECUTOR_DEFAULTS_RESOURCES_MEMORY`,
+    );
+  }
+  const { email, password } = config.auth.bootstrap;
+  if ((email === '') !== (password === '')) {
+    const missing = email === '' ? 'auth.bootstrap.email' : 'auth.bootstrap.password';
+    warnings.push(`${missing} is not set: no first admin is created; set ${variableOf(missing)}`);
+  }
+  if (config.ui.edition !== '' && editionOf(config) === undefined) {
+    warnings.push(
+      `ui.edition is ${JSON.stringify(config.ui.edition)}: no badge is shown and single sign-on stays unavailable; the editions are lite and pro`,
+    );
+  }
+  return warnings;
+}
