@@ -6,7 +6,7 @@ export interface ConfigProblem {
   readonly value?: string;
   /** What to write instead. */
   readonly allowed: string;
-  /** `svc.yaml:3:5`, `SVC_SERVER_ROLE` or `--server.role`. */
+  /** `server.yaml:3:5`, `SVC_SERVER_ROLE` or `--server.role`. */
   readonly origin: string;
   readonly message: string;
 }

@@ -16,8 +16,9 @@ interface CommonDefinition {
 
 export interface StringDefinition extends CommonDefinition {
   readonly type: 'string';
+  /** An empty default says that empty is a meaning of its own ("none"); any other default forbids an empty value. */
   readonly default: string;
-  /** Checked on non-empty values only: empty always means "not set". `allowed` completes the sentence "allowed: …". */
+  /** Checked on non-empty values only. `allowed` completes the sentence "allowed: …". */
   readonly pattern?: RegExp;
   readonly allowed?: string;
   /** The value is a URL that may carry a password; everything that prints it hides that part. */

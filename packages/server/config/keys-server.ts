@@ -224,6 +224,6 @@ export const UI_KEYS = {
     default: '',
     extension: true,
     edition: 'both',
-    doc: 'Directory of the web UI bundle; empty uses the one `svc setup` fetched.',
+    doc: 'Directory of the web UI bundle; empty looks in the place where setup puts it.',
   },
 } as const satisfies Record<string, KeyDefinition>;

@@ -22,7 +22,7 @@ export interface EffectiveValue {
   readonly key: ConfigKey;
   readonly value: ConfigValue;
   readonly source: Source;
-  /** `svc.yaml:3:5`, `SVC_SERVER_ROLE`, `--server.role` or `built-in`. */
+  /** `server.yaml:3:5`, `SVC_SERVER_ROLE`, `--server.role` or `built-in`. */
   readonly origin: string;
 }
 

@@ -65,7 +65,7 @@ function parseText(definition: ScalarDefinition, text: string): ParseOutcome {
     }
     case 'string': {
       const trimmed = text.trim();
-      const isFine = trimmed === '' || (definition.pattern?.test(trimmed) ?? true);
+      const isFine = trimmed === '' ? definition.default === '' : (definition.pattern?.test(trimmed) ?? true);
       return isFine ? accept(trimmed) : refuse(allowedFor(definition));
     }
   }
@@ -170,7 +170,7 @@ export function allowedFor(definition: KeyDefinition): string {
     case 'map':
       return 'a map of names to texts';
     case 'string':
-      return definition.allowed ?? 'any text';
+      return definition.allowed ?? (definition.default === '' ? 'any text' : 'any text that is not empty');
   }
 }
 

@@ -9,7 +9,7 @@ export interface Setting {
   readonly key: ConfigKey;
   readonly raw: RawValue;
   readonly source: Exclude<Source, 'default'>;
-  /** Where exactly: `svc.yaml:3:5`, `SVC_SERVER_ROLE` or `--server.role`. */
+  /** Where exactly: `server.yaml:3:5`, `SVC_SERVER_ROLE` or `--server.role`. */
   readonly origin: string;
 }
 

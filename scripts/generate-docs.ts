@@ -1,0 +1,71 @@
+// Writes the pages under docs/ that are made from the program itself. `--check` writes nothing and fails when a page
+// is stale, so that no change of a definition can leave its page behind.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { renderJsonSchema } from '@svc/server/config/json-schema.ts';
+import { renderReference } from '@svc/server/config/reference.ts';
+
+export interface DocGenerator {
+  /** Relative to the repository. */
+  readonly path: string;
+  readonly render: () => string | Promise<string>;
+}
+
+/** To generate another page, add a line. */
+export const GENERATORS: readonly DocGenerator[] = [
+  { path: 'docs/configuration.md', render: renderReference },
+  { path: 'docs/configuration.schema.json', render: renderJsonSchema },
+];
+
+export interface GenerateOptions {
+  readonly root: string;
+  readonly generators: readonly DocGenerator[];
+  /** Only compare. */
+  readonly check: boolean;
+}
+
+/** The paths whose content differs from what the program says; without `check` they have been rewritten. */
+export async function generateDocs(options: GenerateOptions): Promise<string[]> {
+  const { root, generators, check } = options;
+  const stale: string[] = [];
+  for (const { path, render } of generators) {
+    const target = join(root, path);
+    const content = await render();
+    if (readIfPresent(target) === content) {
+      continue;
+    }
+    stale.push(path);
+    if (!check) {
+      mkdirSync(dirname(target), { recursive: true });
+      writeFileSync(target, content);
+    }
+  }
+  return stale;
+}
+
+function readIfPresent(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+async function main(): Promise<void> {
+  const check = process.argv.includes('--check');
+  const stale = await generateDocs({ root: join(import.meta.dirname, '..'), generators: GENERATORS, check });
+  if (check && stale.length > 0) {
+    console.error(`stale: ${stale.join(', ')}\nrun "npm run docs" and commit the result`);
+    process.exitCode = 1;
+  } else {
+    console.log(stale.length === 0 ? 'docs are up to date' : `wrote ${stale.join(', ')}`);
+  }
+}
+
+if (import.meta.main) {
+  await main();
+}
