@@ -26,3 +26,72 @@ export async function recordAudit(db: TenantDb, actor: Actor, entry: AuditEntry)
     })
     .execute();
 }
+
+export type AuditRow = {
+  id: number;
+  at: Date;
+  event: string;
+  actor: string | null;
+  client_ip: string | null;
+  request_id: string | null;
+  object_kind: string;
+  object_id: string;
+  dag_id: string | null;
+  run_id: string | null;
+  task_id: string | null;
+  map_index: number | null;
+  try_number: number | null;
+  detail: Record<string, unknown>;
+};
+
+export type AuditColumn = 'id' | 'at' | 'dag_id' | 'task_id' | 'run_id' | 'event' | 'actor';
+
+export type AuditQuery = {
+  limit: number;
+  offset: number;
+  order: readonly { column: AuditColumn; direction: 'asc' | 'desc' }[];
+  event?: string;
+  owner?: string;
+  dag_id?: string;
+  task_id?: string;
+  run_id?: string;
+  map_index?: number;
+  try_number?: number;
+  before?: string;
+  after?: string;
+  excluded_events?: string[];
+  included_events?: string[];
+};
+
+export async function listAuditEntries(
+  db: TenantDb,
+  query: AuditQuery,
+): Promise<{ entries: AuditRow[]; total: number }> {
+  let matching = db.selectFrom('audit_log');
+  const equal = {
+    event: query.event,
+    actor: query.owner,
+    dag_id: query.dag_id,
+    task_id: query.task_id,
+    run_id: query.run_id,
+    map_index: query.map_index,
+    try_number: query.try_number,
+  };
+  for (const [column, value] of Object.entries(equal)) {
+    if (value !== undefined) matching = matching.where(column as keyof typeof equal, '=', value);
+  }
+  if (query.before !== undefined) matching = matching.where('at', '<', new Date(query.before));
+  if (query.after !== undefined) matching = matching.where('at', '>', new Date(query.after));
+  if (query.excluded_events?.length) matching = matching.where('event', 'not in', query.excluded_events);
+  if (query.included_events?.length) matching = matching.where('event', 'in', query.included_events);
+  let page = matching.selectAll().limit(query.limit).offset(query.offset);
+  for (const { column, direction } of query.order) page = page.orderBy(column, direction);
+  const [entries, count] = await Promise.all([
+    page.execute(),
+    matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+  ]);
+  return { entries, total: count.total };
+}
+
+export const findAuditEntry = (db: TenantDb, id: number): Promise<AuditRow | undefined> =>
+  db.selectFrom('audit_log').selectAll().where('id', '=', id).executeTakeFirst();

@@ -62,7 +62,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const shared = new Kysely<AllTables>({ dialect: new PostgresDialect({ pool: discardingBroken(pool) }) });
 
   return {
-    tenant: (tenantId) => shared.withPlugin(tenantScope(tenantId)) as unknown as TenantDb,
+    tenant: (tenantId) => scopedToTenant(shared, tenantId),
     shared,
     async ping() {
       const client = await pool.connect();
@@ -85,6 +85,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     close: () => shared.destroy(),
   };
 }
+
+/** The same for a transaction that began before the tenant was known, as a login does. */
+export const scopedToTenant = (db: SharedDb, tenantId: string): TenantDb =>
+  db.withPlugin(tenantScope(tenantId)) as unknown as TenantDb;
 
 /**
  * Kysely gives a connection back to the pool whatever happened on it. After an outage error the connection is dead, or

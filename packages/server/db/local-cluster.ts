@@ -178,12 +178,7 @@ function isPostgres(pid: number): boolean {
 /** The user the cluster runs as: ourselves, or for root the system user `postgres`, made if it is missing. */
 async function clusterOwner(): Promise<Owner> {
   if (process.getuid?.() !== 0) return undefined;
-  const find = async () => {
-    const entry = (await readFile('/etc/passwd', 'utf8')).split('\n').find((line) => line.startsWith('postgres:'));
-    const [, , uid, gid] = entry?.split(':') ?? [];
-    return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined;
-  };
-  const existing = await find();
+  const existing = await findPostgresUser();
   if (existing) return existing;
   try {
     execFileSync('useradd', [
@@ -202,7 +197,13 @@ async function clusterOwner(): Promise<Owner> {
       },
     );
   }
-  return find();
+  return findPostgresUser();
+}
+
+async function findPostgresUser(): Promise<Owner> {
+  const entry = (await readFile('/etc/passwd', 'utf8')).split('\n').find((line) => line.startsWith('postgres:'));
+  const [, , uid, gid] = entry?.split(':') ?? [];
+  return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined;
 }
 
 /** The binaries, copied to a place the cluster's owner may read when a root-only directory holds the checkout. */

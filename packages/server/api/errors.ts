@@ -1,0 +1,54 @@
+/** Every error the API can answer, in one table. Handlers throw `new ApiError(code, detail)`; the rest follows from here. */
+const ERRORS = {
+  invalid_request: { status: 400, title: 'Invalid request' },
+  invalid_json: { status: 400, title: 'Body is not valid JSON' },
+  unknown_role: { status: 400, title: 'Unknown role' },
+  unsupported_option: { status: 400, title: 'Option not supported' },
+  unsafe_redirect: { status: 400, title: 'Unsafe redirect target' },
+  not_authenticated: { status: 401, title: 'Not authenticated' },
+  token_expired: { status: 401, title: 'Token expired' },
+  token_invalid: { status: 401, title: 'Token invalid' },
+  session_ended: { status: 401, title: 'Session ended' },
+  session_too_old: { status: 401, title: 'Session too old' },
+  wrong_credentials: { status: 401, title: 'Wrong credentials' },
+  permission_denied: { status: 403, title: 'Permission denied' },
+  cross_site_request: { status: 403, title: 'Cross-site request refused' },
+  disabled: { status: 403, title: 'Disabled' },
+  not_found: { status: 404, title: 'Not found' },
+  route_not_found: { status: 404, title: 'No such path' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  already_exists: { status: 409, title: 'Already exists' },
+  conflict: { status: 409, title: 'Conflict' },
+  body_too_large: { status: 413, title: 'Body too large' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  login_rate_limited: { status: 429, title: 'Too many failed logins' },
+  internal_error: { status: 500, title: 'Internal error' },
+  encryption_unavailable: { status: 503, title: 'No encryption key configured' },
+  database_unavailable: { status: 503, title: 'Database unavailable' },
+  not_ready: { status: 503, title: 'Not ready' },
+} as const;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, detail: string, headers: Record<string, string> = {}) {
+    super(detail);
+    this.code = code;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}
+
+/** RFC 9457; all five fields always present. */
+export type Problem = { type: string; title: string; status: number; detail: string; instance: string };
+
+export function problemOf(error: ApiError, path: string): Problem {
+  const { status, title } = ERRORS[error.code];
+  return { type: `urn:svc:error:${error.code}`, title, status, detail: error.message, instance: path };
+}

@@ -1,0 +1,84 @@
+/** Turns whatever went wrong into a problem body. Nothing of an unexpected error (SQL, stack, paths) leaves the process. */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isOutage } from '../db/outage.ts';
+import { ApiError, problemOf } from './errors.ts';
+import { describeValidationError } from './validation.ts';
+
+export function installProblems(app: FastifyInstance): void {
+  const routes = collectRoutes(app);
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const problem = asApiError(error);
+    if (problem.status >= 500) {
+      const expected = problem.code !== 'internal_error';
+      request.log[expected ? 'warn' : 'error']({ err: error }, expected ? problem.code : 'request failed');
+    }
+    return sendProblem(request, reply, problem);
+  });
+  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, noSuchRoute(request, routes)));
+}
+
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
+  const path = request.url.split('?', 1)[0] ?? '';
+  return reply
+    .code(error.status)
+    .headers(error.headers)
+    .header('cache-control', 'no-store')
+    .type('application/problem+json')
+    .serializer(JSON.stringify)
+    .send(problemOf(error, path));
+}
+
+function asApiError(error: FastifyError): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isOutage(error)) {
+    return new ApiError('database_unavailable', 'the database is not reachable right now: try again shortly', {
+      'retry-after': '1',
+    });
+  }
+  if (error.validation) return describeValidationError(error.validation, error.validationContext ?? 'request');
+  switch (error.code) {
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return new ApiError('invalid_json', 'the body must be one JSON document');
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ApiError('body_too_large', 'the body is larger than this path accepts');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiError('unsupported_media_type', 'send the body as application/json');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ApiError('invalid_request', 'the body is not as long as Content-Length says');
+    case '22021': // Postgres cannot store U+0000 in text; no other road leads to this code
+      return new ApiError('invalid_request', 'text must not contain the character U+0000');
+    default:
+      if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+        return new ApiError('invalid_request', 'the request is malformed');
+      }
+      return new ApiError('internal_error', 'something went wrong here; the log has the details under this request id');
+  }
+}
+
+type KnownRoute = { method: string; matches: RegExp };
+
+/** A path that exists with another method is 405 with `Allow`, not 404. Fastify does not tell the two apart by itself. */
+function collectRoutes(app: FastifyInstance): KnownRoute[] {
+  const routes: KnownRoute[] = [];
+  app.addHook('onRoute', (route) => {
+    if (route.method === 'OPTIONS') return; // the preflight route matches every path
+    const pattern = route.url
+      .replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`)
+      .replaceAll(/:\w+/g, '[^/]+')
+      .replaceAll('*', '.*');
+    for (const method of [route.method].flat()) routes.push({ method, matches: new RegExp(`^${pattern}$`) });
+  });
+  return routes;
+}
+
+function noSuchRoute(request: FastifyRequest, routes: readonly KnownRoute[]): ApiError {
+  const path = request.url.split('?', 1)[0] ?? '';
+  const allowed = [...new Set(routes.filter((route) => route.matches.test(path)).map((route) => route.method))].sort();
+  if (allowed.length > 0 && !allowed.includes(request.method)) {
+    return new ApiError('method_not_allowed', `${request.method} is not allowed here: use ${allowed.join(' or ')}`, {
+      allow: allowed.join(', '),
+    });
+  }
+  return new ApiError('route_not_found', 'there is nothing at this path: GET /openapi.json lists what there is');
+}

@@ -1,0 +1,31 @@
+import type { FastifyInstance, FastifyBaseLogger, RawServerDefault } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { Sessions } from '../auth/sessions.ts';
+import type { Config } from '../config/load.ts';
+import type { Database } from '../db/database.ts';
+import type { SecretRegistry } from '../telemetry/redact.ts';
+import type { Keyring } from '../vault/keyring.ts';
+
+/** What the routes work with; made once in server.ts and handed to every resource. */
+export type Services = {
+  config: Config;
+  db: Database;
+  sessions: Sessions;
+  keyring: Keyring;
+  /** Values that must never appear in a log line, a trace or an error. */
+  secrets: SecretRegistry;
+  readiness: Readiness;
+};
+
+/** Why this process does not serve yet, or null when it does. */
+export type Readiness = { reason(): string | null };
+
+/** A Fastify instance whose handlers are typed by their TypeBox schemas. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;

@@ -1,0 +1,77 @@
+/**
+ * Validation of requests. Query strings and paths are text, so numbers and booleans in them are converted; bodies are
+ * JSON and mean what they say: a null is not an empty string, "5" is not 5. (A coerced null would clear a stored field.)
+ */
+import { Ajv } from 'ajv';
+import type { ErrorObject } from 'ajv';
+import addFormats from 'ajv-formats';
+import { distance } from 'fastest-levenshtein';
+import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
+import { ApiError } from './errors.ts';
+
+export function createValidatorCompiler(): FastifySchemaCompiler<object> {
+  const options = { useDefaults: true, allErrors: false, strict: false, verbose: true } as const;
+  const exact = new Ajv({ ...options });
+  const converting = new Ajv({ ...options, coerceTypes: 'array' });
+  addFormats.default(exact);
+  addFormats.default(converting);
+  return ({ schema, httpPart }) => (httpPart === 'body' ? exact : converting).compile(schema);
+}
+
+/** One sentence naming the field, what was sent and what is allowed. */
+export function describeValidationError(errors: FastifySchemaValidationError[], part: string): ApiError {
+  const error = errors[0] as (FastifySchemaValidationError & Partial<ErrorObject>) | undefined;
+  if (!error) return new ApiError('invalid_request', `${part} is not valid`);
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  const field = path || (part === 'body' ? 'the body' : part);
+  return new ApiError('invalid_request', sentence(error, field, path));
+}
+
+function sentence(error: FastifySchemaValidationError & Partial<ErrorObject>, field: string, path: string): string {
+  const params = error.params as Record<string, unknown>;
+  const inside = path ? ` in ${path}` : '';
+  switch (error.keyword) {
+    case 'required':
+      return `field "${String(params['missingProperty'])}" is required${inside}`;
+    case 'additionalProperties':
+      return unknownField(String(params['additionalProperty']), inside, error.parentSchema);
+    case 'type':
+      return `${field} must be ${[params['type']].flat().join(' or ')}, got ${nameOfType(error.data)}`;
+    case 'enum':
+      return `${field} must be one of ${(params['allowedValues'] as unknown[]).join(', ')}, got ${show(error.data)}`;
+    case 'minimum':
+    case 'maximum':
+      return `${field} must be ${String(params['comparison'])} ${String(params['limit'])}, got ${show(error.data)}`;
+    case 'minLength':
+      return `${field} must have at least ${String(params['limit'])} character(s)`;
+    case 'maxLength':
+      return `${field} must have at most ${String(params['limit'])} characters`;
+    case 'pattern':
+      return `${field} must match ${String(params['pattern'])}`;
+    case 'format':
+      return `${field} must be a valid ${String(params['format'])}, got ${show(error.data)}`;
+    default:
+      return `${field} ${error.message ?? 'is not valid'}`;
+  }
+}
+
+function unknownField(name: string, inside: string, parent: unknown): string {
+  const known = Object.keys((parent as { properties?: object } | undefined)?.properties ?? {});
+  const nearest = known.toSorted((a, b) => distance(a, name) - distance(b, name))[0];
+  const hint =
+    nearest !== undefined && distance(nearest, name) <= 3
+      ? ` (did you mean "${nearest}"?)`
+      : `; known fields: ${known.join(', ')}`;
+  return `unknown field "${name.slice(0, 100)}"${inside}${hint}`;
+}
+
+function nameOfType(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** Short and safe: only numbers and short words are repeated, because a rejected value may be a secret in the wrong field. */
+const show = (value: unknown): string =>
+  typeof value === 'number' || (typeof value === 'string' && value.length <= 40)
+    ? JSON.stringify(value)
+    : nameOfType(value);

@@ -1,0 +1,181 @@
+/**
+ * The life of a session:
+ *
+ *   login ──▶ live ──renew──▶ live ──▶ ended by logout, deactivation, password change, or the maximum age
+ *
+ * A session is a row; tokens are short-lived proofs of it. Everything that ends a session ends all its tokens with the
+ * next request, in every process, because each request reads the row.
+ */
+import { recordAudit } from '../db/audit-log.ts';
+import type { Actor } from '../db/audit-log.ts';
+import { scopedToTenant } from '../db/database.ts';
+import type { Database, TenantDb } from '../db/database.ts';
+import { countFailure, lockBudget } from '../db/login-failures.ts';
+import { endSession, extendSession, findLiveSession, insertSession } from '../db/sessions.ts';
+import { findTenantByName } from '../db/tenants.ts';
+import { findUserForLogin, normaliseEmail } from '../db/users.ts';
+import { passwordMatches } from './passwords.ts';
+import { isPermission } from './permissions.ts';
+import type { Permission } from './permissions.ts';
+import type { TokenSigner, UserClaims } from './tokens.ts';
+import { QueueFullError, createTurns } from './turns.ts';
+
+export type Principal = {
+  userId: string;
+  email: string;
+  tenantId: string;
+  tenantName: string;
+  roles: readonly string[];
+  permissions: ReadonlySet<Permission>;
+  /** Null for the development no-auth administrator, who has no session to end. */
+  sessionId: string | null;
+};
+
+export type IssuedToken = { accessToken: string; expiresInSeconds: number };
+
+export type LoginOutcome =
+  | { kind: 'ok'; token: IssuedToken }
+  | { kind: 'wrong_credentials' }
+  | { kind: 'rate_limited'; retryAfterSeconds: number };
+
+export type AuthenticationFault = 'expired' | 'invalid' | 'ended';
+export type RenewalFault = AuthenticationFault | 'too_old';
+
+export type Sessions = {
+  login(input: {
+    username: string;
+    password: string;
+    tenant: string;
+    clientIp: string;
+    requestId: string;
+  }): Promise<LoginOutcome>;
+  authenticate(token: string): Promise<Principal | AuthenticationFault>;
+  renew(principal: Principal): Promise<IssuedToken | RenewalFault>;
+  logout(principal: Principal, actor: Actor): Promise<void>;
+};
+
+export type SessionSettings = {
+  tokenTtlSeconds: number;
+  /** Non-positive: no ceiling. */
+  maxLifetimeSeconds: number;
+  failedLoginsPerMinute: number;
+};
+
+// argon2 takes a core for tens of milliseconds: more at once only makes each slower, and each holds a connection.
+const LOGINS_AT_ONCE = 2;
+const LOGINS_WAITING_PER_ADDRESS = 100;
+
+export function createSessions({
+  db,
+  tokens,
+  settings,
+}: {
+  db: Database;
+  tokens: TokenSigner;
+  settings: SessionSettings;
+}): Sessions {
+  const turns = createTurns({ atOnce: LOGINS_AT_ONCE, waitingPerKey: LOGINS_WAITING_PER_ADDRESS });
+
+  async function issue(claims: Omit<UserClaims, 'expiresAt'>): Promise<IssuedToken> {
+    const expiresAt = epochSeconds(new Date()) + settings.tokenTtlSeconds;
+    return { accessToken: await tokens.signUser({ ...claims, expiresAt }), expiresInSeconds: settings.tokenTtlSeconds };
+  }
+
+  async function openSession(
+    scope: TenantDb,
+    tenant: { id: string; name: string },
+    user: { id: string; email: string; roles: string[] },
+  ): Promise<IssuedToken> {
+    const session = await insertSession(scope, {
+      userId: user.id,
+      expiresAt: secondsFromNow(settings.tokenTtlSeconds),
+    });
+    return issue({
+      userId: user.id,
+      email: user.email,
+      tenantId: tenant.id,
+      tenantName: tenant.name,
+      roles: user.roles,
+      sessionId: session.id,
+      authTime: epochSeconds(session.first_login_at),
+    });
+  }
+
+  async function attempt(input: Parameters<Sessions['login']>[0]): Promise<LoginOutcome> {
+    return db.shared.transaction().execute(async (trx): Promise<LoginOutcome> => {
+      const budget = await lockBudget(trx, input.clientIp);
+      if (budget.failures >= settings.failedLoginsPerMinute)
+        return { kind: 'rate_limited', retryAfterSeconds: budget.secondsLeft };
+      const tenant = await findTenantByName(trx, input.tenant);
+      const scope = tenant && scopedToTenant(trx, tenant.id);
+      const email = normaliseEmail(input.username);
+      const user = scope && (await findUserForLogin(scope, email));
+      const matches = await passwordMatches(user?.password_hash ?? null, input.password);
+      const succeeded = matches && user?.is_active === true;
+      if (scope && user) {
+        const actor = { name: email, clientIp: input.clientIp, requestId: input.requestId };
+        await recordAudit(scope, actor, {
+          event: succeeded ? 'login' : 'login_failed',
+          objectKind: 'user',
+          objectId: user.id,
+        });
+      }
+      if (tenant && scope && user && succeeded) return { kind: 'ok', token: await openSession(scope, tenant, user) };
+      await countFailure(trx, input.clientIp);
+      return { kind: 'wrong_credentials' };
+    });
+  }
+
+  return {
+    async login(input) {
+      try {
+        return await turns.take(input.clientIp, () => attempt(input));
+      } catch (error) {
+        if (error instanceof QueueFullError) return { kind: 'rate_limited', retryAfterSeconds: 1 };
+        throw error;
+      }
+    },
+
+    async authenticate(token) {
+      const claims = await tokens.verifyUser(token);
+      if (typeof claims === 'string') return claims;
+      const session = await findLiveSession(db.tenant(claims.tenantId), claims);
+      if (!session?.isActive) return 'ended';
+      return {
+        userId: claims.userId,
+        email: session.email,
+        tenantId: claims.tenantId,
+        tenantName: claims.tenantName,
+        roles: session.roles,
+        permissions: new Set(session.permissions.filter(isPermission)),
+        sessionId: claims.sessionId,
+      };
+    },
+
+    async renew(principal) {
+      if (principal.sessionId === null) return 'invalid';
+      const session = await findLiveSession(db.tenant(principal.tenantId), {
+        sessionId: principal.sessionId,
+        userId: principal.userId,
+      });
+      if (!session?.isActive) return 'ended';
+      const ageSeconds = (Date.now() - session.firstLoginAt.getTime()) / 1_000;
+      if (settings.maxLifetimeSeconds > 0 && ageSeconds >= settings.maxLifetimeSeconds) return 'too_old';
+      await extendSession(db.tenant(principal.tenantId), principal.sessionId, secondsFromNow(settings.tokenTtlSeconds));
+      return issue({ ...principal, sessionId: principal.sessionId, authTime: epochSeconds(session.firstLoginAt) });
+    },
+
+    async logout(principal, actor) {
+      if (principal.sessionId === null) return;
+      await endSession(db.tenant(principal.tenantId), principal.sessionId);
+      await recordAudit(db.tenant(principal.tenantId), actor, {
+        event: 'logout',
+        objectKind: 'user',
+        objectId: principal.userId,
+      });
+    },
+  };
+}
+
+const epochSeconds = (date: Date): number => Math.floor(date.getTime() / 1_000);
+const secondsFromNow = (seconds: number): Date => new Date(Date.now() + seconds * 1_000);

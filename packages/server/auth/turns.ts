@@ -1,0 +1,40 @@
+/** Runs work for one key one after the other, and for all keys at most `atOnce` at a time. */
+export type Turns = { take<T>(key: string, work: () => Promise<T>): Promise<T> };
+
+export class QueueFullError extends Error {}
+
+export function createTurns(options: { atOnce: number; waitingPerKey: number }): Turns {
+  const lastOfKey = new Map<string, { tail: Promise<unknown>; length: number }>();
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  async function withSlot<T>(work: () => Promise<T>): Promise<T> {
+    if (running >= options.atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift(); // hands the slot over without letting a newcomer in between
+      if (next) next();
+      else running -= 1;
+    }
+  }
+
+  return {
+    take(key, work) {
+      const queue = lastOfKey.get(key) ?? { tail: Promise.resolve(), length: 0 };
+      if (queue.length >= options.waitingPerKey)
+        return Promise.reject(new QueueFullError(`too many waiting for ${key}`));
+      queue.length += 1;
+      const result = queue.tail.then(() => withSlot(work));
+      queue.tail = result
+        .catch(() => {}) // its caller sees the error; the next in line only waits
+        .finally(() => {
+          queue.length -= 1;
+          if (queue.length === 0) lastOfKey.delete(key);
+        });
+      lastOfKey.set(key, queue);
+      return result;
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * What time itself causes, every `scheduler.loop_interval_ms`: the scheduler's sign of life, and at a slower pace the
+ * removal of rows that mean nothing any more. A tick that fails (the database is away) is reported once per outage and
+ * tried again; the loop never ends by itself and never runs two ticks at once.
+ */
+import { deleteOldBudgets } from '../db/login-failures.ts';
+import type { Database } from '../db/database.ts';
+import { beat, deleteOldHeartbeats, recordStop } from '../db/heartbeats.ts';
+import type { ProcessIdentity } from '../db/heartbeats.ts';
+import { deleteExpiredSessions } from '../db/sessions.ts';
+
+const BEAT_EVERY_MS = 5_000;
+const CLEAN_EVERY_MS = 60_000;
+
+type Log = { info(message: string): void; warn(details: object, message: string): void };
+
+export type Housekeeping = { start(): void; stop(): Promise<void> };
+
+export function createHousekeeping(options: {
+  db: Database;
+  identity: ProcessIdentity;
+  intervalMs: number;
+  log: Log;
+}): Housekeeping {
+  const { db, identity, log } = options;
+  let timer: NodeJS.Timeout | undefined;
+  let ticking: Promise<void> = Promise.resolve();
+  let stopped = false;
+  let failing = false;
+  let lastBeat = -Infinity;
+  let lastCleaning = -Infinity;
+
+  async function tick(): Promise<void> {
+    const now = performance.now();
+    if (now - lastBeat >= BEAT_EVERY_MS) {
+      await beat(db, identity, 'scheduler');
+      lastBeat = now;
+    }
+    if (now - lastCleaning >= CLEAN_EVERY_MS) {
+      await deleteExpiredSessions(db);
+      await deleteOldBudgets(db);
+      await deleteOldHeartbeats(db);
+      lastCleaning = now;
+    }
+    if (failing) log.info('scheduler: the database answers again');
+    failing = false;
+  }
+
+  function schedule(delayMs: number): void {
+    timer = setTimeout(() => {
+      ticking = tick()
+        .catch((error: unknown) => {
+          if (!failing) log.warn({ err: error }, 'scheduler: a tick failed and is tried again');
+          failing = true;
+        })
+        .finally(() => {
+          if (!stopped) schedule(options.intervalMs);
+        });
+    }, delayMs);
+  }
+
+  return {
+    start: () => schedule(0),
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await ticking;
+      await recordStop(db, identity.processId).catch(() => {}); // the database may be the reason we stop
+    },
+  };
+}

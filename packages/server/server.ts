@@ -1,0 +1,243 @@
+/**
+ * Assembles and runs one process of the control plane.
+ *
+ *   boot checks ──▶ listeners open, /readyz says 503 ──▶ schema, tenant, first admin ──▶ ready
+ *
+ * The listeners open first: a probe gets an answer from the first moment, and a database that is not up yet delays
+ * readiness instead of ending the process.
+ */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyPluginCallback } from 'fastify';
+import type { Logger } from 'pino';
+import { buildApp } from './api/app.ts';
+import type { Services } from './api/services.ts';
+import { bootstrapAdmin, noAuthAdministrator } from './auth/bootstrap.ts';
+import { createSessions } from './auth/sessions.ts';
+import type { Principal } from './auth/sessions.ts';
+import { createTokenSigner } from './auth/tokens.ts';
+import { parseAddress } from './config/address.ts';
+import { checkBoot } from './config/boot-checks.ts';
+import type { Config } from './config/load.ts';
+import { readSecretKeys } from './config/secret-key.ts';
+import { createProxyTrust } from './config/trusted-proxies.ts';
+import { openDatabase } from './db/database.ts';
+import type { Database } from './db/database.ts';
+import { migrate } from './db/migrate.ts';
+import { isOutage } from './db/outage.ts';
+import { DEFAULT_TENANT, ensureTenant } from './db/tenants.ts';
+import { createHousekeeping } from './scheduling/housekeeping.ts';
+import { createLogger } from './telemetry/logger.ts';
+import { createMetricsServer } from './telemetry/metrics-server.ts';
+import { createMetrics } from './telemetry/metrics.ts';
+import { createSecretRegistry } from './telemetry/redact.ts';
+import type { SecretRegistry } from './telemetry/redact.ts';
+import { startTracing } from './telemetry/tracing.ts';
+import { createKeyring } from './vault/keyring.ts';
+import { VERSION } from './version.ts';
+
+/** The configuration does not allow a safe start. One message per reason, each saying what to set. */
+export class BootError extends Error {
+  constructor(reasons: readonly string[]) {
+    super(`svc cannot start:\n${reasons.map((reason) => `  - ${reason}`).join('\n')}`);
+  }
+}
+
+export type ServerOptions = {
+  config: Config;
+  /** From loading the configuration; logged first. */
+  warnings?: readonly string[];
+  logger?: Logger;
+  secrets?: SecretRegistry;
+};
+
+export type RunningServer = {
+  /** Where the API listens: `http://host:port`. */
+  readonly url: string;
+  readonly metricsUrl: string;
+  readonly logger: Logger;
+  /** Resolves when the schema is in place and requests are served; rejects when that can never happen. */
+  readonly ready: Promise<void>;
+  /** Lets requests in flight finish, then leaves. Safe to call twice. */
+  close(): Promise<void>;
+};
+
+const RETRY_DATABASE_MS = 500;
+
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { config } = options;
+  const secrets = options.secrets ?? createSecretRegistry();
+  registerConfiguredSecrets(config, secrets);
+  const logger =
+    options.logger ??
+    createLogger({ level: config.observability.logLevel, format: config.observability.logFormat, secrets });
+  reportBoot(config, options.warnings ?? [], logger);
+
+  const metrics = createMetrics({ version: VERSION });
+  const db = openDatabase({
+    url: config.database.url,
+    maxOpenConns: config.database.maxOpenConns,
+    maxIdleConns: config.database.maxIdleConns,
+    statementTimeoutMs: config.database.statementTimeout,
+    idleInTransactionTimeoutMs: config.database.idleInTransactionTimeout,
+    onConnectionLost: (error) => {
+      metrics.databaseOutage();
+      logger.warn({ err: error }, 'lost a database connection');
+    },
+  });
+  metrics.watchDatabasePool(() => db.poolUsage());
+  const tracing = startTracing({
+    enabled: config.observability.otel.enabled,
+    endpoint: config.observability.otel.endpoint,
+    serviceVersion: VERSION,
+    logger,
+    secrets,
+  });
+
+  let notReady: string | null = 'starting: the database schema is not in place yet';
+  let everybody: Principal | null = null;
+  const services = createServices({ config, db, secrets, reason: () => notReady });
+  const proxies = createProxyTrust(config.server.trustedProxies);
+  if (proxies.error !== undefined) logger.error(proxies.error);
+  const app = await buildApp({
+    services,
+    logger,
+    access: { sessions: services.sessions, proxies, everybodyIs: () => everybody },
+    plugins: [metrics.httpHooks, tracing.httpHooks as FastifyPluginCallback],
+  });
+  const housekeeping = createHousekeeping({
+    db,
+    identity: { processId: randomUUID(), hostname: hostname(), version: VERSION },
+    intervalMs: config.scheduler.loopIntervalMs,
+    log: logger,
+  });
+  const metricsServer = createMetricsServer({ address: config.server.metricsAddr, metrics });
+
+  const closing = new AbortController();
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closed ??= (async () => {
+      notReady = 'shutting down';
+      closing.abort();
+      await app.close();
+      await housekeeping.stop();
+      await metricsServer.close();
+      await tracing.shutdown();
+      await db.close();
+      logger.info('stopped');
+    })();
+    return closed;
+  };
+
+  try {
+    const url = await listen(config, app);
+    const metricsAddress = await metricsServer.listen();
+    logger.info({ url, role: config.server.role, version: VERSION }, 'listening');
+    const ready = prepareDatabase({ config, db, logger, signal: closing.signal }).then((tenant) => {
+      if (!tenant) return; // asked to stop before it was ready
+      if (config.auth.devNoAuth) everybody = noAuthAdministrator(tenant);
+      notReady = null;
+      if (config.server.role !== 'api' && config.scheduler.enabled) housekeeping.start();
+      logger.info('ready');
+    });
+    ready.catch((error: unknown) => {
+      notReady = 'the database schema could not be prepared: see the log';
+      logger.error({ err: error }, 'cannot get ready');
+    });
+    return { url, metricsUrl: `http://127.0.0.1:${metricsAddress.port}/metrics`, logger, ready, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function createServices(input: {
+  config: Config;
+  db: Database;
+  secrets: SecretRegistry;
+  reason: () => string | null;
+}): Services {
+  const { config, db, secrets, reason } = input;
+  const { keys } = readSecretKeys(config);
+  return {
+    config,
+    db,
+    secrets,
+    keyring: createKeyring({ current: keys.current ?? null, previous: keys.previous }),
+    sessions: createSessions({
+      db,
+      tokens: createTokenSigner(config.auth.jwt.secret),
+      settings: {
+        tokenTtlSeconds: config.auth.jwt.tokenTtlSeconds,
+        maxLifetimeSeconds: config.auth.jwt.maxLifetimeSeconds,
+        failedLoginsPerMinute: config.auth.loginRateLimitPerMinute,
+      },
+    }),
+    readiness: { reason },
+  };
+}
+
+function reportBoot(config: Config, warnings: readonly string[], logger: Logger): void {
+  const report = checkBoot(config);
+  for (const warning of [...warnings, ...report.warnings]) logger.warn(warning);
+  if (report.errors.length > 0) throw new BootError(report.errors.map((error) => error.message));
+}
+
+async function listen(config: Config, app: Awaited<ReturnType<typeof buildApp>>): Promise<string> {
+  const { host, port } = parseAddress(config.server.httpAddr) ?? { host: '127.0.0.1', port: 0 };
+  try {
+    const address = await app.listen({ host: host || '::', port });
+    return address.replace(/\[::1?\]|0\.0\.0\.0/, 'localhost');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+      throw new BootError([
+        `server.http_addr: ${config.server.httpAddr} is already in use: stop what listens there, or set another address`,
+      ]);
+    }
+    throw error;
+  }
+}
+
+/** Waits for the database as long as it takes; anything else that goes wrong here is for a person to mend. */
+async function prepareDatabase(input: {
+  config: Config;
+  db: Database;
+  logger: Logger;
+  signal: AbortSignal;
+}): Promise<{ id: string; name: string } | null> {
+  const { config, db, logger, signal } = input;
+  let reported = false;
+  while (!signal.aborted) {
+    try {
+      const { applied } = await migrate(config.database.url);
+      if (applied.length > 0) logger.info({ applied }, 'database schema migrated');
+      const tenant = await ensureTenant(db.shared, DEFAULT_TENANT);
+      await bootstrapAdmin({ db: db.tenant(tenant.id), ...config.auth.bootstrap, logger });
+      return tenant;
+    } catch (error) {
+      if (signal.aborted) return null;
+      if (!isOutage(error)) throw error;
+      if (!reported) logger.warn({ err: error }, 'waiting for the database');
+      reported = true;
+      await sleep(RETRY_DATABASE_MS, undefined, { signal }).catch(() => {}); // aborted: the loop condition ends it
+    }
+  }
+  return null;
+}
+
+/** Whatever the operator configured as a secret never appears in a log line, wherever it may surface. */
+function registerConfiguredSecrets(config: Config, secrets: SecretRegistry): void {
+  const passwordOf = (url: string) => (URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '');
+  const values = [
+    config.auth.jwt.secret,
+    config.secretKey,
+    config.secretKeyPrevious,
+    config.auth.bootstrap.password,
+    config.auth.oidc.clientSecret,
+    config.logs.sink.secretAccessKey,
+    passwordOf(config.database.url),
+    passwordOf(config.redis.url),
+  ];
+  for (const value of values) secrets.add(value);
+}
