@@ -228,7 +228,6 @@ async function prepareDatabase(input: {
 
 /** Whatever the operator configured as a secret never appears in a log line, wherever it may surface. */
 function registerConfiguredSecrets(config: Config, secrets: SecretRegistry): void {
-  const passwordOf = (url: string) => (URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '');
   const values = [
     config.auth.jwt.secret,
     config.secretKey,
@@ -241,3 +240,5 @@ function registerConfiguredSecrets(config: Config, secrets: SecretRegistry): voi
   ];
   for (const value of values) secrets.add(value);
 }
+
+const passwordOf = (url: string): string => (URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '');

@@ -14,6 +14,7 @@ import { registerEventLogs } from './event-logs.ts';
 import { registerMonitor } from './monitor.ts';
 import { registerProbes } from './probes.ts';
 import { installOpenApi } from './openapi.ts';
+import { registerPages } from './pages.ts';
 import { installProblems, sendProblem } from './problems.ts';
 import type { App, Services } from './services.ts';
 import { registerTokens } from './tokens.ts';
@@ -80,6 +81,7 @@ async function registerResources(app: App, services: Services): Promise<void> {
   registerUsers(app, services);
   registerEventLogs(app, services);
   registerMonitor(app, services);
+  registerPages(app, services);
 }
 
 /** Our own pages load nothing from elsewhere and run no inline script. */

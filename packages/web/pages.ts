@@ -1,0 +1,44 @@
+/** Our own pages and what they load, read once: small, unbundled, and served from memory. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+export type Page = { body: string; contentType: string; etag: string };
+
+const ASSETS = {
+  'style.css': 'text/css; charset=utf-8',
+  'login.js': 'text/javascript; charset=utf-8',
+  'home.js': 'text/javascript; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+} as const;
+
+const read = (name: string): string => readFileSync(new URL(`./pages/${name}`, import.meta.url), 'utf8');
+
+const page = (body: string, contentType: string): Page => ({
+  body,
+  contentType,
+  etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 16)}"`,
+});
+
+export type PageSettings = { basePath: string; instanceName: string; edition: 'lite' | 'pro' | undefined };
+
+export function renderPages(settings: PageSettings): { login: Page; home: Page; assets: ReadonlyMap<string, Page> } {
+  const badge = settings.edition
+    ? `<span id="edition" class="badge ${settings.edition}">${settings.edition.toUpperCase()}</span>`
+    : '';
+  const render = (name: string) =>
+    page(
+      read(name)
+        .replaceAll('{{base}}', `${escapeHtml(settings.basePath)}/`)
+        .replaceAll('{{instance}}', escapeHtml(settings.instanceName))
+        .replace('<span id="edition" class="badge" hidden></span>', badge),
+      'text/html; charset=utf-8',
+    );
+  return {
+    login: render('login.html'),
+    home: render('home.html'),
+    assets: new Map(Object.entries(ASSETS).map(([name, contentType]) => [name, page(read(name), contentType)])),
+  };
+}
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
