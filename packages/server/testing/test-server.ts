@@ -4,7 +4,7 @@ import type { RoleName } from '../auth/permissions.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../db/database.ts';
 import type { Database } from '../db/database.ts';
-import { ensureTenant } from '../db/tenants.ts';
+import { ensureTenant } from '../auth/tenants.ts';
 import { insertUser } from '../db/users.ts';
 import { startServer } from '../server.ts';
 import { createLogger } from '../telemetry/logger.ts';

@@ -1,0 +1,13 @@
+import { scopedToTenant } from '../db/database.ts';
+import type { SharedDb } from '../db/database.ts';
+import { upsertRoles, upsertTenant } from '../db/tenants.ts';
+import type { Tenant } from '../db/tenants.ts';
+import { ROLE_NAMES, ROLE_PERMISSIONS } from './permissions.ts';
+
+/** Makes the tenant if it is missing, and brings its built-in roles up to what this version defines. */
+export async function ensureTenant(db: SharedDb, name: string): Promise<Tenant> {
+  const tenant = await upsertTenant(db, name);
+  const roles = ROLE_NAMES.map((role) => ({ name: role, permissions: [...ROLE_PERMISSIONS[role]] }));
+  await upsertRoles(scopedToTenant(db, tenant.id), roles);
+  return tenant;
+}
