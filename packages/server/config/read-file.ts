@@ -14,6 +14,8 @@ import { allowedFor } from './parse-value.ts';
 import type { RawValue } from './parse-value.ts';
 import type { Setting, SourceReading } from './sources.ts';
 
+const MAX_SYNTAX_ERRORS = 3;
+
 interface Walk {
   readonly file: string;
   readonly document: Document;
@@ -25,12 +27,11 @@ interface Walk {
 export function readYaml(options: { file: string; text: string }): SourceReading {
   const { file, text } = options;
   const lines = new LineCounter();
-  const document = parse(text, lines);
-  if (document === undefined) {
-    return { settings: [], problems: [wholeFile(file, 'not valid YAML: nested too deeply')], warnings: [] };
-  }
+  // Never throws: even the stack overflow that ten thousand brackets cause comes back as an error with its place.
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   const walk: Walk = { file, document, lines, settings: [], problems: [] };
-  for (const error of document.errors) {
+  // One missing bracket makes every later line wrong; the first few are the ones to look at.
+  for (const error of document.errors.slice(0, MAX_SYNTAX_ERRORS)) {
     walk.problems.push(wholeFile(positionOf(walk, error.pos[0]), `not valid YAML: ${error.message}`));
   }
   if (walk.problems.length === 0) {
@@ -43,18 +44,6 @@ export function readYaml(options: { file: string; text: string }): SourceReading
   }
   const warnings = document.warnings.map(({ pos, message }) => `${positionOf(walk, pos[0])}: ${message}`);
   return { settings: walk.settings, problems: walk.problems, warnings };
-}
-
-/** The parser is recursive: a file of ten thousand brackets ends in a stack overflow, which is the file's fault. */
-function parse(text: string, lineCounter: LineCounter): Document | undefined {
-  try {
-    return parseDocument(text, { lineCounter, uniqueKeys: true, prettyErrors: false });
-  } catch (error) {
-    if (error instanceof RangeError) {
-      return undefined;
-    }
-    throw error;
-  }
 }
 
 function readSection(walk: Walk, section: YAMLMap, prefix: string): void {

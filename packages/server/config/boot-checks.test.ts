@@ -1,0 +1,275 @@
+import { describe, expect, test } from 'vitest';
+import { checkBoot } from './boot-checks.ts';
+import { loadConfig } from './load.ts';
+
+/** A configuration that boots without a word; each test changes one thing. */
+const SOUND = { SVC_AUTH_JWT_SECRET: 'j'.repeat(32), SVC_SECRET_KEY: 'k'.repeat(32) };
+
+type Flags = Record<string, string | string[]>;
+
+function check(env: Record<string, string>, flags: Flags = {}): ReturnType<typeof checkBoot> {
+  return checkBoot(loadConfig({ env: { ...SOUND, ...env }, flags }).config);
+}
+
+function errors(env: Record<string, string>, flags: Flags = {}): string[] {
+  return check(env, flags).errors.map((problem) => problem.message);
+}
+
+test('a sound configuration has neither errors nor warnings', () => {
+  expect(check({})).toEqual({ errors: [], warnings: [] });
+});
+
+test('without a signing secret the boot stops and says how to make one', () => {
+  const { errors: found } = checkBoot(loadConfig({ env: {} }).config);
+  expect(found).toEqual([
+    {
+      key: 'auth.jwt.secret',
+      message:
+        'auth.jwt.secret is not set, and nothing can sign API and agent tokens without it; set SVC_AUTH_JWT_SECRET to at least 32 characters, for example the output of "openssl rand -hex 32"',
+    },
+  ]);
+});
+
+describe('single sign-on', () => {
+  const OIDC = {
+    SVC_AUTH_PROVIDER: 'oidc',
+    SVC_UI_EDITION: 'pro',
+    SVC_AUTH_OIDC_ISSUER: 'https://login.example.com/tenant',
+    SVC_AUTH_OIDC_CLIENT_ID: 'svc',
+    SVC_AUTH_OIDC_REDIRECT_URL: 'https://flows.example.com/api/v2/auth/oidc/callback',
+    SVC_AUTH_OIDC_DEFAULT_ROLE: 'viewer',
+  };
+
+  test('boots when everything it needs is set', () => {
+    expect(check(OIDC)).toEqual({ errors: [], warnings: [] });
+  });
+
+  test.each([
+    ['auth.oidc.issuer', 'SVC_AUTH_OIDC_ISSUER'],
+    ['auth.oidc.client_id', 'SVC_AUTH_OIDC_CLIENT_ID'],
+    ['auth.oidc.redirect_url', 'SVC_AUTH_OIDC_REDIRECT_URL'],
+  ])('stops the boot without %s', (key, variable) => {
+    expect(check({ ...OIDC, [variable]: '' }).errors).toEqual([
+      { key, message: `auth.provider is oidc but ${key} is not set; set ${variable}` },
+    ]);
+  });
+
+  test.each(['', 'lite', 'Pro', 'enterprise'])('stops the boot when the edition is %j', (edition) => {
+    expect(errors({ ...OIDC, SVC_UI_EDITION: edition })).toEqual([
+      `auth.provider is oidc, which needs the pro edition, but ui.edition is "${edition}"; set SVC_UI_EDITION=pro, or SVC_AUTH_PROVIDER=jwt`,
+    ]);
+  });
+
+  test('names every missing thing at once', () => {
+    expect(check({ SVC_AUTH_PROVIDER: 'oidc' }).errors.map((problem) => problem.key)).toEqual([
+      'auth.provider',
+      'auth.oidc.issuer',
+      'auth.oidc.client_id',
+      'auth.oidc.redirect_url',
+    ]);
+  });
+
+  test.each([
+    'http://login.example.com',
+    'http://localhost:9000',
+    'login.example.com',
+    'https://l.example.com/?a=b',
+    'https://l.example.com/#x',
+    'https://u:p@l.example.com',
+  ])('refuses the issuer %s', (issuer) => {
+    const [message, ...others] = errors({ ...OIDC, SVC_AUTH_OIDC_ISSUER: issuer });
+    expect(message).toMatch(/^auth\.oidc\.issuer is ".*"; set SVC_AUTH_OIDC_ISSUER to an https URL without query/);
+    expect(message).not.toContain('u:p@');
+    expect(others).toEqual([]);
+  });
+
+  test.each([
+    'http://localhost:8080/api/v2/auth/oidc/callback',
+    'http://127.0.0.1:8080/api/v2/auth/oidc/callback',
+    'http://[::1]:8080/api/v2/auth/oidc/callback',
+    'https://flows.example.com/svc/api/v2/auth/oidc/callback',
+  ])('accepts the redirect URL %s', (url) => {
+    expect(errors({ ...OIDC, SVC_AUTH_OIDC_REDIRECT_URL: url })).toEqual([]);
+  });
+
+  test.each([
+    'http://flows.example.com/api/v2/auth/oidc/callback',
+    'http://localhost.example.com/api/v2/auth/oidc/callback',
+    'http://0.0.0.0:8080/api/v2/auth/oidc/callback',
+    'https://flows.example.com/callback',
+    'https://flows.example.com/api/v2/auth/oidc/callback/',
+    'https://flows.example.com/?x=/api/v2/auth/oidc/callback',
+    'https://flows.example.com/#/api/v2/auth/oidc/callback',
+    'javascript:/api/v2/auth/oidc/callback',
+    '/api/v2/auth/oidc/callback',
+  ])('refuses the redirect URL %s', (url) => {
+    expect(errors({ ...OIDC, SVC_AUTH_OIDC_REDIRECT_URL: url })).toEqual([
+      `auth.oidc.redirect_url is ${JSON.stringify(url)}; set SVC_AUTH_OIDC_REDIRECT_URL to an https URL (http only for a loopback host) whose path ends in /api/v2/auth/oidc/callback`,
+    ]);
+  });
+
+  test('refuses scopes without openid, which can never yield an ID token', () => {
+    expect(errors(OIDC, { 'auth.oidc.scopes': 'email,profile' })).toEqual([
+      'auth.oidc.scopes is "email profile"; add openid, without which the provider issues no ID token and nobody can log in',
+    ]);
+  });
+
+  test('warns when default-deny would lock everybody out', () => {
+    expect(check({ ...OIDC, SVC_AUTH_OIDC_DEFAULT_ROLE: '' }).warnings).toEqual([
+      'auth.oidc.role_mappings and auth.oidc.default_role are both empty: single sign-on grants nobody a role',
+    ]);
+    expect(check({ ...OIDC, SVC_AUTH_OIDC_TENANT_CLAIM: 'tid' }).warnings).toEqual([
+      'auth.oidc.tenant_claim is tid but auth.oidc.tenant_claims is empty: every login is rejected',
+    ]);
+    expect(check(OIDC, { 'auth.oidc.tenant-claims': 'a=b' }).warnings).toEqual([
+      'auth.oidc.tenant_claims is set but auth.oidc.tenant_claim is empty: the map is not used; set it to tid or hd',
+    ]);
+  });
+
+  test('is not looked at while the provider is jwt', () => {
+    const env = {
+      SVC_AUTH_OIDC_ISSUER: 'http://x',
+      SVC_AUTH_OIDC_REDIRECT_URL: 'nonsense',
+      SVC_AUTH_OIDC_TENANT_CLAIM: 'tid',
+    };
+    expect(check(env)).toEqual({ errors: [], warnings: [] });
+  });
+});
+
+describe('auth.dev_no_auth', () => {
+  test.each(['127.0.0.1:8080', '127.9.9.9:8080', '[::1]:8080', 'localhost:8080'])(
+    'boots on %s, with a warning',
+    (address) => {
+      expect(check({ SVC_AUTH_DEV_NO_AUTH: 'true', SVC_SERVER_HTTP_ADDR: address })).toEqual({
+        errors: [],
+        warnings: ['auth.dev_no_auth is on: every request is treated as admin'],
+      });
+    },
+  );
+
+  test.each(['0.0.0.0:8080', ':8080', '[::]:8080', '10.0.0.5:8080', 'svc.local:8080', '[::ffff:10.0.0.5]:80'])(
+    'stops the boot on %s',
+    (address) => {
+      expect(errors({ SVC_AUTH_DEV_NO_AUTH: 'true', SVC_SERVER_HTTP_ADDR: address })).toEqual([
+        `auth.dev_no_auth makes every caller an admin, and server.http_addr "${address}" can be reached from other machines; set SVC_SERVER_HTTP_ADDR to a loopback address such as 127.0.0.1:8080, or SVC_AUTH_DEV_NO_AUTH=false`,
+      ]);
+    },
+  );
+});
+
+describe('the log store', () => {
+  test.each(['objstore', 'cloudstore'])('%s without a bucket stops the boot', (backend) => {
+    expect(check({ SVC_LOGS_BACKEND: backend }).errors).toEqual([
+      {
+        key: 'logs.sink.bucket',
+        message: `logs.backend is ${backend}, which needs a bucket; set SVC_LOGS_SINK_BUCKET, or SVC_LOGS_BACKEND=disk`,
+      },
+    ]);
+    expect(errors({ SVC_LOGS_BACKEND: backend, SVC_LOGS_SINK_BUCKET: 'logs' })).toEqual([]);
+  });
+
+  test('half of a pair of static credentials stops the boot', () => {
+    const env = { SVC_LOGS_BACKEND: 'objstore', SVC_LOGS_SINK_BUCKET: 'logs' };
+    const half = check({ ...env, SVC_LOGS_SINK_ACCESS_KEY_ID: 'AKIA' }).errors;
+    expect(half.map((problem) => problem.key)).toEqual(['logs.sink.secret_access_key']);
+    expect(half[0]?.message).toContain('SVC_LOGS_SINK_SECRET_ACCESS_KEY');
+    expect(errors({ ...env, SVC_LOGS_SINK_ACCESS_KEY_ID: 'AKIA', SVC_LOGS_SINK_SECRET_ACCESS_KEY: 'x' })).toEqual([]);
+  });
+});
+
+describe('warm pools', () => {
+  const ON = { SVC_EXECUTION_WARM_POOLS_ENABLED: 'true' };
+  const EXCHANGE = { SVC_AUTH_AGENT_TOKEN_TRANSPORT: 'exchange' };
+  const ENFORCE = { SVC_AUTH_SECRET_LIVENESS_MODE: 'enforce' };
+  const noExchange =
+    'execution.warm_pools_enabled requires auth.agent_token_transport to be exchange, but it is envvar; set SVC_AUTH_AGENT_TOKEN_TRANSPORT=exchange, or SVC_EXECUTION_WARM_POOLS_ENABLED=false';
+  const noEnforce =
+    'execution.warm_pools_enabled requires auth.secret_liveness_mode to be enforce, but it is observe; set SVC_AUTH_SECRET_LIVENESS_MODE=enforce, or SVC_EXECUTION_WARM_POOLS_ENABLED=false';
+
+  test.each([
+    [{ ...ON, ...EXCHANGE, ...ENFORCE }, []],
+    [{ ...ON, ...EXCHANGE }, [noEnforce]],
+    [{ ...ON, ...ENFORCE }, [noExchange]],
+    [ON, [noExchange, noEnforce]],
+    [{}, []],
+  ])('%j', (env, expected) => {
+    expect(errors(env)).toEqual(expected);
+  });
+});
+
+describe('keys and certificates', () => {
+  test('a malformed secret key stops the boot and is not repeated', () => {
+    expect(errors({ SVC_SECRET_KEY: 'hunter2' })).toEqual([
+      'secret_key (SVC_SECRET_KEY) is not a 32-byte key: it has 7 characters; give 32 characters, 64 hex digits, or the base64 of 32 bytes (openssl rand -hex 32)',
+    ]);
+    const previous = errors({ SVC_SECRET_KEY_PREVIOUS: `${'a'.repeat(64)},hunter2` });
+    expect(previous).toHaveLength(1);
+    expect(previous[0]).toMatch(
+      /^secret_key_previous \(SVC_SECRET_KEY_PREVIOUS\) is not a 32-byte key: entry 2: it has 7/,
+    );
+  });
+
+  test.each([
+    ['SVC_SERVER_GRPC_TLS_CERT', 'server.grpc_tls.cert', 'SVC_SERVER_GRPC_TLS_KEY', 'server.grpc_tls.key'],
+    ['SVC_SERVER_GRPC_TLS_KEY', 'server.grpc_tls.key', 'SVC_SERVER_GRPC_TLS_CERT', 'server.grpc_tls.cert'],
+  ])('%s alone stops the boot instead of serving plaintext', (variable, key, otherVariable, otherKey) => {
+    expect(check({ [variable]: '/tls/file.pem' }).errors).toEqual([
+      {
+        key: otherKey,
+        message: `${key} is set but ${otherKey} is not, and TLS needs both; set ${otherVariable}, or clear ${variable}`,
+      },
+    ]);
+    expect(errors({ [variable]: '/tls/a.pem', [otherVariable]: '/tls/b.pem' })).toEqual([]);
+  });
+});
+
+describe('the role', () => {
+  test.each(['api', 'scheduler'])('%s stops the boot in the lite edition only', (role) => {
+    expect(errors({ SVC_SERVER_ROLE: role, SVC_UI_EDITION: 'lite' })).toEqual([
+      `server.role is ${role}, but splitting the server is a pro feature and ui.edition is lite; set SVC_SERVER_ROLE=all, or SVC_UI_EDITION=pro`,
+    ]);
+    expect(errors({ SVC_SERVER_ROLE: role, SVC_UI_EDITION: 'pro' })).toEqual([]);
+    expect(errors({ SVC_SERVER_ROLE: role })).toEqual([]);
+  });
+
+  test('all boots in the lite edition', () => {
+    expect(errors({ SVC_UI_EDITION: 'lite' })).toEqual([]);
+  });
+});
+
+describe('warnings', () => {
+  test.each([
+    [
+      { SVC_EXECUTOR_DEFAULTS_RESOURCES_CPU: '250m' },
+      'executor.defaults.resources.cpu is 250m but executor.defaults.resources.memory is not set: tasks without their own limits run with no memory bound; set SVC_EXECUTOR_DEFAULTS_RESOURCES_MEMORY',
+    ],
+    [
+      { SVC_SECRET_KEY: '' },
+      'secret_key is not set: connection writes are disabled; set SVC_SECRET_KEY (openssl rand -hex 32)',
+    ],
+    [
+      { SVC_AUTH_SESSION_COOKIE_INSECURE: 'true' },
+      'auth.session_cookie_insecure is on: the session cookie also travels over plain http',
+    ],
+    [
+      { SVC_SERVER_TRUSTED_PROXIES: '10.0.0.0/8,10.0.0.1' },
+      'server.trusted_proxies holds the broad range 10.0.0.0/8: a task running inside it can forge its client IP; scope it to the ingress',
+    ],
+    [
+      { SVC_AUTH_BOOTSTRAP_EMAIL: 'admin@example.com' },
+      'auth.bootstrap.password is not set: no first admin is created; set SVC_AUTH_BOOTSTRAP_PASSWORD',
+    ],
+    [
+      { SVC_UI_EDITION: 'PRO' },
+      'ui.edition is "PRO": no badge is shown and single sign-on stays unavailable; the editions are lite and pro',
+    ],
+  ])('%j warns and boots', (env, warning) => {
+    expect(check(env)).toEqual({ errors: [], warnings: [warning] });
+  });
+
+  test('memory alone, or both, needs no warning', () => {
+    const memory = { SVC_EXECUTOR_DEFAULTS_RESOURCES_MEMORY: '256Mi' };
+    expect(check(memory).warnings).toEqual([]);
+    expect(check({ ...memory, SVC_EXECUTOR_DEFAULTS_RESOURCES_CPU: '250m' }).warnings).toEqual([]);
+  });
+});
