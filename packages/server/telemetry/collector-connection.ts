@@ -1,0 +1,177 @@
+import { connect } from 'node:net';
+import type { Tracer } from '@opentelemetry/api';
+import type { Logger } from 'pino';
+import type { Pipeline } from './otlp-pipeline.ts';
+import type { SecretRegistry } from './redact.ts';
+
+/**
+ * Traces over OTLP, at no cost while nobody collects them.
+ *
+ *   unknown ──refused──▶ missing        one info line; probed again after 1, 2, 4 ... 60 seconds
+ *   unknown ─┐
+ *   missing ─┴─answered─▶ exporting     one info line; the SDK is loaded, spans are made
+ *   exporting ──export failed──▶ failing     one warning; no spans, probed as above
+ *   failing ──answered──▶ failing       spans are made again on trial; nothing is logged until an export succeeds
+ *   failing ──export succeeded──▶ exporting  one info line
+ *
+ * Outside `exporting` and that trial every span is the one shared no-op. A port that answers but is no collector therefore
+ * stays `failing` and logs once, not at every probe.
+ */
+type State = 'unknown' | 'missing' | 'exporting' | 'failing';
+
+export interface CollectorOptions {
+  /** `host:port`, or a URL whose `https` scheme asks for TLS. */
+  readonly endpoint: string;
+  readonly serviceVersion: string;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly secrets: Pick<SecretRegistry, 'redact' | 'redactDeep'>;
+  readonly timing?: Partial<typeof DEFAULT_TIMING>;
+}
+
+const DEFAULT_TIMING = { firstRetryMs: 1_000, maxRetryMs: 60_000, batchDelayMs: 5_000, shutdownMs: 3_000 };
+const CONNECT_TIMEOUT_MS = 2_000;
+const DEFAULT_PORT = 4_317;
+const CONFIG_KEY = 'observability.otel_endpoint';
+
+export class CollectorConnection {
+  readonly #options: CollectorOptions;
+  readonly #timing: typeof DEFAULT_TIMING;
+  #state: State = 'unknown';
+  #pipeline: Pipeline | undefined;
+  #retryMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: CollectorOptions) {
+    this.#options = options;
+    this.#timing = { ...DEFAULT_TIMING, ...options.timing };
+    this.#retryMs = this.#timing.firstRetryMs;
+  }
+
+  /** Undefined while nobody would receive its spans. */
+  get tracer(): Tracer | undefined {
+    return this.#pipeline?.tracer;
+  }
+
+  /** Returns at once; the first probe runs in the background. */
+  start(): void {
+    const { endpoint, logger } = this.#options;
+    const target = parseEndpoint(endpoint);
+    if (target === undefined) {
+      logger.warn(`${CONFIG_KEY}: "${endpoint}" is not host:port, for example localhost:4317; no traces are exported`);
+    } else {
+      this.#probeAfter(target, 0);
+    }
+  }
+
+  /** Sends what is waiting, for as long as a stop may take. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    const last = this.#pipeline;
+    if (last === undefined) return;
+    const limit = Promise.withResolvers<void>();
+    const limitTimer = setTimeout(limit.resolve, this.#timing.shutdownMs);
+    await Promise.race([last.close().catch(() => undefined), limit.promise]);
+    clearTimeout(limitTimer);
+    this.#pipeline = undefined;
+  }
+
+  #probeAfter(target: Target, delayMs: number): void {
+    // Unreferenced, as is the probe's socket: tracing alone never keeps a process alive.
+    this.#timer = setTimeout(() => void this.#probe(target), delayMs).unref();
+  }
+
+  #retry(target: Target): void {
+    if (this.#closed) return;
+    this.#probeAfter(target, this.#retryMs);
+    this.#retryMs = Math.min(this.#retryMs * 2, this.#timing.maxRetryMs);
+  }
+
+  async #probe(target: Target): Promise<void> {
+    const answers = await acceptsConnections(target);
+    if (this.#closed) return;
+    if (answers) {
+      await this.#open(target);
+      return;
+    }
+    if (this.#state === 'unknown') {
+      this.#state = 'missing';
+      this.#info('no trace collector answers; tracing starts as soon as one does');
+    }
+    this.#retry(target);
+  }
+
+  async #open(target: Target): Promise<void> {
+    const { serviceVersion, secrets } = this.#options;
+    const { openPipeline } = await import('./otlp-pipeline.ts');
+    if (this.#closed) return;
+    const opened = openPipeline({
+      url: target.url,
+      serviceVersion,
+      secrets,
+      batchDelayMs: this.#timing.batchDelayMs,
+      onExport: (failure) => {
+        // A pipeline that was given up still reports on its last batch; that says nothing new.
+        if (this.#pipeline === opened) this.#onExport(target, failure);
+      },
+    });
+    this.#pipeline = opened;
+    if (this.#state === 'failing') return;
+    this.#state = 'exporting';
+    this.#info('trace collector found; exporting traces');
+  }
+
+  #onExport(target: Target, failure: Error | undefined): void {
+    if (failure === undefined) {
+      this.#retryMs = this.#timing.firstRetryMs;
+      if (this.#state === 'failing') this.#info('exporting traces again');
+      this.#state = 'exporting';
+      return;
+    }
+    if (this.#state === 'exporting') {
+      this.#options.logger.warn(
+        { endpoint: this.#options.endpoint, reason: failure.message },
+        `exporting traces failed; spans are dropped until the collector accepts them (check ${CONFIG_KEY})`,
+      );
+    }
+    this.#state = 'failing';
+    // A new pipeline per attempt: the gRPC channel of this one waits out its own back-off, up to two minutes.
+    const abandoned = this.#pipeline;
+    this.#pipeline = undefined;
+    abandoned?.close().catch(() => undefined);
+    this.#retry(target);
+  }
+
+  #info(message: string): void {
+    this.#options.logger.info({ endpoint: this.#options.endpoint }, message);
+  }
+}
+
+interface Target {
+  readonly host: string;
+  readonly port: number;
+  readonly url: string;
+}
+
+/** By hand, because URL drops a port that is its scheme's default, and ours is another. */
+function parseEndpoint(endpoint: string): Target | undefined {
+  const match = /^(?:(https?):\/\/)?(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?\/?$/i.exec(endpoint.trim());
+  const [, scheme = 'http', host, portText] = match ?? [];
+  const port = portText === undefined ? DEFAULT_PORT : Number(portText);
+  if (host === undefined || port < 1 || port > 65_535) return undefined;
+  return { host: host.replace(/^\[|\]$/g, ''), port, url: `${scheme.toLowerCase()}://${host}:${port}` };
+}
+
+function acceptsConnections(target: Target): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: target.host, port: target.port, timeout: CONNECT_TIMEOUT_MS }).unref();
+    const settle = (answers: boolean): void => {
+      socket.destroy();
+      resolve(answers);
+    };
+    socket.once('connect', () => settle(true));
+    socket.once('timeout', () => settle(false));
+    socket.once('error', () => settle(false));
+  });
+}

@@ -1,0 +1,172 @@
+import { createRequire } from 'node:module';
+import { formatWithOptions } from 'node:util';
+import { pino } from 'pino';
+import type { Bindings, ChildLoggerOptions, DestinationStream, Logger } from 'pino';
+import type * as PinoPretty from 'pino-pretty';
+import { isSensitiveFieldName } from '../vault/sensitive-names.ts';
+import { maskDeep } from './mask-deep.ts';
+import type { SecretRegistry } from './redact.ts';
+import { describeReply, describeRequest } from './request-log.ts';
+
+export interface LoggerOptions {
+  /** debug, info, warn (or warning), error; anything else means info. */
+  readonly level: string;
+  /** `text` for people, anything else is one JSON object per line. */
+  readonly format: string;
+  /** Standard output unless given. */
+  readonly destination?: DestinationStream & { readonly isTTY?: boolean };
+  readonly secrets: Pick<SecretRegistry, 'redact'>;
+}
+
+type Level = 'debug' | 'info' | 'warn' | 'error';
+
+const LEVELS: ReadonlyMap<string, Level> = new Map([
+  ['debug', 'debug'],
+  ['info', 'info'],
+  ['warn', 'warn'],
+  ['warning', 'warn'],
+  ['error', 'error'],
+]);
+
+/** An object logged by mistake (a socket, a whole request) costs a bounded line. */
+const MAX_DEPTH = 8;
+const MAX_ENTRIES = 100;
+
+export function parseLogLevel(level: string): Level {
+  return LEVELS.get(level.trim().toLowerCase()) ?? 'info';
+}
+
+/**
+ * Everything that can reach a line passes the registry before pino sees it: the arguments of each call through the
+ * `logMethod` hook, child bindings and prefixes through `child`/`setBindings`. pino's own serializers are identities, since
+ * they run after the hook and would otherwise produce text that nobody masked; the framework takes them over as they are.
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const asText = options.format.trim().toLowerCase() === 'text';
+  const prepare = createPreparation({ secrets: options.secrets, asText });
+  const output = options.destination ?? pino.destination({ dest: 1, sync: true });
+  const isTerminal = options.destination === undefined ? process.stdout.isTTY : options.destination.isTTY === true;
+  const logger = pino(
+    {
+      level: parseLogLevel(options.level),
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: identity, req: identity, res: identity },
+      hooks: {
+        logMethod(args, method) {
+          const { fields, message } = prepare.call(args);
+          method.apply(this, message === undefined ? [fields as never] : [fields as never, message]);
+        },
+        streamWrite: asText ? identity : escapeRareControls,
+      },
+    },
+    asText ? prettyStream({ output, colorize: isTerminal && !process.env['NO_COLOR'] }) : output,
+  );
+  return guardBindings({ logger, prepare });
+}
+
+function identity<T>(value: T): T {
+  return value;
+}
+
+interface Preparation {
+  call(args: readonly unknown[]): { fields: Record<string, unknown>; message: string | undefined };
+  fields(value: object): Record<string, unknown>;
+  text(value: string): string;
+}
+
+function createPreparation(options: { secrets: LoggerOptions['secrets']; asText: boolean }): Preparation {
+  const { secrets, asText } = options;
+  // JSON escapes control characters by itself; in text they would let a value forge a line or drive the terminal.
+  const text = asText ? (value: string) => escapeControls(secrets.redact(value)) : secrets.redact;
+  // pino-pretty indents the lines of a stack, so that none of them can be taken for a record.
+  const stack = asText ? (value: string) => secrets.redact(value).split('\n').map(escapeControls).join('\n') : text;
+  const mask = (value: unknown): unknown =>
+    maskDeep({ value, text, stack, isSensitive: isSensitiveFieldName, maxDepth: MAX_DEPTH, maxEntries: MAX_ENTRIES });
+
+  const fields = (value: object): Record<string, unknown> => {
+    const named: Record<string, unknown> =
+      value instanceof Error ? { err: value } : isRequest(value) ? { req: value } : { ...value };
+    if (named['req'] !== undefined) named['req'] = describeRequest(named['req']);
+    if (named['res'] !== undefined) named['res'] = describeReply(named['res']);
+    return mask(named) as Record<string, unknown>;
+  };
+
+  const call = (args: readonly unknown[]): ReturnType<Preparation['call']> => {
+    const [first, ...rest] = args;
+    const isObject = typeof first === 'object' && first !== null;
+    const [template, ...parameters] = isObject || first === undefined || first === null ? rest : args;
+    return { fields: isObject ? fields(first) : {}, message: format(template, parameters) };
+  };
+
+  const format = (template: unknown, parameters: unknown[]): string | undefined => {
+    if (template === undefined) return undefined;
+    if (typeof template === 'string' && parameters.length === 0) return text(template);
+    // Objects are masked by field name first; the joined text is masked again, as a secret may have come in two pieces.
+    const layout = { breakLength: Number.POSITIVE_INFINITY, compact: true, depth: MAX_DEPTH };
+    return text(
+      formatWithOptions(
+        layout,
+        ...[template, ...parameters].map((value) => (isPlainString(value) ? value : mask(value))),
+      ),
+    );
+  };
+
+  return { call, fields, text };
+}
+
+/** A request given as the only object would otherwise be spread over the line, body and all. */
+function isRequest(value: object): boolean {
+  return 'headers' in value && 'method' in value && 'url' in value;
+}
+
+function isPlainString(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** Children are made with the parent as prototype, so that replacing the two methods once holds for the whole family. */
+function guardBindings(options: { logger: Logger; prepare: Preparation }): Logger {
+  const { logger, prepare } = options;
+  const { child, setBindings } = logger;
+  return Object.assign(logger, {
+    child(this: Logger, bindings: Bindings, childOptions?: ChildLoggerOptions) {
+      const prefix = childOptions?.msgPrefix;
+      const safeOptions = prefix === undefined ? childOptions : { ...childOptions, msgPrefix: prepare.text(prefix) };
+      return Reflect.apply(child, this, [prepare.fields(bindings), safeOptions]) as Logger;
+    },
+    setBindings(this: Logger, bindings: Bindings) {
+      setBindings.call(this, prepare.fields(bindings));
+    },
+  });
+}
+
+/** In process and synchronous: a worker thread would cost memory and lose the last lines of a crash. */
+function prettyStream(options: { output: DestinationStream; colorize: boolean }): DestinationStream {
+  // Loaded on demand: 26 ms that a start with JSON logs does not pay.
+  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof PinoPretty;
+  const pretty = prettyFactory({
+    colorize: options.colorize,
+    singleLine: true,
+    translateTime: 'UTC:yyyy-mm-dd"T"HH:MM:ss.l"Z"',
+  });
+  return { write: (line) => options.output.write(pretty(line)) };
+}
+
+// Control characters, line and paragraph separators, and the marks that reorder text on screen.
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+const RARE_CONTROLS = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+function escapeControls(value: string): string {
+  return value.replace(CONTROLS, (character) => SHORT_ESCAPES[character] ?? unicodeEscape(character));
+}
+
+/** The ones JSON leaves as they are, though terminals and line readers act on them. They occur only inside strings. */
+function escapeRareControls(line: string): string {
+  return line.replace(RARE_CONTROLS, unicodeEscape);
+}

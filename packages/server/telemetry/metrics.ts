@@ -1,0 +1,130 @@
+import { fastifyPlugin } from 'fastify-plugin';
+import type { FastifyPluginCallback } from 'fastify';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+export interface PoolUsage {
+  readonly idle: number;
+  readonly busy: number;
+  readonly waiting: number;
+}
+
+export interface MetricsOptions {
+  readonly version: string;
+}
+
+export interface Metrics {
+  /** The text a scrape receives. */
+  exposition(): Promise<string>;
+  readonly contentType: string;
+  /** Fastify plugin: counts and times every request of the instance it is registered on. */
+  readonly httpHooks: FastifyPluginCallback;
+  /** Read on each scrape instead of being pushed, so that an idle pool costs nothing. */
+  watchDatabasePool(usage: () => PoolUsage): void;
+  /** When the scheduler last completed a loop, in epoch milliseconds; undefined before the first one. */
+  watchScheduler(lastBeat: () => number | undefined): void;
+  loginFailed(): void;
+  databaseOutage(): void;
+}
+
+/** Work in this service is counted in milliseconds; the upper end covers log downloads and bulk registration. */
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+
+/** Every request that matches no route shares one label, or a scanner could create a time series per guess. */
+const NO_ROUTE = 'unmatched';
+
+/** The customary code for a client that hung up before it had its answer. */
+const CLIENT_CLOSED = 499;
+
+const REQUESTS = {
+  name: 'http_requests_total',
+  help: 'HTTP requests answered, by route pattern.',
+  labelNames: ['method', 'route', 'status'],
+} as const;
+const DURATIONS = {
+  name: 'http_request_duration_seconds',
+  help: 'Time from request to the end of its response.',
+  labelNames: ['method', 'route', 'status'],
+  buckets: DURATION_BUCKETS,
+} as const;
+const LOGIN_FAILURES = {
+  name: 'svc_login_failures_total',
+  help: 'Logins refused for a wrong name or password, or by the login limit.',
+} as const;
+const DATABASE_OUTAGES = { name: 'svc_db_outages_total', help: 'Times the database became unreachable.' } as const;
+const BUILD_INFO = {
+  name: 'svc_build_info',
+  help: 'Always 1; the labels say what is running.',
+  labelNames: ['version', 'node'],
+} as const;
+
+/**
+ * All label values come from closed sets (route patterns, methods, status codes, three pool states): no value from a
+ * request can become a label, which bounds memory and keeps secrets out of the exposition.
+ */
+export function createMetrics(options: MetricsOptions): Metrics {
+  // One registry per process object, not the library's global one: two servers in one test must not share counters.
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  const requests = new Counter({ ...REQUESTS, registers });
+  const durations = new Histogram({ ...DURATIONS, registers });
+  const loginFailures = new Counter({ ...LOGIN_FAILURES, registers });
+  const databaseOutages = new Counter({ ...DATABASE_OUTAGES, registers });
+  const buildInfo = new Gauge({ ...BUILD_INFO, registers });
+  buildInfo.set({ version: options.version, node: process.versions.node }, 1);
+
+  const httpHooks: FastifyPluginCallback = (app, _pluginOptions, done) => {
+    app.addHook('onRequest', (request, reply, next) => {
+      // 'close' and not the onResponse hook, which a client that hangs up never lets happen.
+      reply.raw.once('close', () => {
+        const status = reply.raw.writableEnded ? reply.statusCode : CLIENT_CLOSED;
+        const labels = { method: request.method, route: request.routeOptions.url ?? NO_ROUTE, status: String(status) };
+        requests.inc(labels);
+        durations.observe(labels, reply.elapsedTime / 1_000);
+      });
+      next();
+    });
+    done();
+  };
+
+  return {
+    // The library writes a gauge without samples as `Nan`, which the format spells `NaN`.
+    exposition: async () => (await registry.metrics()).replaceAll(' Nan\n', ' NaN\n'),
+    contentType: registry.contentType,
+    httpHooks: fastifyPlugin(httpHooks, { name: 'svc-metrics', fastify: '5.x' }),
+    watchDatabasePool: (usage) => registry.registerMetric(poolGauge(usage)),
+    watchScheduler: (lastBeat) => registry.registerMetric(heartbeatGauge(lastBeat)),
+    loginFailed: () => loginFailures.inc(),
+    databaseOutage: () => databaseOutages.inc(),
+  };
+}
+
+function poolGauge(usage: () => PoolUsage): Gauge {
+  return new Gauge({
+    name: 'svc_db_pool_connections',
+    help: 'Database connections by state; waiting are requests without one.',
+    labelNames: ['state'],
+    registers: [],
+    collect() {
+      const { idle, busy, waiting } = usage();
+      this.set({ state: 'idle' }, idle);
+      this.set({ state: 'busy' }, busy);
+      this.set({ state: 'waiting' }, waiting);
+    },
+  });
+}
+
+function heartbeatGauge(lastBeat: () => number | undefined): Gauge {
+  return new Gauge({
+    name: 'svc_scheduler_heartbeat_age_seconds',
+    help: 'Seconds since the scheduler last completed a loop; absent before its first.',
+    registers: [],
+    collect() {
+      const beat = lastBeat();
+      // No sample rather than 0: a scheduler that never ran must not look like one that just did.
+      if (beat === undefined) this.remove();
+      else this.set(Math.max(0, Date.now() - beat) / 1_000);
+    },
+  });
+}

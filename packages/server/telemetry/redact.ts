@@ -1,0 +1,142 @@
+import { isSensitiveFieldName } from '../vault/sensitive-names.ts';
+import { MASK, maskCredentials } from './credential-patterns.ts';
+import { maskDeep } from './mask-deep.ts';
+import { ValueMatcher } from './value-matcher.ts';
+import type { Interval } from './value-matcher.ts';
+
+/** Shorter values would blank out ordinary words, and protect nothing: they can be guessed. */
+const MIN_SECRET_LENGTH = 4;
+
+/** A line of a multi-line secret (a PEM body) is a secret of its own, since readers print such text line by line. */
+const MIN_SECRET_LINE_LENGTH = 16;
+
+export interface SecretRegistry {
+  /** Makes a value unprintable from now on. Cheap: the matcher is extended when the next text is redacted. */
+  add(value: string): void;
+  /** Masks known values in every encoding we know of, and whatever looks like a credential. */
+  redact(text: string): string;
+  /** The same for every string inside a value, and for whole values whose key has a sensitive name. Returns a copy. */
+  redactDeep(value: unknown): unknown;
+}
+
+export function createSecretRegistry(): SecretRegistry {
+  const matcher = new ValueMatcher();
+  const known = new Set<string>();
+  let pending: string[] = [];
+
+  const add = (value: string): void => {
+    // A file's trailing newline is not part of what a program prints.
+    const secret = value.trim();
+    if (secret.length < MIN_SECRET_LENGTH || known.has(secret)) return;
+    known.add(secret);
+    pending.push(secret);
+  };
+
+  const redact = (text: string): string => {
+    if (pending.length > 0) {
+      for (const secret of pending) index(secret);
+      pending = [];
+    }
+    return maskCredentials(known.size === 0 ? text : maskValues(text));
+  };
+
+  const index = (secret: string): void => {
+    matcher.add(secret);
+    if (!secret.includes('\n')) return;
+    for (const line of secret.split('\n').map((raw) => raw.trim())) {
+      if (line.length >= MIN_SECRET_LINE_LENGTH && !line.startsWith('-----')) matcher.add(line);
+    }
+  };
+
+  const maskValues = (text: string): string => {
+    const found = matcher.find(text);
+    // Escaped text is matched in its decoded form. There are too many half-encodings (each URL part, each library escapes
+    // another set of characters) to list the encoded forms of a secret instead.
+    for (const view of [percentDecoded(text), backslashDecoded(text)]) {
+      if (view === undefined) continue;
+      for (const [start, end] of matcher.find(view.text)) {
+        found.push([view.origin[start] ?? 0, view.origin[end] ?? text.length]);
+      }
+    }
+    return cut(text, found);
+  };
+
+  return {
+    add,
+    redact,
+    redactDeep: (value) => maskDeep({ value, text: redact, isSensitive: isSensitiveFieldName }),
+  };
+}
+
+/** Replaces the union of the intervals, so that overlapping secrets leave no remainder. */
+function cut(text: string, intervals: Interval[]): string {
+  if (intervals.length === 0) return text;
+  intervals.sort((a, b) => a[0] - b[0]);
+  let out = '';
+  let done = -1;
+  for (const [start, end] of intervals) {
+    // Touching intervals become one mask: the number of masks must not tell how many secrets were joined.
+    if (start > done) out += text.slice(Math.max(done, 0), start) + MASK;
+    done = Math.max(done, end);
+  }
+  return out + text.slice(done);
+}
+
+interface DecodedView {
+  readonly text: string;
+  /** For every decoded character, and for the end, where it began in the original. */
+  readonly origin: number[];
+}
+
+function percentDecoded(text: string): DecodedView | undefined {
+  if (!text.includes('%')) return undefined;
+  // One match per UTF-8 sequence, so that each decoded character knows its own place.
+  return decodedView({
+    text,
+    escape:
+      /%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}/gi,
+    decode: (escaped) => {
+      try {
+        return decodeURIComponent(escaped);
+      } catch {
+        return escaped;
+      }
+    },
+  });
+}
+
+const BACKSLASH_LETTERS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
+
+function backslashDecoded(text: string): DecodedView | undefined {
+  if (!text.includes('\\')) return undefined;
+  return decodedView({
+    text,
+    escape: /\\(?:u[0-9a-f]{4}|x[0-9a-f]{2}|[^ux])/gi,
+    decode: (escaped) => {
+      const letter = escaped.charAt(1);
+      if (escaped.length > 2) return String.fromCharCode(Number.parseInt(escaped.slice(2), 16));
+      return BACKSLASH_LETTERS[letter] ?? letter;
+    },
+  });
+}
+
+function decodedView(options: {
+  text: string;
+  escape: RegExp;
+  decode: (escaped: string) => string;
+}): DecodedView | undefined {
+  const { text, escape, decode } = options;
+  let decoded = '';
+  let last = 0;
+  const origin: number[] = [];
+  for (const match of text.matchAll(escape)) {
+    for (let i = last; i < match.index; i += 1) origin.push(i);
+    const plain = decode(match[0]);
+    for (let i = 0; i < plain.length; i += 1) origin.push(match.index);
+    decoded += text.slice(last, match.index) + plain;
+    last = match.index + match[0].length;
+  }
+  if (last === 0) return undefined;
+  for (let i = last; i <= text.length; i += 1) origin.push(i);
+  return { text: decoded + text.slice(last), origin };
+}
