@@ -31,7 +31,7 @@ export interface CollectorOptions {
 const DEFAULT_TIMING = { firstRetryMs: 1_000, maxRetryMs: 60_000, batchDelayMs: 5_000, shutdownMs: 3_000 };
 const CONNECT_TIMEOUT_MS = 2_000;
 const DEFAULT_PORT = 4_317;
-const CONFIG_KEY = 'observability.otel_endpoint';
+const CONFIG_KEY = 'observability.otel.endpoint';
 
 export class CollectorConnection {
   readonly #options: CollectorOptions;
@@ -156,7 +156,7 @@ interface Target {
 
 /** By hand, because URL drops a port that is its scheme's default, and ours is another. */
 function parseEndpoint(endpoint: string): Target | undefined {
-  const match = /^(?:(https?):\/\/)?(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?\/?$/i.exec(endpoint.trim());
+  const match = /^(?:(https?):\/\/)?(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?(?:\/.*)?$/i.exec(endpoint.trim());
   const [, scheme = 'http', host, portText] = match ?? [];
   const port = portText === undefined ? DEFAULT_PORT : Number(portText);
   if (host === undefined || port < 1 || port > 65_535) return undefined;

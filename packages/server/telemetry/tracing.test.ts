@@ -188,7 +188,7 @@ describe('without a collector', () => {
     'the endpoint "%s" is reported by its key and does not stop the boot',
     (endpoint) => {
       const { messages } = trace({ endpoint });
-      expect(messages()).toEqual([expect.stringContaining('observability.otel_endpoint: ')]);
+      expect(messages()).toEqual([expect.stringContaining('observability.otel.endpoint: ')]);
     },
   );
 });
