@@ -79,7 +79,12 @@ export class CollectorConnection {
 
   #probeAfter(target: Target, delayMs: number): void {
     // Unreferenced, as is the probe's socket: tracing alone never keeps a process alive.
-    this.#timer = setTimeout(() => void this.#probe(target), delayMs).unref();
+    this.#timer = setTimeout(() => {
+      this.#probe(target).catch((error: unknown) => {
+        // Only a broken installation comes here. Losing traces is bearable, losing the service over them is not.
+        this.#options.logger.warn({ err: error }, 'the trace exporter cannot be loaded; no traces are exported');
+      });
+    }, delayMs).unref();
   }
 
   #retry(target: Target): void {
