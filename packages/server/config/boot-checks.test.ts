@@ -108,6 +108,13 @@ describe('single sign-on', () => {
     ]);
   });
 
+  test('refuses a redirect URL with a password in it, and does not repeat the password', () => {
+    const url = 'https://u:hunter2@flows.example.com/api/v2/auth/oidc/callback';
+    const found = errors({ ...OIDC, SVC_AUTH_OIDC_REDIRECT_URL: url });
+    expect(found).toHaveLength(1);
+    expect(found[0]).not.toContain('hunter2');
+  });
+
   test('refuses scopes without openid, which can never yield an ID token', () => {
     expect(errors(OIDC, { 'auth.oidc.scopes': 'email,profile' })).toEqual([
       'auth.oidc.scopes is "email profile"; add openid, without which the provider issues no ID token and nobody can log in',

@@ -105,7 +105,7 @@ function parseEnum(definition: EnumDefinition, text: string): ParseOutcome {
   const lower = text.toLowerCase();
   const alias = Object.hasOwn(definition.aliases ?? {}, lower) ? definition.aliases?.[lower] : undefined;
   // Whoever writes INFO or Json means the one value spelled so; there are no two that differ in case only.
-  const value = alias ?? definition.values.find((candidate) => candidate !== '' && candidate.toLowerCase() === lower);
+  const value = alias ?? definition.values.find((candidate) => candidate.toLowerCase() === lower);
   if (value !== undefined) {
     return accept(value);
   }

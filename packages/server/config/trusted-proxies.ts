@@ -35,8 +35,7 @@ export function createProxyTrust(list: readonly string[]): ProxyTrust {
   }
   return {
     isTrusted: (ip) => {
-      // A link-local peer is reported with its interface, which no list can name.
-      const address = unmap(ip.replace(/%.*$/, ''));
+      const address = unmap(ip);
       return isIP(address) !== 0 && trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
     },
   };
