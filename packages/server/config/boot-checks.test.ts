@@ -255,6 +255,10 @@ describe('warnings', () => {
       'secret_key is not set: connection writes are disabled; set SVC_SECRET_KEY (openssl rand -hex 32)',
     ],
     [
+      { SVC_AUTH_JWT_SECRET: 'x'.repeat(31) },
+      'auth.jwt.secret has fewer than 32 characters: it can be guessed offline from one token; set SVC_AUTH_JWT_SECRET to the output of "openssl rand -hex 32"',
+    ],
+    [
       { SVC_AUTH_SESSION_COOKIE_INSECURE: 'true' },
       'auth.session_cookie_insecure is on: the session cookie also travels over plain http',
     ],

@@ -39,6 +39,9 @@ export function checkBoot(config: Config): BootReport {
   };
 }
 
+/** HS256 is only as strong as its key: 256 bits. */
+const STRONG_SECRET_LENGTH = 32;
+
 function checkJwtSecret(config: Config): BootProblem[] {
   if (config.auth.jwt.secret !== '') {
     return [];
@@ -126,6 +129,11 @@ function safetyWarnings(config: Config): string[] {
   }
   if (config.auth.sessionCookieInsecure) {
     warnings.push('auth.session_cookie_insecure is on: the session cookie also travels over plain http');
+  }
+  if (config.auth.jwt.secret !== '' && Array.from(config.auth.jwt.secret).length < STRONG_SECRET_LENGTH) {
+    warnings.push(
+      `auth.jwt.secret has fewer than ${STRONG_SECRET_LENGTH} characters: it can be guessed offline from one token; set SVC_AUTH_JWT_SECRET to the output of "openssl rand -hex 32"`,
+    );
   }
   if (config.secretKey === '') {
     warnings.push('secret_key is not set: connection writes are disabled; set SVC_SECRET_KEY (openssl rand -hex 32)');

@@ -70,7 +70,7 @@ function valueSchema(definition: KeyDefinition): JsonSchema {
       return { type: ['string', 'null'] };
     case 'secret':
       // Digits alone are a legal secret, and YAML reads them as a number.
-      return { type: ['string', 'number', 'null'], ...minLength(definition.minLength), writeOnly: true };
+      return { type: ['string', 'number', 'null'], writeOnly: true };
     case 'list':
       return { type: ['array', 'null'], items: { type: 'string', ...itemPattern(definition.pattern) } };
     case 'map':
@@ -84,10 +84,6 @@ function valueSchema(definition: KeyDefinition): JsonSchema {
 function enumWords(definition: EnumDefinition): readonly string[] {
   const words = [...definition.values, ...Object.keys(definition.aliases ?? {})];
   return definition.emptyMeans === undefined || words.includes('') ? words : ['', ...words];
-}
-
-function minLength(length: number | undefined): JsonSchema {
-  return length === undefined ? {} : { pattern: `^$|^[\\s\\S]{${length},}$` };
 }
 
 function itemPattern(pattern: RegExp | undefined): JsonSchema {

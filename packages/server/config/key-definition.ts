@@ -29,7 +29,6 @@ export interface StringDefinition extends CommonDefinition {
 export interface SecretDefinition extends CommonDefinition {
   readonly type: 'secret';
   readonly default: '';
-  readonly minLength?: number;
   /** Warn when the value was found in a configuration file: it belongs in the environment. */
   readonly keepOutOfFile?: true;
 }

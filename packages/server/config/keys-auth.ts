@@ -12,10 +12,8 @@ export const AUTH_KEYS = {
     type: 'secret',
     default: '',
     defaultDoc: 'none (required)',
-    // HS256 is only as strong as its key: fewer than 256 bits can be guessed offline from one token.
-    minLength: 32,
     edition: 'both',
-    doc: 'Signs API and agent tokens; required for both providers, at least 32 characters (`openssl rand -hex 32`).',
+    doc: 'Signs API and agent tokens; required for both providers; use at least 32 random characters (`openssl rand -hex 32`).',
   },
   'auth.jwt.token_ttl_seconds': {
     type: 'int',

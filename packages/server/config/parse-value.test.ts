@@ -119,16 +119,11 @@ describe('texts', () => {
 });
 
 describe('secrets', () => {
-  test('a short signing secret is refused, naming the minimum', () => {
-    expect(parse('auth.jwt.secret', 'x'.repeat(31))).toEqual({ refused: 'at least 32 characters' });
-    expect(parse('auth.jwt.secret', 'x'.repeat(32))).toBe('x'.repeat(32));
-  });
   test('an empty one loads, so that a configuration without secrets can be shown', () => {
     expect(parse('auth.jwt.secret', '')).toBe('');
   });
-  test('the line break at the end of a mounted file is no part of it, and does not count', () => {
+  test('the line break at the end of a mounted file is no part of it', () => {
     expect(parse('auth.jwt.secret', `${'x'.repeat(32)}\n`)).toBe('x'.repeat(32));
-    expect(parse('auth.jwt.secret', `${'x'.repeat(31)}\n`)).toEqual({ refused: 'at least 32 characters' });
   });
   test('spaces inside and around a secret are kept', () => {
     expect(parse('auth.bootstrap.password', ' pass word ')).toBe(' pass word ');

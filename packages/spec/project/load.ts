@@ -1,0 +1,215 @@
+/** Reads the text of a `svc.yaml`: defaults filled in, every problem with its line and column. Pure; reading the file is the caller's. */
+import { distance } from 'fastest-levenshtein';
+import { Errors } from 'typebox/value';
+import { LineCounter, isMap, isScalar, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
+import { CONNECTORS } from './connectors.ts';
+import { pythonLineWarning } from './python-lines.ts';
+import { PROJECT_DEFAULTS, ProjectFile } from './schema.ts';
+import type { ProjectFile as Project } from './schema.ts';
+
+export type ProjectProblem = { message: string; line: number; column: number };
+
+export type LoadedProject =
+  | { ok: true; project: Project & { dag_id: string }; warnings: ProjectProblem[] }
+  | { ok: false; problems: ProjectProblem[] };
+
+type Path = readonly (string | number)[];
+
+/** `directoryName` names the DAG when the file does not. An absent file is an empty one. */
+export function loadProject(text: string, directoryName: string): LoadedProject {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, version: '1.2' });
+  const at = (path: Path): { line: number; column: number } => position(document, lines, path);
+  const syntax = document.errors.map((error) => ({
+    message: error.message.split('\n')[0] ?? '',
+    ...place(lines, error.pos[0]),
+  }));
+  if (syntax.length > 0) return { ok: false, problems: syntax };
+
+  const written = valueOf(document);
+  if (typeof written !== 'object' || written === null || Array.isArray(written)) {
+    return {
+      ok: false,
+      problems: [{ message: 'svc.yaml must be a map of keys, such as "dag_id: my_dag"', line: 1, column: 1 }],
+    };
+  }
+  const filled = {
+    dag_id: directoryName,
+    ...withDefaults({ ...(written as Record<string, unknown>), ...versionTexts(document) }),
+  };
+  const problems = [...schemaProblems(filled, at), ...connectorProblems(filled, at)];
+  if (problems.length > 0)
+    return { ok: false, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
+  const project = filled as Project & { dag_id: string };
+  return { ok: true, project, warnings: warningsOf(project, written as Record<string, unknown>, at) };
+}
+
+/** Undefined for a document whose aliases multiply without end. */
+function valueOf(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 }) ?? {};
+  } catch {
+    return undefined;
+  }
+}
+
+/** Unquoted, `3.10` is the number 3.1 to YAML; what the author wrote is what they meant. */
+function versionTexts(document: Document): Record<string, string> {
+  const texts = ['python_version', 'schema_version'].map((key) => [key, document.getIn([key], true)] as const);
+  return Object.fromEntries(
+    texts.flatMap(([key, node]) =>
+      isScalar(node) && typeof node.value === 'number' && node.source ? [[key, node.source]] : [],
+    ),
+  );
+}
+
+/** Zero-valued fields (absent, null, "" or an empty list or map) take the default; the objects among them field by field. */
+function withDefaults(written: Record<string, unknown>): Record<string, unknown> {
+  const result: Record<string, unknown> = {
+    ...structuredClone(PROJECT_DEFAULTS),
+    ...withoutZeros(written, knownKeys([])),
+  };
+  for (const key of ['build', 'registry', 'staging'] as const) {
+    const value = result[key];
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) continue;
+    result[key] = { ...PROJECT_DEFAULTS[key], ...withoutZeros(value as Record<string, unknown>, knownKeys([key])) };
+  }
+  return result;
+}
+
+/** An unknown key stays, whatever its value: it has to be reported. */
+const withoutZeros = (fields: Record<string, unknown>, known: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([key, value]) => !known.includes(key) || !isZero(value)));
+
+function isZero(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+function schemaProblems(value: unknown, at: (path: Path) => { line: number; column: number }): ProjectProblem[] {
+  const seen = new Set<string>();
+  const problems: ProjectProblem[] = [];
+  for (const error of Errors(ProjectFile, value)) {
+    const path = error.instancePath
+      .split('/')
+      .slice(1)
+      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+    // A closed object reports itself and each key too many; a union reports each of its arms. One message per place.
+    if (error.keyword === 'additionalProperties' || seen.has(error.instancePath)) continue;
+    seen.add(error.instancePath);
+    const last = path.at(-1) ?? '';
+    const message =
+      error.keyword === 'boolean'
+        ? unknownKey(path.slice(0, -1), last)
+        : `${path.join('.')} ${explain(error, valueAt(value, path))}`;
+    problems.push({ message, ...at(path) });
+  }
+  return problems;
+}
+
+function unknownKey(path: Path, key: string): string {
+  const where = path.length === 0 ? key : `${path.join('.')}.${key}`;
+  if (path.length >= 2 && path.at(-1) === 'env')
+    return `${where} is not a name an author may set: use letters, digits and _, and not the prefix SVC_`;
+  const known = knownKeys(path);
+  const nearest = known.toSorted((a, b) => distance(a, key) - distance(b, key))[0];
+  return `unknown key ${where}${nearest !== undefined && distance(nearest, key) <= 3 ? `: did you mean ${nearest}?` : `; known here: ${known.join(', ')}`}`;
+}
+
+/** The keys the schema knows at a place; `tasks.<id>` goes through the map of tasks. */
+function knownKeys(path: Path): string[] {
+  type Node = { properties?: Record<string, Node>; patternProperties?: Record<string, Node> };
+  const node = path.reduce<Node | undefined>(
+    (current, part) => current?.properties?.[part] ?? Object.values(current?.patternProperties ?? {})[0],
+    ProjectFile as Node,
+  );
+  return Object.keys(node?.properties ?? {});
+}
+
+function explain(error: { keyword: string; params: object; message: string }, value: unknown): string {
+  const params = error.params as Record<string, unknown>;
+  if (typeof value === 'string' && /[\r\n\u0085\u2028\u2029]/.test(value)) return 'must not contain a line break';
+  switch (error.keyword) {
+    case 'type':
+      return `must be ${[params['type']].flat().join(' or ')}, not ${Array.isArray(value) ? 'a list' : JSON.stringify(value)}`;
+    case 'pattern':
+      return `is ${JSON.stringify(value)}, which does not match ${String(params['pattern'])}`;
+    case 'const':
+    case 'anyOf':
+    case 'enum':
+      return `is ${JSON.stringify(value)}, which is not one of the allowed values (see docs/svc-yaml.md)`;
+    default:
+      return `${error.message}, not ${JSON.stringify(value)}`;
+  }
+}
+
+function connectorProblems(
+  filled: Record<string, unknown>,
+  at: (path: Path) => { line: number; column: number },
+): ProjectProblem[] {
+  const names = Array.isArray(filled['connectors']) ? filled['connectors'] : [];
+  return names.flatMap((name: unknown, index) => {
+    if (typeof name !== 'string' || Object.hasOwn(CONNECTORS, name)) return [];
+    const nearest = Object.keys(CONNECTORS).toSorted((a, b) => distance(a, name) - distance(b, name))[0];
+    return [
+      {
+        message: `connectors: there is no connector ${JSON.stringify(name)}: did you mean ${nearest}? Any package can be listed in dependencies`,
+        ...at(['connectors', index]),
+      },
+    ];
+  });
+}
+
+function warningsOf(
+  project: Project,
+  written: Record<string, unknown>,
+  at: (path: Path) => { line: number; column: number },
+): ProjectProblem[] {
+  const python = pythonLineWarning(project);
+  return [
+    ...(python === undefined
+      ? []
+      : [{ message: python, ...at([project.base_image === undefined ? 'python_version' : 'base_image']) }]),
+    ...(isZero(written['include_paths'])
+      ? []
+      : [
+          {
+            message: 'include_paths has no effect: the generated build file copies only what the DAG needs',
+            ...at(['include_paths']),
+          },
+        ]),
+    ...(project.build.context === '.'
+      ? []
+      : [
+          {
+            message: 'build.context has no effect: the build always uses the DAG directory',
+            ...at(['build', 'context']),
+          },
+        ]),
+  ];
+}
+
+const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>((inner, part) => (inner as Record<string, unknown> | undefined)?.[part], value);
+
+/** Where a path stands in the text: its key, so that a wrong name is underlined and not its value; else the nearest parent. */
+function position(document: Document, lines: LineCounter, path: Path): { line: number; column: number } {
+  for (let length = path.length; length > 0; length -= 1) {
+    const parent = document.getIn(path.slice(0, length - 1), true);
+    const last = path[length - 1];
+    const key = isMap(parent)
+      ? parent.items.find((item) => isScalar(item.key) && String(item.key.value) === String(last))?.key
+      : undefined;
+    const node = (key ?? document.getIn(path.slice(0, length), true)) as
+      | { range?: [number, number, number] | null }
+      | undefined;
+    if (node?.range) return place(lines, node.range[0]);
+  }
+  return { line: 1, column: 1 };
+}
+
+function place(lines: LineCounter, offset: number): { line: number; column: number } {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}

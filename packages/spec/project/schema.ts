@@ -1,0 +1,214 @@
+/** `svc.yaml`: how a DAG project is built and run. Every key is optional; what a key means is its description here. */
+import { Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import { DEFAULT_EXCLUDE_PATHS } from './exclude-patterns.ts';
+import { DEFAULT_PYTHON_LINE, PYTHON_LINES } from './python-lines.ts';
+import type { PythonLine } from './python-lines.ts';
+
+export const SCHEMA_VERSION = '1.0';
+
+/** Refuses unknown keys, so that a misspelt one is an error and not a silent default. */
+const Closed = <Properties extends Record<string, TSchema>>(properties: Properties, description: string) =>
+  Type.Object(properties, { additionalProperties: false, description });
+
+const ONE_LINE = String.raw`^[^\r\n\u0000\u0085\u2028\u2029]*$`;
+const Line = (description: string) => Type.String({ pattern: ONE_LINE, maxLength: 4_096, description });
+const Lines = (description: string, defaults: string[] = []) =>
+  Type.Array(Type.String({ pattern: ONE_LINE, minLength: 1, maxLength: 4_096 }), {
+    default: defaults,
+    description,
+    maxItems: 1_000,
+  });
+
+/** A path inside the project: relative, without a way out. */
+const INSIDE = String.raw`^(?!/)(?!.*(^|/)\.\.(/|$))[^\r\n\u0000\\]+$`;
+
+/** A Kubernetes quantity: 250m, 0.5, 10Gi. */
+const Quantity = (description: string) =>
+  Type.String({ pattern: String.raw`^\d+(\.\d+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$`, description });
+
+const Resources = Closed(
+  {
+    cpu: Type.Optional(Quantity('CPU of the task, request and limit, such as `250m`')),
+    memory: Type.Optional(Quantity('Memory of the task, request and limit, such as `256Mi`')),
+    ephemeral_storage: Type.Optional(Quantity('Scratch disk of the task, such as `1Gi`')),
+    gpu: Type.Optional(Type.Integer({ minimum: 1, maximum: 64, description: 'Number of GPUs' })),
+  },
+  'What a task needs',
+);
+
+const Attempts = {
+  retries: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000, description: 'How often a failed task is tried again' }),
+  ),
+  retry_delay_seconds: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 31_536_000, description: 'Wait before each retry' }),
+  ),
+  execution_timeout_seconds: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, maximum: 31_536_000, description: 'An attempt that runs longer is stopped' }),
+  ),
+  resources: Type.Optional(Resources),
+};
+
+const Execution = Closed(
+  {
+    service_account: Type.Optional(
+      Type.String({
+        pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$',
+        description: 'Service account the task pod runs as',
+      }),
+    ),
+    node_selector: Type.Optional(
+      Type.Record(Type.String(), Line('Value of the node label'), { description: 'Node labels the pod needs' }),
+    ),
+    priority_class: Type.Optional(
+      Type.String({ pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$', description: 'Priority class of the pod' }),
+    ),
+  },
+  'Where and as whom the task runs',
+);
+
+/** Names the platform gives meaning to are not an author's to set. */
+const ENVIRONMENT_NAME = '^(?!SVC_)[A-Za-z_][A-Za-z0-9_]*$';
+
+const Task = Closed(
+  {
+    ...Attempts,
+    env: Type.Optional(
+      Type.Record(Type.String({ pattern: ENVIRONMENT_NAME }), Type.String({ maxLength: 32_768 }), {
+        additionalProperties: false,
+        description: 'Environment variables of the task; names beginning with `SVC_` belong to the platform',
+      }),
+    ),
+    execution: Type.Optional(Execution),
+  },
+  'Overrides for one task',
+);
+
+const PYTHON_VERSIONS = Object.keys(PYTHON_LINES) as PythonLine[];
+
+export const ProjectFile = Closed(
+  {
+    schema_version: Type.Literal(SCHEMA_VERSION, { default: SCHEMA_VERSION, description: 'Stamps every artifact' }),
+    dag_id: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9_][A-Za-z0-9_-]{0,199}$',
+        description: 'Default: the name of the project directory',
+      }),
+    ),
+    description: Type.Optional(Type.String({ maxLength: 5_000, description: 'Shown with the DAG' })),
+    owner: Type.Optional(Line('Who answers for the DAG')),
+    tags: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: ONE_LINE }), {
+        maxItems: 100,
+        description: 'Tags of the DAG',
+      }),
+    ),
+    python_version: Type.Union(
+      PYTHON_VERSIONS.map((line) => Type.Literal(line)),
+      {
+        default: DEFAULT_PYTHON_LINE,
+        description: 'Python line of the base image',
+      },
+    ),
+    base_image: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._/:@-]*$',
+        maxLength: 512,
+        description: 'Used verbatim instead of the base image; `python_version` is then not consulted',
+      }),
+    ),
+    dependencies: Lines(
+      'Package specifiers (PEP 508) baked into the image, each passed to the installer as one literal argument',
+    ),
+    connectors: Lines('Short connector names, expanded to their provider packages'),
+    system_packages: Type.Array(
+      Type.String({ pattern: String.raw`^[a-z0-9][a-z0-9+.-]*(:[a-z0-9]+)?(=[A-Za-z0-9.+:~-]+)?$` }),
+      {
+        default: [],
+        maxItems: 1_000,
+        description:
+          'Debian packages installed into the image, resolved against the suite of the base image (Debian 13)',
+      },
+    ),
+    dag_source: Type.String({
+      pattern: INSIDE,
+      maxLength: 1_024,
+      default: 'dag.py',
+      description: 'The DAG file, relative to the project',
+    }),
+    include_paths: Lines('Declared, but without effect: the generated build file copies only what the DAG needs', [
+      '.',
+    ]),
+    exclude_paths: Lines(
+      'Kept out of the image; list credentials here, because the image is pushed to a registry',
+      DEFAULT_EXCLUDE_PATHS,
+    ),
+    build: Closed(
+      {
+        context: Line('Declared, but without effect: the build always uses the DAG directory'),
+        platforms: Type.Array(Type.String({ pattern: '^[a-z0-9]+/[a-z0-9_]+(/[a-z0-9]+)?$' }), {
+          minItems: 1,
+          maxItems: 16,
+          description: 'Platforms of the image',
+        }),
+      },
+      'How the image is built',
+    ),
+    registry: Closed(
+      {
+        url: Type.Optional(
+          Type.String({
+            pattern: '^[A-Za-z0-9][A-Za-z0-9._/:-]*$',
+            maxLength: 512,
+            description: 'Where images are pushed, without the DAG id: `registry.example.com/dags`',
+          }),
+        ),
+        auth_method: Type.Union([Type.Literal('docker_config'), Type.Literal('environment'), Type.Literal('none')], {
+          description:
+            'Where credentials come from: the container tool itself, SVC_REGISTRY_USERNAME and SVC_REGISTRY_PASSWORD, or nowhere',
+        }),
+        tag_strategy: Type.Union([Type.Literal('version'), Type.Literal('content'), Type.Literal('git')], {
+          description: 'The tag: `v` and the version number, the content hash, or the commit',
+        }),
+      },
+      'Where the image goes',
+    ),
+    staging: Closed(
+      {
+        enabled: Type.Boolean({ description: 'Gives every run a read-write-many volume' }),
+        size: Type.Optional(Quantity('Size of the volume, such as `10Gi`')),
+        storage_class: Type.Optional(
+          Type.String({
+            pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$',
+            description: 'Storage class of the volume',
+          }),
+        ),
+      },
+      'Volume shared by the tasks of a run',
+    ),
+    defaults: Type.Optional(Closed(Attempts, 'For every task; a task override wins')),
+    tasks: Type.Optional(
+      Type.Record(Type.String(), Task, { description: 'Overrides by task id; each must exist in the compiled DAG' }),
+    ),
+  },
+  'svc.yaml',
+);
+
+export type ProjectFile = Static<typeof ProjectFile> & { python_version: PythonLine };
+export type TaskOverride = Static<typeof Task>;
+
+/** What stands in for a key that is missing, null or empty. Fixed: no workspace changes them. */
+export const PROJECT_DEFAULTS = {
+  schema_version: SCHEMA_VERSION,
+  python_version: DEFAULT_PYTHON_LINE,
+  dependencies: [],
+  connectors: [],
+  system_packages: [],
+  dag_source: 'dag.py',
+  include_paths: ['.'],
+  exclude_paths: DEFAULT_EXCLUDE_PATHS,
+  build: { context: '.', platforms: ['linux/amd64'] },
+  registry: { auth_method: 'docker_config', tag_strategy: 'version' },
+  staging: { enabled: false },
+} as const satisfies Record<string, unknown>;
