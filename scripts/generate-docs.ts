@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { renderJsonSchema } from '@svc/server/config/json-schema.ts';
 import { renderReference } from '@svc/server/config/reference.ts';
+import { renderOpenApi } from '@svc/server/openapi-document.ts';
 
 export interface DocGenerator {
   /** Relative to the repository. */
@@ -16,6 +17,7 @@ export interface DocGenerator {
 export const GENERATORS: readonly DocGenerator[] = [
   { path: 'docs/configuration.md', render: renderReference },
   { path: 'docs/configuration.schema.json', render: renderJsonSchema },
+  { path: 'docs/openapi.json', render: renderOpenApi },
 ];
 
 export interface GenerateOptions {

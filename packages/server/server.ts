@@ -9,19 +9,15 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyPluginCallback } from 'fastify';
 import type { Logger } from 'pino';
 import { buildApp } from './api/app.ts';
-import type { Services } from './api/services.ts';
 import { bootstrapAdmin, noAuthAdministrator } from './auth/bootstrap.ts';
-import { createSessions } from './auth/sessions.ts';
 import type { Principal } from './auth/sessions.ts';
-import { createTokenSigner } from './auth/tokens.ts';
 import { parseAddress } from './config/address.ts';
 import { checkBoot } from './config/boot-checks.ts';
 import type { Config } from './config/load.ts';
-import { readSecretKeys } from './config/secret-key.ts';
 import { createProxyTrust } from './config/trusted-proxies.ts';
+import { createServices } from './create-services.ts';
 import { openDatabase } from './db/database.ts';
 import type { Database } from './db/database.ts';
 import { migrate } from './db/migrate.ts';
@@ -35,7 +31,6 @@ import { createMetrics } from './telemetry/metrics.ts';
 import { createSecretRegistry } from './telemetry/redact.ts';
 import type { SecretRegistry } from './telemetry/redact.ts';
 import { startTracing } from './telemetry/tracing.ts';
-import { createKeyring } from './vault/keyring.ts';
 import { VERSION } from './version.ts';
 
 /** The configuration does not allow a safe start. One message per reason, each saying what to set. */
@@ -105,7 +100,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     services,
     logger,
     access: { sessions: services.sessions, proxies, everybodyIs: () => everybody },
-    plugins: [metrics.httpHooks, tracing.httpHooks as FastifyPluginCallback],
+    plugins: [metrics.httpHooks, tracing.httpHooks],
   });
   const housekeeping = createHousekeeping({
     db,
@@ -151,32 +146,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await close();
     throw error;
   }
-}
-
-function createServices(input: {
-  config: Config;
-  db: Database;
-  secrets: SecretRegistry;
-  reason: () => string | null;
-}): Services {
-  const { config, db, secrets, reason } = input;
-  const { keys } = readSecretKeys(config);
-  return {
-    config,
-    db,
-    secrets,
-    keyring: createKeyring({ current: keys.current ?? null, previous: keys.previous }),
-    sessions: createSessions({
-      db,
-      tokens: createTokenSigner(config.auth.jwt.secret),
-      settings: {
-        tokenTtlSeconds: config.auth.jwt.tokenTtlSeconds,
-        maxLifetimeSeconds: config.auth.jwt.maxLifetimeSeconds,
-        failedLoginsPerMinute: config.auth.loginRateLimitPerMinute,
-      },
-    }),
-    readiness: { reason },
-  };
 }
 
 function reportBoot(config: Config, warnings: readonly string[], logger: Logger): void {

@@ -1,0 +1,29 @@
+import { pino } from 'pino';
+import { buildApp } from './api/app.ts';
+import { loadConfig } from './config/load.ts';
+import { createServices } from './create-services.ts';
+import { openDatabase } from './db/database.ts';
+import { createSecretRegistry } from './telemetry/redact.ts';
+
+/** The OpenAPI document of the API as JSON text. Needs no database: the routes are registered and never called. */
+export async function renderOpenApi(): Promise<string> {
+  const { config } = loadConfig({ env: {}, flags: { 'auth.jwt.secret': 'signs nothing: no request is ever served' } });
+  const db = openDatabase({
+    url: config.database.url,
+    maxOpenConns: 1,
+    maxIdleConns: 0,
+    statementTimeoutMs: 0,
+    idleInTransactionTimeoutMs: 0,
+  });
+  const services = createServices({ config, db, secrets: createSecretRegistry(), reason: () => null });
+  const app = await buildApp({
+    services,
+    logger: pino({ level: 'silent' }),
+    access: { sessions: services.sessions, proxies: { isTrusted: () => false }, everybodyIs: () => null },
+    plugins: [],
+  });
+  const document = JSON.stringify(app.swagger(), null, 2);
+  await app.close();
+  await db.close();
+  return `${document}\n`;
+}
