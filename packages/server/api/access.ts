@@ -5,6 +5,7 @@
 import '@fastify/cookie';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Permission } from '../auth/permissions.ts';
+import { isLoopbackHost } from '../config/address.ts';
 import { clientAddress } from '../auth/client-address.ts';
 import type { ProxyTrust } from '../auth/client-address.ts';
 import type { AuthenticationFault, Principal, Sessions } from '../auth/sessions.ts';
@@ -41,21 +42,26 @@ export type AccessOptions = {
   everybodyIs(): Principal | null;
 };
 
-export function installAccessControl(app: FastifyInstance, { sessions, proxies, everybodyIs }: AccessOptions): void {
-  app.decorateRequest('clientIp', '');
-  app.decorateRequest('maybePrincipal', null);
-
+/** To be called before any route is registered. */
+export function requireAccessDeclarations(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     if (isLibraryRoute(route)) route.config = { ...route.config, access: 'public' };
     if (route.config?.access === undefined)
       throw new Error(`route ${String(route.method)} ${route.url} does not declare config.access`);
   });
+}
+
+export function installAccessControl(app: FastifyInstance, { sessions, proxies, everybodyIs }: AccessOptions): void {
+  app.decorateRequest('clientIp', '');
+  app.decorateRequest('maybePrincipal', null);
 
   app.addHook('onRequest', async (request) => {
     request.clientIp = clientAddress(request.raw, proxies);
     const access = request.routeOptions.config.access;
     if (request.is404 || access === 'public') return;
-    request.maybePrincipal = everybodyIs() ?? (await authenticate(request, sessions));
+    const everybody = everybodyIs();
+    if (everybody) refuseOtherSites(request);
+    request.maybePrincipal = everybody ?? (await authenticate(request, sessions));
     if (access === undefined) throw new Error('unreachable: a route without access does not register');
     if (access !== 'user' && !request.maybePrincipal.permissions.has(access)) throw permissionDenied(request, access);
   });
@@ -102,6 +108,16 @@ function refuseForeignWrite(request: FastifyRequest): void {
 
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
+}
+
+/**
+ * With authentication off nothing but the browser's rules stands between a page the developer visits and this server:
+ * such a page may post here, or point its own name at this machine and then read as well.
+ */
+function refuseOtherSites({ headers }: FastifyRequest): void {
+  const sites = [`http://${headers.host}`, ...(headers.origin === undefined ? [] : [headers.origin])];
+  if (!sites.every((site) => isLoopbackHost(URL.parse(site)?.hostname ?? '')))
+    throw new ApiError('cross_site_request', 'auth.dev_no_auth serves this machine only: call it as localhost');
 }
 
 function permissionDenied(request: FastifyRequest, permission: Permission): ApiError {

@@ -7,15 +7,16 @@ import helmet from '@fastify/helmet';
 import { LogController, fastify } from 'fastify';
 import type { FastifyBaseLogger, FastifyPluginCallback } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { installAccessControl } from './access.ts';
+import { installAccessControl, requireAccessDeclarations } from './access.ts';
 import type { AccessOptions } from './access.ts';
 import { ApiError } from './errors.ts';
 import { registerEventLogs } from './event-logs.ts';
+import { installJsonParser } from './json-body.ts';
 import { registerMonitor } from './monitor.ts';
 import { registerProbes } from './probes.ts';
 import { installOpenApi } from './openapi.ts';
 import { registerPages } from './pages.ts';
-import { installProblems, sendProblem } from './problems.ts';
+import { answerBrokenRequest, installProblems, sendProblem } from './problems.ts';
 import type { App, Services } from './services.ts';
 import { registerTokens } from './tokens.ts';
 import { registerUsers } from './users.ts';
@@ -47,36 +48,52 @@ export async function buildApp({ services, access, logger, plugins }: AppOptions
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
+    // Neither of these two passes through the hooks: there is no route yet, or not even a request.
     frameworkErrors: (_error, request, reply) =>
-      sendProblem(request, reply, new ApiError('invalid_request', 'the path is not valid')),
+      sendProblem(
+        request,
+        reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff'),
+        new ApiError(
+          'invalid_request',
+          'the path is not valid: check its percent-encoding and the length of its parts',
+        ),
+      ),
+    clientErrorHandler: answerBrokenRequest,
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(createValidatorCompiler());
 
   installProblems(app);
+  installJsonParser(app);
+  requireAccessDeclarations(app);
   answerWithRequestId(app);
-  refuseUntilReady(app, services); // before access control, which needs the schema
-  installAccessControl(app, access);
-  await app.register(cookie);
-  await app.register(cors, {
-    origin: [...services.config.server.cors.allowedOrigins],
-    credentials: true,
-    exposedHeaders: ['x-request-id'],
-  });
+  // Hooks run in this order, and the first that refuses ends the request: what every answer needs, refusals too, comes first.
+  for (const plugin of plugins) await app.register(plugin);
   await app.register(helmet, {
     contentSecurityPolicy: { directives: CONTENT_SECURITY_POLICY },
     strictTransportSecurity: false,
+    xFrameOptions: { action: 'deny' },
   });
+  await app.register(cors, {
+    origin: [...services.config.server.cors.allowedOrigins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    credentials: true,
+    exposedHeaders: ['x-request-id', 'retry-after'],
+    strictPreflight: false, // the strict refusal is plain text, and would be the only error that is no problem body
+  });
+  await app.register(cookie);
+  refuseUntilReady(app, services); // before access control, which needs the schema
+  installAccessControl(app, access);
   await app.register(compress, { threshold: 1_024 });
-  for (const plugin of plugins) await app.register(plugin);
+  const servesApi = services.config.server.role !== 'scheduler';
+  if (servesApi) await installOpenApi(app);
   registerProbes(app, services);
-  if (services.config.server.role !== 'scheduler') await registerResources(app, services);
+  if (servesApi) registerResources(app, services);
   await app.ready();
   return app;
 }
 
 /** Everything but the probes: what a process of the role `scheduler` does not serve. */
-async function registerResources(app: App, services: Services): Promise<void> {
-  await installOpenApi(app);
+function registerResources(app: App, services: Services): void {
   registerTokens(app, services);
   registerUsers(app, services);
   registerEventLogs(app, services);
@@ -90,6 +107,7 @@ const CONTENT_SECURITY_POLICY = {
   scriptSrc: ["'self'"],
   styleSrc: ["'self'", "'unsafe-inline'"],
   imgSrc: ["'self'", 'data:'],
+  fontSrc: ["'self'", 'data:'],
   objectSrc: ["'none'"],
   frameAncestors: ["'none'"],
   formAction: ["'self'"],
@@ -99,7 +117,7 @@ const CONTENT_SECURITY_POLICY = {
 /** Before the schema is there, every answer but the probes' would be an internal error. */
 function refuseUntilReady(app: App, { readiness }: Services): void {
   app.addHook('onRequest', async (request) => {
-    if (request.url === '/healthz' || request.url === '/readyz') return;
+    if (['/healthz', '/readyz'].includes(request.routeOptions.url ?? '')) return;
     const reason = readiness.reason();
     if (reason !== null) throw new ApiError('not_ready', reason, { 'retry-after': '1' });
   });
@@ -108,6 +126,8 @@ function refuseUntilReady(app: App, { readiness }: Services): void {
 function answerWithRequestId(app: App): void {
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    // Answers are made for one caller; what may be kept says so itself.
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
   app.addHook('onResponse', async (request, reply) => {
     const { method, url } = request;

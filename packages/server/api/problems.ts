@@ -1,4 +1,6 @@
 /** Turns whatever went wrong into a problem body. Nothing of an unexpected error (SQL, stack, paths) leaves the process. */
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isOutage } from '../db/outage.ts';
 import { ApiError, problemOf } from './errors.ts';
@@ -21,7 +23,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
   const path = request.url.split('?', 1)[0] ?? '';
   return reply
     .code(error.status)
-    .headers(error.headers)
+    .headers({ ...(error.status === 401 && { 'www-authenticate': 'Bearer' }), ...error.headers })
     .header('cache-control', 'no-store')
     .type('application/problem+json')
     .serializer(JSON.stringify)
@@ -37,22 +39,55 @@ function asApiError(error: FastifyError): ApiError {
   }
   if (error.validation) return describeValidationError(error.validation, error.validationContext ?? 'request');
   switch (error.code) {
-    case 'FST_ERR_CTP_INVALID_JSON_BODY':
-    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-      return new ApiError('invalid_json', 'the body must be one JSON document');
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ApiError('body_too_large', 'the body is larger than this path accepts');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ApiError('unsupported_media_type', 'send the body as application/json');
+    case 'FST_CP_ERR_INVALID_CONTENT_ENCODING':
+      return new ApiError('unsupported_media_type', 'send the body plain, or as gzip, deflate or br');
+    case 'FST_CP_ERR_INVALID_CONTENT':
+      return new ApiError('invalid_request', 'the body is not compressed as Content-Encoding says');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ApiError('invalid_request', 'the body is not as long as Content-Length says');
-    case '22021': // Postgres cannot store U+0000 in text; no other road leads to this code
+    case '22021': // Postgres cannot store U+0000; from a path or query, as bodies with it are refused before
+    case '22P05': // the same inside JSON
       return new ApiError('invalid_request', 'text must not contain the character U+0000');
     default:
       if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
         return new ApiError('invalid_request', 'the request is malformed');
       }
       return new ApiError('internal_error', 'something went wrong here; the log has the details under this request id');
+  }
+}
+
+/** What does not parse as HTTP has no request to answer: the problem goes straight to the socket. */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
+    socket.destroy(); // nobody listens, or an answer is under way and another would garble it
+    return;
+  }
+  const problem = problemOf(brokenRequest(error.code), '');
+  const body = JSON.stringify(problem);
+  socket.end(
+    [
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+      'content-type: application/problem+json',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}
+
+function brokenRequest(code: string | undefined): ApiError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new ApiError('headers_too_large', 'the request line and headers must fit into 16 KiB');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ApiError('request_timeout', 'the request did not arrive in time');
+    default:
+      return new ApiError('invalid_request', 'this is not a valid HTTP request');
   }
 }
 
@@ -67,7 +102,7 @@ function collectRoutes(app: FastifyInstance): KnownRoute[] {
       .replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`)
       .replaceAll(/:\w+/g, '[^/]+')
       .replaceAll('*', '.*');
-    for (const method of [route.method].flat()) routes.push({ method, matches: new RegExp(`^${pattern}$`) });
+    for (const method of [route.method].flat()) routes.push({ method, matches: new RegExp(`^${pattern}/?$`) });
   });
   return routes;
 }

@@ -28,6 +28,8 @@ const TokenResponse = Type.Object(
   { title: 'TokenResponse' },
 );
 
+const REDIRECT = { 307: Type.Null({ description: 'To the login page' }) };
+
 const RENEWAL_FAULTS: Record<RenewalFault, () => ApiError> = {
   too_old: () =>
     new ApiError('session_too_old', 'this session has reached its maximum age: log in again with POST /auth/token'),
@@ -111,6 +113,7 @@ export function registerTokens(app: App, { config, sessions }: Services): void {
         tags: ['Authentication'],
         summary: 'To the login page, and from there back to `next`',
         querystring: Type.Object({ next: Type.Optional(Type.String({ maxLength: 2_048 })) }),
+        response: REDIRECT,
       },
     },
     async (request, reply) => {
@@ -126,19 +129,25 @@ export function registerTokens(app: App, { config, sessions }: Services): void {
     '/api/v2/auth/logout',
     {
       config: { access: 'public' },
-      schema: { operationId: 'logout', tags: ['Authentication'], summary: 'End the session, then to the login page' },
+      schema: {
+        operationId: 'logout',
+        tags: ['Authentication'],
+        summary: 'End the session, then to the login page',
+        response: REDIRECT,
+      },
     },
     async (request, reply) => {
-      const { token } = presentedToken(request);
-      // Another site may send a browser here; that must not log anybody out.
-      if (token && mayCarryCookie(request)) {
-        const principal = await sessions.authenticate(token);
-        if (typeof principal !== 'string') {
-          request.maybePrincipal = principal;
-          await sessions.logout(principal, actorOf(request));
-        }
+      const { token, fromCookie } = presentedToken(request);
+      const toLoginPage = () => reply.redirect(`${basePath(config)}/auth/login`, 307);
+      // Another site may send a browser here, cookie and all; that must not log anybody out.
+      if (fromCookie && !mayCarryCookie(request)) return toLoginPage();
+      const principal = await sessions.authenticate(token ?? '');
+      if (typeof principal !== 'string') {
+        request.maybePrincipal = principal;
+        await sessions.logout(principal, actorOf(request));
       }
-      return reply.clearCookie(SESSION_COOKIE, cookieOptions(config)).redirect(`${basePath(config)}/auth/login`, 307);
+      reply.clearCookie(SESSION_COOKIE, cookieOptions(config));
+      return toLoginPage();
     },
   );
 }
@@ -160,8 +169,22 @@ const cookieOptions = (config: Config) => ({
   path: basePath(config) || '/',
 });
 
-/** Only a path on this site: `//host`, `/\host` and control characters are ways out of it that browsers follow. */
-function isOwnPath(next: string): boolean {
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  return next.startsWith('/') && !/^\/[/\\]/.test(next) && !/[\u0000-\u001f\u007f\\]/.test(next);
+/**
+ * Only a path on this site. `//host`, `/\host` and control characters are ways out of it that browsers follow; they are
+ * looked for in the decoded text as well, because the page that follows `next` may decode it once more.
+ */
+const isOwnPath = (next: string): boolean => [next, decodedOnce(next)].every(staysOnThisSite);
+
+function staysOnThisSite(path: string): boolean {
+  if (!path.startsWith('/') || /[\u0000-\u001f\u007f\\]/.test(path)) return false;
+  const target = URL.parse(path, 'http://this-site.invalid');
+  return target?.host === 'this-site.invalid' && !target.pathname.startsWith('//');
+}
+
+function decodedOnce(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a stray % does not decode for anybody
+  }
 }

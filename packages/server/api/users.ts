@@ -123,7 +123,7 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
       },
     },
     async (request) => {
-      const { user_id: userId } = request.params;
+      const userId = request.params.user_id.toLowerCase(); // as Postgres writes it, and so as principals carry it
       const { is_active: isActive, password, roles } = request.body;
       if (isActive === false && userId === principalOf(request).userId) {
         throw new ApiError('conflict', 'you cannot deactivate yourself: another administrator can');

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 
 export type ProxyTrust = { isTrusted(address: string): boolean };
 
@@ -10,9 +11,15 @@ export function clientAddress(request: IncomingMessage, proxies: ProxyTrust): st
   const peer = normalise(request.socket.remoteAddress ?? '');
   if (!proxies.isTrusted(peer)) return peer;
   const header = request.headers['x-forwarded-for'];
-  const leftMost = (Array.isArray(header) ? header[0] : header)?.split(',')[0]?.trim();
-  return leftMost ? normalise(leftMost).slice(0, 64) : peer;
+  const leftMost = normalise((Array.isArray(header) ? header[0] : header)?.split(',')[0] ?? '');
+  // Anything but an address would let a client choose a fresh name, and with it a fresh budget, for every attempt.
+  return isIP(leftMost) === 0 ? peer : leftMost;
 }
 
-/** One client, one name: a dual-stack listener shows IPv4 peers as `::ffff:192.0.2.1`. */
-const normalise = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
+/** One client, one name: dual-stack listeners show IPv4 peers as `::ffff:192.0.2.1`, and some proxies add the port. */
+const normalise = (address: string): string =>
+  address
+    .trim()
+    .toLowerCase()
+    .replace(/^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2')
+    .replace(/^::ffff:(?=\d+\.)/, '');

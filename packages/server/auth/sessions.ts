@@ -76,9 +76,9 @@ export function createSessions({
 }): Sessions {
   const turns = createTurns({ atOnce: LOGINS_AT_ONCE, waitingPerKey: LOGINS_WAITING_PER_ADDRESS });
 
-  async function issue(claims: Omit<UserClaims, 'expiresAt'>): Promise<IssuedToken> {
-    const expiresAt = epochSeconds(new Date()) + settings.tokenTtlSeconds;
-    return { accessToken: await tokens.signUser({ ...claims, expiresAt }), expiresInSeconds: settings.tokenTtlSeconds };
+  async function issue(claims: Omit<UserClaims, 'expiresAt'>, expiresInSeconds: number): Promise<IssuedToken> {
+    const expiresAt = epochSeconds(new Date()) + expiresInSeconds;
+    return { accessToken: await tokens.signUser({ ...claims, expiresAt }), expiresInSeconds };
   }
 
   async function openSession(
@@ -90,7 +90,7 @@ export function createSessions({
       userId: user.id,
       expiresAt: secondsFromNow(settings.tokenTtlSeconds),
     });
-    return issue({
+    const claims = {
       userId: user.id,
       email: user.email,
       tenantId: tenant.id,
@@ -98,7 +98,8 @@ export function createSessions({
       roles: user.roles,
       sessionId: session.id,
       authTime: epochSeconds(session.first_login_at),
-    });
+    };
+    return issue(claims, settings.tokenTtlSeconds);
   }
 
   async function attempt(input: Parameters<Sessions['login']>[0]): Promise<LoginOutcome> {
@@ -160,9 +161,13 @@ export function createSessions({
       });
       if (!session?.isActive) return 'ended';
       const ageSeconds = (Date.now() - session.firstLoginAt.getTime()) / 1_000;
-      if (settings.maxLifetimeSeconds > 0 && ageSeconds >= settings.maxLifetimeSeconds) return 'too_old';
-      await extendSession(db.tenant(principal.tenantId), principal.sessionId, secondsFromNow(settings.tokenTtlSeconds));
-      return issue({ ...principal, sessionId: principal.sessionId, authTime: epochSeconds(session.firstLoginAt) });
+      const secondsLeft = settings.maxLifetimeSeconds > 0 ? settings.maxLifetimeSeconds - ageSeconds : Infinity;
+      if (secondsLeft <= 0) return 'too_old';
+      // A renewed token does not outlive its session either: else the last renewal would add a whole lifetime.
+      const expiresInSeconds = Math.min(settings.tokenTtlSeconds, Math.ceil(secondsLeft));
+      await extendSession(db.tenant(principal.tenantId), principal.sessionId, secondsFromNow(expiresInSeconds));
+      const claims = { ...principal, sessionId: principal.sessionId, authTime: epochSeconds(session.firstLoginAt) };
+      return issue(claims, expiresInSeconds);
     },
 
     async logout(principal, actor) {

@@ -31,11 +31,16 @@ export async function listUsers(
 export const findUserById = (db: TenantDb, id: string): Promise<UserRow | undefined> =>
   selectUsers(db).where('users.id', '=', id).executeTakeFirst();
 
+/**
+ * Locked against changes until the login's transaction ends: a new password ends the sessions it finds, and one that was
+ * being opened with the old password at that moment must be among them.
+ */
 export const findUserForLogin = (db: TenantDb, email: string) =>
   db
     .selectFrom('users')
     .select(['id', 'email', 'password_hash', 'is_active', rolesOfUser.as('roles')])
     .where('email', '=', email)
+    .forShare()
     .executeTakeFirst();
 
 /** The names among `roles` that do not exist in this tenant. */
