@@ -4,25 +4,29 @@
  */
 import { Kysely, PostgresDialect } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import pg from 'pg';
 import * as identityAndSecrets from './migrations/0001-identity-and-secrets.ts';
+import * as dagsAndVersions from './migrations/0002-dags-and-versions.ts';
+import { openPool } from './pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
 const MIGRATIONS = {
   '0001-identity-and-secrets': identityAndSecrets,
+  '0002-dags-and-versions': dagsAndVersions,
 };
 
 export class SchemaTooNewError extends Error {}
 
 export async function migrate(url: string): Promise<{ applied: string[] }> {
-  // A pool of its own: no statement timeout, because waiting for another process's migration is not a fault.
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: 2,
-    connectionTimeoutMillis: 5_000,
-    application_name: 'svc migrate',
+  // A pool of its own: no statement timeout, because waiting for another process's migration is not a fault. A database
+  // that stops answering meanwhile is noticed by the pool all the same.
+  const pool = openPool({
+    url,
+    maxOpen: 2,
+    maxIdle: 0,
+    statementTimeoutMs: 0,
+    idleInTransactionTimeoutMs: 0,
+    applicationName: 'svc migrate',
   });
-  pool.on('error', () => {}); // surfaces through the statement that was running
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
     const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
@@ -36,5 +40,6 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
     return { applied: (results ?? []).map((result) => result.migrationName) };
   } finally {
     await db.destroy();
+    await pool.end();
   }
 }

@@ -1,5 +1,6 @@
 /** The tables as TypeScript sees them. The migrations are the truth; this mirrors them. */
 import type { ColumnType, Generated } from 'kysely';
+import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 
 type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>;
 /** Present in every row, filled in by the tenant scope: never written by hand. */
@@ -86,6 +87,67 @@ type HeartbeatsTable = {
   stopped_at: ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
 };
 
+type NullableTimestamp = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+
+type DagsTable = {
+  tenant_id: TenantId;
+  dag_id: string;
+  display_name: string;
+  description: string | null;
+  fileloc: string;
+  relative_fileloc: string | null;
+  bundle_name: string;
+  bundle_version: string | null;
+  owners: string[];
+  tags: string[];
+  is_paused: boolean;
+  is_stale: Generated<boolean>;
+  timetable: ColumnType<TimetableSpec, string, string>;
+  timetable_summary: string | null;
+  timetable_description: string | null;
+  catchup: boolean;
+  max_active_runs: number;
+  max_active_tasks: number;
+  max_consecutive_failed_dag_runs: number;
+  has_task_concurrency_limits: boolean;
+  next_dagrun_logical_date: NullableTimestamp;
+  next_dagrun_data_interval_start: NullableTimestamp;
+  next_dagrun_data_interval_end: NullableTimestamp;
+  next_dagrun_run_after: NullableTimestamp;
+  current_version: number;
+  last_parsed_at: Timestamp;
+  last_parse_seconds: number | null;
+  created_at: Timestamp;
+};
+
+type DagVersionsTable = {
+  tenant_id: TenantId;
+  id: Generated<string>;
+  dag_id: string;
+  version_number: number;
+  content_hash: string;
+  spec: string;
+  source: string | null;
+  bundle_name: string;
+  bundle_version: string | null;
+  bundle_url: string | null;
+  image: string | null;
+  created_at: Timestamp;
+};
+
+type DagFavoritesTable = { tenant_id: TenantId; user_id: string; dag_id: string };
+
+type ImportErrorsTable = {
+  tenant_id: TenantId;
+  id: Generated<number>;
+  bundle_name: string;
+  filename: string;
+  stack_trace: string;
+  at: Timestamp;
+};
+
+type DagWarningsTable = { tenant_id: TenantId; dag_id: string; warning_type: string; message: string; at: Timestamp };
+
 /** Tables whose rows belong to a tenant. */
 export type TenantTables = {
   roles: RolesTable;
@@ -95,6 +157,11 @@ export type TenantTables = {
   connections: ConnectionsTable;
   variables: VariablesTable;
   audit_log: AuditLogTable;
+  dags: DagsTable;
+  dag_versions: DagVersionsTable;
+  dag_favorites: DagFavoritesTable;
+  import_errors: ImportErrorsTable;
+  dag_warnings: DagWarningsTable;
 };
 
 /** Tables that exist before, or across, tenants. */
@@ -115,6 +182,11 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   connections: true,
   variables: true,
   audit_log: true,
+  dags: true,
+  dag_versions: true,
+  dag_favorites: true,
+  import_errors: true,
+  dag_warnings: true,
 };
 
 export const isTenantTable = (name: string): boolean => Object.hasOwn(TENANT_TABLE_NAMES, name);
