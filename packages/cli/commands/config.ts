@@ -1,0 +1,60 @@
+import { EXIT, CliError } from '../cli-error.ts';
+import { printJson, warn } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { columnsOf, styled } from '../output/terminal.ts';
+import { renderTable } from '../output/table.ts';
+import { loadServerConfig, withConfigOptions } from '../server-config.ts';
+import type { ConfigOptions } from '../server-config.ts';
+import type { SvcCommand } from '../svc-command.ts';
+import { checkBoot } from '@svc/server/config/boot-checks.ts';
+import { REFERENCE_SECTIONS } from '@svc/server/config/reference-sections.ts';
+import { effectiveJson, effectiveRows } from '@svc/server/config/render-effective.ts';
+import type { EffectiveRow } from '@svc/server/config/render-effective.ts';
+
+type Options = ConfigOptions & { json?: true; check?: true };
+
+export function addConfigCommand(program: SvcCommand, context: CliContext): void {
+  withConfigOptions(program.command('config'))
+    .description('Show every effective configuration value and where it comes from; secrets are masked')
+    .option('--json', 'print JSON')
+    .option('--check', 'exit with 2 when the control plane would refuse to start')
+    .example('what would this environment run with?', 'svc config --config server.yaml')
+    .example('in a deployment pipeline', 'svc config --config server.yaml --check')
+    .action((options: Options) => showConfig(context, options));
+}
+
+function showConfig(context: CliContext, options: Options): void {
+  const loaded = loadServerConfig(context, options);
+  const boot = checkBoot(loaded.config);
+  const warnings = [...loaded.warnings, ...boot.warnings];
+  const problems = boot.errors.map(({ key, message }) => ({ key, message }));
+  if (options.json) {
+    printJson(context, { values: effectiveJson(loaded.entries), warnings, problems });
+  } else {
+    context.stdout.write(sections(context, effectiveRows(loaded.entries)));
+  }
+  for (const warning of warnings) warn(context, warning);
+  if (problems.length === 0) return;
+  const list = problems.map(({ message }) => `  - ${message}`).join('\n');
+  if (options.check) throw new CliError(`the control plane would not start:\n${list}`, { exitCode: EXIT.usage });
+  context.stderr.write(`hint: the control plane would not start with this:\n${list}\n`);
+}
+
+function sections(context: CliContext, rows: readonly EffectiveRow[]): string {
+  const { stdout } = context;
+  const sectionOf = new Map<string, string>(
+    // `Server (`server.*`)` → `Server`
+    REFERENCE_SECTIONS.flatMap(({ title, keys }) => keys.map((key) => [key, title.replace(/ \(`.*$/, '')] as const)),
+  );
+  return renderTable({
+    columns: [
+      { title: 'KEY', value: (row) => row.key },
+      { title: 'VALUE', value: (row) => row.value },
+      { title: 'FROM', value: (row) => (row.source === 'default' ? 'default' : row.origin) },
+    ],
+    rows,
+    groupOf: (row) => sectionOf.get(row.key) ?? 'Other',
+    width: columnsOf(stdout),
+    styleHeader: (line) => styled(stdout, 'bold', line),
+  });
+}

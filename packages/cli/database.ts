@@ -1,0 +1,51 @@
+/** Direct work on the database, for commands that run beside the control plane rather than through it. */
+import { openDatabase } from '@svc/server/db/database.ts';
+import type { Database } from '@svc/server/db/database.ts';
+import { SchemaTooNewError, migrate } from '@svc/server/db/migrate.ts';
+import { isOutage } from '@svc/server/db/outage.ts';
+import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/tenants.ts';
+import { tenantHasUsers } from '@svc/server/db/users.ts';
+import { CliError, messageOf } from './cli-error.ts';
+
+const LIMITS = { maxOpenConns: 2, maxIdleConns: 0, statementTimeoutMs: 60_000, idleInTransactionTimeoutMs: 60_000 };
+
+export async function withDatabase<T>(url: string, use: (db: Database) => Promise<T>): Promise<T> {
+  const db = openDatabase({ url, ...LIMITS });
+  try {
+    return await use(db);
+  } catch (error) {
+    throw explained(url, error);
+  } finally {
+    await db.close();
+  }
+}
+
+export async function migrateSchema(url: string): Promise<{ applied: string[] }> {
+  try {
+    return await migrate(url);
+  } catch (error) {
+    throw explained(url, error);
+  }
+}
+
+/** Brings the schema up to date and says whether anybody is in it yet: the first start of an installation. */
+export async function prepareSchema(url: string): Promise<{ applied: string[]; hasUsers: boolean }> {
+  const { applied } = await migrateSchema(url);
+  const hasUsers = await withDatabase(url, async (db) => {
+    const tenant = await findTenantByName(db.shared, DEFAULT_TENANT);
+    return tenant !== undefined && (await tenantHasUsers(db.tenant(tenant.id)));
+  });
+  return { applied, hasUsers };
+}
+
+function explained(url: string, error: unknown): unknown {
+  if (error instanceof SchemaTooNewError) return new CliError(error.message, { cause: error });
+  const { code } = error as { code?: unknown };
+  const refused = code === '28P01' || code === '28000' || code === '3D000';
+  if (!refused && !isOutage(error)) return error;
+  const { host, pathname } = URL.parse(url) ?? { host: '?', pathname: '' };
+  return new CliError(`the database ${pathname.slice(1)} at ${host} does not let us in: ${messageOf(error)}`, {
+    cause: error,
+    hint: 'check database.url (SVC_DATABASE_URL): "svc config" shows what is in force',
+  });
+}

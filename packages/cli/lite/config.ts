@@ -1,0 +1,48 @@
+/** The user's configuration with lite's own values below it. */
+import type { Config, ConfigKey, EffectiveValue } from '@svc/server/config/load.ts';
+import { keyOfFlag } from '@svc/server/config/read-flags.ts';
+import { usageError } from '../cli-error.ts';
+import type { CliContext } from '../context.ts';
+import { loadServerConfig } from '../server-config.ts';
+import type { ConfigOptions } from '../server-config.ts';
+import { LITE_HOST } from './defaults.ts';
+import type { LiteDefaults } from './defaults.ts';
+
+export type LiteConfig = {
+  /** The value in force without lite's layer, and where the user set it. */
+  chosen(key: ConfigKey): EffectiveValue | undefined;
+  /** About what the user set. */
+  readonly warnings: readonly string[];
+  /** The user's values, `defaults` where there are none, and built-in defaults below both. */
+  withDefaults(defaults: LiteDefaults): Config;
+};
+
+export function loadLiteConfig(
+  context: Pick<CliContext, 'env' | 'configFlags'>,
+  options: ConfigOptions & { port?: number },
+): LiteConfig {
+  const portFlag = portAsFlag(context, options.port);
+  const user = loadServerConfig(context, options, portFlag);
+  const chosen = new Map(
+    user.entries.filter(({ source }) => source !== 'default').map((entry) => [entry.key, entry] as const),
+  );
+  return {
+    chosen: (key) => chosen.get(key),
+    warnings: user.warnings,
+    // Loaded a second time with lite's values as flags, but only those for keys nobody has set: that makes them the
+    // weakest layer. What this load warns about (secrets among flags) is not the user's doing.
+    withDefaults(defaults) {
+      const missing = Object.entries(defaults).filter(([key]) => !chosen.has(key as ConfigKey));
+      return loadServerConfig(context, options, { ...portFlag, ...Object.fromEntries(missing) }).config;
+    },
+  };
+}
+
+/** `--port` says the same as `--server.http-addr`, only shorter, so it is as strong. */
+function portAsFlag(context: Pick<CliContext, 'configFlags'>, port: number | undefined): Record<string, string> {
+  if (port === undefined) return {};
+  if (Object.keys(context.configFlags).some((flag) => keyOfFlag(flag) === 'server.http_addr')) {
+    throw usageError('--port and --server.http-addr both name the listener: give one of them');
+  }
+  return { 'server.http_addr': `${LITE_HOST}:${port}` };
+}

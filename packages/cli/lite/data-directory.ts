@@ -1,0 +1,101 @@
+/**
+ * Where lite keeps everything it has: the cluster, generated secrets, logs. Removing this directory removes the
+ * installation.
+ */
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { CliError, EXIT, messageOf, systemCode } from '../cli-error.ts';
+import type { Environment } from '../context.ts';
+
+export type DataDirectory = {
+  readonly path: string;
+  readonly postgres: string;
+  readonly secrets: string;
+  /** Of tasks. */
+  readonly logs: string;
+  readonly serverLog: string;
+  readonly postgresLog: string;
+  readonly lock: string;
+};
+
+export function dataDirectoryAt(path: string): DataDirectory {
+  return {
+    path,
+    postgres: join(path, 'postgres'),
+    secrets: join(path, 'secrets'),
+    logs: join(path, 'logs'),
+    serverLog: join(path, 'svc.log'),
+    postgresLog: join(path, 'postgres.log'),
+    lock: join(path, 'lite.lock'),
+  };
+}
+
+/** Root's own home cannot be entered by the user Postgres runs as, so root gets a system directory. */
+export function defaultDataDirectory(input: { env: Environment; home: string; isRoot: boolean }): string {
+  const { env, home, isRoot } = input;
+  if (env['SVC_HOME']) return resolve(env['SVC_HOME'], 'lite');
+  return isRoot ? '/var/lib/svc/lite' : join(home, '.svc', 'lite');
+}
+
+export async function prepareDataDirectory(path: string, isRoot: boolean): Promise<DataDirectory> {
+  const directory = dataDirectoryAt(path);
+  try {
+    // Others may pass through only where Postgres, as another user, has to.
+    const mode = isRoot ? 0o711 : 0o700;
+    await mkdir(path, { recursive: true, mode });
+    const probe = join(path, `.probe-${randomUUID()}`);
+    await writeFile(probe, 'x');
+    await rm(probe);
+    if (isRoot) await chmod(path, ((await stat(path)).mode & 0o777) | 0o111);
+    await mkdir(directory.secrets, { recursive: true, mode: 0o700 });
+    await mkdir(directory.logs, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw unusable(path, error);
+  }
+  if (isRoot) await refuseUnreachable(path);
+  return directory;
+}
+
+/** A directory that cannot be written to, said so that a person knows what to change. */
+export function unusable(path: string, error: unknown): CliError {
+  const options = { exitCode: EXIT.failed, cause: error, hint: 'choose another place with --data-dir' };
+  switch (systemCode(error)) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new CliError(`the disk that holds ${path} is full`, {
+        ...options,
+        hint: 'free some space, or choose another place with --data-dir',
+      });
+    case 'EACCES':
+    case 'EPERM':
+      return new CliError(`no permission to write to the data directory ${path}`, options);
+    case 'EROFS':
+      return new CliError(`the data directory ${path} is on a read-only file system`, options);
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return new CliError(`the data directory ${path} cannot be made: a file of that name is in the way`, options);
+    default:
+      return new CliError(`the data directory ${path} cannot be used: ${messageOf(error)}`, options);
+  }
+}
+
+/** Root's Postgres runs as the user `postgres`, who must be able to pass every directory above its own. */
+async function refuseUnreachable(path: string): Promise<void> {
+  const owner = await postgresUser();
+  for (let parent = dirname(path); parent !== dirname(parent); parent = dirname(parent)) {
+    const { mode, uid } = await stat(parent);
+    if ((mode & 0o001) === 0 && uid !== owner) {
+      throw new CliError(
+        `the data directory ${path} lies below ${parent}, which only its owner may enter; started by root, Postgres runs as the user "postgres" and cannot get there`,
+        { hint: 'choose a place such as /var/lib/svc/lite with --data-dir, or start svc as an ordinary user' },
+      );
+    }
+  }
+}
+
+async function postgresUser(): Promise<number | undefined> {
+  const users = await readFile('/etc/passwd', 'utf8').catch(() => '');
+  const uid = /^postgres:[^:]*:(\d+):/m.exec(users)?.[1];
+  return uid === undefined ? undefined : Number(uid);
+}

@@ -1,0 +1,126 @@
+/**
+ * One lite per data directory. The lock is a file that names its holder:
+ *
+ *   free ──create──▶ held ──release──▶ free
+ *                     └─holder dies──▶ stale ──moved aside by the next start──▶ free
+ *
+ * A pid alone proves nothing, since pids are used again (in a container svc is the same one after every restart): the
+ * lock also records when the holder started.
+ */
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { CliError, systemCode } from '../cli-error.ts';
+
+type Holder = { readonly pid: number; readonly started: string; readonly url?: string };
+
+export type Lock = {
+  /** Where the holder can be reached, for the message of whoever comes second. */
+  announce(url: string): void;
+  release(): void;
+};
+
+export function acquireLock(file: string): Lock {
+  const self: Holder = { pid: process.pid, started: startOf(process.pid) };
+  for (let attempt = 0; !create(file, self); attempt += 1) {
+    const holder = readLock(file);
+    if (holder !== undefined && isAlive(holder)) throw alreadyRunning(holder);
+    if (attempt >= 5)
+      throw new CliError(`the lock ${file} cannot be taken`, { hint: 'remove that file and try again' });
+    moveAside(file, holder);
+  }
+  return {
+    announce: (url) => renameSync(written(file, { ...self, url }), file),
+    release: () => rmSync(file, { force: true }),
+  };
+}
+
+/** The process that holds the data directory right now, if one does. */
+export function holderOf(file: string): Holder | undefined {
+  const holder = readLock(file);
+  return holder !== undefined && isAlive(holder) ? holder : undefined;
+}
+
+/** A link appears with its whole content or not at all: nobody reads half a lock and takes it for a broken one. */
+function create(file: string, holder: Holder): boolean {
+  const draft = written(file, holder);
+  try {
+    linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function written(file: string, holder: Holder): string {
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, JSON.stringify(holder), { flag: 'wx', mode: 0o600 });
+  return draft;
+}
+
+/** Undefined for a file that is gone, or that a person has edited. */
+function readLock(file: string): Holder | undefined {
+  try {
+    const value = JSON.parse(readFileSync(file, 'utf8')) as Partial<Holder>;
+    if (typeof value.pid !== 'number' || typeof value.started !== 'string') return undefined;
+    return { pid: value.pid, started: value.started, ...(typeof value.url === 'string' && { url: value.url }) };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Moved, then looked at, then removed: of two processes that find the same stale lock one moves it, and if the other
+ * then moves the first one's fresh lock it sees that and puts it back.
+ */
+function moveAside(file: string, stale: Holder | undefined): void {
+  const aside = `${file}.${randomUUID()}`;
+  try {
+    renameSync(file, aside);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return; // released in the meantime
+    throw error;
+  }
+  const moved = readLock(aside);
+  if (moved !== undefined && (moved.pid !== stale?.pid || moved.started !== stale.started)) {
+    renameSync(aside, file);
+    return;
+  }
+  rmSync(aside, { force: true });
+}
+
+function isAlive(holder: Holder): boolean {
+  if (holder.pid === process.pid) return holder.started === startOf(process.pid);
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    if (systemCode(error) !== 'EPERM') return false; // EPERM: alive, and somebody else's
+  }
+  return holder.started === startOf(holder.pid);
+}
+
+/** When a process began, in whatever notation the system has: only compared with itself. */
+function startOf(pid: number): string {
+  try {
+    // The command, second, is in brackets and may contain spaces; the start time is the 20th field after it.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    // no /proc: macOS, or the process is gone
+  }
+  try {
+    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+  } catch {
+    return '';
+  }
+}
+
+function alreadyRunning(holder: Holder): CliError {
+  const where = holder.url === undefined ? '' : ` at ${holder.url}`;
+  return new CliError(`svc lite is already running on this data directory: process ${holder.pid}${where}`, {
+    hint: `stop it (kill ${holder.pid}), or start a second one beside it with --data-dir and --port`,
+  });
+}

@@ -1,0 +1,57 @@
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { basename } from 'node:path';
+
+/** Port 0 asks for any free one. Undefined when the address cannot be listened on. */
+export async function probePort(host: string, port: number): Promise<number | undefined> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(undefined));
+    server.listen({ host, port, exclusive: true }, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : undefined));
+    });
+  });
+}
+
+/** The wanted port, or any free one when something else has it: for listeners nobody has to find by number. */
+export async function portOrAnother(host: string, wanted: number): Promise<number> {
+  return (await probePort(host, wanted)) ?? (await probePort(host, 0)) ?? 0;
+}
+
+/** `process 4711 (postgres)`, as far as the system lets us see; undefined elsewhere than on Linux. */
+export function listenerOn(port: number): string | undefined {
+  try {
+    const inodes = listeningInodes(port);
+    if (inodes.size === 0) return undefined;
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      if (hasSocket(pid, inodes)) return `process ${pid} (${programOf(pid)})`;
+    }
+  } catch {
+    // no /proc here, or not ours to read
+  }
+  return undefined;
+}
+
+/** Only the program: arguments may hold other people's secrets. */
+const programOf = (pid: string): string =>
+  basename(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0', 1)[0] ?? '');
+
+const LISTENING = '0A';
+
+function listeningInodes(port: number): Set<string> {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const lines = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => readFileSync(file, 'utf8').split('\n').slice(1));
+  const found = lines
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local = '', , state]) => local.endsWith(suffix) && state === LISTENING);
+  return new Set(found.map((fields) => `socket:[${fields[9]}]`));
+}
+
+function hasSocket(pid: string, inodes: ReadonlySet<string>): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => inodes.has(readlinkSync(`/proc/${pid}/fd/${fd}`)));
+  } catch {
+    return false; // gone, or another user's
+  }
+}

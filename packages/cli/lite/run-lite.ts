@@ -1,0 +1,225 @@
+/**
+ * The whole product in one process, plus its Postgres:
+ *
+ *   lock ──▶ Postgres ──▶ schema ──▶ control plane ──▶ welcome ──▶ (signal) ──▶ control plane ──▶ Postgres ──▶ lock
+ *
+ * Whatever has been started is stopped in reverse order, however far the start got.
+ */
+import { fileURLToPath } from 'node:url';
+import { isLoopbackHost, parseAddress } from '@svc/server/config/address.ts';
+import { checkBoot } from '@svc/server/config/boot-checks.ts';
+import { loadConfig } from '@svc/server/config/load.ts';
+import type { Config } from '@svc/server/config/load.ts';
+import type { RunningServer } from '@svc/server/server.ts';
+import { CliError, EXIT, messageOf } from '../cli-error.ts';
+import { start } from '../commands/server.ts';
+import { warn } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { prepareSchema } from '../database.ts';
+import { runStages } from '../progress.ts';
+import type { ConfigOptions } from '../server-config.ts';
+import { endOnUncaught, listenForStop } from '../stop-signal.ts';
+import type { StopSignal } from '../stop-signal.ts';
+import { VERSION } from '../version.ts';
+import { loadLiteConfig } from './config.ts';
+import type { LiteConfig } from './config.ts';
+import { prepareDataDirectory } from './data-directory.ts';
+import type { DataDirectory } from './data-directory.ts';
+import { LITE_HOST, LITE_PORT, liteDefaults } from './defaults.ts';
+import type { LiteDefaults } from './defaults.ts';
+import { adminPasswordFile, readOrMakeSecrets } from './generated-secrets.ts';
+import type { GeneratedSecrets } from './generated-secrets.ts';
+import { createLiteLog } from './lite-log.ts';
+import { acquireLock } from './lock.ts';
+import type { Lock } from './lock.ts';
+import { listenerOn, portOrAnother, probePort } from './ports.ts';
+import { startLitePostgres } from './postgres.ts';
+import type { LitePostgres } from './postgres.ts';
+import { openRotatingFile } from './rotating-file.ts';
+import { renderWelcome } from './welcome.ts';
+
+export type LiteOptions = ConfigOptions & {
+  dataDirectory: string;
+  port?: number;
+  /** Absolute path. */
+  workspace: string | undefined;
+  verbose: boolean;
+};
+
+/** What has been started so far. */
+type Running = { lock: Lock; postgres?: LitePostgres; server?: RunningServer };
+
+const METRICS_PORT = 9090;
+const GRPC_PORT = 9091;
+const AGENT = fileURLToPath(new URL('../../../bin/svc-agent', import.meta.url));
+
+export async function runLite(context: CliContext, options: LiteOptions): Promise<void> {
+  const config = loadLiteConfig(context, options);
+  for (const warning of config.warnings) warn(context, warning);
+  const directory = await prepareDataDirectory(options.dataDirectory, process.getuid?.() === 0);
+  const running: Running = { lock: acquireLock(directory.lock) };
+  const abandon = (): void => {
+    running.postgres?.abandon();
+    running.lock.release();
+  };
+  const stop = listenForStop({ onForce: abandon });
+  endOnUncaught((error, kind) => {
+    if (running.server) running.server.logger.fatal({ err: error }, kind);
+    else context.stderr.write(`svc: ${kind}: ${messageOf(error)}\n`);
+    abandon();
+  });
+  try {
+    await bringUp({ context, options, config, directory, running, stop });
+    if (!stop.isRequested()) await stop.requested;
+    context.stdout.write('\nStopping …\n');
+  } finally {
+    await running.server?.close();
+    await running.postgres?.stop();
+    running.lock.release();
+    stop.dispose();
+  }
+  context.stdout.write('Stopped.\n');
+}
+
+type Start = {
+  context: CliContext;
+  options: LiteOptions;
+  config: LiteConfig;
+  directory: DataDirectory;
+  running: Running;
+  stop: StopSignal;
+};
+
+async function bringUp({ context, options, config, directory, running, stop }: Start): Promise<void> {
+  const secrets = readOrMakeSecrets(directory.secrets);
+  const defaults = await startingDefaults({ options, config, directory, secrets });
+  const early = config.withDefaults(defaults);
+  await refuseTakenPort(early);
+  const log = createLiteLog({
+    level: early.observability.logLevel,
+    format: early.observability.logFormat,
+    file: openRotatingFile(directory.serverLog),
+    terminal: context.stdout,
+    verbose: options.verbose,
+  });
+  const postgresLog = openRotatingFile(directory.postgresLog);
+  let database = config.chosen('database.url') && early.database.url;
+  let isNew = false;
+
+  await runStages(context, {
+    plain: options.verbose,
+    isCancelled: stop.isRequested,
+    stages: [
+      {
+        title: 'Postgres',
+        run: async () => {
+          if (database !== undefined) return `Postgres: yours (${config.chosen('database.url')?.origin})`;
+          running.postgres = await startLitePostgres({
+            directory,
+            password: secrets.databasePassword,
+            onLog: postgresLog.write,
+            onRestart: (message) => log.logger.error(message),
+          });
+          database = running.postgres.url;
+          return `Postgres on port ${running.postgres.port}`;
+        },
+      },
+      {
+        title: 'Schema',
+        run: async () => {
+          const schema = await prepareSchema(database ?? '');
+          isNew = !schema.hasUsers;
+          return schema.applied.length === 0 ? 'Schema up to date' : `Schema migrated (${schema.applied.length})`;
+        },
+      },
+      {
+        title: 'Control plane',
+        run: async () => {
+          const final = config.withDefaults({
+            ...defaults,
+            ...(database !== undefined && { 'database.url': database }),
+          });
+          running.server = await start({ config: final, logger: log.logger, secrets: log.secrets });
+          await Promise.race([running.server.ready, stop.requested]);
+          return `Control plane on ${running.server.url}`;
+        },
+      },
+    ],
+  });
+  if (stop.isRequested() || !running.server) return;
+  running.lock.announce(running.server.url);
+  for (const warning of userWarnings(early, defaults)) warn(context, warning);
+  const password = passwordFact({ config, secrets, directory, isNew });
+  const { devNoAuth, bootstrap } = early.auth;
+  context.stdout.write(
+    renderWelcome(
+      {
+        version: VERSION,
+        url: running.server.url,
+        user: devNoAuth ? undefined : bootstrap.email,
+        password,
+        dataDirectory: directory.path,
+        workspace: early.ui.workspace === '' ? undefined : early.ui.workspace,
+      },
+      context.stdout.isTTY,
+    ),
+  );
+  log.showProblems();
+}
+
+async function startingDefaults(input: {
+  options: LiteOptions;
+  config: LiteConfig;
+  directory: DataDirectory;
+  secrets: GeneratedSecrets;
+}): Promise<LiteDefaults> {
+  const { options, config, directory, secrets } = input;
+  const address = async (key: 'server.metrics_addr' | 'server.grpc_addr', port: number): Promise<LiteDefaults> =>
+    config.chosen(key) ? {} : { [key]: `${LITE_HOST}:${await portOrAnother(LITE_HOST, port)}` };
+  const http = parseAddress(String(config.chosen('server.http_addr')?.value ?? ''));
+  return {
+    ...liteDefaults({
+      port: http?.port ?? LITE_PORT,
+      secrets,
+      logs: directory.logs,
+      agentPath: AGENT,
+      workspace: options.workspace,
+    }),
+    ...(await address('server.metrics_addr', METRICS_PORT)),
+    ...(await address('server.grpc_addr', GRPC_PORT)),
+  };
+}
+
+/** Asked before Postgres starts: this is the commonest reason not to get up, and should not take seconds to say. */
+async function refuseTakenPort(config: Config): Promise<void> {
+  const { host, port } = parseAddress(config.server.httpAddr) ?? { host: LITE_HOST, port: 0 };
+  if (port === 0 || (await probePort(host === '' ? '::' : host, port)) !== undefined) return;
+  const by = listenerOn(port);
+  throw new CliError(`server.http_addr: ${config.server.httpAddr} is in use${by === undefined ? '' : ` by ${by}`}`, {
+    exitCode: EXIT.usage,
+    hint: `stop it, or choose another port: svc lite --port ${port + 1}`,
+  });
+}
+
+/** What the boot checks say about the user's settings, without what lite's own values would make them say anyway. */
+function userWarnings(config: Config, defaults: LiteDefaults): string[] {
+  const always = new Set(checkBoot(loadConfig({ env: {}, flags: defaults }).config).warnings);
+  const warnings = checkBoot(config).warnings.filter((warning) => !always.has(warning));
+  if (!isLoopbackHost(parseAddress(config.server.httpAddr)?.host ?? '')) {
+    warnings.push(`server.http_addr is ${config.server.httpAddr}: other machines can reach lite, over plain http`);
+  }
+  return warnings;
+}
+
+function passwordFact(input: {
+  config: LiteConfig;
+  secrets: GeneratedSecrets;
+  directory: DataDirectory;
+  isNew: boolean;
+}) {
+  const { config, secrets, directory, isNew } = input;
+  const configured = config.chosen('auth.bootstrap.password');
+  if (configured) return { kind: 'configured', origin: configured.origin } as const;
+  const file = adminPasswordFile(directory.secrets);
+  return isNew ? ({ kind: 'new', value: secrets.adminPassword, file } as const) : ({ kind: 'kept', file } as const);
+}

@@ -1,0 +1,53 @@
+/** Text on its way to a terminal. */
+
+const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+const WIDE =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
+
+/** Columns a string takes: combining marks none, East Asian characters and emoji two. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const { segment } of SEGMENTER.segment(text)) width += WIDE.test(segment) ? 2 : 1;
+  return width;
+}
+
+export const padEnd = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
+export const padStart = (text: string, width: number): string => ' '.repeat(Math.max(0, width - widthOf(text))) + text;
+
+// Control characters and the marks that reorder text: what comes from a server must not drive the terminal.
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+export function printable(text: string): string {
+  return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** The text cut into lines of at most `width` columns, at spaces where there are any. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const paragraph of text.split('\n')) {
+    let line = '';
+    for (const word of paragraph.split(/(?<= )/)) {
+      if (line !== '' && widthOf((line + word).trimEnd()) > width) {
+        lines.push(line.trimEnd());
+        line = '';
+      }
+      line += word;
+      while (widthOf(line.trimEnd()) > width) {
+        const head = headOf(line, width);
+        lines.push(head);
+        line = line.slice(head.length);
+      }
+    }
+    lines.push(line.trimEnd());
+  }
+  return lines;
+}
+
+function headOf(text: string, width: number): string {
+  let head = '';
+  for (const { segment } of SEGMENTER.segment(text)) {
+    if (head !== '' && widthOf(head + segment) > width) break;
+    head += segment;
+  }
+  return head;
+}

@@ -1,0 +1,78 @@
+/** The command tree, and the one place where failures become a message and an exit code. */
+import { CommanderError } from 'commander';
+import { takeConfigFlags } from '@svc/server/config/arguments.ts';
+import { CliError, EXIT, messageOf } from './cli-error.ts';
+import type { ExitCode } from './cli-error.ts';
+import { addConfigCommand } from './commands/config.ts';
+import { addLiteCommand } from './commands/lite.ts';
+import { addServerCommand } from './commands/server.ts';
+import type { CliContext } from './context.ts';
+import { columnsOf, styled } from './output/terminal.ts';
+import { printable } from './output/text.ts';
+import { SvcCommand } from './svc-command.ts';
+import { VERSION } from './version.ts';
+
+/** Commands that load a configuration, and so take any of its keys as a flag. */
+const TAKE_CONFIG_FLAGS = new Set(['server', 'config', 'lite', 'db', 'secrets']);
+
+const DEFAULT_HELP_WIDTH = 100;
+
+export function buildProgram(context: CliContext): SvcCommand {
+  const program = new SvcCommand('svc')
+    .description('Control plane for DAG workflows, with the Airflow 3.2 HTTP API')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [command]', 'show the help of a command')
+    .showSuggestionAfterError()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void context.stdout.write(text),
+      writeErr: (text) => void context.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'svc: ')),
+      getOutHelpWidth: () => columnsOf(context.stdout) ?? DEFAULT_HELP_WIDTH,
+      getErrHelpWidth: () => columnsOf(context.stderr) ?? DEFAULT_HELP_WIDTH,
+    })
+    .note(
+      'Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 not authenticated or not permitted,\n4 not found, 5 control plane unreachable.',
+    )
+    .example('run everything on this machine, with its own Postgres', 'svc lite')
+    .example('log in to a control plane and list its connections', 'svc auth login && svc connections list');
+
+  program.commandsGroup('Run:');
+  addLiteCommand(program, context);
+  addServerCommand(program, context);
+  addConfigCommand(program, context);
+  return program;
+}
+
+export async function runCli(input: Omit<CliContext, 'configFlags'> & { argv: readonly string[] }): Promise<ExitCode> {
+  const { argv, ...streams } = input;
+  const { flags, rest } = takesConfigFlags(argv) ? takeConfigFlags(argv) : { flags: {}, rest: argv };
+  const context: CliContext = { ...streams, configFlags: flags };
+  try {
+    await buildProgram(context).parseAsync([...rest], { from: 'user' });
+    return EXIT.ok;
+  } catch (error) {
+    return report(context, error);
+  }
+}
+
+/** The command comes before its flags: a value such as `--description server` is not one. */
+function takesConfigFlags(argv: readonly string[]): boolean {
+  return TAKE_CONFIG_FLAGS.has(argv.find((argument) => !argument.startsWith('-')) ?? '');
+}
+
+function report(context: CliContext, error: unknown): ExitCode {
+  // Commander has printed its own message; help and version that were asked for are no failure.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  const { stderr } = context;
+  const label = styled(stderr, 'red', 'svc:');
+  if (error instanceof CliError) {
+    stderr.write(`${label} ${printable(error.message)}\n`);
+    if (error.hint !== undefined) stderr.write(`${printable(error.hint)}\n`);
+    return error.exitCode;
+  }
+  const stack = error instanceof Error ? error.stack : undefined;
+  stderr.write(`${label} unexpected error: ${printable(stack ?? messageOf(error))}\n`);
+  return EXIT.failed;
+}

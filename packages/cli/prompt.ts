@@ -1,0 +1,39 @@
+/** Questions to the person at the terminal, and secrets from standard input. */
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { CliError, EXIT } from './cli-error.ts';
+import type { CliContext } from './context.ts';
+
+type Streams = Pick<CliContext, 'stdin' | 'stderr'>;
+
+export const canAsk = ({ stdin, stderr }: Streams): boolean => stdin.isTTY && stderr.isTTY;
+
+/** All of standard input without the line break that `echo` adds. */
+export async function readStdin({ stdin }: Pick<CliContext, 'stdin'>): Promise<string> {
+  stdin.setEncoding('utf8');
+  let text = '';
+  for await (const chunk of stdin) text += String(chunk);
+  return text.replace(/\r?\n$/, '');
+}
+
+/** On stderr, so that the answer of the command stays alone on stdout. */
+export function ask(streams: Streams, question: string, options: { hidden?: boolean } = {}): Promise<string> {
+  const { stdin, stderr } = streams;
+  stderr.write(question);
+  // readline echoes what is typed to its output; a secret gets an output that goes nowhere.
+  const output = options.hidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : stderr;
+  const lines = createInterface({ input: stdin, output, terminal: true });
+  return new Promise((resolve, reject) => {
+    lines.once('SIGINT', () => {
+      lines.close();
+      stderr.write('\n');
+      reject(new CliError('interrupted', { exitCode: EXIT.interrupted }));
+    });
+    lines.once('line', (line) => {
+      lines.close();
+      if (options.hidden) stderr.write('\n');
+      resolve(line);
+    });
+    lines.once('close', () => resolve('')); // Ctrl-D: an empty answer, unless there has been one
+  });
+}
