@@ -1,0 +1,45 @@
+"""@task.bash: the function returns the command."""
+
+from __future__ import annotations
+
+from svc_runtime.exceptions import AirflowException
+from svc_runtime.record import current
+from svc_runtime.record.decorated import DecoratedOperator, task_decorator_factory
+from svc_runtime.record.notset import NOTSET
+
+from ..operators.bash import BashOperator
+
+
+class _BashDecoratedOperator(DecoratedOperator, BashOperator):
+    template_fields = (*DecoratedOperator.template_fields, *BashOperator.template_fields)
+    template_fields_renderers = {
+        **DecoratedOperator.template_fields_renderers,
+        **BashOperator.template_fields_renderers,
+    }
+    custom_operator_name = "@task.bash"
+
+    def __init__(self, *, python_callable, op_args=None, op_kwargs=None, **kwargs) -> None:
+        if kwargs.pop("multiple_outputs", None):
+            current.warn("`multiple_outputs=True` is not supported in @task.bash tasks. Ignoring.")
+        super().__init__(
+            python_callable=python_callable,
+            op_args=op_args,
+            op_kwargs=op_kwargs,
+            bash_command=NOTSET,
+            multiple_outputs=False,
+            **kwargs,
+        )
+
+    def execute(self, context):
+        from svc_runtime.run.callables import call_with_context
+
+        command = call_with_context(self.python_callable, self.op_args, self.op_kwargs, context)
+        if not isinstance(command, str) or not command.strip():
+            raise AirflowException("The returned value from the @task.bash callable must be a non-empty string.")
+        self.bash_command = command
+        self.render_template_fields(context)
+        return super().execute(context)
+
+
+def bash_task(python_callable=None, **kwargs):
+    return task_decorator_factory(python_callable, decorated_operator_class=_BashDecoratedOperator, **kwargs)

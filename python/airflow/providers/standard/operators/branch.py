@@ -1,0 +1,67 @@
+"""Branching: choose which direct downstream tasks run; the others are skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from svc_runtime.exceptions import AirflowException, DownstreamTasksSkipped
+from svc_runtime.record.operator import BaseOperator
+
+
+class SkipMixin:
+    """Skipping is a request to the runner: it raises, the scheduler marks."""
+
+    def skip_all_except(self, ti, branch_task_ids) -> None:
+        chosen = resolve_branches(self, branch_task_ids)
+        # A task that is also reachable from a chosen branch must run, whatever the shortcut edge says.
+        keep = set(chosen)
+        for task_id in chosen:
+            keep |= self.dag.get_task(task_id).get_flat_relative_ids(upstream=False)
+        skipped = sorted(self.downstream_task_ids - keep)
+        ti.xcom_push(key="skipmixin_key", value={"followed": sorted(chosen)})
+        if skipped:
+            raise DownstreamTasksSkipped(tasks=skipped)
+
+
+class BranchMixIn(SkipMixin):
+    def do_branch(self, context, branches_to_execute):
+        self.skip_all_except(context["ti"], branches_to_execute)
+        return branches_to_execute
+
+
+def resolve_branches(task, branches) -> set:
+    """None, one id or several; a group id stands for the group's first tasks."""
+    if branches is None:
+        return set()
+    names = [branches] if isinstance(branches, str) else branches
+    if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
+        raise AirflowException(
+            f"'branch_task_ids' expected all task IDs are strings, got {branches!r}. Return a task id, a list of "
+            "them, or None"
+        )
+    groups = task.dag.task_group_dict
+    found: set = set()
+    for name in names:
+        if name in groups and name not in task.dag.task_dict:
+            found |= {root.task_id for root in groups[name].get_roots()}
+        else:
+            found.add(name)
+    unknown = found - set(task.dag.task_dict)
+    if unknown:
+        raise AirflowException(f"'branch_task_ids' must contain only valid task_ids. Invalid tasks found: {sorted(unknown)}")
+    outside = found - task.downstream_task_ids
+    if outside:
+        raise AirflowException(
+            f"Branch callable must return valid task_ids. Not directly downstream of '{task.task_id}': {sorted(outside)}"
+        )
+    return found
+
+
+class BaseBranchOperator(BaseOperator, BranchMixIn):
+    inherits_from_skipmixin = True
+
+    def choose_branch(self, context):
+        raise NotImplementedError
+
+    def execute(self, context):
+        return self.do_branch(context, self.choose_branch(context))

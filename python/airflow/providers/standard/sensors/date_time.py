@@ -1,0 +1,36 @@
+"""DateTimeSensor: done at a moment, which may be a template."""
+
+from __future__ import annotations
+
+import datetime
+
+from svc_runtime.record.sensor import BaseSensorOperator
+from svc_runtime.record.timezones import to_utc
+
+
+class DateTimeSensor(BaseSensorOperator):
+    template_fields = ("target_time",)
+
+    def __init__(self, *, target_time, **kwargs) -> None:
+        super().__init__(**kwargs)
+        if isinstance(target_time, datetime.datetime):
+            self.target_time = target_time.isoformat()
+        elif isinstance(target_time, str):
+            self.target_time = target_time
+        else:
+            raise TypeError(f"Expected str or datetime.datetime type for target_time. Got {type(target_time)}")
+
+    def poke(self, context):
+        return datetime.datetime.now(datetime.timezone.utc) > to_utc(self.target_time)
+
+
+class DateTimeSensorAsync(DateTimeSensor):
+    """Recorded like the plain sensor; waiting costs no slot because the runner reschedules it."""
+
+    def __init__(
+        self, *, start_from_trigger: bool = False, end_from_trigger: bool = False, trigger_kwargs=None, **kwargs
+    ) -> None:
+        super().__init__(**kwargs)
+        self.start_from_trigger = start_from_trigger
+        self.end_from_trigger = end_from_trigger
+        self.trigger_kwargs = trigger_kwargs

@@ -1,0 +1,24 @@
+"""PythonSensor: done when the function returns something true."""
+
+from __future__ import annotations
+
+from svc_runtime.record.sensor import BaseSensorOperator, PokeReturnValue
+
+
+class PythonSensor(BaseSensorOperator):
+    template_fields = ("templates_dict", "op_args", "op_kwargs")
+
+    def __init__(self, *, python_callable, op_args=None, op_kwargs=None, templates_dict=None, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.python_callable = python_callable
+        self.op_args = op_args or []
+        self.op_kwargs = op_kwargs or {}
+        self.templates_dict = templates_dict
+
+    def poke(self, context):
+        from svc_runtime.run.callables import call_with_context
+
+        if self.templates_dict is not None:
+            context["templates_dict"] = self.templates_dict
+        result = call_with_context(self.python_callable, self.op_args, self.op_kwargs, context)
+        return result if isinstance(result, PokeReturnValue) else PokeReturnValue(bool(result))

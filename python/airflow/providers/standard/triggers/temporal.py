@@ -1,0 +1,28 @@
+"""Time triggers: data for deferral; the control plane waits."""
+
+from __future__ import annotations
+
+import datetime
+
+from svc_runtime.run.triggers import BaseTrigger, TriggerEvent
+
+
+class DateTimeTrigger(BaseTrigger):
+    def __init__(self, moment: datetime.datetime, *, end_from_trigger: bool = False) -> None:
+        super().__init__(moment=moment, end_from_trigger=end_from_trigger)
+        if moment.tzinfo is None:
+            raise ValueError("You cannot pass naive datetimes")
+        self.moment = moment
+        self.end_from_trigger = end_from_trigger
+
+    async def run(self):
+        import asyncio
+
+        while (left := (self.moment - datetime.datetime.now(datetime.timezone.utc)).total_seconds()) > 0:
+            await asyncio.sleep(min(left, 3600))
+        yield TriggerEvent(self.moment)
+
+
+class TimeDeltaTrigger(DateTimeTrigger):
+    def __init__(self, delta: datetime.timedelta, *, end_from_trigger: bool = False) -> None:
+        super().__init__(datetime.datetime.now(datetime.timezone.utc) + delta, end_from_trigger=end_from_trigger)

@@ -1,0 +1,1 @@
+"""Compile: execute one DAG file, turn what it recorded into canonical JSON."""

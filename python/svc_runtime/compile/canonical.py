@@ -1,0 +1,100 @@
+"""Canonical JSON: the same bytes as packages/spec/canonical.ts for the same value (RFC 8785 rules).
+
+Keys sorted by UTF-16 code units, no spaces, shortest number form as JavaScript prints it, lone surrogates escaped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+
+MAX_SAFE_INTEGER = 2**53 - 1
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def number_text(value: float) -> str:
+    """A finite float exactly as JavaScript's String(value) prints it."""
+    if value == 0:
+        return "0"
+    if value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    mantissa, _, exponent = repr(value).partition("e")
+    sign = "-" if mantissa.startswith("-") else ""
+    whole, _, fraction = mantissa.lstrip("-").partition(".")
+    fraction = "" if fraction == "0" else fraction
+    digits = (whole + fraction).lstrip("0")
+    # Position of the decimal point relative to the first significant digit.
+    leading = len(whole + fraction) - len((whole + fraction).lstrip("0"))
+    point = len(whole) - leading + int(exponent or 0)
+    digits = digits.rstrip("0") or "0"
+    if 0 < point <= 21:
+        body = digits.ljust(point, "0") if len(digits) <= point else f"{digits[:point]}.{digits[point:]}"
+    elif -6 < point <= 0:
+        body = "0." + "0" * -point + digits
+    else:
+        head = digits[0] + (f".{digits[1:]}" if len(digits) > 1 else "")
+        shift = point - 1
+        body = f"{head}e{'+' if shift > 0 else '-'}{abs(shift)}"
+    return sign + body
+
+
+def _string(text: str) -> str:
+    if not text.isascii():
+        # Two surrogates that form a pair are one character for JavaScript.
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted) if not quoted.isascii() else quoted
+
+
+def _sort_key(text: str):
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def _write(value, out: list) -> None:
+    if value is None:
+        out.append("null")
+    elif value is True:
+        out.append("true")
+    elif value is False:
+        out.append("false")
+    elif isinstance(value, str):
+        out.append(_string(value))
+    elif isinstance(value, int):
+        if abs(value) > MAX_SAFE_INTEGER:
+            raise ValueError(f"integer {value} does not fit a JSON number; encode it as text")
+        out.append(str(int(value)))
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is not a JSON number; encode it as text")
+        out.append(number_text(value))
+    elif isinstance(value, (list, tuple)):
+        out.append("[")
+        for index, item in enumerate(value):
+            if index:
+                out.append(",")
+            _write(item, out)
+        out.append("]")
+    elif isinstance(value, dict):
+        out.append("{")
+        ascii_only = all(key.isascii() for key in value)
+        for index, key in enumerate(sorted(value) if ascii_only else sorted(value, key=_sort_key)):
+            if index:
+                out.append(",")
+            out.append(_string(key))
+            out.append(":")
+            _write(value[key], out)
+        out.append("}")
+    else:
+        raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def canonical_bytes(value) -> bytes:
+    out: list = []
+    _write(value, out)
+    return "".join(out).encode("utf-8")
+
+
+def canonical_hash(value) -> str:
+    return hashlib.sha256(canonical_bytes(value)).hexdigest()

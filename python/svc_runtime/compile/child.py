@@ -1,0 +1,96 @@
+"""The forked child: applies limits, executes the file, writes one JSON object to the result pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+
+
+def run_child(request: dict, limits, output_fd: int, result_fd: int) -> None:
+    try:
+        os.setpgid(0, 0)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_DFL)
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.dup2(output_fd, 1)
+        os.dup2(output_fd, 2)
+        os.close(null)
+        os.close(output_fd)
+        # Descriptors above the standard three are ours (result pipe) or the server's; only the first stays.
+        result_fd = _isolate(result_fd)
+        sys.stdin = open(0, closefd=False)
+        sys.stdout = open(1, "w", buffering=1, closefd=False, errors="replace")
+        sys.stderr = open(2, "w", buffering=1, closefd=False, errors="replace")
+        limits.apply()
+        answer = compile_request(request, limits)
+    except BaseException as error:  # never let the child fall back into the server's code
+        answer = _text({"ok": False, "error": _plain_error(f"{type(error).__name__}: {error}"), "dags": [], "warnings": []})
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:
+        pass
+    _write_all(result_fd, answer)
+    os._exit(0)
+
+
+def _isolate(fd: int) -> int:
+    target = 3
+    if fd != target:
+        os.dup2(fd, target)
+    os.closerange(target + 1, 4096)
+    os.set_inheritable(target, False)
+    return target
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    try:
+        while view:
+            view = view[os.write(fd, view) :]
+    except OSError:
+        pass
+
+
+def _plain_error(message: str) -> dict:
+    return {"type": "error", "message": message, "path": "", "line": None, "instead": "", "traceback": ""}
+
+
+def _text(value: dict) -> bytes:
+    return json.dumps(value).encode("utf-8")
+
+
+def compile_request(request: dict, limits) -> bytes:
+    """The answer as bytes. Specs are embedded as the canonical text that was hashed."""
+    import hashlib
+
+    import airflow  # noqa: F401  installs the import paths
+
+    from ..record import current, provider_stubs
+    from .canonical import canonical_bytes
+    from .load import LoadError, load_file
+
+    provider_stubs.install()
+    current.reset()
+    current.limits.max_tasks = int(limits.max_tasks)
+    path = request["path"]
+    folder = request.get("dags_folder") or os.path.dirname(os.path.abspath(path))
+    try:
+        specs = load_file(path, folder)
+        parts = []
+        for spec in specs:
+            text = canonical_bytes(spec)
+            digest = hashlib.sha256(text).hexdigest()
+            head = json.dumps({"dag_id": spec["dag"]["dag_id"], "sha256": digest}).encode()
+            parts.append(head[:-1] + b', "spec": ' + text + b"}")
+    except LoadError as failure:
+        return _text({"ok": False, "error": failure.error, "dags": [], "warnings": current.warnings})
+    except MemoryError:
+        return _text(
+            {"ok": False, "error": _plain_error("compiling needs more memory than allowed"), "dags": [], "warnings": []}
+        )
+    body = json.dumps({"ok": True, "warnings": current.warnings}).encode()
+    return body[:-1] + b', "dags": [' + b", ".join(parts) + b"]}"

@@ -1,0 +1,217 @@
+"""One recorded DAG → one compiled spec (see packages/spec/schema.ts for the contract)."""
+
+from __future__ import annotations
+
+import os
+
+from ..exceptions import RecordingError
+from ..record import current
+from ..record.assets import Asset, AssetAlias, BaseAsset
+from ..record.base_args import as_list
+from ..record.group import MappedTaskGroup, TaskGroup
+from ..record.timezones import iso
+from ..record.topology import topological_order
+from .encode import Encoder, seconds
+from .params_spec import params_spec
+from .schedule_spec import schedule_spec
+from .secrets import Declared, scan_source
+from .task_spec import expand_spec, task_spec
+
+SCHEMA_VERSION = "1.0"
+
+
+def _dag_section(dag, encoder: Encoder) -> dict:
+    return {
+        "dag_id": dag.dag_id,
+        "display_name": dag.dag_display_name,
+        "description": dag.description,
+        "doc_md": dag.doc_md,
+        "tags": dag.tags,
+        "owners": sorted({task.owner for task in dag.tasks}),
+        "owner_links": dict(sorted(dag.owner_links.items())),
+        "start_date": iso(dag.start_date),
+        "end_date": iso(dag.end_date),
+        "timezone": dag.timezone,
+        "catchup": bool(dag.catchup),
+        "max_active_tasks": dag.max_active_tasks,
+        "max_active_runs": dag.max_active_runs,
+        "max_consecutive_failed_dag_runs": dag.max_consecutive_failed_dag_runs,
+        "dagrun_timeout": None if dag.dagrun_timeout is None else seconds(dag.dagrun_timeout),
+        "is_paused_upon_creation": dag.is_paused_upon_creation,
+        "fail_fast": bool(dag.fail_fast),
+        "allowed_run_types": dag.allowed_run_types,
+        "access_control": encoder.encode(dag.access_control) if dag.access_control else None,
+        "render_template_as_native_obj": bool(dag.render_template_as_native_obj),
+        "template_searchpath": [encoder.text(path) for path in dag.template_searchpath or []],
+        "template_undefined": encoder.encode(dag.template_undefined) if dag.template_undefined else None,
+        "jinja_environment_kwargs": encoder.encode(dag.jinja_environment_kwargs or {}),
+        "user_defined_macros": sorted(dag.user_defined_macros or {}),
+        "user_defined_filters": sorted(dag.user_defined_filters or {}),
+        "default_args": {name: encoder.encode(value) for name, value in dag.default_args.items()},
+        "disable_bundle_versioning": bool(dag.disable_bundle_versioning),
+        "deadlines": [_deadline(alert, encoder) for alert in dag.deadline],
+        "has_task_concurrency_limits": any(
+            task.max_active_tis_per_dag is not None or task.max_active_tis_per_dagrun is not None for task in dag.tasks
+        ),
+    }
+
+
+def _deadline(alert, encoder: Encoder) -> dict:
+    return {
+        "reference": alert.reference.name,
+        "reference_arguments": encoder.encode(alert.reference.arguments),
+        "interval": seconds(alert.interval),
+        "callback": encoder.encode(alert.callback),
+    }
+
+
+def _groups(dag, encoder: Encoder) -> list:
+    """Depth first in definition order, the root (id null) first; children name tasks and groups in order."""
+    listed = []
+
+    def visit(group: TaskGroup) -> None:
+        listed.append(
+            {
+                "group_id": group.group_id,
+                "label": group.label,
+                "display_name": group.group_display_name or group.label,
+                "parent_id": group.parent_group.group_id if group.parent_group is not None else None,
+                "prefix_group_id": bool(group.prefix_group_id),
+                "tooltip": group.tooltip or "",
+                "ui_color": group.ui_color,
+                "ui_fgcolor": group.ui_fgcolor,
+                "default_args": {name: encoder.encode(value) for name, value in group.default_args.items()},
+                "mapping": expand_spec(group.expand_input, encoder, True) if isinstance(group, MappedTaskGroup) else None,
+                "children": [
+                    {"kind": "group" if isinstance(child, TaskGroup) else "task", "id": child.node_id}
+                    for child in group.children.values()
+                ],
+                "upstream_group_ids": sorted(item for item in group.upstream_group_ids if item),
+                "downstream_group_ids": sorted(item for item in group.downstream_group_ids if item),
+                "upstream_task_ids": sorted(group.upstream_task_ids),
+                "downstream_task_ids": sorted(group.downstream_task_ids),
+            }
+        )
+        for child in group.children.values():
+            if isinstance(child, TaskGroup):
+                visit(child)
+
+    visit(dag.task_group)
+    return listed
+
+
+def _edges(dag) -> list:
+    edges = []
+    for task in dag.tasks:
+        for downstream_id in sorted(task.downstream_task_ids):
+            downstream = dag.task_dict[downstream_id]
+            edges.append(
+                {
+                    "from": task.task_id,
+                    "to": downstream_id,
+                    "label": dag.get_edge_info(task.task_id, downstream_id).get("label"),
+                    # The line from a setup to its teardown is drawn, but is not an ordinary dependency.
+                    "is_setup_teardown": bool(task.is_setup and downstream.is_teardown),
+                }
+            )
+    return sorted(edges, key=lambda edge: (edge["from"], edge["to"]))
+
+
+def _assets(dag, encoder: Encoder) -> dict:
+    """Every asset the DAG knows, by name: who produces, who reads, whether it is waited for, who watches it."""
+    known: dict = {}
+    aliases: dict = {}
+
+    def note(asset: BaseAsset, role: str, task_id: str | None) -> None:
+        if isinstance(asset, Asset):
+            entry = known.setdefault(
+                (asset.name, asset.uri),
+                {**encoder.asset(asset), "inlet_of": set(), "outlet_of": set(), "scheduled": False, "watchers": {}},
+            )
+            for watcher in asset.watchers:
+                entry["watchers"][watcher.name] = encoder.encode(watcher.trigger)
+        elif isinstance(asset, AssetAlias):
+            entry = aliases.setdefault(
+                asset.name, {**encoder.asset(asset), "inlet_of": set(), "outlet_of": set(), "scheduled": False}
+            )
+        else:
+            return
+        if role == "schedule":
+            entry["scheduled"] = True
+        else:
+            entry[role].add(task_id)
+
+    condition = dag.timetable.asset_condition
+    for asset in condition.iter_leaves() if condition is not None else ():
+        note(asset, "schedule", None)
+    for task in dag.tasks:
+        for role, values in (("inlet_of", task.inlets), ("outlet_of", task.outlets)):
+            for value in values:
+                for asset in value.iter_leaves() if isinstance(value, BaseAsset) else ():
+                    note(asset, role, task.task_id)
+    for entry in (*known.values(), *aliases.values()):
+        entry["inlet_of"], entry["outlet_of"] = sorted(entry["inlet_of"]), sorted(entry["outlet_of"])
+    for entry in known.values():
+        entry["watchers"] = [{"name": name, "trigger": trigger} for name, trigger in sorted(entry["watchers"].items())]
+    return {
+        "assets": [known[key] for key in sorted(known)],
+        "aliases": [aliases[key] for key in sorted(aliases)],
+    }
+
+
+def _check_params(dag, params: list) -> None:
+    """A scheduled run has nobody to ask: every param of a scheduled DAG needs a default."""
+    if not dag.timetable.can_be_scheduled:
+        return
+    for param in params:
+        allowed = param["schema"].get("type")
+        nullable = allowed is None or allowed == "null" or (isinstance(allowed, list) and "null" in allowed)
+        if not param["has_default"] or (param.get("default") is None and not nullable):
+            raise RecordingError(
+                f"DAG '{dag.dag_id}' has a schedule, but its param '{param['name']}' has no default value",
+                "Give the param a default, allow null in its type, or set schedule=None",
+            )
+
+
+def dag_spec(dag, *, source: dict, tree, dags_folder: str) -> dict:
+    encoder = Encoder(dags_folder)
+    topological_order(dag)
+    folder = os.path.dirname(os.path.join(dags_folder, source["path"]))
+    search_path = [folder, *(dag.template_searchpath or [])]
+    files: dict = {}
+    tasks = [
+        task_spec(task, encoder, search_path=search_path, files=files, warn=current.warn) for task in dag.tasks
+    ]
+    params = params_spec(dag.params, encoder)
+    _check_params(dag, params)
+    declared = Declared()
+    if tree is not None:
+        scan_source(tree, declared)
+    for task in tasks:
+        for section in ("arguments", "templates", "mapping"):
+            declared.scan_value(task[section] or {})
+    for text in files.values():
+        declared.scan_template(text)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "dag": _dag_section(dag, encoder),
+        "schedule": schedule_spec(dag.timetable, dag.timezone, encoder),
+        "params": params,
+        "tasks": tasks,
+        "groups": _groups(dag, encoder),
+        "edges": _edges(dag),
+        "assets": _assets(dag, encoder),
+        "callbacks": {
+            name: [encoder.callback(item) for item in as_list(getattr(dag, f"{name}_callback"))]
+            for name in ("on_success", "on_failure")
+        },
+        "secrets": declared.to_spec(),
+        "files": [_file(path, files[path]) for path in sorted(files)],
+        "source": source,
+    }
+
+
+def _file(path: str, text: str) -> dict:
+    import hashlib
+
+    return {"path": path, "text": text, "sha256": hashlib.sha256(text.encode("utf-8")).hexdigest()}

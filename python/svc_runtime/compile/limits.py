@@ -1,0 +1,149 @@
+"""Limits of one compile, and the bookkeeping of processes that a file may leave behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+MIB = 1024 * 1024
+
+
+class Limits:
+    wall_seconds = 30.0
+    cpu_seconds = 30
+    memory_bytes = 2048 * MIB
+    file_bytes = 64 * MIB
+    open_files = 256
+    processes = 32
+    output_bytes = 16 * MIB
+    output_keep_bytes = 64 * 1024
+    result_bytes = 64 * MIB
+    max_tasks = 10_000
+
+    @classmethod
+    def from_request(cls, given: dict) -> "Limits":
+        limits = cls()
+        for name, value in given.items():
+            if not hasattr(cls, name) or isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+                continue
+            setattr(limits, name, value)
+        return limits
+
+    def apply(self) -> None:
+        """In the child, before any of the file's code runs."""
+        import resource
+
+        def bound(kind, value: int) -> None:
+            try:
+                _, hard = resource.getrlimit(kind)
+                top = value if hard == resource.RLIM_INFINITY else min(value, hard)
+                resource.setrlimit(kind, (top, top))
+            except (ValueError, OSError):
+                pass  # a platform without this limit still has the wall clock
+
+        bound(resource.RLIMIT_AS, int(self.memory_bytes))
+        bound(resource.RLIMIT_CPU, int(self.cpu_seconds) + 1)
+        bound(resource.RLIMIT_FSIZE, int(self.file_bytes))
+        bound(resource.RLIMIT_NOFILE, int(self.open_files))
+        bound(resource.RLIMIT_CORE, 0)
+        if os.getuid() != 0:
+            bound(resource.RLIMIT_NPROC, _own_threads() + int(self.processes))
+
+
+def _own_threads() -> int:
+    """Threads of this user now: RLIMIT_NPROC counts all of them, not only ours."""
+    total = 0
+    me = os.getuid()
+    for pid in _pids():
+        try:
+            if os.stat(f"/proc/{pid}").st_uid == me:
+                total += len(os.listdir(f"/proc/{pid}/task"))
+        except OSError:
+            continue
+    return total or 4096
+
+
+def _pids() -> list:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+
+
+def _stat_fields(pid: int) -> list | None:
+    """state, ppid, pgrp, … (the fields after the command name, which may contain anything)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+
+
+def group_size(pgid: int) -> int:
+    """Processes in the child's group, and processes that fled to us from it."""
+    count = 0
+    me = os.getpid()
+    for pid in _pids():
+        fields = _stat_fields(pid)
+        if fields is None:
+            continue
+        if int(fields[2]) == pgid or (int(fields[1]) == me and pid != pgid):
+            count += 1
+    return count
+
+
+def become_subreaper() -> None:
+    """Orphans of a compiled file become our children (Linux), so that they can be found and killed."""
+    if not sys.platform.startswith("linux"):
+        return
+    try:
+        import ctypes
+
+        pr_set_child_subreaper = 36
+        ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
+    except (OSError, AttributeError, ImportError):
+        pass
+
+
+def reap_strays(known: set) -> None:
+    """Kills and collects every child of ours that is not a running job. New orphans may arrive; repeat until none."""
+    me = os.getpid()
+    for _ in range(1000):
+        while True:
+            try:
+                pid, _ = os.waitpid(-1, os.WNOHANG) if not known else (0, 0)
+            except ChildProcessError:
+                pid = 0
+            if pid == 0:
+                break
+        strays = []
+        for pid in _children_of(me):
+            if pid not in known:
+                strays.append(pid)
+        if not strays:
+            return
+        for pid in strays:
+            _kill_stray(pid, known)
+
+
+def _kill_stray(pid: int, known: set) -> None:
+    try:
+        group = os.getpgid(pid)
+        if group not in known and group != os.getpgrp():
+            os.killpg(group, signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)
+    except OSError:
+        pass
+    try:
+        os.waitpid(pid, 0)
+    except ChildProcessError:
+        pass
+
+
+def _children_of(pid: int) -> list:
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:
+            return [int(part) for part in file.read().split()]
+    except OSError:
+        return []

@@ -1,0 +1,264 @@
+"""The compiler process: warm, single-threaded, one forked child per file.
+
+Protocol: one JSON request per line on stdin, one JSON answer per line on stdout, in order of completion.
+
+    {"id": 1, "path": "/dags/etl.py", "dags_folder": "/dags", "limits": {"wall_seconds": 30}}
+    {"id": 1, "ok": true, "dags": [{"dag_id": …, "sha256": …, "spec": {…}}], "warnings": […], "output": "…", …}
+    {"id": 1, "ok": false, "error": {"type", "message", "path", "line", "instead", "traceback"}, …}
+
+`python -m svc_runtime.compile_server --once FILE [DAGS_FOLDER]` answers one request and ends.
+
+A DAG file is hostile until proven otherwise, so the child, not the server, executes it, and the server:
+- gives it limits (address space, CPU seconds, file size, open files, processes) and a wall clock,
+- puts it into a process group of its own and kills the whole group at the end, whatever the outcome,
+- collects processes that left the group (the server is their sub-reaper) and kills those too,
+- counts the processes the file started while it runs, because RLIMIT_NPROC does not bind root,
+- reads its output and its result from pipes with a cap on each, and trusts the result only as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+
+from .compile.child import run_child
+from .compile.limits import Limits, become_subreaper, group_size, reap_strays
+
+_POLL_SECONDS = 0.05
+
+
+class _Job:
+    def __init__(self, request: dict, limits: Limits) -> None:
+        self.request = request
+        self.limits = limits
+        self.started = time.monotonic()
+        self.output = bytearray()
+        self.output_total = 0
+        self.result = bytearray()
+        self.pid = 0
+        self.fds: dict = {}
+        self.failure: dict | None = None
+        self.next_count = self.started + _POLL_SECONDS
+
+    @property
+    def deadline(self) -> float:
+        return self.started + self.limits.wall_seconds
+
+
+def _failure(kind: str, message: str, instead: str = "") -> dict:
+    return {"type": kind, "message": message, "line": None, "instead": instead, "traceback": ""}
+
+
+class Server:
+    def __init__(self, concurrency: int = 1) -> None:
+        self.concurrency = concurrency
+        self.jobs: dict = {}
+        self.waiting: list = []
+        become_subreaper()
+
+    def submit(self, request: dict) -> None:
+        self.waiting.append(request)
+
+    def _start(self, request: dict) -> None:
+        limits = Limits.from_request(request.get("limits") or {})
+        job = _Job(request, limits)
+        out_read, out_write = os.pipe()
+        result_read, result_write = os.pipe()
+        sys.stdout.flush()
+        pid = os.fork()
+        if pid == 0:
+            # Read ends of every job stay with the server.
+            for other in self.jobs.values():
+                for fd in other.fds:
+                    os.close(fd)
+            os.close(out_read)
+            os.close(result_read)
+            run_child(request, limits, out_write, result_write)
+            os._exit(0)
+        os.close(out_write)
+        os.close(result_write)
+        try:
+            os.setpgid(pid, pid)
+        except OSError:
+            pass  # the child was faster
+        job.pid = pid
+        job.fds = {out_read: "output", result_read: "result"}
+        self.jobs[pid] = job
+
+    def _read(self, job: _Job, fd: int) -> None:
+        chunk = os.read(fd, 1 << 16)
+        if not chunk:
+            os.close(fd)
+            del job.fds[fd]
+        elif job.fds[fd] == "output":
+            job.output_total += len(chunk)
+            room = job.limits.output_keep_bytes - len(job.output)
+            job.output += chunk[: max(room, 0)]
+            if job.output_total > job.limits.output_bytes:
+                job.failure = _failure(
+                    "output",
+                    f"the file wrote more than {job.limits.output_bytes} bytes to its output",
+                    "Remove prints from the top level of the file",
+                )
+        else:
+            job.result += chunk
+            if len(job.result) > job.limits.result_bytes:
+                job.failure = _failure(
+                    "result_size",
+                    f"the compiled DAGs are larger than {job.limits.result_bytes} bytes",
+                    "Move data out of task arguments, or split the file",
+                )
+
+    def _check(self, job: _Job, now: float) -> None:
+        if job.failure is None and now >= job.deadline:
+            job.failure = _failure(
+                "timeout",
+                f"the file was not loaded within {job.limits.wall_seconds:g} seconds",
+                "Move slow work (queries, downloads, loops) from the top level into tasks",
+            )
+        if job.failure is None and now >= job.next_count:
+            job.next_count = now + _POLL_SECONDS
+            if group_size(job.pid) > job.limits.processes:
+                job.failure = _failure(
+                    "processes",
+                    f"the file started more than {job.limits.processes} processes",
+                    "Start processes inside tasks, not at the top level",
+                )
+
+    def step(self) -> list:
+        """One turn: start, read, check, finish. Returns the answers that became ready."""
+        while self.waiting and len(self.jobs) < self.concurrency:
+            self._start(self.waiting.pop(0))
+        if not self.jobs:
+            return []
+        by_fd = {fd: job for job in self.jobs.values() for fd in job.fds}
+        ready, _, _ = select.select(list(by_fd), [], [], _POLL_SECONDS)
+        for fd in ready:
+            self._read(by_fd[fd], fd)
+        now = time.monotonic()
+        answers = []
+        for job in list(self.jobs.values()):
+            self._check(job, now)
+            # The result pipe closes when the child has said everything (or died); strays may hold the output pipe.
+            if job.failure is not None or "result" not in job.fds.values():
+                answers.append(self._finish(job))
+        return answers
+
+    def _finish(self, job: _Job) -> str:
+        try:
+            os.killpg(job.pid, signal.SIGKILL)
+        except OSError:
+            pass
+        try:
+            _, status = os.waitpid(job.pid, 0)
+        except ChildProcessError:
+            status = 0
+        del self.jobs[job.pid]
+        for fd in job.fds:
+            os.close(fd)
+        reap_strays(set(self.jobs))
+        return _answer(job, status)
+
+    def run(self, requests) -> None:
+        """Serves lines from `requests` until it ends. Reading never blocks while jobs are running."""
+        buffer = bytearray()
+        open_input = True
+        while open_input or self.jobs or self.waiting:
+            idle = not self.jobs and not self.waiting
+            if open_input:
+                ready, _, _ = select.select([requests], [], [], None if idle else 0)
+                if ready:
+                    chunk = os.read(requests.fileno(), 1 << 16)
+                    open_input = bool(chunk)
+                    buffer += chunk
+            while (end := buffer.find(b"\n")) >= 0:
+                line = bytes(buffer[:end])
+                del buffer[: end + 1]
+                if line.strip():
+                    self._accept(line)
+            for answer in self.step():
+                sys.stdout.write(answer + "\n")
+                sys.stdout.flush()
+
+    def _accept(self, line: bytes) -> None:
+        try:
+            request = json.loads(line)
+            if not isinstance(request, dict) or not isinstance(request.get("path"), str):
+                raise ValueError("a request is an object with 'path'")
+        except ValueError as error:
+            answer = {"id": None, "ok": False, "error": _failure("request", f"bad request: {error}")}
+            sys.stdout.write(json.dumps(answer) + "\n")
+            sys.stdout.flush()
+            return
+        self.submit(request)
+
+
+def _answer(job: _Job, status: int) -> str:
+    head = {
+        "id": job.request.get("id"),
+        "duration_ms": round((time.monotonic() - job.started) * 1000, 1),
+        "output": job.output.decode("utf-8", errors="replace"),
+        "output_truncated": job.output_total > len(job.output),
+    }
+    body = None
+    if job.failure is None:
+        try:
+            body = json.loads(bytes(job.result)) if job.result else None
+        except ValueError:
+            body = None
+        if not isinstance(body, dict) or "ok" not in body:
+            job.failure = _died(status)
+    if job.failure is not None:
+        folder = job.request.get("dags_folder") or os.path.dirname(job.request["path"])
+        shown = os.path.relpath(job.request["path"], folder)
+        return json.dumps({**head, "ok": False, "error": {**job.failure, "path": shown}, "dags": [], "warnings": []})
+    # The child's text goes through unchanged, so the bytes that were hashed are the bytes that are stored.
+    text = bytes(job.result).decode("utf-8").strip()
+    return json.dumps(head)[:-1] + ", " + text[1:]
+
+
+def _died(status: int) -> dict:
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        name = signal.Signals(number).name if number in list(signal.Signals) else str(number)
+        if number == signal.SIGXCPU:
+            return _failure("timeout", "the file used more processor time than allowed", "Move slow work into tasks")
+        return _failure("crash", f"loading the file ended with signal {name}", "Check native libraries it imports")
+    return _failure(
+        "exit",
+        f"the file ended the process (exit code {os.waitstatus_to_exitcode(status)}) before it was loaded",
+        "Remove os._exit() and similar calls from the top level",
+    )
+
+
+def main(arguments: list) -> None:
+    if arguments[:1] == ["--once"]:
+        server = Server()
+        path = os.path.abspath(arguments[1])
+        folder = os.path.abspath(arguments[2]) if len(arguments) > 2 else os.path.dirname(path)
+        server.submit({"id": 1, "path": path, "dags_folder": folder})
+        while not (answers := server.step()):
+            pass
+        sys.stdout.write(answers[0] + "\n")
+        raise SystemExit(0 if '"ok": false' not in answers[0][:20_000].split('"dags"')[0] else 1)
+    concurrency = int(arguments[arguments.index("--jobs") + 1]) if "--jobs" in arguments else 1
+    from .compile.warm import preload
+
+    preload()
+    Server(concurrency).run(sys.stdin.buffer)
+
+
+def _fixed_hash_seed() -> None:
+    """Set order is part of what a file may (wrongly) depend on; a fixed seed makes it the same every time."""
+    if os.environ.get("PYTHONHASHSEED") != "0":
+        os.environ["PYTHONHASHSEED"] = "0"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
+if __name__ == "__main__":
+    _fixed_hash_seed()
+    main(sys.argv[1:])

@@ -1,0 +1,388 @@
+"""Every import path under `airflow.` that is not a file of its own, as one table.
+
+A path maps to names, a name to the module that defines it. Modules are made on import and names are loaded on
+first use, so `from airflow.sdk import dag, task` costs only what it needs. Current and older paths stand side by
+side; a path that is gone for good is listed in GONE with what to write instead.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+_R = "svc_runtime.record."
+_RUN = "svc_runtime.run."
+_STD = "airflow.providers.standard."
+
+
+def _names(module: str, names: str) -> dict:
+    return {name: module for name in names.split()}
+
+
+# Where each name really lives.
+HOME: dict[str, str] = {
+    **_names(_R + "dag", "DAG dag"),
+    **_names(_R + "operator", "BaseOperator BaseAsyncOperator BaseOperatorLink"),
+    **_names(_R + "sensor", "BaseSensorOperator PokeReturnValue poke_mode_only"),
+    **_names(_R + "mapped", "MappedOperator OperatorPartial"),
+    **_names(_R + "xcomarg", "XComArg PlainXComArg MapXComArg ZipXComArg ConcatXComArg XCOM_RETURN_KEY"),
+    **_names(_R + "expand", "DictOfListsExpandInput ListOfDictsExpandInput MappedArgument"),
+    **_names(_R + "group", "TaskGroup MappedTaskGroup"),
+    **_names(_R + "group_decorator", "task_group"),
+    **_names(_R + "task_collection", "task TaskDecoratorCollection"),
+    **_names(_R + "decorated", "DecoratedOperator TaskDecorator task_decorator_factory"),
+    "setup": _R + "decorated:setup_task",
+    "teardown": _R + "decorated:teardown_task",
+    **_names(_R + "edges", "Label EdgeModifier chain chain_linear cross_downstream"),
+    **_names(_R + "node", "DependencyMixin validate_key"),
+    "DAGNode": _R + "node:DependencyMixin",
+    **_names(_R + "params", "Param ParamsDict DagParam"),
+    **_names(
+        _R + "assets",
+        "Asset AssetAlias AssetAll AssetAny AssetWatcher AssetNameRef AssetUriRef AssetRef BaseAsset Dataset Model Metadata",
+    ),
+    "DatasetAlias": _R + "assets:AssetAlias",
+    "DatasetAll": _R + "assets:AssetAll",
+    "DatasetAny": _R + "assets:AssetAny",
+    **_names(_R + "asset_decorator", "asset AssetDefinition"),
+    **_names(
+        _R + "timetables",
+        "Timetable NullTimetable OnceTimetable ContinuousTimetable CronDataIntervalTimetable CronTriggerTimetable "
+        "MultipleCronTriggerTimetable CronPartitionTimetable DeltaDataIntervalTimetable DeltaTriggerTimetable "
+        "EventsTimetable AssetTriggeredTimetable AssetOrTimeSchedule DatasetOrTimeSchedule PartitionedAssetTimetable "
+        "DataInterval DagRunInfo TimeRestriction",
+    ),
+    "DatasetTriggeredTimetable": _R + "timetables:AssetTriggeredTimetable",
+    **_names(
+        _R + "partition_mappers",
+        "PartitionMapper IdentityMapper AllowedKeyMapper StartOfHourMapper StartOfDayMapper StartOfWeekMapper "
+        "StartOfMonthMapper StartOfQuarterMapper StartOfYearMapper ChainMapper ProductMapper",
+    ),
+    **_names(_R + "deadline", "DeadlineAlert DeadlineReference SyncCallback AsyncCallback Callback"),
+    **_names(_R + "notset", "NOTSET ArgNotSet is_arg_set"),
+    **_names("svc_runtime.enums", "TriggerRule WeightRule TaskInstanceState DagRunState State DagRunType WeekDay"),
+    **_names(_RUN + "secrets", "Variable Connection"),
+    **_names(_RUN + "hooks", "BaseHook BaseNotifier LoggingMixin"),
+    **_names(_RUN + "triggers", "BaseTrigger BaseEventTrigger TriggerEvent StartTriggerArgs"),
+    **_names(_RUN + "current", "get_current_context get_parsing_context"),
+    **_names(_RUN + "files", "ObjectStoragePath"),
+    **_names(_RUN + "conf", "conf"),
+    **_names(
+        _RUN + "helpers",
+        "days_ago round_time apply_defaults exactly_one at_most_one prune_dict merge_dicts chunks import_string "
+        "get_random_string mask_secret create_session provide_session DagRun TaskInstance DagBag DagModel Pool XCom "
+        "BaseXCom Context literal LiteralValue AirflowPlugin hookimpl PriorityWeightStrategy context_merge send_email",
+    ),
+    **_names(_STD + "operators.branch", "BaseBranchOperator BranchMixIn SkipMixin"),
+    **_names(_STD + "operators.bash", "BashOperator"),
+    **_names(_STD + "operators.empty", "EmptyOperator"),
+    "DummyOperator": _STD + "operators.empty:EmptyOperator",
+    **_names(
+        _STD + "operators.python",
+        "PythonOperator BranchPythonOperator ShortCircuitOperator PythonVirtualenvOperator ExternalPythonOperator "
+        "BranchPythonVirtualenvOperator BranchExternalPythonOperator is_venv_installed",
+    ),
+    **_names(_STD + "operators.latest_only", "LatestOnlyOperator"),
+    **_names(_STD + "operators.trigger_dagrun", "TriggerDagRunOperator TriggerDagRunLink"),
+    **_names(_STD + "operators.weekday", "BranchDayOfWeekOperator"),
+    **_names(_STD + "operators.datetime", "BranchDateTimeOperator"),
+    **_names(_STD + "operators.smooth", "SmoothOperator"),
+    **_names(_STD + "sensors.python", "PythonSensor"),
+    **_names(_STD + "sensors.bash", "BashSensor"),
+    **_names(_STD + "sensors.date_time", "DateTimeSensor DateTimeSensorAsync"),
+    **_names(_STD + "sensors.time", "TimeSensor TimeSensorAsync"),
+    **_names(_STD + "sensors.time_delta", "TimeDeltaSensor TimeDeltaSensorAsync WaitSensor"),
+    **_names(_STD + "sensors.weekday", "DayOfWeekSensor"),
+    **_names(_STD + "sensors.filesystem", "FileSensor"),
+    **_names(_STD + "sensors.external_task", "ExternalTaskSensor ExternalTaskMarker ExternalDagLink"),
+    **_names(_STD + "hooks.filesystem", "FSHook"),
+    **_names(_STD + "hooks.subprocess", "SubprocessHook SubprocessResult"),
+    **_names(_STD + "hooks.package_index", "PackageIndexHook"),
+    **_names(_STD + "triggers.temporal", "DateTimeTrigger TimeDeltaTrigger"),
+    **_names(_STD + "triggers.file", "FileTrigger FileDeleteTrigger"),
+    "macros": _RUN + "macros:",
+    "timezone": _RUN + "timezone:",
+    "utcnow": _RUN + "timezone",
+    "parse_timezone": _RUN + "timezone",
+    "utc": _RUN + "timezone",
+    "EmailOperator": "airflow.providers.smtp.operators.smtp",
+}
+
+_SDK = (
+    "AllowedKeyMapper Asset AssetAlias AssetAll AssetAny AssetOrTimeSchedule AssetWatcher AsyncCallback "
+    "BaseAsyncOperator BaseBranchOperator BaseHook BaseNotifier BaseOperator BaseOperatorLink BaseSensorOperator "
+    "BaseXCom BranchMixIn ChainMapper Connection Context CronDataIntervalTimetable CronPartitionTimetable "
+    "CronTriggerTimetable DAG DagRunState DeadlineAlert DeadlineReference DeltaDataIntervalTimetable "
+    "DeltaTriggerTimetable EdgeModifier EventsTimetable IdentityMapper Label Metadata MultipleCronTriggerTimetable "
+    "ObjectStoragePath Param ParamsDict PartitionMapper PartitionedAssetTimetable PokeReturnValue ProductMapper "
+    "SkipMixin StartOfDayMapper StartOfHourMapper StartOfMonthMapper StartOfQuarterMapper StartOfWeekMapper "
+    "StartOfYearMapper SyncCallback TaskGroup TaskInstance TaskInstanceState TriggerRule Variable WeightRule XComArg "
+    "asset chain chain_linear conf cross_downstream dag get_current_context get_parsing_context literal macros setup "
+    "task task_group teardown timezone poke_mode_only"
+)
+_DECORATORS = "dag task task_group setup teardown"
+_EXCEPTIONS = "svc_runtime.exceptions"
+
+# Paths made of names. `=module` serves a whole module under another path.
+MODULES: dict[str, str] = {
+    "airflow": "DAG Asset XComArg Dataset",
+    "airflow.sdk": _SDK,
+    "airflow.sdk.bases": "",
+    "airflow.sdk.bases.operator": "BaseOperator BaseAsyncOperator chain chain_linear cross_downstream",
+    "airflow.sdk.bases.sensor": "BaseSensorOperator PokeReturnValue poke_mode_only",
+    "airflow.sdk.bases.hook": "BaseHook",
+    "airflow.sdk.bases.notifier": "BaseNotifier",
+    "airflow.sdk.bases.operatorlink": "BaseOperatorLink",
+    "airflow.sdk.bases.skipmixin": "SkipMixin",
+    "airflow.sdk.bases.branch": "BaseBranchOperator BranchMixIn",
+    "airflow.sdk.bases.xcom": "BaseXCom",
+    "airflow.sdk.bases.decorator": "DecoratedOperator TaskDecorator task_decorator_factory",
+    "airflow.sdk.bases.timetable": "Timetable",
+    "airflow.sdk.definitions": "",
+    "airflow.sdk.definitions.asset": "Asset AssetAlias AssetAll AssetAny AssetWatcher AssetNameRef AssetUriRef AssetRef BaseAsset Dataset Model",
+    "airflow.sdk.definitions.asset.decorators": "asset AssetDefinition",
+    "airflow.sdk.definitions.asset.metadata": "Metadata",
+    "airflow.sdk.definitions.dag": "DAG dag",
+    "airflow.sdk.definitions.taskgroup": "TaskGroup MappedTaskGroup",
+    "airflow.sdk.definitions.decorators": _DECORATORS,
+    "airflow.sdk.definitions.param": "Param ParamsDict DagParam",
+    "airflow.sdk.definitions.context": "Context get_current_context get_parsing_context",
+    "airflow.sdk.definitions.connection": "Connection",
+    "airflow.sdk.definitions.variable": "Variable",
+    "airflow.sdk.definitions.xcom_arg": "XComArg PlainXComArg MapXComArg ZipXComArg ConcatXComArg",
+    "airflow.sdk.definitions.edges": "EdgeModifier Label",
+    "airflow.sdk.definitions.deadline": "DeadlineAlert DeadlineReference SyncCallback AsyncCallback",
+    "airflow.sdk.definitions.callback": "SyncCallback AsyncCallback Callback",
+    "airflow.sdk.definitions.mappedoperator": "MappedOperator OperatorPartial",
+    "airflow.sdk.definitions.template": "literal LiteralValue",
+    "airflow.sdk.definitions.timetables": "",
+    "airflow.sdk.definitions.timetables.assets": "AssetOrTimeSchedule AssetTriggeredTimetable PartitionedAssetTimetable",
+    "airflow.sdk.definitions.timetables.events": "EventsTimetable",
+    "airflow.sdk.definitions.timetables.interval": "CronDataIntervalTimetable DeltaDataIntervalTimetable",
+    "airflow.sdk.definitions.timetables.simple": "NullTimetable OnceTimetable ContinuousTimetable",
+    "airflow.sdk.definitions.timetables.trigger": "CronTriggerTimetable DeltaTriggerTimetable MultipleCronTriggerTimetable CronPartitionTimetable",
+    "airflow.sdk.exceptions": f"={_EXCEPTIONS}",
+    "airflow.sdk.timezone": f"={_RUN}timezone",
+    "airflow.sdk.io": "ObjectStoragePath",
+    "airflow.sdk.io.path": "ObjectStoragePath",
+    "airflow.sdk.log": "mask_secret",
+    "airflow.sdk.configuration": "conf",
+    "airflow.sdk.types": "",
+    "airflow.sdk.execution_time": "",
+    "airflow.sdk.execution_time.macros": f"={_RUN}macros",
+    "airflow.sdk.execution_time.context": "",
+    "airflow.sdk.api": "",
+    "airflow.sdk.yaml": "",
+    "airflow.decorators": _DECORATORS,
+    "airflow.decorators.base": "DecoratedOperator TaskDecorator task_decorator_factory",
+    "airflow.decorators.task_group": "task_group",
+    "airflow.models": "DAG BaseOperator BaseOperatorLink BaseXCom Connection DagBag DagModel DagRun MappedOperator Param Pool SkipMixin TaskInstance Variable XCom XComArg",
+    "airflow.models.dag": "DAG dag DagModel",
+    "airflow.models.baseoperator": "BaseOperator BaseOperatorLink chain chain_linear cross_downstream",
+    "airflow.models.baseoperatorlink": "BaseOperatorLink",
+    "airflow.models.mappedoperator": "MappedOperator",
+    "airflow.models.operator": "BaseOperator",
+    "airflow.models.param": "Param ParamsDict DagParam",
+    "airflow.models.variable": "Variable",
+    "airflow.models.connection": "Connection",
+    "airflow.models.xcom": "XCom BaseXCom XCOM_RETURN_KEY",
+    "airflow.models.xcom_arg": "XComArg",
+    "airflow.models.taskinstance": "TaskInstance get_current_context",
+    "airflow.models.dagrun": "DagRun",
+    "airflow.models.dagbag": "DagBag",
+    "airflow.models.pool": "Pool",
+    "airflow.models.skipmixin": "SkipMixin",
+    "airflow.models.expandinput": "DictOfListsExpandInput ListOfDictsExpandInput",
+    "airflow.models.asset": "",
+    "airflow.models.taskmixin": "DependencyMixin DAGNode",
+    "airflow.operators": "",
+    "airflow.operators.bash": f"={_STD}operators.bash",
+    "airflow.operators.bash_operator": f"={_STD}operators.bash",
+    "airflow.operators.python": "PythonOperator BranchPythonOperator ShortCircuitOperator PythonVirtualenvOperator ExternalPythonOperator BranchPythonVirtualenvOperator BranchExternalPythonOperator get_current_context is_venv_installed",
+    "airflow.operators.python_operator": "PythonOperator BranchPythonOperator ShortCircuitOperator PythonVirtualenvOperator",
+    "airflow.operators.empty": "EmptyOperator",
+    "airflow.operators.dummy": "DummyOperator EmptyOperator",
+    "airflow.operators.dummy_operator": "DummyOperator EmptyOperator",
+    "airflow.operators.branch": "BaseBranchOperator BranchMixIn",
+    "airflow.operators.branch_operator": "BaseBranchOperator BranchMixIn",
+    "airflow.operators.datetime": f"={_STD}operators.datetime",
+    "airflow.operators.email": "EmailOperator",
+    "airflow.operators.latest_only": f"={_STD}operators.latest_only",
+    "airflow.operators.smooth": "SmoothOperator",
+    "airflow.operators.trigger_dagrun": f"={_STD}operators.trigger_dagrun",
+    "airflow.operators.dagrun_operator": f"={_STD}operators.trigger_dagrun",
+    "airflow.operators.weekday": "BranchDayOfWeekOperator",
+    "airflow.operators.generic_transfer": "=airflow.providers.common.sql.operators.generic_transfer",
+    "airflow.sensors": "",
+    "airflow.sensors.base": "BaseSensorOperator PokeReturnValue poke_mode_only",
+    "airflow.sensors.base_sensor_operator": "BaseSensorOperator",
+    "airflow.sensors.python": "PythonSensor PokeReturnValue",
+    "airflow.sensors.bash": "BashSensor",
+    "airflow.sensors.date_time": "DateTimeSensor DateTimeSensorAsync",
+    "airflow.sensors.date_time_sensor": "DateTimeSensor",
+    "airflow.sensors.time_sensor": "TimeSensor TimeSensorAsync",
+    "airflow.sensors.time_delta": "TimeDeltaSensor TimeDeltaSensorAsync WaitSensor",
+    "airflow.sensors.time_delta_sensor": "TimeDeltaSensor",
+    "airflow.sensors.weekday": "DayOfWeekSensor",
+    "airflow.sensors.external_task": f"={_STD}sensors.external_task",
+    "airflow.sensors.external_task_sensor": f"={_STD}sensors.external_task",
+    "airflow.sensors.filesystem": "FileSensor",
+    "airflow.hooks": "",
+    "airflow.hooks.base": "BaseHook",
+    "airflow.hooks.base_hook": "BaseHook",
+    "airflow.hooks.filesystem": "FSHook",
+    "airflow.hooks.package_index": "PackageIndexHook",
+    "airflow.hooks.subprocess": "SubprocessHook SubprocessResult",
+    "airflow.triggers": "",
+    "airflow.triggers.base": "BaseTrigger BaseEventTrigger TriggerEvent StartTriggerArgs",
+    "airflow.triggers.temporal": "DateTimeTrigger TimeDeltaTrigger",
+    "airflow.triggers.file": "FileTrigger FileDeleteTrigger",
+    "airflow.triggers.external_task": f"={_STD}triggers.external_task",
+    "airflow.notifications": "",
+    "airflow.notifications.basenotifier": "BaseNotifier",
+    "airflow.timetables": "",
+    "airflow.timetables.base": "Timetable DataInterval DagRunInfo TimeRestriction",
+    "airflow.timetables.simple": "NullTimetable OnceTimetable ContinuousTimetable AssetTriggeredTimetable DatasetTriggeredTimetable PartitionedAssetTimetable",
+    "airflow.timetables.trigger": "CronTriggerTimetable DeltaTriggerTimetable MultipleCronTriggerTimetable CronPartitionTimetable",
+    "airflow.timetables.interval": "CronDataIntervalTimetable DeltaDataIntervalTimetable",
+    "airflow.timetables.events": "EventsTimetable",
+    "airflow.timetables.assets": "AssetOrTimeSchedule",
+    "airflow.timetables.datasets": "DatasetOrTimeSchedule",
+    "airflow.datasets": "Dataset DatasetAlias DatasetAll DatasetAny",
+    "airflow.datasets.metadata": "Metadata",
+    "airflow.assets": "Asset AssetAlias AssetAll AssetAny",
+    "airflow.assets.metadata": "Metadata",
+    "airflow.lineage": "",
+    "airflow.macros": f"={_RUN}macros",
+    "airflow.exceptions": f"={_EXCEPTIONS}",
+    "airflow.configuration": "conf",
+    "airflow.settings": "",
+    "airflow.io": "ObjectStoragePath",
+    "airflow.io.path": "ObjectStoragePath",
+    "airflow.plugins_manager": "AirflowPlugin",
+    "airflow.listeners": "hookimpl",
+    "airflow.policies": "hookimpl",
+    "airflow.task": "",
+    "airflow.task.priority_strategy": "PriorityWeightStrategy",
+    "airflow.task.trigger_rule": "TriggerRule",
+    "airflow.task.weight_rule": "WeightRule",
+    "airflow.version": "",
+    "airflow.typing_compat": "",
+    "airflow.security": "",
+    "airflow.security.permissions": "",
+    "airflow.utils": "",
+    "airflow.utils.dates": "days_ago round_time",
+    "airflow.utils.timezone": f"={_RUN}timezone",
+    "airflow.utils.task_group": "TaskGroup MappedTaskGroup",
+    "airflow.utils.trigger_rule": "TriggerRule",
+    "airflow.utils.weight_rule": "WeightRule",
+    "airflow.utils.edgemodifier": "Label EdgeModifier",
+    "airflow.utils.helpers": "chain cross_downstream exactly_one at_most_one prune_dict merge_dicts chunks",
+    "airflow.utils.state": "State TaskInstanceState DagRunState",
+    "airflow.utils.types": "DagRunType NOTSET ArgNotSet",
+    "airflow.utils.context": "Context context_merge",
+    "airflow.utils.decorators": "apply_defaults",
+    "airflow.utils.email": "send_email",
+    "airflow.utils.session": "create_session provide_session",
+    "airflow.utils.db": "create_session provide_session",
+    "airflow.utils.log": "",
+    "airflow.utils.log.logging_mixin": "LoggingMixin",
+    "airflow.utils.log.secrets_masker": "mask_secret",
+    "airflow.utils.weekday": "WeekDay",
+    "airflow.utils.module_loading": "import_string",
+    "airflow.utils.dag_parsing_context": "get_parsing_context",
+    "airflow.utils.strings": "get_random_string",
+    "airflow.utils.setup_teardown": "",
+    "airflow.utils.template": "literal LiteralValue",
+    "airflow.utils.xcom": "XCOM_RETURN_KEY",
+    "airflow.providers.standard.utils.weekday": "WeekDay",
+    "airflow.providers.standard.utils.skipmixin": "SkipMixin",
+    "airflow.providers.standard.exceptions": f"={_EXCEPTIONS}",
+    "airflow.providers.common.compat": "",
+    "airflow.providers.common.compat.sdk": _SDK,
+    "airflow.providers.common.compat.assets": "Asset AssetAlias AssetAll AssetAny",
+}
+
+# Plain values some modules carry.
+CONSTANTS: dict[str, dict] = {
+    "airflow.version": {"version": "3.2.2"},
+    "airflow.models": {"ID_LEN": 250},
+}
+
+GONE: dict[str, str] = {
+    "airflow.operators.subdag": "SubDAGs do not exist any more; use a TaskGroup",
+    "airflow.operators.subdag_operator": "SubDAGs do not exist any more; use a TaskGroup",
+    "airflow.contrib": "import the class from its provider package (airflow.providers.…)",
+    "airflow.www": "the web server is not part of the authoring interface",
+    "airflow.api": "use the REST API",
+    "airflow.jobs": "jobs are not part of the authoring interface",
+    "airflow.hooks.dbapi": "import DbApiHook from airflow.providers.common.sql.hooks.sql",
+    "airflow.operators.sql": "import the operators from airflow.providers.common.sql.operators.sql",
+    "airflow.operators.postgres_operator": "import SQLExecuteQueryOperator from airflow.providers.common.sql.operators.sql",
+    "airflow.operators.mysql_operator": "import SQLExecuteQueryOperator from airflow.providers.common.sql.operators.sql",
+    "airflow.operators.http_operator": "import HttpOperator from airflow.providers.http.operators.http",
+    "airflow.sensors.http_sensor": "import HttpSensor from airflow.providers.http.sensors.http",
+    "airflow.sensors.sql": "import SqlSensor from airflow.providers.common.sql.sensors.sql",
+    "airflow.hooks.postgres_hook": "import PostgresHook from airflow.providers.postgres.hooks.postgres",
+    "airflow.hooks.mysql_hook": "import MySqlHook from airflow.providers.mysql.hooks.mysql",
+    "airflow.hooks.http_hook": "import HttpHook from airflow.providers.http.hooks.http",
+    "airflow.hooks.S3_hook": "import S3Hook from airflow.providers.amazon.aws.hooks.s3",
+}
+
+
+def attribute(path: str, name: str):
+    """The object behind `path.name`, loaded now."""
+    entry = MODULES.get(path, "")
+    constants = CONSTANTS.get(path, {})
+    if name in constants:
+        return constants[name]
+    if entry.startswith("="):
+        return getattr(importlib.import_module(entry[1:]), name)
+    if name in entry.split():
+        home = HOME[name]
+        module, colon, other = home.partition(":")
+        loaded = importlib.import_module(module)
+        return loaded if colon and not other else getattr(loaded, other or name)
+    raise AttributeError(f"module {path!r} has no attribute {name!r}")
+
+
+class _Path(ModuleType):
+    def __getattr__(self, name: str):
+        if name.startswith("__") and name != "__version__":
+            raise AttributeError(name)
+        value = attribute(self.__name__, name)
+        self.__dict__[name] = value
+        return value
+
+    def __dir__(self):
+        return sorted({*self.__dict__, *MODULES.get(self.__name__, "").replace("=", "").split()})
+
+
+class _Finder:
+    @staticmethod
+    def find_spec(fullname: str, path=None, target=None):
+        if not fullname.startswith("airflow."):
+            return None
+        for gone, advice in GONE.items():
+            if fullname == gone or fullname.startswith(gone + "."):
+                raise ModuleNotFoundError(f"No module named '{fullname}': {advice}", name=fullname)
+        return ModuleSpec(fullname, _Finder, is_package=True) if fullname in MODULES else None
+
+    @staticmethod
+    def create_module(spec):
+        module = _Path(spec.name)
+        entry = MODULES[spec.name]
+        if not entry.startswith("="):
+            module.__all__ = [*entry.split(), *CONSTANTS.get(spec.name, {})]
+        return module
+
+    @staticmethod
+    def exec_module(module) -> None:
+        """Nothing to run; names load on demand."""
+
+
+def install() -> None:
+    if not any(finder is _Finder for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder)

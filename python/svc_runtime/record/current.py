@@ -1,0 +1,66 @@
+"""What is open while a DAG file runs: the `with` stacks, the DAGs to collect, the limits.
+
+One compile is one process (a fork), so module-level state is scoped to one file by construction.
+"""
+
+from __future__ import annotations
+
+from ..exceptions import RecordingError
+
+DEFAULT_MAX_TASKS = 10_000
+
+dag_stack: list = []
+group_stack: list = []
+setup_stack: list = []
+# DAGs whose `with` block ended or whose @dag function was called; module globals are added by the compiler.
+collected_dags: list = []
+# Notes for the author that do not stop the compile.
+warnings: list[str] = []
+
+
+class _Limits:
+    max_tasks = DEFAULT_MAX_TASKS
+
+
+limits = _Limits()
+
+
+def current_dag():
+    return dag_stack[-1] if dag_stack else None
+
+
+def current_group(dag):
+    """The innermost open group, if it belongs to `dag`; else the DAG's root group."""
+    for group in reversed(group_stack):
+        if group.dag is dag:
+            return group
+    return dag.task_group if dag is not None else None
+
+
+def collect(dag) -> None:
+    if dag.auto_register and not any(known is dag for known in collected_dags):
+        collected_dags.append(dag)
+
+
+def check_task_budget(dag) -> None:
+    """Stops a runaway loop of task definitions while it still fits in memory."""
+    if len(dag.task_dict) >= limits.max_tasks:
+        raise RecordingError(
+            f"DAG '{dag.dag_id}' has more than {limits.max_tasks} tasks",
+            "Split it into several DAGs, or create the work items at run time with .expand()",
+        )
+
+
+def warn(message: str) -> None:
+    if message not in warnings:
+        warnings.append(message)
+
+
+def reset() -> None:
+    """Forget everything about the previous file (only needed when no fork separates two files)."""
+    dag_stack.clear()
+    group_stack.clear()
+    setup_stack.clear()
+    collected_dags.clear()
+    warnings.clear()
+    limits.max_tasks = DEFAULT_MAX_TASKS

@@ -1,0 +1,111 @@
+"""Setup and teardown: marking tasks, pairing them, and `with setup_task:` scopes.
+
+A scope holds its setup tasks and (when paired) their teardowns; every task created inside it runs
+between the two. Scopes nest; only the innermost one is linked, outer ones follow by transitivity.
+"""
+
+from __future__ import annotations
+
+from ..enums import TriggerRule
+from ..exceptions import AirflowException
+from . import current
+from .node import DependencyMixin
+from .notset import NOTSET
+
+
+class _Scope:
+    def __init__(self, setups: list, teardowns: list) -> None:
+        self.setups = setups
+        self.teardowns = teardowns
+        self.tasks: list = []
+
+
+def mark_setup(task) -> None:
+    if task.is_teardown:
+        raise AirflowException(f"Cannot mark task '{task.task_id}' as setup; task is already a teardown.")
+    task.is_setup = True
+
+
+def mark_teardown(task, *, setups=None, on_failure_fail_dagrun=NOTSET) -> None:
+    if task.is_setup:
+        raise AirflowException(f"Cannot mark task '{task.task_id}' as teardown; task is already a setup.")
+    task.is_teardown = True
+    task.trigger_rule = TriggerRule.ALL_DONE_SETUP_SUCCESS
+    if on_failure_fail_dagrun is not NOTSET and on_failure_fail_dagrun is not None:
+        if not isinstance(on_failure_fail_dagrun, bool):
+            raise ValueError("on_failure_fail_dagrun must be a boolean")
+        task.on_failure_fail_dagrun = on_failure_fail_dagrun
+    for setup in _flatten(setups):
+        setup_task = _task_of(setup)
+        mark_setup(setup_task)
+        setup_task.set_downstream(task)
+
+
+def _flatten(value) -> list:
+    if value is None:
+        return []
+    return [value] if isinstance(value, DependencyMixin) else list(value)
+
+
+def _task_of(node):
+    return getattr(node, "operator", node)
+
+
+def enter(nodes: list) -> None:
+    """Opens a scope for `with a:` or `with a >> b:` (the value of `a >> b` is b, so b may be the teardown)."""
+    tasks = [_task_of(node) for node in nodes]
+    setups: list = []
+    teardowns: list = []
+    for task in tasks:
+        if task.is_setup:
+            setups.append(task)
+            teardowns.extend(down for down in task.downstream_list if down.is_teardown)
+        elif task.is_teardown:
+            teardowns.append(task)
+            setups.extend(up for up in task.upstream_list if up.is_setup)
+        else:
+            raise AirflowException("Only setup/teardown tasks can be used as context managers.")
+    outer = current.setup_stack[-1] if current.setup_stack else None
+    scope = _Scope(_unique(setups), _unique(teardowns))
+    if outer is not None:
+        for setup in scope.setups:
+            _remember(outer, setup)
+        for teardown in scope.teardowns:
+            _remember(outer, teardown)
+    current.setup_stack.append(scope)
+
+
+def leave() -> None:
+    scope = current.setup_stack.pop()
+    members = {task.task_id for task in scope.tasks}
+    for task in scope.tasks:
+        for setup in scope.setups:
+            # Inner tasks reach the setup through their own upstream inside the scope.
+            if not (task.upstream_task_ids & members) and task is not setup:
+                task.set_upstream(setup)
+        for teardown in scope.teardowns:
+            if not (task.downstream_task_ids & members) and task is not teardown:
+                task.set_downstream(teardown)
+
+
+def note_task(task) -> None:
+    """Called for every task created; joins the innermost open scope."""
+    if current.setup_stack:
+        _remember(current.setup_stack[-1], task)
+
+
+def add_to_scope(task) -> None:
+    note_task(_task_of(task))
+
+
+def _remember(scope: _Scope, task) -> None:
+    if not any(known is task for known in scope.tasks + scope.setups + scope.teardowns):
+        scope.tasks.append(task)
+
+
+def _unique(tasks: list) -> list:
+    found: list = []
+    for task in tasks:
+        if not any(known is task for known in found):
+            found.append(task)
+    return found

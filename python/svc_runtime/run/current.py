@@ -1,0 +1,52 @@
+"""The context of the task that is running in this process, if any."""
+
+from __future__ import annotations
+
+
+_stack: list = []
+# Set by the runner: answers for variables and connections. None while a DAG file is compiled.
+secrets_source = None
+
+
+def push(context) -> None:
+    _stack.append(context)
+
+
+def pop() -> None:
+    _stack.pop()
+
+
+def get_current_context():
+    if not _stack:
+        raise RuntimeError(
+            "Current context was requested but no context was found! Are you running within a task?"
+        )
+    return _stack[-1]
+
+
+def running() -> bool:
+    return bool(_stack) or secrets_source is not None
+
+
+def require_source(what: str, instead: str):
+    """Values live in the control plane: reachable from a running task, not from a file being compiled."""
+    if secrets_source is None:
+        from ..exceptions import RecordingError
+
+        raise RecordingError(f"{what} is read while the file is compiled", instead)
+    return secrets_source
+
+
+class ParsingContext:
+    """Which DAG and task this process was started for; both None while compiling."""
+
+    def __init__(self, dag_id: str | None = None, task_id: str | None = None) -> None:
+        self.dag_id = dag_id
+        self.task_id = task_id
+
+
+parsing_context = ParsingContext()
+
+
+def get_parsing_context() -> ParsingContext:
+    return parsing_context

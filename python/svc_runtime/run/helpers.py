@@ -1,0 +1,176 @@
+"""Small helpers files import from airflow.utils.* and airflow.models.*."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+from ..exceptions import RecordingError
+
+
+def days_ago(n: int, hour: int = 0, minute: int = 0, second: int = 0, microsecond: int = 0):
+    """Kept for old files: midnight n days back. It makes every compile different, so the author is told."""
+    import datetime
+
+    from ..record import current
+
+    current.warn("days_ago() makes the compiled DAG change every day; write a fixed start_date")
+    today = datetime.datetime.now(datetime.timezone.utc).replace(
+        hour=hour, minute=minute, second=second, microsecond=microsecond
+    )
+    return today - datetime.timedelta(days=n)
+
+
+def round_time(dt=None, delta=None, start_date=None):
+    return dt
+
+
+def apply_defaults(func):
+    """A decorator of Airflow 1: every operator has its effect now."""
+    return func
+
+
+def exactly_one(*args) -> bool:
+    return sum(map(bool, args)) == 1
+
+
+def at_most_one(*args) -> bool:
+    return sum(1 for arg in args if arg) <= 1
+
+
+def prune_dict(val, mode: str = "strict"):
+    def keep(value) -> bool:
+        return value is not None if mode == "strict" else bool(value)
+
+    if isinstance(val, dict):
+        return {k: prune_dict(v, mode) if isinstance(v, (dict, list)) else v for k, v in val.items() if keep(v)}
+    if isinstance(val, list):
+        return [prune_dict(v, mode) if isinstance(v, (dict, list)) else v for v in val if keep(v)]
+    return val
+
+
+def merge_dicts(dict1: dict, dict2: dict) -> dict:
+    merged = dict(dict1)
+    for key, value in dict2.items():
+        both = isinstance(merged.get(key), dict) and isinstance(value, dict)
+        merged[key] = merge_dicts(merged[key], value) if both else value
+    return merged
+
+
+def chunks(items: list, chunk_size: int):
+    if chunk_size <= 0:
+        raise ValueError("Chunk size must be a positive integer")
+    for index in range(0, len(items), chunk_size):
+        yield items[index : index + chunk_size]
+
+
+def import_string(dotted_path: str):
+    import importlib
+
+    module, _, name = dotted_path.rpartition(".")
+    if not module:
+        raise ImportError(f"{dotted_path} doesn't look like a module path")
+    return getattr(importlib.import_module(module), name)
+
+
+def get_random_string(length: int = 8, choices: str = "abcdefghijklmnopqrstuvwxyz0123456789") -> str:
+    import random
+
+    return "".join(random.choice(choices) for _ in range(length))
+
+
+def mask_secret(secret, name: str | None = None) -> None:
+    """Masks are applied where logs are written; the runner replaces this."""
+
+
+def no_database(name: str):
+    """Stands for parts of Airflow that talk to its metadata database."""
+
+    def refuse(*args, **kwargs):
+        raise RecordingError(
+            f"{name} needs Airflow's metadata database",
+            "Read runs, states and values through the REST API or the task context instead",
+        )
+
+    refuse.__name__ = name
+    return refuse
+
+
+@contextmanager
+def create_session():
+    no_database("create_session()")()
+    yield
+
+
+def provide_session(func):
+    """Functions keep their shape; the session itself does not exist."""
+    return func
+
+
+class DatabaseModel:
+    """Importable for type hints; every use says what to do instead."""
+
+    def __init__(self, *args, **kwargs) -> None:
+        no_database(type(self).__name__)()
+
+    def __class_getitem__(cls, item):
+        return cls
+
+
+class DagRun(DatabaseModel):
+    @staticmethod
+    def find(*args, **kwargs):
+        no_database("DagRun.find()")()
+
+
+class TaskInstance(DatabaseModel): ...
+class DagBag(DatabaseModel): ...
+class DagModel(DatabaseModel): ...
+class Pool(DatabaseModel): ...
+class XCom(DatabaseModel): ...
+
+
+class BaseXCom:
+    XCOM_RETURN_KEY = "return_value"
+
+
+class Context(dict):
+    """Type of the context argument in annotations."""
+
+
+class LiteralValue:
+    """`literal("{{ x }}")`: a value that must not be rendered."""
+
+    def __init__(self, value) -> None:
+        self.value = value
+
+    def iter_references(self):
+        return iter(())
+
+    def resolve(self, context):
+        return self.value
+
+
+def literal(value) -> LiteralValue:
+    return LiteralValue(value)
+
+
+class AirflowPlugin:
+    """Plugins extend Airflow's own processes; importable, without effect."""
+
+    name = None
+
+
+def hookimpl(func=None, **_):
+    return func if func is not None else (lambda f: f)
+
+
+class PriorityWeightStrategy:
+    """A custom weight rule runs code in the scheduler, which a spec cannot hold; recording one fails."""
+
+
+def context_merge(context, *args, **kwargs) -> None:
+    context.update(*args, **kwargs)
+
+
+def send_email(*args, **kwargs):
+    raise RecordingError("send_email() has no mail server here", "Use a notifier callback or an SMTP provider hook")

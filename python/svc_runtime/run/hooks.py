@@ -1,0 +1,102 @@
+"""BaseHook, logging mixin and notifier base: what providers and authors subclass."""
+
+from __future__ import annotations
+
+import logging
+
+from ..exceptions import AirflowException
+from .secrets import Connection
+
+
+class LoggingMixin:
+    _log = None
+
+    def __init__(self, context=None) -> None:
+        pass
+
+    @property
+    def log(self) -> logging.Logger:
+        if self._log is None:
+            self._log = logging.getLogger(f"{type(self).__module__}.{type(self).__name__}")
+        return self._log
+
+    @classmethod
+    def logger(cls) -> logging.Logger:
+        return logging.getLogger(f"{cls.__module__}.{cls.__name__}")
+
+
+class BaseHook(LoggingMixin):
+    def __init__(self, logger_name: str | None = None, **kwargs) -> None:
+        super().__init__()
+        self._log_config_logger_name = "airflow.task.hooks"
+        self._logger_name = logger_name
+
+    @classmethod
+    def get_connection(cls, conn_id: str) -> Connection:
+        return Connection.get(conn_id)
+
+    @classmethod
+    def get_hook(cls, conn_id: str, hook_params: dict | None = None):
+        return hook_for(cls.get_connection(conn_id), hook_params or {})
+
+    def get_conn(self):
+        raise NotImplementedError
+
+    @classmethod
+    def get_connection_form_widgets(cls) -> dict:
+        return {}
+
+    @classmethod
+    def get_ui_field_behaviour(cls) -> dict:
+        return {}
+
+
+def hook_for(connection: Connection, hook_params: dict):
+    raise AirflowException(
+        f"no hook is registered for connection type '{connection.conn_type}'; construct the provider's hook class "
+        f"with its connection id '{connection.conn_id}' instead"
+    )
+
+
+class BaseNotifier(LoggingMixin):
+    """A callback that is an object; its fields may be templates."""
+
+    template_fields = ()
+    template_ext = ()
+
+    def __init__(self, context=None, **kwargs) -> None:
+        super().__init__()
+        self.context = context or {}
+
+    def __init_subclass__(cls, **kwargs) -> None:
+        super().__init_subclass__(**kwargs)
+        init = cls.__dict__.get("__init__")
+        if init is None or getattr(init, "_svc_wrapped", False):
+            return
+        import functools
+
+        # Remember the arguments as written; a notifier is recorded by class path and arguments.
+        @functools.wraps(init)
+        def wrapper(self, *args, **kwargs):
+            if "svc_arguments" not in self.__dict__:
+                self.__dict__["svc_arguments"] = (args, dict(kwargs))
+            init(self, *args, **kwargs)
+
+        wrapper._svc_wrapped = True
+        cls.__init__ = wrapper
+
+    def notify(self, context) -> None:
+        raise NotImplementedError
+
+    async def async_notify(self, context) -> None:
+        raise NotImplementedError
+
+    def render_template_fields(self, context, jinja_env=None) -> None:
+        from .templating import render_fields
+
+        render_fields(self, context, jinja_env)
+
+    def __call__(self, *args) -> None:
+        context = args[0] if len(args) == 1 else {"dag": args[0], "task_list": args[1]} if args else {}
+        self.render_template_fields(context)
+        self.notify(context)

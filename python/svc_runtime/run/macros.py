@@ -1,0 +1,44 @@
+"""`macros` in templates and `airflow.macros` in files."""
+
+from __future__ import annotations
+
+import datetime as _datetime
+import json  # noqa: F401  re-exported for templates
+import random  # noqa: F401
+import time  # noqa: F401
+import uuid  # noqa: F401
+from datetime import datetime, timedelta  # noqa: F401
+
+from ..enums import WeekDay  # noqa: F401
+
+
+def ds_add(ds: str, days: int) -> str:
+    if not days:
+        return str(ds)
+    return (_datetime.datetime.strptime(str(ds), "%Y-%m-%d") + timedelta(days=days)).strftime("%Y-%m-%d")
+
+
+def ds_format(ds: str, input_format: str, output_format: str) -> str:
+    return _datetime.datetime.strptime(str(ds), input_format).strftime(output_format)
+
+
+def ds_format_locale(ds: str, input_format: str, output_format: str, locale=None) -> str:
+    # Locale-aware month names need a package we do not carry; the plain form is the closest honest answer.
+    return ds_format(ds, input_format, output_format)
+
+
+def datetime_diff_for_humans(dt, since=None) -> str:
+    import pendulum
+
+    return pendulum.instance(dt).diff_for_humans(pendulum.instance(since) if since else None)
+
+
+
+
+def __getattr__(name: str):
+    if name == "dateutil":
+        import dateutil.parser
+        import dateutil.relativedelta
+
+        return dateutil
+    raise AttributeError(name)
