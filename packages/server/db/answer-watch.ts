@@ -1,0 +1,57 @@
+/**
+ * Notices a database that has stopped answering without closing anything: a paused machine, a dead network path. A slow
+ * statement looks the same from its own connection, so the watch asks on another one. As long as that gets an answer, a
+ * statement may take the time the statement timeout gives it; otherwise every statement that waits is given up, and its
+ * request is told 503 after seconds instead of after the statement timeout.
+ */
+import type { Socket } from 'node:net';
+import type pg from 'pg';
+
+export type AnswerWatch = {
+  /** Call when a statement is sent on this connection, and what it returns when the answer is there. */
+  sent(client: pg.PoolClient): () => void;
+  stop(): void;
+};
+
+export function createAnswerWatch(options: {
+  /** How long a statement may take before anybody wonders. */
+  suspectAfterMs: number;
+  /** Whether the database answers on a new connection. Must settle in bounded time. */
+  answers: () => Promise<boolean>;
+}): AnswerWatch {
+  const { suspectAfterMs, answers } = options;
+  const sentAt = new Map<pg.PoolClient, number>();
+  let asking = false;
+
+  const suspects = (): pg.PoolClient[] => {
+    const limit = performance.now() - suspectAfterMs;
+    return [...sentAt].filter(([, since]) => since <= limit).map(([client]) => client);
+  };
+
+  async function look(): Promise<void> {
+    if (asking || suspects().length === 0) return;
+    asking = true;
+    try {
+      if (await answers()) return;
+      for (const client of suspects()) cutConnection(client, 'Connection terminated: the database does not answer');
+    } finally {
+      asking = false;
+    }
+  }
+
+  // One timer for all statements: a timer for each would cost more than the map does.
+  const timer = setInterval(() => void look(), suspectAfterMs / 2).unref();
+  return {
+    sent(client) {
+      sentAt.set(client, performance.now());
+      return () => sentAt.delete(client);
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** Closes the socket without the protocol's goodbye, which a database that does not answer would never acknowledge. */
+export function cutConnection(client: pg.ClientBase, reason: string): void {
+  const { connection } = client as unknown as { connection: { stream: Socket } }; // not in pg's types, but its own road too
+  connection.stream.destroy(new Error(reason));
+}

@@ -1,0 +1,220 @@
+/** The pool against a database that misbehaves. Everything here has small limits, so that bounded waits are short. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { failOnStrayRejections } from '../testing/no-stray-errors.ts';
+import { startScratchCluster } from '../testing/scratch-cluster.ts';
+import type { ScratchCluster } from '../testing/scratch-cluster.ts';
+import { openDatabase } from './database.ts';
+import type { Database, DatabaseOptions } from './database.ts';
+import { DatabaseUnavailableError } from './outage.ts';
+
+let cluster: ScratchCluster;
+let url: string;
+let opened: Database[] = [];
+
+failOnStrayRejections();
+beforeAll(async () => {
+  cluster = await startScratchCluster();
+  url = await cluster.createDatabase();
+});
+afterEach(async () => {
+  await Promise.all(opened.map((db) => db.close()));
+  opened = [];
+});
+afterAll(() => cluster?.remove());
+
+function open(options: Partial<DatabaseOptions> = {}): Database {
+  const limits = { connectTimeoutMs: 1_000, suspectAfterMs: 500, idleAboveMaxMs: 100, endGraceMs: 500 };
+  const db = openDatabase({
+    url,
+    maxOpenConns: 4,
+    maxIdleConns: 2,
+    statementTimeoutMs: 30_000,
+    idleInTransactionTimeoutMs: 30_000,
+    limits,
+    ...options,
+  });
+  opened.push(db);
+  return db;
+}
+
+const answer = (db: Database) => sql<{ one: number }>`select 1 as one`.execute(db.shared).then(({ rows }) => rows);
+const sleepIn = (db: Database, seconds: number) => sql`select pg_sleep(${seconds})`.execute(db.shared);
+const terminateAll = () =>
+  cluster.asSuperuser((client) =>
+    client.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'svc'"),
+  );
+
+/** What a caller sees of it: the error's class, or the value. */
+const outcomeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.catch((error: unknown) => (error instanceof Error ? error.constructor : error));
+
+describe('a database that goes away', () => {
+  it.each(['fast', 'immediate', 'kill'] as const)(
+    'is back for the next statement after a restart (%s)',
+    async (mode) => {
+      const db = open();
+      expect(await answer(db)).toEqual([{ one: 1 }]);
+      const running = outcomeOf(sleepIn(db, 20));
+      await sleep(50);
+      await cluster.stop(mode);
+      expect(await running).toBe(DatabaseUnavailableError);
+      expect(await outcomeOf(answer(db))).toBe(DatabaseUnavailableError);
+      expect(await outcomeOf(db.ping())).toBe(DatabaseUnavailableError);
+      await cluster.start();
+      expect(await answer(db)).toEqual([{ one: 1 }]);
+      await db.ping();
+    },
+  );
+
+  it('costs an idle connection nothing but itself when its backend is terminated', async () => {
+    const lost: Error[] = [];
+    const db = open({ onConnectionLost: (error) => lost.push(error) });
+    await Promise.all([answer(db), answer(db), answer(db)]);
+    await terminateAll();
+    await sleep(100); // the news has to arrive
+    expect(lost.length).toBeGreaterThan(0);
+    expect(await answer(db)).toEqual([{ one: 1 }]);
+  });
+
+  it('fails a transaction whose backend is terminated, at once, and frees its locks', async () => {
+    const db = open();
+    await sql`create table if not exists locked (n int)`.execute(db.shared);
+    const transaction = outcomeOf(
+      db.shared.transaction().execute(async (trx) => {
+        await sql`lock table locked`.execute(trx);
+        await terminateAll();
+        await sql`insert into locked values (1)`.execute(trx);
+      }),
+    );
+    expect(await transaction).toBe(DatabaseUnavailableError);
+    const { rows } = await sql`select n from locked`.execute(db.shared);
+    expect(rows).toEqual([]);
+  });
+
+  it('survives terminations at every moment of a connection’s life', async () => {
+    const db = open({ maxIdleConns: 0, limits: { connectTimeoutMs: 1_000, suspectAfterMs: 500, idleAboveMaxMs: 1 } });
+    const until = Date.now() + 2_000;
+    const outcomes = new Set<unknown>();
+    const worker = async () => {
+      while (Date.now() < until) {
+        outcomes.add(await outcomeOf(db.ping().then(() => 'answered')));
+        outcomes.add(
+          await outcomeOf(
+            db.shared
+              .transaction()
+              .execute((trx) => sql`select 1`.execute(trx))
+              .then(() => 'answered'),
+          ),
+        );
+        await sleep(2);
+      }
+    };
+    const terminator = async () => {
+      while (Date.now() < until) await terminateAll();
+    };
+    await Promise.all([worker(), worker(), worker(), terminator()]);
+    expect([...outcomes].filter((outcome) => outcome !== 'answered' && outcome !== DatabaseUnavailableError)).toEqual(
+      [],
+    );
+    expect(outcomes).toContain(DatabaseUnavailableError);
+    expect(await answer(db)).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('a database that does not answer', () => {
+  it('fails what waits for it without waiting for the statement timeout, and works when it goes on', async () => {
+    const db = open();
+    await answer(db);
+    cluster.pause();
+    try {
+      const transaction = db.shared.transaction().execute((trx) => sql`select 1`.execute(trx));
+      const outcomes = await Promise.all([answer(db), sleepIn(db, 0), transaction].map(outcomeOf));
+      expect(new Set(outcomes)).toEqual(new Set([DatabaseUnavailableError]));
+      expect(await outcomeOf(db.ping())).toBe(DatabaseUnavailableError);
+    } finally {
+      cluster.resume();
+    }
+    expect(await answer(db)).toEqual([{ one: 1 }]);
+  });
+
+  it('does not keep a transaction it interrupts waiting for its rollback', async () => {
+    const db = open({ statementTimeoutMs: 0 }); // nothing but the watch ends the wait
+    try {
+      const interrupted = db.shared.transaction().execute(async (trx) => {
+        await sql`select 1`.execute(trx);
+        cluster.pause();
+        await sql`select 2`.execute(trx);
+      });
+      expect(await outcomeOf(interrupted)).toBe(DatabaseUnavailableError);
+    } finally {
+      cluster.resume();
+    }
+  });
+
+  it('cannot hold up a shutdown, nor keep the process alive after it', async () => {
+    const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+    const before = sockets();
+    const db = open();
+    await Promise.all([answer(db), answer(db)]);
+    cluster.pause();
+    try {
+      const hanging = outcomeOf(answer(db));
+      await db.close();
+      await hanging;
+      expect(sockets()).toBeLessThanOrEqual(before);
+    } finally {
+      cluster.resume();
+    }
+  });
+
+  it('is not confused with a statement that takes long', async () => {
+    const db = open();
+    const { rows } = await sql`select 'done' as state from pg_sleep(2)`.execute(db.shared);
+    expect(rows).toEqual([{ state: 'done' }]);
+  });
+});
+
+describe('limits', () => {
+  it('never opens more connections than configured, and fails who waits too long', async () => {
+    const db = open({ maxOpenConns: 2 });
+    const slow = [sleepIn(db, 2), sleepIn(db, 2)];
+    const late = Array.from({ length: 20 }, () => outcomeOf(answer(db)));
+    expect(new Set(await Promise.all(late))).toEqual(new Set([DatabaseUnavailableError]));
+    expect(db.poolUsage()).toMatchObject({ busy: 2, waiting: 0 });
+    await Promise.all(slow);
+    expect(await answer(db)).toEqual([{ one: 1 }]);
+  });
+
+  it('closes idle connections above the configured number', async () => {
+    const db = open({ maxIdleConns: 1 });
+    await Promise.all([sleepIn(db, 0.1), sleepIn(db, 0.1), sleepIn(db, 0.1), sleepIn(db, 0.1)]);
+    await expect.poll(() => db.poolUsage()).toEqual({ idle: 1, busy: 0, waiting: 0 });
+  });
+
+  it('cancels a statement at the statement timeout and keeps its connection', async () => {
+    const db = open({ maxOpenConns: 1, statementTimeoutMs: 300 });
+    await expect(sleepIn(db, 20)).rejects.toMatchObject({ code: '57014' });
+    expect(await answer(db)).toEqual([{ one: 1 }]);
+  });
+
+  it('ends a transaction that sits idle, and its locks with it', async () => {
+    const db = open({ idleInTransactionTimeoutMs: 300 });
+    await sql`create table if not exists idle_locked (n int)`.execute(db.shared);
+    const idle = db.shared.transaction().execute(async (trx) => {
+      await sql`lock table idle_locked`.execute(trx);
+      await sleep(1_000);
+      await sql`insert into idle_locked values (1)`.execute(trx);
+    });
+    expect(await outcomeOf(idle)).toBe(DatabaseUnavailableError);
+    expect((await sql`select n from idle_locked`.execute(db.shared)).rows).toEqual([]);
+  });
+
+  it('tells a wrong password, for which no waiting helps, from an absence', async () => {
+    const wrong = new URL(url);
+    wrong.password = 'guess';
+    const db = open({ url: wrong.toString() });
+    await expect(answer(db)).rejects.toMatchObject({ transient: false });
+  });
+});
