@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { renderJsonSchema } from '@svc/server/config/json-schema.ts';
 import { renderReference } from '@svc/server/config/reference.ts';
 import { renderOpenApi } from '@svc/server/openapi-document.ts';
+import { renderProjectReference } from '@svc/spec/project/reference.ts';
 
 export interface DocGenerator {
   /** Relative to the repository. */
@@ -18,6 +19,7 @@ export const GENERATORS: readonly DocGenerator[] = [
   { path: 'docs/configuration.md', render: renderReference },
   { path: 'docs/configuration.schema.json', render: renderJsonSchema },
   { path: 'docs/openapi.json', render: renderOpenApi },
+  { path: 'docs/svc-yaml.md', render: renderProjectReference },
 ];
 
 export interface GenerateOptions {
