@@ -19,6 +19,9 @@ const logIn = (body: unknown, headers: Record<string, string> = {}) =>
   server.call('/auth/token', { method: 'POST', body, headers });
 const codeOf = (answer: Answer) => answer.json<{ type: string }>().type.replace('urn:svc:error:', '');
 const cookieOf = (answer: Answer) => answer.headers.getSetCookie().find((cookie) => cookie.startsWith('_token='));
+const toLogin = (query: string) => server.call(`/api/v2/auth/login${query}`);
+const logOut = (headers: Record<string, string>) => server.call('/api/v2/auth/logout', { headers });
+const works = async (bearer: string) => (await server.call('/api/v2/version', { token: bearer })).status === 200;
 const renew = (bearer: string, on = server) => on.call('/api/v2/auth/token/renew', { method: 'POST', token: bearer });
 
 describe('POST /auth/token', () => {
@@ -204,13 +207,11 @@ describe('POST /api/v2/auth/token/renew', () => {
 });
 
 describe('GET /api/v2/auth/login', () => {
-  const login = (query: string) => server.call(`/api/v2/auth/login${query}`);
-
   it('sends the browser to the login page, and from there back to where it was', async () => {
-    const plain = await login('');
+    const plain = await toLogin('');
     expect([plain.status, plain.headers.get('location')]).toEqual([307, '/auth/login']);
     const next = '/dags/a%20b/runs?x=1&y=%2B#/tab';
-    const answer = await login(`?next=${encodeURIComponent(next)}`);
+    const answer = await toLogin(`?next=${encodeURIComponent(next)}`);
     expect([answer.status, answer.headers.get('location')]).toEqual([
       307,
       `/auth/login?next=${encodeURIComponent(next)}`,
@@ -218,7 +219,7 @@ describe('GET /api/v2/auth/login', () => {
   });
 
   it('keeps a stray percent sign, as searches have it', async () => {
-    expect((await login(`?next=${encodeURIComponent('/dags?search=100%')}`)).status).toBe(307);
+    expect((await toLogin(`?next=${encodeURIComponent('/dags?search=100%')}`)).status).toBe(307);
   });
 
   it.each([
@@ -250,21 +251,18 @@ describe('GET /api/v2/auth/login', () => {
     '\u0009//evil.example',
     '/' + 'x'.repeat(3_000),
   ])('refuses to send anybody to %j', async (next) => {
-    const answer = await login(`?next=${encodeURIComponent(next)}`);
+    const answer = await toLogin(`?next=${encodeURIComponent(next)}`);
     expect(answer.status).toBe(400);
     expect(answer.headers.get('location')).toBeNull();
     expect(['unsafe_redirect', 'invalid_request']).toContain(codeOf(answer));
   });
 
   it('refuses two targets, of which different parts could believe different ones', async () => {
-    expect((await login('?next=/a&next=//evil.example')).status).toBe(400);
+    expect((await toLogin('?next=/a&next=//evil.example')).status).toBe(400);
   });
 });
 
 describe('GET /api/v2/auth/logout', () => {
-  const logOut = (headers: Record<string, string>) => server.call('/api/v2/auth/logout', { headers });
-  const works = async (bearer: string) => (await server.call('/api/v2/version', { token: bearer })).status === 200;
-
   it('ends the session, removes the cookie and sends the browser to the login page', async () => {
     const mine = await server.login();
     const renewed = (await renew(mine)).json<TokenBody>().access_token;

@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { PERMISSIONS, ROLE_NAMES, ROLE_PERMISSIONS, isPermission } from './permissions.ts';
 
+const added = (role: 'operator' | 'editor', before: 'viewer' | 'operator') =>
+  ROLE_PERMISSIONS[role].filter((permission) => !ROLE_PERMISSIONS[before].includes(permission)).toSorted();
+
 describe('roles', () => {
   it('each contain the one before, so that a promotion never takes anything away', () => {
-    for (const [index, role] of ROLE_NAMES.entries()) {
-      const before = ROLE_NAMES[index - 1];
-      if (before) expect(ROLE_PERMISSIONS[role]).toEqual(expect.arrayContaining([...ROLE_PERMISSIONS[before]]));
-    }
+    const steps = ROLE_NAMES.slice(1).map((role, index) => [ROLE_NAMES[index] ?? role, role] as const);
+    expect(steps.map(([lower, higher]) => `${lower} < ${higher}`)).toEqual([
+      'viewer < operator',
+      'operator < editor',
+      'editor < admin',
+    ]);
+    for (const [lower, higher] of steps)
+      expect(ROLE_PERMISSIONS[higher]).toEqual(expect.arrayContaining([...ROLE_PERMISSIONS[lower]]));
   });
 
   it('leave users, audit log and configuration to administrators', () => {
@@ -19,8 +26,6 @@ describe('roles', () => {
   });
 
   it('let an operator run things, and only an editor change what they run with', () => {
-    const added = (role: 'operator' | 'editor', before: 'viewer' | 'operator') =>
-      ROLE_PERMISSIONS[role].filter((permission) => !ROLE_PERMISSIONS[before].includes(permission)).toSorted();
     expect(added('operator', 'viewer')).toEqual(['write:asset', 'write:dag', 'write:dag_run', 'write:task_instance']);
     expect(added('editor', 'operator')).toEqual(['write:connection', 'write:pool', 'write:variable', 'write:xcom']);
   });

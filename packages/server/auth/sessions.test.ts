@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { ADMIN_EMAIL, TEST_PASSWORD, startTestServer } from '../testing/test-server.ts';
 import type { TestServer } from '../testing/test-server.ts';
 import { createTokenSigner } from './tokens.ts';
+import type { UserClaims } from './tokens.ts';
 
 let server: TestServer;
 let other: TestServer;
@@ -149,14 +150,15 @@ async function untilWaiting(count: number): Promise<void> {
   );
 }
 
-describe('a genuine token', () => {
-  const signer = () => createTokenSigner(server.config.auth.jwt.secret);
-  const claimsOf = async (token: string) => {
-    const claims = await signer().verifyUser(token);
-    if (typeof claims === 'string') throw new Error(claims);
-    return claims;
-  };
+const signer = () => createTokenSigner(server.config.auth.jwt.secret);
 
+async function claimsOf(token: string): Promise<UserClaims> {
+  const claims = await signer().verifyUser(token);
+  if (typeof claims === 'string') throw new Error(claims);
+  return claims;
+}
+
+describe('a genuine token', () => {
   it('of one user does not work with the session of another', async () => {
     const [mine, admins] = [await claimsOf(await server.login(email)), await claimsOf(admin)];
     const mixed = await signer().signUser({ ...mine, sessionId: admins.sessionId });
