@@ -11,6 +11,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { buildApp } from './api/app.ts';
+import type { App } from './api/services.ts';
 import { bootstrapAdmin, noAuthAdministrator } from './auth/bootstrap.ts';
 import type { Principal } from './auth/sessions.ts';
 import { parseAddress } from './config/address.ts';
@@ -60,6 +61,8 @@ export type RunningServer = {
 };
 
 const RETRY_DATABASE_MS = 500;
+/** How long a shutdown waits for requests in flight: below the 30 s after which Kubernetes kills. */
+const REQUESTS_GRACE_MS = 20_000;
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { config } = options;
@@ -116,11 +119,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     closed ??= (async () => {
       notReady = 'shutting down';
       closing.abort();
-      await app.close();
-      await housekeeping.stop();
-      await metricsServer.close();
-      await tracing.shutdown();
-      await db.close();
+      await stopParts(logger, [() => closeListener(app), () => housekeeping.stop(), () => metricsServer.close()]);
+      await stopParts(logger, [() => tracing.shutdown(), () => db.close()]); // the others used them to the end
       logger.info('stopped');
     })();
     return closed;
@@ -145,6 +145,24 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Lets requests in flight finish, within the grace. */
+async function closeListener(app: App): Promise<void> {
+  // A connection that was busy when the close began would stay open, idle, after its answer.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), 100);
+  const cut = setTimeout(() => app.server.closeAllConnections(), REQUESTS_GRACE_MS);
+  await app.close().finally(() => {
+    clearInterval(sweep);
+    clearTimeout(cut);
+  });
+}
+
+/** One part that does not stop cleanly is no reason to leave the others running. */
+async function stopParts(logger: Logger, parts: readonly (() => Promise<unknown>)[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(parts.map((stop) => stop()))) {
+    if (outcome.status === 'rejected') logger.error({ err: outcome.reason as unknown }, 'a part did not stop cleanly');
   }
 }
 
@@ -187,7 +205,7 @@ async function prepareDatabase(input: {
       return tenant;
     } catch (error) {
       if (signal.aborted) return null;
-      if (!isOutage(error)) throw error;
+      if (!isOutage(error) || !error.transient) throw error;
       if (!reported) logger.warn({ err: error }, 'waiting for the database');
       reported = true;
       await sleep(RETRY_DATABASE_MS, undefined, { signal }).catch(() => {}); // aborted: the loop condition ends it

@@ -50,6 +50,8 @@ const terminateAll = () =>
 const outcomeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.catch((error: unknown) => (error instanceof Error ? error.constructor : error));
 
+const openSockets = (): number => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+
 describe('a database that goes away', () => {
   it.each(['fast', 'immediate', 'kill'] as const)(
     'is back for the next statement after a restart (%s)',
@@ -154,8 +156,7 @@ describe('a database that does not answer', () => {
   });
 
   it('cannot hold up a shutdown, nor keep the process alive after it', async () => {
-    const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
-    const before = sockets();
+    const before = openSockets();
     const db = open();
     await Promise.all([answer(db), answer(db)]);
     cluster.pause();
@@ -163,7 +164,7 @@ describe('a database that does not answer', () => {
       const hanging = outcomeOf(answer(db));
       await db.close();
       await hanging;
-      expect(sockets()).toBeLessThanOrEqual(before);
+      expect(openSockets()).toBeLessThanOrEqual(before);
     } finally {
       cluster.resume();
     }
