@@ -24,6 +24,8 @@ export class UnsealError extends Error {}
 const VERSION = 'v1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** Said to both sides: a tag cut short would be easier to forge. */
+const TAG = { authTagLength: TAG_BYTES };
 /** Every character is escaped or excluded so that two places never read the same. */
 const aadOf = (place: SealedPlace): Buffer =>
   Buffer.from(JSON.stringify([place.tenantId, place.table, place.row, place.column]));
@@ -41,23 +43,24 @@ export function createKeyring({ current, previous }: { current: Buffer | null; p
     seal(plain, place) {
       if (!current) throw new Error('no encryption key is configured');
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', current, nonce).setAAD(aadOf(place));
+      const cipher = createCipheriv('aes-256-gcm', current, nonce, TAG).setAAD(aadOf(place));
       const body = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
       return `${VERSION}.${currentId}.${body.toString('base64')}`;
     },
 
     unseal(sealed, place) {
-      const [version, keyId, text] = sealed.split('.');
+      const [version, keyId, text, ...more] = sealed.split('.');
       const key = keys.get(keyId ?? '');
       const where = `${place.table}.${place.column} of ${place.row}`;
-      if (version !== VERSION || text === undefined) throw new UnsealError(`${where}: not a sealed value`);
+      if (version !== VERSION || text === undefined || more.length > 0)
+        throw new UnsealError(`${where}: not a sealed value`);
       if (!key)
         throw new UnsealError(
           `${where}: sealed with key ${keyId}, which is not configured: list it in secret_key_previous`,
         );
       const body = Buffer.from(text, 'base64');
       if (body.length < NONCE_BYTES + TAG_BYTES) throw new UnsealError(`${where}: damaged`);
-      const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, NONCE_BYTES)).setAAD(aadOf(place));
+      const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, NONCE_BYTES), TAG).setAAD(aadOf(place));
       decipher.setAuthTag(body.subarray(-TAG_BYTES));
       try {
         return decipher.update(body.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');

@@ -1,0 +1,58 @@
+/**
+ * Connections and variables with their secrets in the clear, for the code that hands them to a running task. Never for a
+ * response: what the API shows is masked in api/.
+ *
+ * Both throw `UnsealError` when no configured key opens the value. A task must not run with a secret silently missing.
+ */
+import { findConnection } from '../db/connections.ts';
+import type { TenantDb } from '../db/database.ts';
+import { findVariable } from '../db/variables.ts';
+import type { Keyring } from './keyring.ts';
+import { connectionPlace, variablePlace } from './vault.ts';
+
+type Source = {
+  db: TenantDb;
+  keyring: Keyring;
+  /** The tenant `db` is scoped to. */
+  tenantId: string;
+};
+
+export type OpenConnection = {
+  connectionId: string;
+  connType: string;
+  description: string | null;
+  host: string | null;
+  login: string | null;
+  schema: string | null;
+  port: number | null;
+  password: string | null;
+  extra: string | null;
+};
+
+export async function loadConnectionSecrets(
+  { db, keyring, tenantId }: Source,
+  connectionId: string,
+): Promise<OpenConnection | undefined> {
+  const row = await findConnection(db, connectionId);
+  if (!row) return undefined;
+  const open = (sealed: string | null, column: 'password' | 'extra') =>
+    sealed === null ? null : keyring.unseal(sealed, connectionPlace(tenantId, connectionId, column));
+  return {
+    connectionId,
+    connType: row.conn_type,
+    description: row.description,
+    host: row.host,
+    login: row.login,
+    schema: row.schema,
+    port: row.port,
+    password: open(row.password_sealed, 'password'),
+    extra: open(row.extra_sealed, 'extra'),
+  };
+}
+
+export async function loadVariable({ db, keyring, tenantId }: Source, key: string): Promise<string | undefined> {
+  const row = await findVariable(db, key);
+  if (!row) return undefined;
+  if (row.value_plain !== null) return row.value_plain;
+  return row.value_sealed === null ? '' : keyring.unseal(row.value_sealed, variablePlace(tenantId, key));
+}
