@@ -26,6 +26,7 @@ const ERRORS = {
   headers_too_large: { status: 431, title: 'Headers too large' },
   internal_error: { status: 500, title: 'Internal error' },
   encryption_unavailable: { status: 503, title: 'No encryption key configured' },
+  statement_timeout: { status: 503, title: 'Database took too long' },
   database_unavailable: { status: 503, title: 'Database unavailable' },
   not_ready: { status: 503, title: 'Not ready' },
 } as const;

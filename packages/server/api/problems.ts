@@ -49,6 +49,12 @@ function asApiError(error: FastifyError): ApiError {
       return new ApiError('invalid_request', 'the body is not compressed as Content-Encoding says');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ApiError('invalid_request', 'the body is not as long as Content-Length says');
+    case '57014': // cancelled at database.statement_timeout; the database itself is there
+      return new ApiError(
+        'statement_timeout',
+        'the database took longer over this than it may: ask for less at once, or try again later',
+        { 'retry-after': '5' },
+      );
     case '22021': // Postgres cannot store U+0000; from a path or query, as bodies with it are refused before
     case '22P05': // the same inside JSON
       return new ApiError('invalid_request', 'text must not contain the character U+0000');
