@@ -41,12 +41,14 @@ HOME: dict[str, str] = {
     **_names(_R + "params", "Param ParamsDict DagParam"),
     **_names(
         _R + "assets",
-        "Asset AssetAlias AssetAll AssetAny AssetWatcher AssetNameRef AssetUriRef AssetRef BaseAsset Dataset Model Metadata",
+        "Asset AssetAlias AssetAll AssetAny AssetWatcher AssetNameRef AssetUriRef AssetRef BaseAsset Model Metadata",
     ),
+    "Dataset": _R + "assets:Asset",
     "DatasetAlias": _R + "assets:AssetAlias",
     "DatasetAll": _R + "assets:AssetAll",
     "DatasetAny": _R + "assets:AssetAny",
     **_names(_R + "asset_decorator", "asset AssetDefinition"),
+    "_AssetMainOperator": _R + "asset_operator",
     **_names(
         _R + "timetables",
         "Timetable NullTimetable OnceTimetable ContinuousTimetable CronDataIntervalTimetable CronTriggerTimetable "
@@ -142,7 +144,7 @@ MODULES: dict[str, str] = {
     "airflow.sdk.bases.timetable": "Timetable",
     "airflow.sdk.definitions": "",
     "airflow.sdk.definitions.asset": "Asset AssetAlias AssetAll AssetAny AssetWatcher AssetNameRef AssetUriRef AssetRef BaseAsset Dataset Model",
-    "airflow.sdk.definitions.asset.decorators": "asset AssetDefinition",
+    "airflow.sdk.definitions.asset.decorators": "asset AssetDefinition _AssetMainOperator",
     "airflow.sdk.definitions.asset.metadata": "Metadata",
     "airflow.sdk.definitions.dag": "DAG dag",
     "airflow.sdk.definitions.taskgroup": "TaskGroup MappedTaskGroup",

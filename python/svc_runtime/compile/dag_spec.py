@@ -117,6 +117,16 @@ def _edges(dag) -> list:
     return sorted(edges, key=lambda edge: (edge["from"], edge["to"]))
 
 
+def _labels(dag) -> list:
+    """All labels as drawn: ends are task ids, or the join points of a group (`g.upstream_join_id`)."""
+    return [
+        {"from": up, "to": down, "label": info["label"]}
+        for up, downs in sorted(dag.edge_info.items())
+        for down, info in sorted(downs.items())
+        if info.get("label") is not None
+    ]
+
+
 def _assets(dag, encoder: Encoder) -> dict:
     """Every asset the DAG knows, by name: who produces, who reads, whether it is waited for, who watches it."""
     known: dict = {}
@@ -200,6 +210,7 @@ def dag_spec(dag, *, source: dict, tree, dags_folder: str) -> dict:
         "tasks": tasks,
         "groups": _groups(dag, encoder),
         "edges": _edges(dag),
+        "labels": _labels(dag),
         "assets": _assets(dag, encoder),
         "callbacks": {
             name: [encoder.callback(item) for item in as_list(getattr(dag, f"{name}_callback"))]

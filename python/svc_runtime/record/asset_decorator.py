@@ -27,20 +27,16 @@ def _inlets_of(function) -> list:
     """Function arguments other than self and context name the assets it reads."""
     names = []
     for name, parameter in inspect.signature(function).parameters.items():
-        if name in _CONTEXT_NAMES:
-            continue
-        if parameter.default is not parameter.empty and isinstance(parameter.default, BaseAsset):
-            names.append(parameter.default)
-        elif parameter.default is parameter.empty:
+        if name not in _CONTEXT_NAMES and parameter.default is parameter.empty:
             names.append(Asset.ref(name=name))
     return names
 
 
 def _build_dag(function, *, dag_id: str, schedule, options: dict, outlets: list, definition) -> None:
-    from .asset_operator import AssetMainOperator
+    from .asset_operator import _AssetMainOperator
 
     with DAG(dag_id, schedule=schedule, **options):
-        AssetMainOperator(
+        _AssetMainOperator(
             task_id=function.__name__,
             python_callable=function,
             definition_name=function.__name__,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from airflow.providers.standard.operators.python import PythonOperator
 
 
-class AssetMainOperator(PythonOperator):
-    custom_operator_name = "@asset"
+class _AssetMainOperator(PythonOperator):
 
     def __init__(self, *, definition_name: str, uri: str | None = None, **kwargs) -> None:
         super().__init__(**kwargs)
@@ -28,3 +27,7 @@ class AssetMainOperator(PythonOperator):
             else:
                 values[name] = next((a for a in self.inlets if getattr(a, "name", None) == name), None)
         return self.python_callable(**values)
+
+
+# The path Airflow users see for such tasks.
+_AssetMainOperator.__module__ = "airflow.sdk.definitions.asset.decorators"

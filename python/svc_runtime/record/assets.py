@@ -102,10 +102,6 @@ class Asset(BaseAsset):
         return f"Asset(name={self.name!r}, uri={self.uri!r})"
 
 
-class Dataset(Asset):
-    asset_type = "dataset"
-
-
 class Model(Asset):
     asset_type = "model"
 

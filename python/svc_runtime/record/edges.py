@@ -45,7 +45,7 @@ class EdgeModifier(DependencyMixin):
         self._remember(nodes, self._upstream)
         for node in nodes:
             for down in self._downstream:
-                node.set_downstream(down, edge_modifier=self)
+                down.set_upstream(node, edge_modifier=self)
 
     def set_downstream(self, other, edge_modifier=None) -> None:
         nodes = self._as_list(other)

@@ -179,8 +179,8 @@ class TaskGroup(DependencyMixin):
         def visit(task) -> None:
             if task in found:
                 return
-            if task.is_teardown and not task.on_failure_fail_dagrun:
-                # A teardown that cannot fail the run is invisible here: what stands before it is the leaf.
+            if task.is_teardown:
+                # Groups are joined around their teardowns: what stands before one is the leaf.
                 for upstream_id in sorted(task.upstream_task_ids):
                     upstream = tasks.get(upstream_id)
                     if upstream is not None and not upstream.is_setup:
@@ -224,10 +224,13 @@ class TaskGroup(DependencyMixin):
             (self.upstream_task_ids if upstream else self.downstream_task_ids).add(task.node_id)
 
     def update_relative(self, other, upstream: bool = True, edge_modifier=None) -> None:
-        from .edges import EdgeModifier
-
-        if not isinstance(other, EdgeModifier) and not (isinstance(other, TaskGroup)):
-            self._note_relative(other, upstream)
+        """A task on the other side of an edge tells us about it; the label goes to the box as well."""
+        if not isinstance(other, TaskNode):
+            return
+        self._note_relative(other, upstream)
+        if edge_modifier is not None:
+            ends = (other.node_id, self.upstream_join_id) if upstream else (self.downstream_join_id, other.node_id)
+            edge_modifier.add_edge_info(self.dag, *ends)
 
     def _set_relatives(self, others, upstream: bool, edge_modifier=None) -> None:
         from .edges import EdgeModifier
@@ -239,12 +242,23 @@ class TaskGroup(DependencyMixin):
                 other.update_relative(self, upstream=not upstream, edge_modifier=edge_modifier)
                 continue
             self._note_relative(other, upstream)
+            if edge_modifier is not None:
+                self._label(other, upstream, edge_modifier)
             near = self.get_roots() if upstream else self.get_leaves()
             for task in near:
                 if upstream:
-                    task.set_upstream(list(other.leaves), edge_modifier=edge_modifier)
+                    task.set_upstream(other)
                 else:
-                    task.set_downstream(list(other.roots), edge_modifier=edge_modifier)
+                    task.set_downstream(other)
+
+    def _label(self, other, upstream: bool, edge_modifier) -> None:
+        """Between two boxes the label belongs to the line between their joins."""
+        if isinstance(other, TaskGroup):
+            far = other.downstream_join_id if upstream else other.upstream_join_id
+        else:
+            far = (other.leaves if upstream else other.roots)[0].node_id
+        ends = (far, self.upstream_join_id) if upstream else (self.downstream_join_id, far)
+        edge_modifier.add_edge_info(self.dag, *ends)
 
     def set_upstream(self, other, edge_modifier=None) -> None:
         self._set_relatives(other, upstream=True, edge_modifier=edge_modifier)

@@ -90,8 +90,7 @@ class TaskGroupFactory:
 
     def _expand(self, expand_input, arguments: dict):
         with MappedTaskGroup(expand_input=expand_input, **self._options()) as group:
-            self._run(group, (), {**self.partial_kwargs, **arguments})
-        return group
+            return self._run(group, (), {**self.partial_kwargs, **arguments})
 
 
 def task_group(python_callable=None, **tg_kwargs):

@@ -98,7 +98,9 @@ class TaskNode(DependencyMixin):
 
     @property
     def label(self) -> str:
-        """The id without the prefix its group gave it."""
+        """The given display name, else the id without the prefix its group gave it."""
+        if getattr(self, "_task_display_name", None):
+            return self._task_display_name
         group = self.task_group
         if group is not None and group.node_id and group.prefix_group_id:
             return self.task_id[len(group.node_id) + 1 :]

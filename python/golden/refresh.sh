@@ -1,0 +1,5 @@
+#!/bin/sh
+# Rewrites python/tests/golden from a real Airflow: golden/refresh.sh <python of an Airflow 3.2 environment>
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+AIRFLOW_HOME=${AIRFLOW_HOME:-$(mktemp -d)} "$1" "$here/airflow_extract.py" "$here/../tests/dags" "$here/../tests/golden"

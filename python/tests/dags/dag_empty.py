@@ -1,0 +1,4 @@
+from airflow.sdk import DAG
+
+with DAG("no_tasks", schedule=None):
+    pass

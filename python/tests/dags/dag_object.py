@@ -1,0 +1,16 @@
+"""A DAG object passed to every task."""
+from datetime import datetime
+
+from airflow.models import DAG
+from airflow.operators.python import PythonOperator
+
+dag = DAG("as_object", start_date=datetime(2024, 1, 1), schedule=None)
+
+
+def hello(**context):
+    print(context["ds"])
+
+
+first = PythonOperator(task_id="first", python_callable=hello, dag=dag)
+second = PythonOperator(task_id="second", python_callable=hello, op_kwargs={"x": 1}, dag=dag)
+first.set_downstream(second)

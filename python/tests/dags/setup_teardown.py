@@ -1,0 +1,40 @@
+"""Setup and teardown by method, decorator and context manager."""
+from airflow.sdk import DAG, setup, task, teardown
+from airflow.providers.standard.operators.empty import EmptyOperator
+
+with DAG("setup_teardown", schedule=None):
+    create = EmptyOperator(task_id="create").as_setup()
+    work = EmptyOperator(task_id="work")
+    delete = EmptyOperator(task_id="delete").as_teardown(setups=create, on_failure_fail_dagrun=True)
+    create >> work >> delete
+
+    @setup
+    def open_cluster():
+        return "id"
+
+    @teardown
+    def close_cluster(cluster):
+        print(cluster)
+
+    @task
+    def query(cluster):
+        print(cluster)
+
+    cluster = open_cluster()
+    query(cluster) >> close_cluster(cluster)
+
+    @setup
+    @task
+    def s2():
+        pass
+
+    @teardown(on_failure_fail_dagrun=True)
+    @task
+    def t2():
+        pass
+
+    with s2() >> t2():
+        a = EmptyOperator(task_id="inside_a")
+        b = EmptyOperator(task_id="inside_b")
+        a >> b
+        EmptyOperator(task_id="inside_c")

@@ -1,0 +1,1 @@
+echo "{{ ds }}" "{{ var.value.get('bucket', 'none') }}"
