@@ -3,9 +3,16 @@ import { CommanderError } from 'commander';
 import { takeConfigFlags } from '@svc/server/config/arguments.ts';
 import { CliError, EXIT, messageOf } from './cli-error.ts';
 import type { ExitCode } from './cli-error.ts';
+import { addAuthCommands } from './commands/auth.ts';
 import { addConfigCommand } from './commands/config.ts';
+import { addConnectionsCommands } from './commands/connections.ts';
+import { addDatabaseCommands } from './commands/database.ts';
+import { addInformationCommands } from './commands/information.ts';
 import { addLiteCommand } from './commands/lite.ts';
+import { addSecretsCommands } from './commands/secrets.ts';
 import { addServerCommand } from './commands/server.ts';
+import { addUsersCommands } from './commands/users.ts';
+import { addVariablesCommands } from './commands/variables.ts';
 import type { CliContext } from './context.ts';
 import { columnsOf, styled } from './output/terminal.ts';
 import { printable } from './output/text.ts';
@@ -42,6 +49,15 @@ export function buildProgram(context: CliContext): SvcCommand {
   addLiteCommand(program, context);
   addServerCommand(program, context);
   addConfigCommand(program, context);
+  addDatabaseCommands(program, context);
+  addSecretsCommands(program, context);
+  program.commandsGroup('Talk to a control plane:');
+  addAuthCommands(program, context);
+  addUsersCommands(program, context);
+  addConnectionsCommands(program, context);
+  addVariablesCommands(program, context);
+  program.commandsGroup('About svc:');
+  addInformationCommands(program, context);
   return program;
 }
 

@@ -2,7 +2,14 @@ import { Listr } from 'listr2';
 import type { CliContext } from './context.ts';
 
 /** One stage of a longer start. What it returns replaces its title: what happened, instead of what was planned. */
-export type Stage = { readonly title: string; readonly run: () => Promise<string | undefined> };
+export type Stage = {
+  readonly title: string;
+  /** `say` tells how far it is. */
+  readonly run: (say: (text: string) => void) => Promise<string | undefined>;
+};
+
+/** Where every message is a line of its own, one per second is plenty. */
+const SAY_EVERY_MS = 1_000;
 
 /** Shows stages as they run: a live list on a terminal, one plain line per event elsewhere. Throws what a stage throws. */
 export async function runStages(
@@ -15,9 +22,10 @@ export async function runStages(
     stages.map(({ title, run }) => ({
       title,
       skip: () => isCancelled(),
-      task: async (_: unknown, task: { title: string }) => {
+      task: async (_: unknown, task: { title: string; output: string }) => {
+        const say = throttled((text) => (task.output = text));
         try {
-          task.title = (await run()) ?? title;
+          task.title = (await run(say)) ?? title;
         } catch (error) {
           // The caller prints the whole message once; the list would repeat it, cut to its own layout.
           failure = { error };
@@ -37,4 +45,13 @@ export async function runStages(
   } catch (error) {
     throw failure === undefined ? error : failure.error;
   }
+}
+
+function throttled(say: (text: string) => void): (text: string) => void {
+  let last = Date.now();
+  return (text) => {
+    if (Date.now() - last < SAY_EVERY_MS) return;
+    last = Date.now();
+    say(text);
+  };
 }

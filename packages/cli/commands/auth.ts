@@ -1,0 +1,179 @@
+import { CliError, EXIT, usageError } from '../cli-error.ts';
+import { createClient } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
+import { connect, findServer, warnIfReadable, withClientOptions, withServerOption } from '../client/connect.ts';
+import type { ClientCommandOptions, ServerOption } from '../client/connect.ts';
+import { openCredentials } from '../client/credentials.ts';
+import { readClaims } from '../client/token-claims.ts';
+import { printJson, warn } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { printFields } from '../output/fields.ts';
+import { ask, canAsk, readStdin } from '../prompt.ts';
+import { requirePassword, withPasswordOptions } from '../secret-input.ts';
+import type { PasswordOptions } from '../secret-input.ts';
+import type { SvcCommand } from '../svc-command.ts';
+
+type TokenResponse = { access_token: string; token_type: string; expires_in: number };
+type LoginOptions = ServerOption & PasswordOptions & { username?: string; tenant?: string; json?: true };
+
+const withLoginOptions = (command: SvcCommand): SvcCommand =>
+  withPasswordOptions(withServerOption(command), 'the password')
+    .option('--username <email>', 'who logs in')
+    .option('--tenant <name>', 'tenant of the user (default: default)')
+    .option('--json', 'print JSON')
+    .note('Without a password option the variable SVC_PASSWORD is read; at a terminal you are asked.');
+
+export function addAuthCommands(program: SvcCommand, context: CliContext): void {
+  const auth = program.command('auth').description('Log in and out, and make tokens for programs');
+  withLoginOptions(auth.command('login'))
+    .description('Log in and remember it for later commands')
+    .example('asks for what is missing', 'svc auth login --server http://127.0.0.1:8088')
+    .action((options: LoginOptions) => login(context, options));
+
+  withLoginOptions(auth.command('create-token'))
+    .description('Print a token, for SVC_TOKEN and for other programs; nothing is stored')
+    .example('for one shell', 'export SVC_TOKEN=$(svc auth create-token --username me@example.com)')
+    .example(
+      'from a file',
+      'svc auth create-token --server https://flows.example.com --username ci@example.com --password-stdin < password.txt',
+    )
+    .action((options: LoginOptions) => createToken(context, options));
+
+  withServerOption(auth.command('logout'))
+    .description('End the stored session and forget its token')
+    .action((options: ServerOption) => logout(context, options));
+
+  withClientOptions(auth.command('whoami'))
+    .description('Show who you are to the control plane')
+    .action((options: ClientCommandOptions) => whoami(context, options));
+
+  withServerOption(auth.command('password'))
+    .description('Change your own password; ends all your sessions and logs in again')
+    .note(
+      'Without a terminal, standard input has the current password on its first line and the new one on its second.',
+    )
+    .action((options: ServerOption) => changePassword(context, options));
+}
+
+async function obtainToken(
+  context: CliContext,
+  options: LoginOptions,
+): Promise<{ server: string; token: TokenResponse }> {
+  const server = await findServer(context, options);
+  warnIfReadable(context, server);
+  const username = options.username ?? (await askUsername(context));
+  const password = await requirePassword(context, { ...options, question: 'Password: ', fromEnvironment: true });
+  const { tenant } = options;
+  const body = { username, password, ...(tenant !== undefined && { tenant }) };
+  return { server, token: await createClient({ server }).post<TokenResponse>('/auth/token', body) };
+}
+
+async function askUsername(context: CliContext): Promise<string> {
+  if (!canAsk(context)) throw usageError('who logs in? Give --username');
+  const answer = (await ask(context, 'Username: ')).trim();
+  if (answer === '') throw usageError('the username is empty');
+  return answer;
+}
+
+async function login(context: CliContext, options: LoginOptions): Promise<void> {
+  const { server, token } = await obtainToken(context, options);
+  const credentials = openCredentials(context.env);
+  credentials.save(server, { token: token.access_token });
+  const claims = readClaims(token.access_token);
+  if (options.json) {
+    printJson(context, { server, email: claims?.email, tenant: claims?.tenant, roles: claims?.roles });
+  } else {
+    context.stdout.write(`Logged in to ${server} as ${claims?.email} (${claims?.roles.join(', ') || 'no roles'}).\n`);
+  }
+}
+
+async function createToken(context: CliContext, options: LoginOptions): Promise<void> {
+  const { token } = await obtainToken(context, options);
+  if (options.json) printJson(context, token);
+  else context.stdout.write(`${token.access_token}\n`);
+}
+
+async function logout(context: CliContext, options: ServerOption): Promise<void> {
+  const credentials = openCredentials(context.env);
+  const server = await findServer(context, options);
+  const stored = credentials.find(server);
+  if (stored === undefined) {
+    context.stdout.write(`There is no stored login for ${server}.\n`);
+    return;
+  }
+  // Forgotten here whatever the server says; who logs out must not stay logged in because of a network.
+  credentials.forget(server);
+  try {
+    await endSession(server, stored.token);
+  } catch (error) {
+    warn(context, `the session on ${server} may live until its token expires: ${(error as Error).message}`);
+  }
+  context.stdout.write(`Logged out of ${server}.\n`);
+}
+
+/** The logout of the web UI: ends the session behind the token and answers with a redirect to the login page. */
+async function endSession(server: string, token: string): Promise<void> {
+  const response = await fetch(`${server}/api/v2/auth/logout`, {
+    headers: { authorization: `Bearer ${token}` },
+    redirect: 'manual',
+    signal: AbortSignal.timeout(10_000),
+  });
+  if (response.status >= 400) throw new Error(`status ${response.status}`);
+}
+
+async function whoami(context: CliContext, options: ClientCommandOptions): Promise<void> {
+  const client = await connect(context, options);
+  // Any call that needs a user: the token's own words mean nothing until the server has accepted it.
+  const { version } = await client.get<{ version: string }>('/api/v2/version');
+  const claims = client.token === undefined ? undefined : readClaims(client.token);
+  const expires = claims?.expiresAt === undefined ? null : new Date(claims.expiresAt * 1_000).toISOString();
+  const facts = {
+    server: client.server,
+    server_version: version,
+    email: claims?.email ?? null,
+    tenant: claims?.tenant ?? null,
+    roles: claims?.roles ?? [],
+    token_expires: expires,
+  };
+  if (options.json) {
+    printJson(context, facts);
+    return;
+  }
+  printFields(context.stdout, [
+    ['User', facts.email ?? '(no login needed)'],
+    ['Tenant', facts.tenant],
+    ['Roles', facts.roles.join(', ') || null],
+    ['Server', `${client.server} (${version})`],
+    ['Token expires', expires],
+  ]);
+}
+
+async function changePassword(context: CliContext, options: ServerOption): Promise<void> {
+  const client: Client = await connect(context, options);
+  const claims = client.token === undefined ? undefined : readClaims(client.token);
+  if (claims?.email === undefined) {
+    throw new CliError('you are not logged in', { exitCode: EXIT.denied, hint: 'log in with: svc auth login' });
+  }
+  warnIfReadable(context, client.server);
+  const [current, next] = await askPasswords(context);
+  await client.post('/api/v2/auth/password', { current_password: current, new_password: next });
+  const again = await createClient({ server: client.server }).post<TokenResponse>('/auth/token', {
+    username: claims.email,
+    password: next,
+    ...(claims.tenant !== undefined && { tenant: claims.tenant }),
+  });
+  openCredentials(context.env).save(client.server, { token: again.access_token });
+  context.stdout.write('Password changed. All other sessions of yours have ended.\n');
+}
+
+async function askPasswords(context: CliContext): Promise<[current: string, next: string]> {
+  if (!canAsk(context)) {
+    const [current = '', next = ''] = (await readStdin(context)).split(/\r?\n/);
+    if (current === '' || next === '') {
+      throw usageError('standard input must have two lines: the current password and the new one');
+    }
+    return [current, next];
+  }
+  const current = await ask(context, 'Current password: ', { hidden: true });
+  return [current, await requirePassword(context, { question: 'New password: ', twice: true })];
+}

@@ -1,0 +1,109 @@
+import { CliError, EXIT } from '../cli-error.ts';
+import type { Client } from '../client/client.ts';
+import { connect, withClientOptions } from '../client/connect.ts';
+import type { ClientCommandOptions } from '../client/connect.ts';
+import { printJson } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { printTable } from '../output/terminal.ts';
+import { requirePassword, withPasswordOptions } from '../secret-input.ts';
+import type { PasswordOptions } from '../secret-input.ts';
+import type { SvcCommand } from '../svc-command.ts';
+
+type User = { id: string; email: string; roles: string[]; is_active: boolean; created_at: string };
+
+const ROLES = 'viewer, operator, editor or admin';
+
+export function addUsersCommands(program: SvcCommand, context: CliContext): void {
+  const users = program.command('users').description('Manage the users of your tenant');
+  const change = (name: string): SvcCommand =>
+    withClientOptions(users.command(name)).argument('<user>', 'email address or id');
+
+  withClientOptions(users.command('list'))
+    .description('List users, newest first')
+    .action((options: ClientCommandOptions) => list(context, options));
+
+  withPasswordOptions(withClientOptions(users.command('create')), 'the password of the new user')
+    .description('Create a user')
+    .argument('<email>', 'address the user logs in with')
+    .option('--role <name>', `role to grant: ${ROLES}; may be repeated`, collect, [])
+    .example('asks for the password', 'svc users create ana@example.com --role editor')
+    .action((email: string, options: ClientCommandOptions & PasswordOptions & { role: string[] }) =>
+      create(context, email, options),
+    );
+
+  change('activate')
+    .description('Let a user log in again')
+    .action((user: string, options: ClientCommandOptions) => update(context, user, options, { is_active: true }));
+
+  change('deactivate')
+    .description('Lock a user out; ends all sessions of that user at once')
+    .action((user: string, options: ClientCommandOptions) => update(context, user, options, { is_active: false }));
+
+  change('set-roles')
+    .description('Replace the roles of a user')
+    .argument('[roles...]', `the roles from now on: ${ROLES}; none takes all away`)
+    .example('exactly one role', 'svc users set-roles ana@example.com viewer')
+    .action((user: string, roles: string[], options: ClientCommandOptions) =>
+      update(context, user, options, { roles }),
+    );
+
+  withPasswordOptions(change('set-password'), 'the new password')
+    .description('Give a user a new password; ends all sessions of that user')
+    .action(async (user: string, options: ClientCommandOptions & PasswordOptions) => {
+      const password = await requirePassword(context, { ...options, question: 'New password: ', twice: true });
+      await update(context, user, options, { password });
+    });
+}
+
+async function list(context: CliContext, options: ClientCommandOptions): Promise<void> {
+  const client = await connect(context, options);
+  const users = await client.list<User>('/api/v2/users', 'users');
+  print(context, options, users);
+}
+
+async function create(
+  context: CliContext,
+  email: string,
+  options: ClientCommandOptions & PasswordOptions & { role: string[] },
+): Promise<void> {
+  const password = await requirePassword(context, { ...options, question: `Password of ${email}: `, twice: true });
+  const client = await connect(context, options);
+  const user = await client.post<User>('/api/v2/users', { email, password, roles: options.role });
+  print(context, options, [user]);
+}
+
+async function update(context: CliContext, name: string, options: ClientCommandOptions, body: object): Promise<void> {
+  const client = await connect(context, options);
+  const user = await client.patch<User>(`/api/v2/users/${await idOf(client, name)}`, body);
+  print(context, options, [user]);
+}
+
+/** The API knows users by id, people know them by address. */
+async function idOf(client: Client, name: string): Promise<string> {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(name)) return name;
+  const email = name.trim().toLowerCase();
+  const users = await client.list<User>('/api/v2/users', 'users');
+  const user = users.find((candidate) => candidate.email === email);
+  if (!user)
+    throw new CliError(`there is no user ${name}`, { exitCode: EXIT.notFound, hint: 'svc users list shows all' });
+  return user.id;
+}
+
+function print(context: CliContext, options: ClientCommandOptions, users: readonly User[]): void {
+  if (options.json) {
+    printJson(context, users);
+    return;
+  }
+  printTable(context.stdout, {
+    columns: [
+      { title: 'EMAIL', value: (user) => user.email },
+      { title: 'ROLES', value: (user) => user.roles.join(', ') },
+      { title: 'ACTIVE', value: (user) => (user.is_active ? 'yes' : 'no') },
+      { title: 'CREATED', value: (user) => user.created_at.slice(0, 19).replace('T', ' ') },
+      { title: 'ID', value: (user) => user.id },
+    ],
+    rows: users,
+  });
+}
+
+const collect = (value: string, previous: readonly string[]): string[] => [...previous, value];

@@ -1,0 +1,101 @@
+/** Connections in files: what an entry says, as the body of a write. */
+import { readJson, valueOf, writeJson } from '@svc/server/vault/json-text.ts';
+import type { JsonNode, JsonObject } from '@svc/server/vault/json-text.ts';
+import { MASK } from '@svc/server/vault/mask.ts';
+import { usageError } from '../cli-error.ts';
+import { parseConnectionUri, writeConnectionUri } from './connection-uri.ts';
+import type { ExportedEntry, FileEntry, FileFormat } from './structured-file.ts';
+
+/** As the API answers it. */
+export type Connection = {
+  connection_id: string;
+  conn_type: string;
+  description: string | null;
+  host: string | null;
+  login: string | null;
+  schema: string | null;
+  port: number | null;
+  extra: string | null;
+};
+
+/** As the API takes it: a field left out keeps its stored value, an empty one is cleared. */
+export type ConnectionBody = { connection_id: string; conn_type: string } & Partial<
+  Record<'description' | 'host' | 'login' | 'schema' | 'password' | 'extra', string> & { port: number | null }
+>;
+
+const TEXT_FIELDS = ['description', 'host', 'login', 'schema', 'password'] as const;
+/** Written by some versions of Airflow's export and by our API; they say nothing that matters here. */
+const IGNORED = new Set(['conn_id', 'connection_id', 'id', 'team_name', 'is_encrypted', 'is_extra_encrypted']);
+
+export function connectionOf({ name, value }: FileEntry): ConnectionBody {
+  const id = connectionId(name);
+  try {
+    if (typeof value === 'string') return fromText(id, value);
+    if (value.kind === 'scalar') return fromText(id, String(valueOf(value)));
+    if (value.kind === 'object') return fromObject(id, value);
+    throw usageError('give an object or a connection URI');
+  } catch (error) {
+    throw usageError(`connection ${JSON.stringify(id)}: ${(error as Error).message}`);
+  }
+}
+
+/** The variable `AIRFLOW_CONN_MY_DB` stands for the connection `my_db`. */
+const connectionId = (name: string): string =>
+  name.startsWith('AIRFLOW_CONN_') ? name.slice('AIRFLOW_CONN_'.length).toLowerCase() : name;
+
+function fromText(id: string, text: string): ConnectionBody {
+  const node = text.trimStart().startsWith('{') ? readJson(text) : undefined;
+  if (typeof node === 'object' && node.kind === 'object') return fromObject(id, node);
+  // Whatever a URI does not mention is not there; only the password, which it cannot show, stays.
+  return { connection_id: id, ...parseConnectionUri(text) };
+}
+
+function fromObject(id: string, { entries }: JsonObject): ConnectionBody {
+  const fields = new Map(entries);
+  const uri = fields.get('uri');
+  if (uri !== undefined) return fromText(id, textOf('uri', uri));
+  const connType = fields.get('conn_type');
+  if (connType === undefined) throw usageError('conn_type is missing');
+  const body: ConnectionBody = { connection_id: id, conn_type: textOf('conn_type', connType) };
+  for (const [name, value] of fields) {
+    if (name === 'conn_type' || IGNORED.has(name)) continue;
+    const field = TEXT_FIELDS.find((candidate) => candidate === name);
+    // An export has a null for every password it did not write: that is no wish to clear it.
+    if (field === 'password' && isNull(value)) continue;
+    if (field !== undefined) body[field] = textOf(name, value);
+    else if (name === 'port') body.port = portOf(value);
+    else if (name === 'extra' || name === 'extra_dejson') body.extra = extraOf(value);
+    else
+      throw usageError(
+        `there is no field ${JSON.stringify(name)}; use conn_type, ${TEXT_FIELDS.join(', ')}, port, extra`,
+      );
+  }
+  return body;
+}
+
+const isNull = (node: JsonNode): boolean => node.kind === 'scalar' && node.text === 'null';
+
+function textOf(name: string, node: JsonNode): string {
+  if (node.kind !== 'scalar') throw usageError(`${name} must be text`);
+  const value = valueOf(node);
+  return value === null ? '' : typeof value === 'string' ? value : node.text;
+}
+
+function portOf(node: JsonNode): number | null {
+  const text = textOf('port', node);
+  if (!/^\d*$/.test(text)) throw usageError('port must be a number');
+  return text === '' ? null : Number(text);
+}
+
+const extraOf = (node: JsonNode): string => (node.kind === 'scalar' ? textOf('extra', node) : writeJson(node));
+
+/** True when importing this into a place that does not have the connection would lose a secret. */
+export const holdsMaskedSecret = ({ password, extra }: ConnectionBody): boolean =>
+  password === MASK || (extra !== undefined && (extra === MASK || extra.includes(`"${MASK}"`)));
+
+export function exportedConnection(connection: Connection, format: FileFormat): ExportedEntry {
+  const { connection_id: name, conn_type, description, host, login, schema, port, extra } = connection;
+  const fields = { conn_type, description, host, login, schema, port, extra };
+  // A type that cannot be a scheme still fits into an env file, as JSON: Airflow reads both.
+  return { name, value: format === 'env' ? (writeConnectionUri(connection) ?? JSON.stringify(fields)) : fields };
+}

@@ -1,0 +1,102 @@
+/** Files of names and values, as `airflow connections export` and `airflow variables export` write them. */
+import { readFileSync, writeFileSync, chmodSync } from 'node:fs';
+import { extname } from 'node:path';
+import { readJson } from '@svc/server/vault/json-text.ts';
+import type { JsonNode } from '@svc/server/vault/json-text.ts';
+import { CliError, messageOf, usageError } from '../cli-error.ts';
+import type { CliContext } from '../context.ts';
+import { readStdin } from '../prompt.ts';
+import { parseEnvFile, writeEnvFile } from './env-file.ts';
+
+export const FORMATS = ['json', 'yaml', 'env'] as const;
+export type FileFormat = (typeof FORMATS)[number];
+
+/** JSON and YAML give trees, an env file gives text. Numbers in JSON keep the digits they were written with. */
+export type FileEntry = { readonly name: string; readonly value: JsonNode | string };
+
+export function formatOf(path: string | undefined, given: FileFormat | undefined): FileFormat {
+  if (given !== undefined) return given;
+  const extension = path === undefined ? '' : extname(path).toLowerCase() || (path.endsWith('.env') ? '.env' : '');
+  switch (extension) {
+    case '.yaml':
+    case '.yml':
+      return 'yaml';
+    case '.env':
+      return 'env';
+    case '.json':
+    case '':
+      return 'json';
+    default:
+      throw usageError(`${path}: the format does not follow from the name`, 'give --format json, yaml or env');
+  }
+}
+
+export async function readEntries(context: CliContext, path: string, format: FileFormat): Promise<FileEntry[]> {
+  let text: string;
+  try {
+    text = path === '-' ? await readStdin(context) : readFileSync(path, 'utf8');
+  } catch (error) {
+    throw usageError(`the file cannot be read: ${messageOf(error)}`);
+  }
+  try {
+    return refuseRepeated(await parseEntries(text.replace(/^\uFEFF/, ''), format));
+  } catch (error) {
+    if (error instanceof CliError) throw usageError(`${path === '-' ? 'standard input' : path}: ${error.message}`);
+    throw error;
+  }
+}
+
+export async function parseEntries(text: string, format: FileFormat): Promise<FileEntry[]> {
+  if (format === 'env') return parseEnvFile(text).map(([name, value]) => ({ name, value }));
+  const node = readJson(format === 'yaml' ? JSON.stringify(await parseYaml(text)) : text);
+  if (node === 'not-json') throw usageError('not valid JSON');
+  if (node === 'too-deep') throw usageError('nested too deeply');
+  if (node.kind !== 'object') throw usageError('the file must be a map of names to values');
+  return node.entries.map(([name, value]) => ({ name, value }));
+}
+
+async function parseYaml(text: string): Promise<unknown> {
+  const { parse } = await import('yaml');
+  try {
+    return parse(text, { uniqueKeys: true, maxAliasCount: 100 });
+  } catch (error) {
+    // Only the first line: the rest quotes the file, which may hold secrets.
+    throw usageError(`not valid YAML: ${messageOf(error).split('\n', 1)[0]}`);
+  }
+}
+
+function refuseRepeated(entries: FileEntry[]): FileEntry[] {
+  const seen = new Set<string>();
+  for (const { name } of entries) {
+    if (seen.has(name)) throw usageError(`${JSON.stringify(name)} is there twice: keep one of them`);
+    seen.add(name);
+  }
+  return entries;
+}
+
+export type ExportedEntry = { readonly name: string; readonly value: unknown };
+
+/** For `env` every value must be text already. */
+export async function renderEntries(entries: readonly ExportedEntry[], format: FileFormat): Promise<string> {
+  if (format === 'env') return writeEnvFile(entries.map(({ name, value }) => [name, String(value)] as const));
+  // A null prototype, so that a name such as __proto__ is a name.
+  const map = Object.create(null) as Record<string, unknown>;
+  for (const { name, value } of entries) map[name] = value;
+  if (format === 'json') return `${JSON.stringify(map, null, 2)}\n`;
+  const { stringify } = await import('yaml');
+  return entries.length === 0 ? '{}\n' : stringify(map);
+}
+
+/** To a file that only its owner can read, or to standard output. */
+export function writeOutput(context: CliContext, path: string | undefined, text: string): void {
+  if (path === undefined || path === '-') {
+    context.stdout.write(text);
+    return;
+  }
+  try {
+    writeFileSync(path, text, { mode: 0o600 });
+    chmodSync(path, 0o600); // the mode above holds for new files only
+  } catch (error) {
+    throw new CliError(`the file cannot be written: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,49 @@
+/** Variables in files: a value by its key, or `{"value": …, "description": …}`. */
+import { valueOf, writeJson } from '@svc/server/vault/json-text.ts';
+import type { JsonNode } from '@svc/server/vault/json-text.ts';
+import { MASK } from '@svc/server/vault/mask.ts';
+import { isSensitiveName } from '@svc/server/vault/sensitive-names.ts';
+import type { ExportedEntry, FileEntry, FileFormat } from './structured-file.ts';
+
+/** As the API answers it. */
+export type Variable = { key: string; value: string; description: string | null; is_encrypted: boolean };
+
+/** As the API takes it: left out keeps what is stored. */
+export type VariableBody = { key: string; value: string; description?: string };
+
+export function variableOf({ name, value }: FileEntry): VariableBody {
+  if (typeof value === 'string') return { key: variableKey(name), value };
+  if (value.kind === 'object') {
+    const fields = new Map(value.entries);
+    const inner = fields.get('value');
+    const description = fields.get('description');
+    // An object of just these two is a variable with a description, as Airflow writes it; any other is the value itself.
+    if (inner !== undefined && fields.size === (description === undefined ? 1 : 2)) {
+      return {
+        key: name,
+        value: textOf(inner),
+        ...(description !== undefined && { description: textOf(description) }),
+      };
+    }
+  }
+  return { key: name, value: textOf(value) };
+}
+
+/** The environment variable `AIRFLOW_VAR_MY_KEY` stands for the variable `my_key`. */
+const variableKey = (name: string): string =>
+  name.startsWith('AIRFLOW_VAR_') ? name.slice('AIRFLOW_VAR_'.length).toLowerCase() : name;
+
+/** Strings as they are, everything else as JSON, null as nothing. */
+function textOf(node: JsonNode): string {
+  if (node.kind !== 'scalar') return writeJson(node);
+  const value = valueOf(node);
+  return typeof value === 'string' ? value : value === null ? '' : node.text;
+}
+
+/** True when importing this into a place that does not have the variable would lose a secret. */
+export const isMaskedSecret = ({ key, value }: Pick<VariableBody, 'key' | 'value'>): boolean =>
+  (value === MASK && isSensitiveName(key)) || value.includes(`"${MASK}"`);
+
+export function exportedVariable({ key, value, description }: Variable, format: FileFormat): ExportedEntry {
+  return { name: key, value: format === 'env' || description === null ? value : { value, description } };
+}
