@@ -1,0 +1,96 @@
+// The two questions a scheduler asks a timetable: when is the next run, and what does a manual run stand for.
+
+import { cronSchedule } from './cron-schedule.ts';
+import {
+  cronIntervals,
+  deltaIntervals,
+  deltaSchedule,
+  manualCronInterval,
+  nextIntervalRun,
+} from './data-interval-runs.ts';
+import { subtractDelta } from './delta.ts';
+import type { Instant } from './instant.ts';
+import type { DeltaSpec, TimetableSpec } from './schema.ts';
+import { manualEventInterval, nextContinuousRun, nextEventRun, nextOnceRun } from './simple-runs.ts';
+import { nextCronTriggerRun, nextDeltaTriggerRun, pickRun } from './trigger-runs.ts';
+import type { DataInterval, RunInfo, RunQuery } from './types.ts';
+
+/** The next run the timetable wants, due or not; null when there is none. Throws InvalidTimetableError. */
+export const nextRun = (timetable: TimetableSpec, query: RunQuery): RunInfo | null => {
+  switch (timetable.type) {
+    case 'null':
+    case 'asset':
+      return null;
+    case 'once':
+      return nextOnceRun(query);
+    case 'continuous':
+      return nextContinuousRun(query);
+    case 'events':
+      return nextEventRun(timetable, query);
+    case 'cron_trigger': {
+      const { interval, run_immediately: runImmediately } = timetable;
+      return nextCronTriggerRun({ schedule: cronSchedule(timetable), interval, runImmediately }, query);
+    }
+    case 'multiple_cron_trigger': {
+      const { expressions, timezone, interval, run_immediately: runImmediately } = timetable;
+      const runs = expressions.map((expression) =>
+        nextCronTriggerRun({ schedule: cronSchedule({ expression, timezone }), interval, runImmediately }, query),
+      );
+      return pickRun(runs, query);
+    }
+    case 'delta_trigger':
+      return nextDeltaTriggerRun({ schedule: deltaSchedule(timetable.delta), interval: timetable.interval }, query);
+    case 'cron_data_interval':
+      return nextIntervalRun(cronIntervals(cronSchedule(timetable)), query);
+    case 'delta_data_interval':
+      return nextIntervalRun(deltaIntervals(timetable.delta), query);
+    case 'asset_or_time':
+      return nextRun(timetable.timetable, query);
+  }
+};
+
+const endingAt = (runAfter: Instant, interval: DeltaSpec | undefined): DataInterval => ({
+  start: interval === undefined ? runAfter : subtractDelta(runAfter, interval),
+  end: runAfter,
+});
+
+/** The data interval of a run that somebody triggers for that moment. */
+export const inferManualInterval = (timetable: TimetableSpec, runAfter: Instant): DataInterval => {
+  switch (timetable.type) {
+    case 'null':
+    case 'once':
+    case 'continuous':
+    case 'asset':
+      return endingAt(runAfter, undefined);
+    case 'events':
+      return manualEventInterval(timetable, runAfter);
+    case 'cron_trigger':
+    case 'multiple_cron_trigger':
+    case 'delta_trigger':
+      return endingAt(runAfter, timetable.interval);
+    case 'cron_data_interval':
+      return manualCronInterval(cronSchedule(timetable), runAfter);
+    case 'delta_data_interval':
+      return endingAt(runAfter, timetable.delta);
+    case 'asset_or_time':
+      return inferManualInterval(timetable.timetable, runAfter);
+  }
+};
+
+/**
+ * Every run with catchup between two moments, oldest first, as a backfill makes them. Lazy: a backfill of minutes over years
+ * is the caller's to cut short.
+ */
+export function* iterRuns(
+  timetable: TimetableSpec,
+  { from, to, now }: { from: Instant; to: Instant; now: Instant },
+): Generator<RunInfo, void, undefined> {
+  let lastInterval: DataInterval | null = null;
+  for (;;) {
+    const run: RunInfo | null = nextRun(timetable, { lastInterval, earliest: from, latest: to, catchup: true, now });
+    // A timetable that does not move (continuous, at a stopped clock) would never end.
+    if (run === null || (lastInterval !== null && run.runAfter <= lastInterval.end)) return;
+    yield run;
+    lastInterval = run.dataInterval;
+  }
+}

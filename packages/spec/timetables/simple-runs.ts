@@ -1,0 +1,66 @@
+// Runs of the timetables that follow no schedule: once, continuous, events.
+
+import { instant, instantFromIso } from './instant.ts';
+import type { Instant } from './instant.ts';
+import type { EventsTimetable } from './schema.ts';
+import { InvalidTimetableError, runAt, runOver } from './types.ts';
+import type { DataInterval, RunInfo, RunQuery } from './types.ts';
+
+export const nextOnceRun = ({ lastInterval, earliest, latest, now }: RunQuery): RunInfo | null => {
+  if (lastInterval !== null) return null;
+  const at = earliest ?? now;
+  return latest !== null && at > latest ? null : runAt(at);
+};
+
+/** One run after the other, each covering the time since the one before. */
+export const nextContinuousRun = ({ lastInterval, earliest, latest, now }: RunQuery): RunInfo | null => {
+  const [start, end] = continuousInterval({ lastInterval, earliest, now });
+  return latest !== null && end > latest ? null : runOver(start, end);
+};
+
+const continuousInterval = ({
+  lastInterval,
+  earliest,
+  now,
+}: Pick<RunQuery, 'lastInterval' | 'earliest' | 'now'>): [Instant, Instant] => {
+  const begin = earliest ?? now;
+  if (lastInterval === null) return [begin, instant(Math.max(begin, now))];
+  const { start, end } = lastInterval;
+  if (end <= now) return [end, now];
+  // The last run reaches into the future (somebody's clock, or a start date moved back): begin again, just as long.
+  return [begin, instant(begin + (end - start))];
+};
+
+/** In the order in which they count. */
+export const listedEvents = ({ event_dates, presorted = false }: EventsTimetable): { text: string; at: Instant }[] => {
+  const events = event_dates.map((text) => {
+    const at = instantFromIso(text);
+    if (at === null) throw new InvalidTimetableError(notADate(text));
+    return { text, at };
+  });
+  // The author's word that they are sorted is taken, right or wrong: "next" is then the next in the list.
+  return presorted ? events : events.toSorted((a, b) => a.at - b.at);
+};
+
+export const notADate = (text: string): string =>
+  `event date "${text}" is not an ISO 8601 date with an offset, such as "2026-03-01T06:00:00+01:00".`;
+
+export const nextEventRun = (timetable: EventsTimetable, query: RunQuery): RunInfo | null => {
+  const { lastInterval, earliest, latest, catchup, now } = query;
+  const next = listedEvents(timetable).find(
+    ({ at }) =>
+      (lastInterval === null || at > lastInterval.end) &&
+      (earliest === null || at >= earliest) &&
+      (catchup || at >= now),
+  );
+  return next === undefined || (latest !== null && next.at > latest) ? null : runAt(next.at);
+};
+
+/** With `restrict_to_events` a manual run stands for the newest event that has passed (the first, when none has). */
+export const manualEventInterval = (timetable: EventsTimetable, runAfter: Instant): DataInterval => {
+  const events = listedEvents(timetable);
+  const [first] = events;
+  if (timetable.restrict_to_events !== true || first === undefined) return { start: runAfter, end: runAfter };
+  const { at } = (runAfter < first.at ? undefined : events.findLast((event) => event.at <= runAfter)) ?? first;
+  return { start: at, end: at };
+};

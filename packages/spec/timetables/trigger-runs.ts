@@ -1,0 +1,95 @@
+// Runs of trigger timetables: a run happens at each point of the schedule, its data interval ends there.
+
+import { subtractDelta, timedeltaMicros } from './delta.ts';
+import { MINUTE, instant } from './instant.ts';
+import type { Instant } from './instant.ts';
+import type { CronTriggerTimetable, DeltaSpec } from './schema.ts';
+import { runOver } from './types.ts';
+import type { RunInfo, RunQuery, Schedule } from './types.ts';
+
+type RunImmediately = NonNullable<CronTriggerTimetable['run_immediately']>;
+
+const NO_INTERVAL: DeltaSpec = { kind: 'timedelta' };
+
+/** A first run may be this late and still be worth making up for: a tenth of the gap between runs, or five minutes. */
+const defaultGrace = (past: Instant, next: Instant): number => Math.max((next - past) / 10, 5 * MINUTE);
+
+/** When a DAG without a start date and without runs first runs: the point just missed, or the one to come. */
+const firstCronRun = ({
+  schedule,
+  runImmediately,
+  now,
+}: {
+  schedule: Schedule;
+  runImmediately: RunImmediately;
+  now: Instant;
+}) => {
+  const past = schedule.alignToPrevious(now);
+  const next = schedule.alignToNext(now);
+  if (past === null || next === null) return past === null || runImmediately === false ? next : past;
+  if (runImmediately === true) return past;
+  const grace = runImmediately === false ? defaultGrace(past, next) : timedeltaMicros(runImmediately);
+  return now - past <= grace ? past : next;
+};
+
+interface Trigger {
+  readonly schedule: Schedule;
+  readonly interval: DeltaSpec | undefined;
+  readonly firstRun: (now: Instant) => Instant | null;
+}
+
+const catchUp = ({ schedule, firstRun }: Trigger, { lastInterval, earliest, now }: RunQuery): Instant | null => {
+  if (lastInterval !== null) return schedule.next(lastInterval.end);
+  return earliest === null ? firstRun(now) : schedule.alignToNext(earliest);
+};
+
+/** The latest of: the newest point that has passed, the one after the last run, the first one allowed. */
+const skipToNow = (trigger: Trigger, query: RunQuery): Instant | null => {
+  const { schedule, firstRun } = trigger;
+  const { lastInterval, earliest, now } = query;
+  const candidates = [schedule.alignToPrevious(now)];
+  if (lastInterval !== null) candidates.push(schedule.next(lastInterval.end));
+  else if (earliest === null) candidates.push(firstRun(now));
+  if (earliest !== null) candidates.push(schedule.alignToNext(earliest));
+  // A schedule that ends has no next point, and then there is no run, however recent its last point.
+  const [first, ...others] = candidates;
+  if (others.includes(null)) return null;
+  const found = [first, ...others].filter((candidate) => candidate !== null && candidate !== undefined);
+  return found.length === 0 ? null : instant(Math.max(...found));
+};
+
+const nextTriggerRun = (trigger: Trigger, query: RunQuery): RunInfo | null => {
+  const at = query.catchup ? catchUp(trigger, query) : skipToNow(trigger, query);
+  if (at === null || (query.latest !== null && at > query.latest)) return null;
+  return runOver(subtractDelta(at, trigger.interval ?? NO_INTERVAL), at);
+};
+
+export const nextCronTriggerRun = (
+  {
+    schedule,
+    interval,
+    runImmediately = false,
+  }: { schedule: Schedule; interval: DeltaSpec | undefined; runImmediately: RunImmediately | undefined },
+  query: RunQuery,
+): RunInfo | null => {
+  const firstRun = (now: Instant) => firstCronRun({ schedule, runImmediately, now });
+  return nextTriggerRun({ schedule, interval, firstRun }, query);
+};
+
+export const nextDeltaTriggerRun = (
+  { schedule, interval }: { schedule: Schedule; interval: DeltaSpec | undefined },
+  query: RunQuery,
+): RunInfo | null => nextTriggerRun({ schedule, interval, firstRun: (now) => now }, query);
+
+/**
+ * Of several triggers: with catchup the earliest run, none may be left out; without, the newest whose data interval has begun,
+ * and only when none has, the first to begin.
+ */
+export const pickRun = (runs: readonly (RunInfo | null)[], { catchup, now }: RunQuery): RunInfo | null => {
+  const rank = ({ logicalDate }: RunInfo): number => (!catchup && logicalDate <= now ? -logicalDate : logicalDate);
+  let best: RunInfo | null = null;
+  for (const run of runs) {
+    if (run !== null && (best === null || rank(run) < rank(best))) best = run;
+  }
+  return best;
+};
