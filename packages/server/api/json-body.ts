@@ -10,6 +10,8 @@ const MAX_DEPTH = 200;
 
 export function installJsonParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
+  // Read by default, and the one type that a page of another site may send without asking first.
+  app.removeContentTypeParser('text/plain');
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
     // Clients send the header by habit with calls that have no body; where one is required, its schema says so.
     if (text === '') return done(null, undefined);
