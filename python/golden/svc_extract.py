@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import sys
 
@@ -15,24 +16,35 @@ _CALLBACKS = ("on_execute", "on_failure", "on_success", "on_retry", "on_skipped"
 def _duration(value):
     if value is None:
         return None
-    return number(value["seconds"]) if "seconds" in value else value["relative"]
+    if value["kind"] == "timedelta":
+        return number(value["days"] * 86400 + value["seconds"] + value["microseconds"] / 1e6)
+    return {key: item for key, item in value.items() if key != "kind"}
+
+
+_ASSET_KINDS = {
+    "asset": "asset",
+    "asset_alias": "alias",
+    "asset_name_ref": "name_ref",
+    "asset_uri_ref": "uri_ref",
+    "asset_any": "any",
+    "asset_all": "all",
+}
 
 
 def _asset(value):
-    if value["kind"] == "asset":
-        return {key: value[key] for key in ("kind", "name", "uri", "group", "extra")}
-    if value["kind"] == "alias":
-        return {"kind": "alias", "name": value["name"]}
-    if value["kind"] in ("any", "all"):
-        return {"kind": value["kind"], "members": [_asset(member) for member in value["members"]]}
-    return value
+    kind = _ASSET_KINDS[value["type"]]
+    if kind in ("any", "all"):
+        return {"kind": kind, "members": [_asset(member) for member in value["objects"]]}
+    if kind == "alias":
+        return {"kind": kind, "name": value["name"]}
+    return {"kind": kind, **{key: item for key, item in value.items() if key != "type"}}
 
 
 def _schedule(spec: dict) -> dict:
     kind = spec["type"]
     out = {"type": kind}
     if "expression" in spec:
-        out["expression"] = spec["written_as"]
+        out["expression"] = spec["expression"]
         out["timezone"] = spec["timezone"]
     if kind == "cron_trigger":
         out["interval"] = _duration(spec["interval"])
@@ -46,10 +58,11 @@ def _schedule(spec: dict) -> dict:
         if kind == "delta_trigger":
             out["interval"] = _duration(spec["interval"])
     if kind == "events":
-        out["event_dates"] = spec["event_dates"]
+        dates = [datetime.datetime.fromisoformat(date).astimezone(datetime.timezone.utc) for date in spec["event_dates"]]
+        out["event_dates"] = [date.isoformat() for date in dates]
         out["restrict_to_events"] = spec["restrict_to_events"]
-    if "condition" in spec:
-        out["condition"] = _asset(spec["condition"])
+    if "assets" in spec:
+        out["condition"] = _asset(spec["assets"])
     if kind == "asset_or_time":
         out["timetable"] = _schedule(spec["timetable"])
     return out
@@ -108,8 +121,8 @@ def _task(task: dict, dag_params: list, totals: dict) -> dict:
         "ui_color": task["operator"]["ui_color"],
         "ui_fgcolor": task["operator"]["ui_fgcolor"],
         "template_fields": sorted(task["template_fields"] or []),
-        "upstream": task["upstream"],
-        "downstream": task["downstream"],
+        "upstream": task["upstream_task_ids"],
+        "downstream": task["downstream_task_ids"],
         "priority_weight_total": None if task["mapping"] else totals[task["task_id"]],
         "is_setup": task["is_setup"],
         "is_teardown": task["is_teardown"],
@@ -118,7 +131,7 @@ def _task(task: dict, dag_params: list, totals: dict) -> dict:
         "group": task["group_id"],
         "label": task["label"],
         "display_name": task["display_name"],
-        "docs": task["docs"],
+        "docs": {name: text for name, text in task["docs"].items() if text},
         "callbacks": {f"{n}_callback": len(task["callbacks"][n]) for n in _CALLBACKS if n in task["callbacks"]},
         "params": {**_params(dag_params), **_params(task["params"])},
         "inlets": [_asset(a) for a in task["inlets"]],
@@ -136,12 +149,12 @@ def _totals(tasks: list) -> dict:
 
     def relatives(task_id: str, side: str) -> set:
         seen: set = set()
-        pending = list(by_id[task_id][side])
+        pending = list(by_id[task_id][f"{side}_task_ids"])
         while pending:
             other = pending.pop()
             if other not in seen:
                 seen.add(other)
-                pending.extend(by_id[other][side])
+                pending.extend(by_id[other][f"{side}_task_ids"])
         return seen
 
     totals = {}

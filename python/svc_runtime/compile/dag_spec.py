@@ -192,7 +192,7 @@ def dag_spec(dag, *, source: dict, tree, dags_folder: str) -> dict:
     tasks = [
         task_spec(task, encoder, search_path=search_path, files=files, warn=current.warn) for task in dag.tasks
     ]
-    params = params_spec(dag.params, encoder)
+    params = params_spec(dag.params, encoder, "dag")
     _check_params(dag, params)
     declared = Declared()
     if tree is not None:
@@ -200,13 +200,18 @@ def dag_spec(dag, *, source: dict, tree, dags_folder: str) -> dict:
     for task in tasks:
         for section in ("arguments", "templates", "mapping"):
             declared.scan_value(task[section] or {})
+    for task in dag.tasks:
+        declared.scan_attributes(task)
+    for group in (dag, *dag.task_group_dict.values()):
+        declared.scan_value({name: encoder.encode(value) for name, value in group.default_args.items()})
     for text in files.values():
         declared.scan_template(text)
     return {
         "schema_version": SCHEMA_VERSION,
         "dag": _dag_section(dag, encoder),
-        "schedule": schedule_spec(dag.timetable, dag.timezone, encoder),
+        "schedule": schedule_spec(dag.timetable, encoder),
         "params": params,
+        "project": None,
         "tasks": tasks,
         "groups": _groups(dag, encoder),
         "edges": _edges(dag),

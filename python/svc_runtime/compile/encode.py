@@ -155,26 +155,26 @@ class Encoder:
         return {name: self._param(param, depth) for name, param in value.param_items()}
 
     def _asset(self, value, depth):
-        return {"__type": "asset", **self.asset(value)}
+        return {"__type": "asset", "asset": self.asset(value)}
 
     def asset(self, value) -> dict:
         """The asset forms used in inlets, outlets and conditions."""
         if isinstance(value, Asset):
             return {
-                "kind": "asset",
+                "type": "asset",
                 "name": value.name,
                 "uri": self.text(value.uri),
                 "group": value.group,
                 "extra": self.encode(value.extra),
             }
         if isinstance(value, AssetAlias):
-            return {"kind": "alias", "name": value.name, "group": value.group}
+            return {"type": "asset_alias", "name": value.name, "group": value.group}
         if isinstance(value, AssetNameRef):
-            return {"kind": "name_ref", "name": value.name}
+            return {"type": "asset_name_ref", "name": value.name}
         if isinstance(value, AssetUriRef):
-            return {"kind": "uri_ref", "uri": self.text(value.uri)}
-        kind = {"AssetAny": "any", "AssetAll": "all", "MultiAssetDefinition": "all"}[type(value).__name__]
-        return {"kind": kind, "members": [self.asset(member) for member in value.objects]}
+            return {"type": "asset_uri_ref", "uri": self.text(value.uri)}
+        kind = {"AssetAny": "asset_any", "AssetAll": "asset_all", "MultiAssetDefinition": "asset_all"}[type(value).__name__]
+        return {"type": kind, "objects": [self.asset(member) for member in value.objects]}
 
     def _callback_path(self, value, depth):
         encoded = {"__type": "callable", "path": value.path, "arguments": self.encode(value.kwargs, depth)}
@@ -259,8 +259,9 @@ def relativedelta_fields(value) -> dict:
     for name in ("hour", "minute", "second", "microsecond"):
         if getattr(value, name) == 0:
             fields[name] = 0
-    if getattr(value, "weekday", None) is not None:
-        fields["weekday"] = str(value.weekday)
+    day = getattr(value, "weekday", None)
+    if day is not None:
+        fields["weekday"] = [day.weekday] if day.n is None else [day.weekday, day.n]
     return fields
 
 

@@ -7,13 +7,14 @@ from ..record.notset import NOTSET
 from .encode import Encoder
 
 
-def params_spec(params, encoder: Encoder) -> list:
+def params_spec(params, encoder: Encoder, source: str) -> list:
     listed = []
     for name, param in params.param_items():
         entry = {
             "name": name,
             "schema": _plain(param.schema, encoder, f"the schema of param {name!r}"),
             "description": param.description,
+            "source": param.source or source,
             "has_default": param.value is not NOTSET,
         }
         if param.value is not NOTSET:

@@ -1,4 +1,4 @@
-"""Timetable objects → the tagged `schedule` object of the spec."""
+"""Timetable objects → the tagged `schedule` object of the spec (packages/spec/timetables/schema.ts)."""
 
 from __future__ import annotations
 
@@ -6,70 +6,61 @@ import datetime
 
 from ..exceptions import RecordingError
 from ..record import timetables as tt
-from ..record.cron_text import PRESETS
-from ..record.timezones import iso
-from .encode import Encoder, relativedelta_fields, seconds
+from .encode import Encoder, relativedelta_fields
 
 
-def duration(value):
-    """timedelta → {"seconds": n}; relativedelta → {"relative": {...}}."""
-    if value is None:
-        return None
+def delta(value) -> dict:
+    """Python's own normal form of a timedelta, or the fields of a relativedelta."""
     if isinstance(value, datetime.timedelta):
-        return {"seconds": seconds(value)}
+        return {"kind": "timedelta", "days": value.days, "seconds": value.seconds, "microseconds": value.microseconds}
     if type(value).__name__ == "relativedelta":
-        return {"relative": relativedelta_fields(value)}
-    if isinstance(value, (int, float)):
-        return {"seconds": value}
+        return {"kind": "relativedelta", **relativedelta_fields(value)}
     raise RecordingError(f"{value!r} is not a duration", "Use datetime.timedelta or dateutil's relativedelta")
 
 
 def _immediately(value):
-    return duration(value) if isinstance(value, datetime.timedelta) else bool(value)
+    return delta(value) if isinstance(value, datetime.timedelta) else bool(value)
 
 
-def _expression(text: str) -> str:
-    return PRESETS.get(text.strip().lower(), text)
+def _refuse(timetable) -> RecordingError:
+    name = type(timetable).__name__
+    if isinstance(timetable, (tt.CronPartitionTimetable, tt.PartitionedAssetTimetable)):
+        return RecordingError(
+            f"the schedule is a {name}, and partitioned runs are not supported",
+            "Use CronTriggerTimetable or an asset schedule, and pass the partition in the run's conf",
+        )
+    return RecordingError(
+        f"the timetable class {type(timetable).__module__}.{type(timetable).__qualname__} is the author's own code, "
+        "which the scheduler does not run",
+        "Use a cron, delta, events or asset timetable; EventsTimetable takes any list of dates",
+    )
 
 
-def schedule_spec(timetable, dag_timezone: str, encoder: Encoder) -> dict:
+def schedule_spec(timetable, encoder: Encoder) -> dict:
     kind = timetable.spec_type
     if kind is None or type(timetable).__module__ != tt.__name__:
-        raise RecordingError(
-            f"the timetable class {type(timetable).__module__}.{type(timetable).__qualname__} is the author's own code, "
-            "which the scheduler does not run",
-            "Use a cron, delta, events or asset timetable; EventsTimetable takes any list of dates",
-        )
-    spec = {"type": kind, "timezone": getattr(timetable, "timezone", dag_timezone)}
+        raise _refuse(timetable)
+    spec: dict = {"type": kind}
     if isinstance(timetable, tt._Cron):
-        spec["expression"] = _expression(timetable.expression)
-        spec["written_as"] = timetable.expression
+        spec["expression"] = timetable.expression
+        spec["timezone"] = timetable.timezone
     if isinstance(timetable, tt.MultipleCronTriggerTimetable):
-        spec["expressions"] = [_expression(text) for text in timetable.expressions]
+        spec["expressions"] = list(timetable.expressions)
+        spec["timezone"] = timetable.timezone
     if isinstance(timetable, (tt.CronTriggerTimetable, tt.MultipleCronTriggerTimetable)):
-        spec["interval"] = duration(timetable.interval)
+        spec["interval"] = delta(timetable.interval)
         spec["run_immediately"] = _immediately(timetable.run_immediately)
-    if isinstance(timetable, tt.CronPartitionTimetable):
-        offset = timetable.run_offset
-        spec["run_offset"] = offset if offset is None or isinstance(offset, int) else duration(offset)
-        spec["run_immediately"] = _immediately(timetable.run_immediately)
-        spec["key_format"] = timetable.key_format
     if isinstance(timetable, tt._Delta):
-        spec["delta"] = duration(timetable.delta)
+        spec["delta"] = delta(timetable.delta)
     if isinstance(timetable, tt.DeltaTriggerTimetable):
-        spec["interval"] = duration(timetable.interval)
+        spec["interval"] = delta(timetable.interval)
     if isinstance(timetable, tt.EventsTimetable):
-        spec["event_dates"] = [iso(date) for date in timetable.event_dates]
+        spec["event_dates"] = [date.isoformat() for date in timetable.event_dates]
         spec["restrict_to_events"] = bool(timetable.restrict_to_events)
-        spec["description"] = timetable.description
+        spec["presorted"] = bool(timetable.presorted)
+        spec["description"] = timetable.given_description
     if isinstance(timetable, tt.AssetTriggeredTimetable):
-        spec["condition"] = encoder.asset(timetable.asset_condition)
+        spec["assets"] = encoder.asset(timetable.asset_condition)
     if isinstance(timetable, tt.AssetOrTimeSchedule):
-        spec["timetable"] = schedule_spec(timetable.timetable, dag_timezone, encoder)
-    if isinstance(timetable, tt.PartitionedAssetTimetable):
-        spec["default_partition_mapper"] = timetable.default_partition_mapper.to_spec()
-        spec["partition_mappers"] = [
-            {"asset": encoder.asset(asset), "mapper": mapper.to_spec()}
-            for asset, mapper in timetable.partition_mapper_config.items()
-        ]
+        spec["timetable"] = schedule_spec(timetable.timetable, encoder)
     return spec

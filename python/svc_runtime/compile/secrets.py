@@ -42,6 +42,12 @@ class Declared:
                 # Tagged values carry their payload under fixed keys; the argument's name still applies there.
                 self.scan_value(item, name if key in ("items", "value", "kwargs", "args") else key)
 
+    def scan_attributes(self, task) -> None:
+        """Connection ids an operator took as default (`fs_conn_id="fs_default"`) are declared too."""
+        for name, value in vars(task).items():
+            if isinstance(value, str) and _CONN_ARGUMENT.search(name):
+                self.scan_value(value, name)
+
     def to_spec(self) -> dict:
         return {"connections": sorted(self.connections), "variables": sorted(self.variables)}
 
@@ -64,6 +70,12 @@ def scan_source(tree: ast.AST, declared: Declared) -> None:
                 if isinstance(keyword.value.value, str):
                     declared.connections.add(keyword.value.value)
         function = node.func
+        name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+        if name.endswith("Hook"):
+            # The first argument of a hook is its connection id.
+            found = _literal_argument(ast.Call(func=function, args=node.args, keywords=[]), ())
+            if found:
+                declared.connections.add(found)
         if not isinstance(function, ast.Attribute):
             continue
         owner = function.value.id if isinstance(function.value, ast.Name) else getattr(function.value, "attr", "")

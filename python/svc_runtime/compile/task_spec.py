@@ -195,7 +195,7 @@ def _length(value) -> int | None:
 
 
 def _assets(values, encoder: Encoder) -> list:
-    return [encoder.asset(value) if isinstance(value, BaseAsset) else {"kind": "other", "value": encoder.encode(value)} for value in values]
+    return [encoder.asset(value) if isinstance(value, BaseAsset) else {"type": "other", "value": encoder.encode(value)} for value in values]
 
 
 def task_spec(task, encoder: Encoder, *, search_path: list, files: dict, warn) -> dict:
@@ -219,19 +219,22 @@ def task_spec(task, encoder: Encoder, *, search_path: list, files: dict, warn) -
         "policy": _policy(task),
         "sensor": _sensor(task),
         "resources": encoder.encode(task.resources) if task.resources else None,
+        # Filled from svc.yaml when the project has one.
+        "env": {},
+        "execution": None,
         "executor_config": encoder.encode(task.executor_config or {}),
-        "upstream": sorted(task.upstream_task_ids),
-        "downstream": sorted(task.downstream_task_ids),
+        "upstream_task_ids": sorted(task.upstream_task_ids),
+        "downstream_task_ids": sorted(task.downstream_task_ids),
         "is_setup": bool(task.is_setup),
         "is_teardown": bool(task.is_teardown),
         "on_failure_fail_dagrun": bool(task.on_failure_fail_dagrun),
         "mapping": _mapping(task, encoder),
         "inlets": _assets(task.inlets, encoder),
         "outlets": _assets(task.outlets, encoder),
-        "params": params_spec(task.params, encoder),
+        "params": params_spec(task.params, encoder, "task"),
         "callbacks": {name: items for name, items in callbacks.items() if items},
         "hooks": hooks,
-        "docs": {name: getattr(task, name) for name in _DOCS if getattr(task, name)},
+        "docs": {name: getattr(task, name) or None for name in _DOCS},
     }
 
 

@@ -26,6 +26,7 @@ _FIELDS = [
     ("month", 1, 12, _MONTHS),
     ("day of week", 0, 7, _DAYS),
     ("second", 0, 59, {}),
+    ("year", 1970, 2099, {}),
 ]
 _ITEM = re.compile(r"^(?P<low>\*|[a-z0-9]+)(-(?P<high>[a-z0-9]+))?(/(?P<step>\d+))?$")
 
@@ -40,7 +41,7 @@ def check_cron(expression) -> None:
             raise AirflowTimetableInvalid(f"unknown schedule preset {expression!r}; known ones are {known}")
         return
     fields = text.split()
-    if len(fields) not in (5, 6):
+    if not 5 <= len(fields) <= 7:
         raise AirflowTimetableInvalid(
             f"{expression!r} is not a cron expression: it has {len(fields)} fields, not 5 "
             "(minute hour day-of-month month day-of-week)"

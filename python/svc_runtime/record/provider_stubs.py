@@ -87,8 +87,14 @@ class RecordedObject(metaclass=RecordedMeta):
     def __init__(self, *args, **kwargs) -> None:
         self.__dict__.setdefault("svc_arguments", (args, kwargs))
 
+    def iter_references(self):
+        """Values of other tasks among the arguments make edges, as anywhere else."""
+        from .xcomarg import iter_references
+
+        yield from iter_references(list(self.__dict__.get("svc_arguments", ())))
+
     def __getattr__(self, name: str):
-        if name.startswith("_") or name == "iter_references":
+        if name.startswith("_"):
             raise AttributeError(name)
         args, kwargs = self.__dict__.get("svc_arguments", ((), {}))
         if name in kwargs:

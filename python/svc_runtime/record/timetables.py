@@ -92,7 +92,7 @@ class MultipleCronTriggerTimetable(Timetable):
 
 
 class CronPartitionTimetable(_Cron):
-    spec_type = "cron_partition"
+    """Importable; recording one is refused (see compile/schedule_spec.py)."""
 
     def __init__(
         self, cron: str, *, timezone, run_offset=None, run_immediately=False, key_format="%Y-%m-%dT%H:%M:%S"
@@ -131,9 +131,12 @@ class EventsTimetable(Timetable):
     spec_type = "events"
 
     def __init__(self, event_dates, *, restrict_to_events=False, presorted=False, description=None) -> None:
-        dates = [to_utc(date) for date in event_dates]
+        # The offset an author wrote is kept: it decides how the date is shown.
+        dates = [date if date.tzinfo is not None else to_utc(date) for date in event_dates]
         self.event_dates = dates if presorted else sorted(dates)
         self.restrict_to_events = restrict_to_events
+        self.presorted = presorted
+        self.given_description = description
         self.description = description or (
             f"{len(self.event_dates)} events between {self.event_dates[0]} and {self.event_dates[-1]}"
             if self.event_dates
@@ -183,7 +186,9 @@ class DatasetOrTimeSchedule(AssetOrTimeSchedule):
 
 
 class PartitionedAssetTimetable(AssetTriggeredTimetable):
-    spec_type = "partitioned_asset"
+    """Importable; recording one is refused (see compile/schedule_spec.py)."""
+
+    spec_type = None
 
     def __init__(self, assets, partition_mapper_config=None, default_partition_mapper=None) -> None:
         super().__init__(assets)

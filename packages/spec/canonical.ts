@@ -1,0 +1,37 @@
+// One text per value: the bytes that are hashed, stored and compared (RFC 8785).
+//
+// Keys sorted by UTF-16 code units, no spaces, numbers and strings as JSON.stringify writes them. The compiler
+// (python/svc_runtime/compile/canonical.py) produces the same bytes; canonical.test.ts holds the two together.
+
+import { createHash } from 'node:crypto';
+
+export function canonicalJson(value: unknown): string {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'number') return canonicalNumber(value);
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`;
+  if (typeof value === 'object') return canonicalObject(value as Record<string, unknown>);
+  throw new TypeError(`a ${typeof value} has no JSON form`);
+}
+
+function canonicalNumber(value: number): string {
+  if (!Number.isFinite(value)) throw new TypeError(`${value} has no JSON form`);
+  // Beyond this, two different integers share one double: the hash would not tell them apart.
+  if (Number.isInteger(value) && Math.abs(value) > Number.MAX_SAFE_INTEGER && Math.abs(value) < 1e21) {
+    throw new TypeError(`${value} is too large to be exact; write it as text`);
+  }
+  return JSON.stringify(value);
+}
+
+function canonicalObject(value: Record<string, unknown>): string {
+  const members = Object.keys(value)
+    .sort()
+    .filter((key) => value[key] !== undefined)
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+  return `{${members.join(',')}}`;
+}
+
+export const canonicalBytes = (value: unknown): Uint8Array => new TextEncoder().encode(canonicalJson(value));
+
+/** Lower-case hex sha256 of the canonical bytes: the identity of a compiled spec. */
+export const canonicalHash = (value: unknown): string =>
+  createHash('sha256').update(canonicalJson(value)).digest('hex');

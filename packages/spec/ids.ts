@@ -1,0 +1,21 @@
+// Names that cross the API, the file system and Kubernetes. Two patterns for DAG ids: projects with a svc.yaml promise the
+// narrow one (an id becomes an image name), a plain folder of DAG files takes what Airflow takes.
+
+export const PROJECT_DAG_ID = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,199}$/;
+/** Letters and digits of any script, dash, dot, underscore. */
+export const AIRFLOW_ID = /^[\p{L}\p{N}\p{M}\p{Pc}.-]{1,250}$/u;
+/** Part of a task id, so no dots: the dot separates groups. */
+export const GROUP_ID_PART = /^[\p{L}\p{N}\p{M}\p{Pc}-]{1,200}$/u;
+export const RUN_ID = /^[A-Za-z0-9_.~:+-]{1,250}$/;
+
+export const isProjectDagId = (id: string): boolean => PROJECT_DAG_ID.test(id);
+export const isDagId = (id: string): boolean => AIRFLOW_ID.test(id);
+export const isTaskId = (id: string): boolean => AIRFLOW_ID.test(id);
+export const isRunId = (id: string): boolean => RUN_ID.test(id);
+
+/** A full group id is made of parts joined by dots. */
+export const isGroupId = (id: string): boolean => id.split('.').every((part) => GROUP_ID_PART.test(part));
+
+/** Join points that the graph view draws at the edges of a group. */
+export const upstreamJoinId = (groupId: string): string => `${groupId}.upstream_join_id`;
+export const downstreamJoinId = (groupId: string): string => `${groupId}.downstream_join_id`;

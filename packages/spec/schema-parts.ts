@@ -1,0 +1,77 @@
+// Building blocks of the compiled-spec schema that several sections share.
+
+import { Type, type Static } from 'typebox';
+
+export const closed = { additionalProperties: false } as const;
+
+export const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+
+export const Text = (description: string) => Type.String({ description });
+export const Flag = (description: string) => Type.Boolean({ description });
+export const Count = (description: string, minimum = 0) => Type.Integer({ minimum, description });
+export const Ids = (description: string) => Type.Array(Type.String(), { description });
+export const Seconds = (description: string) =>
+  Type.Union([Type.Number({ minimum: 0 }), Type.Null()], { description: `${description} (seconds)` });
+
+/** A Python value: plain JSON, or an object tagged with `__type` (see the page's list of tags). */
+export const PythonValue = (description: string) => Type.Unknown({ description });
+export const PythonValues = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
+
+export const ParamSpec = Type.Object(
+  {
+    name: Text('name of the param'),
+    schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of its value' }),
+    description: Nullable(Type.String(), 'text beside the field of the trigger form'),
+    source: Type.Union([Type.Literal('dag'), Type.Literal('task')], { description: 'where it was declared' }),
+    has_default: Flag('false: a run must be given a value'),
+    default: Type.Optional(Type.Unknown({ description: 'absent when there is none' })),
+  },
+  closed,
+);
+export type ParamSpec = Static<typeof ParamSpec>;
+
+/** What a mapped task or group is expanded over. */
+export const MappingSpec = Type.Union(
+  [
+    Type.Object(
+      {
+        kind: Type.Literal('expand'),
+        target: Type.Union([Type.Literal('function'), Type.Literal('operator')], {
+          description: 'whose arguments are mapped: those of the decorated function or of the operator',
+        }),
+        arguments: Type.Array(
+          Type.Object(
+            {
+              name: Text('argument'),
+              value: PythonValue('a list, a mapping as pairs, or a reference'),
+              length: Nullable(
+                Type.Integer({ minimum: 0 }),
+                'number of items; null until the referenced tasks have run',
+              ),
+            },
+            closed,
+          ),
+          { description: 'in the order written: the last argument varies fastest in the map index' },
+        ),
+        depends_on: Ids('tasks whose values are expanded over'),
+      },
+      closed,
+    ),
+    Type.Object(
+      {
+        kind: Type.Literal('expand_kwargs'),
+        target: Type.Union([Type.Literal('function'), Type.Literal('operator')]),
+        value: PythonValue('a list of argument sets, or a reference to one'),
+        length: Nullable(Type.Integer({ minimum: 0 }), 'number of items; null until the referenced tasks have run'),
+        depends_on: Ids('tasks whose values are expanded over'),
+      },
+      closed,
+    ),
+  ],
+  { description: 'what the task or group is repeated over' },
+);
+export type MappingSpec = Static<typeof MappingSpec>;
+
+/** References to functions, notifiers and other callables; their code stays in the source file. */
+export const Callables = (description: string) => Type.Array(Type.Unknown(), { description });
