@@ -9,18 +9,27 @@ import type { FastifyBaseLogger, FastifyPluginCallback } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { installAccessControl, requireAccessDeclarations } from './access.ts';
 import type { AccessOptions } from './access.ts';
+import { registerConnections } from './connections.ts';
+import { registerDagSources } from './dag-sources.ts';
+import { registerDagTags } from './dag-tags.ts';
+import { registerDagVersions } from './dag-versions.ts';
+import { registerDagWarnings } from './dag-warnings.ts';
+import { registerDags } from './dags.ts';
 import { ApiError } from './errors.ts';
 import { registerEventLogs } from './event-logs.ts';
 import { installJsonParser } from './json-body.ts';
+import { registerImportErrors } from './import-errors.ts';
 import { registerMonitor } from './monitor.ts';
 import { registerProbes } from './probes.ts';
 import { installOpenApi } from './openapi.ts';
 import { registerPages } from './pages.ts';
 import { answerBrokenRequest, installProblems, sendProblem } from './problems.ts';
 import type { App, Services } from './services.ts';
+import { registerTasks } from './tasks.ts';
 import { registerTokens } from './tokens.ts';
 import { registerUsers } from './users.ts';
 import { createValidatorCompiler } from './validation.ts';
+import { registerVariables } from './variables.ts';
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
 /** Ids have at most 250 characters; percent-encoded UTF-8 makes up to nine of one. */
@@ -96,6 +105,15 @@ export async function buildApp({ services, access, logger, plugins }: AppOptions
 function registerResources(app: App, services: Services): void {
   registerTokens(app, services);
   registerUsers(app, services);
+  registerConnections(app, services);
+  registerVariables(app, services);
+  registerDags(app, services);
+  registerDagVersions(app, services);
+  registerDagSources(app, services);
+  registerDagTags(app, services);
+  registerTasks(app, services);
+  registerImportErrors(app, services);
+  registerDagWarnings(app, services);
   registerEventLogs(app, services);
   registerMonitor(app, services);
   registerPages(app, services);

@@ -8,6 +8,8 @@ export type AuditEntry = {
   event: string;
   objectKind: string;
   objectId: string;
+  /** Set for everything that belongs to a DAG, so that its page can show its own log. */
+  dagId?: string;
   /** Names of what changed, never the values: a secret must not reach the log by this road. */
   detail?: Record<string, unknown>;
 };
@@ -22,6 +24,7 @@ export async function recordAudit(db: TenantDb, actor: Actor, entry: AuditEntry)
       request_id: actor.requestId,
       object_kind: entry.objectKind,
       object_id: entry.objectId,
+      dag_id: entry.dagId ?? null,
       detail: JSON.stringify(entry.detail ?? {}),
     })
     .execute();

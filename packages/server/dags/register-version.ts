@@ -1,0 +1,143 @@
+/**
+ * From a compiled artifact to an immutable, numbered version.
+ *
+ * Registrations of one DAG take turns, so numbers have no gaps. The same content as the current version makes no new
+ * one: compiling and deploying again is free. Content that was current once and comes back is a new version: the order
+ * of versions is the history of what ran.
+ */
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '@svc/spec/canonical.ts';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+import { instantFromDate, instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
+import type { Instant } from '@svc/spec/timetables/instant.ts';
+import { nextRun } from '@svc/spec/timetables/next-run.ts';
+import { description, summary } from '@svc/spec/timetables/presentation.ts';
+import { validateSpec } from '@svc/spec/validate.ts';
+import { recordAudit } from '../db/audit-log.ts';
+import type { Actor } from '../db/audit-log.ts';
+import { findVersion, insertVersion } from '../db/dag-versions.ts';
+import type { DagVersionRow } from '../db/dag-versions.ts';
+import { replaceDagWarnings } from '../db/dag-warnings.ts';
+import { lockDag, upsertDag } from '../db/dags.ts';
+import type { DagValues } from '../db/dags.ts';
+import type { TenantDb } from '../db/database.ts';
+import { deleteImportError } from '../db/import-errors.ts';
+
+export type Artifact = {
+  spec: object;
+  fileloc?: string;
+  bundle_name?: string;
+  bundle_version?: string;
+  bundle_url?: string;
+  image?: string;
+  parse_seconds?: number;
+  warnings?: string[];
+};
+
+export type Registration =
+  | { kind: 'created' | 'unchanged'; version: DagVersionRow }
+  | { kind: 'refused'; problems: string[] };
+
+const DEFAULT_BUNDLE = 'dags';
+
+export async function registerVersion(
+  db: TenantDb,
+  input: { dagId: string; artifact: Artifact; actor: Actor },
+): Promise<Registration> {
+  const { dagId, artifact, actor } = input;
+  const problems = validateSpec(artifact.spec);
+  const spec = artifact.spec as CompiledSpec;
+  if (problems.length === 0 && spec.dag.dag_id !== dagId)
+    problems.push(`the spec is of DAG ${spec.dag.dag_id}, not of ${dagId}`);
+  if (problems.length > 0) return { kind: 'refused', problems };
+
+  const text = canonicalJson(spec);
+  const contentHash = createHash('sha256')
+    .update(text)
+    .update('\0')
+    .update(artifact.image ?? '')
+    .digest('hex');
+  return db.transaction().execute(async (trx) => {
+    await lockDag(trx, dagId);
+    const current = await findVersion(trx, dagId);
+    const isNew = current?.content_hash !== contentHash;
+    const versionNumber = (current?.version_number ?? 0) + (isNew ? 1 : 0);
+    const values = dagValues({ spec, artifact, versionNumber });
+    await upsertDag(trx, values);
+    const warnings = (artifact.warnings ?? []).map((message) => ({ type: 'runtime varying value', message }));
+    await replaceDagWarnings(trx, dagId, warnings);
+    await deleteImportError(trx, { bundleName: values.bundle_name, filename: spec.source.path });
+    if (isNew) {
+      await insertVersion(trx, {
+        dag_id: dagId,
+        version_number: versionNumber,
+        content_hash: contentHash,
+        spec: text,
+        source: spec.source.text,
+        bundle_name: values.bundle_name,
+        bundle_version: artifact.bundle_version ?? null,
+        bundle_url: artifact.bundle_url ?? null,
+        image: artifact.image ?? null,
+      });
+      await recordAudit(trx, actor, {
+        event: 'post_dag_version',
+        objectKind: 'dag',
+        objectId: dagId,
+        dagId,
+        detail: { version_number: versionNumber },
+      });
+    }
+    const version = await findVersion(trx, dagId);
+    if (!version) throw new Error('unreachable: the version was just written');
+    return { kind: isNew ? 'created' : 'unchanged', version };
+  });
+}
+
+function dagValues({
+  spec,
+  artifact,
+  versionNumber,
+}: {
+  spec: CompiledSpec;
+  artifact: Artifact;
+  versionNumber: number;
+}): DagValues {
+  const { dag } = spec;
+  const next = nextRun(spec.schedule, {
+    lastInterval: null,
+    earliest: instantOf(dag.start_date),
+    latest: instantOf(dag.end_date),
+    catchup: dag.catchup,
+    now: instantFromDate(new Date()),
+  });
+  const timestamp = (at: Instant | undefined): string | null => (at === undefined ? null : instantToIso(at));
+  return {
+    dag_id: dag.dag_id,
+    display_name: dag.display_name,
+    description: dag.description,
+    fileloc: artifact.fileloc ?? spec.source.path,
+    relative_fileloc: spec.source.path,
+    bundle_name: artifact.bundle_name ?? DEFAULT_BUNDLE,
+    bundle_version: artifact.bundle_version ?? null,
+    owners: dag.owners,
+    tags: dag.tags,
+    // Airflow's default: a new DAG waits until somebody has looked at it.
+    is_paused: dag.is_paused_upon_creation ?? true,
+    timetable: JSON.stringify(spec.schedule),
+    timetable_summary: summary(spec.schedule),
+    timetable_description: description(spec.schedule),
+    catchup: dag.catchup,
+    max_active_runs: dag.max_active_runs,
+    max_active_tasks: dag.max_active_tasks,
+    max_consecutive_failed_dag_runs: dag.max_consecutive_failed_dag_runs,
+    has_task_concurrency_limits: dag.has_task_concurrency_limits,
+    next_dagrun_logical_date: timestamp(next?.logicalDate),
+    next_dagrun_data_interval_start: timestamp(next?.dataInterval.start),
+    next_dagrun_data_interval_end: timestamp(next?.dataInterval.end),
+    next_dagrun_run_after: timestamp(next?.runAfter),
+    current_version: versionNumber,
+    last_parse_seconds: artifact.parse_seconds ?? null,
+  };
+}
+
+const instantOf = (text: string | null): Instant | null => (text === null ? null : instantFromIso(text));
