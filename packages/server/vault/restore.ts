@@ -7,7 +7,7 @@
  *             the one that looks the same when masked (at the same index if several do), else the one at its index, else
  *             the first that no other element claims. So deleting or moving elements does not mix up their secrets.
  */
-import { valueOf } from './json-text.ts';
+import { readJson, valueOf, writeJson } from './json-text.ts';
 import type { JsonArray, JsonNode } from './json-text.ts';
 import { isMask, maskJson } from './mask.ts';
 
@@ -24,6 +24,14 @@ export function holdsMask(node: JsonNode, maskable: Maskable): boolean {
     case 'object':
       return node.entries.some(([key, value]) => (maskable(key) && isMask(value)) || holdsMask(value, maskable));
   }
+}
+
+/** For texts: where nothing but the masks differs from what is stored, the stored text itself, blanks and all. */
+export function restoreText(submitted: JsonNode, stored: string | undefined, maskable: Maskable): string {
+  const node = stored === undefined ? 'not-json' : readJson(stored);
+  const before = typeof node === 'string' ? undefined : node;
+  const restored = writeJson(restoreJson(submitted, before, maskable));
+  return stored !== undefined && before && writeJson(before) === restored ? stored : restored;
 }
 
 export function restoreJson(submitted: JsonNode, stored: JsonNode | undefined, maskable: Maskable): JsonNode {

@@ -1,0 +1,45 @@
+/**
+ * Reads bodies whose JSON is stored rather than used: numbers keep the digits they were sent with. An id such as
+ * 1234567890123456789 is more than a JavaScript number can hold, and would silently be stored as another one.
+ *
+ * A number that would not survive becomes an object that `JSON.stringify` writes out as it was (`JSON.rawJSON`).
+ */
+import type { FastifyError, FastifyInstance } from 'fastify';
+import { MAX_NESTING, nestingOf } from '../vault/json-text.ts';
+import { ApiError } from './errors.ts';
+
+/** Part of the language since 2025 and of Node 24; the compiler's library does not list it yet. */
+const exact = JSON as unknown as {
+  parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
+  rawJSON(text: string): object;
+};
+
+/** What a request puts around a stored value: the body, and in a bulk request the actions and their entities. */
+const ENVELOPE = 5;
+
+/** For a scope of its own: replaces the parser of the instance it is given. */
+export function installExactJsonParser(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error'); // refuses keys that would poison a prototype
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text: string, done) => {
+    if (text === '') return done(null, undefined);
+    parse(request, text, (error: Error | null) => {
+      if (error)
+        return done(new ApiError('invalid_json', 'the body must be one JSON document') as Error as FastifyError);
+      try {
+        done(null, parseExactly(text));
+      } catch (refusal) {
+        done(refusal as FastifyError);
+      }
+    });
+  });
+}
+
+export function parseExactly(text: string): unknown {
+  if (nestingOf(text) > MAX_NESTING + ENVELOPE) {
+    throw new ApiError('invalid_request', `the body nests deeper than ${MAX_NESTING} levels`);
+  }
+  return exact.parse(text, (_key, value, { source }) =>
+    typeof value === 'number' && source !== undefined && String(value) !== source ? exact.rawJSON(source) : value,
+  );
+}
