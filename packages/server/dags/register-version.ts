@@ -110,7 +110,6 @@ function dagValues({
     catchup: dag.catchup,
     now: instantFromDate(new Date()),
   });
-  const timestamp = (at: Instant | undefined): string | null => (at === undefined ? null : instantToIso(at));
   return {
     dag_id: dag.dag_id,
     display_name: dag.display_name,
@@ -141,3 +140,4 @@ function dagValues({
 }
 
 const instantOf = (text: string | null): Instant | null => (text === null ? null : instantFromIso(text));
+const timestamp = (at: Instant | undefined): string | null => (at === undefined ? null : instantToIso(at));

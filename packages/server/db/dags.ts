@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Insertable, Selectable } from 'kysely';
+import type { Insertable, RawBuilder, Selectable } from 'kysely';
 import type { TenantDb } from './database.ts';
 import type { TenantTables } from './schema.ts';
 import { matches } from './text-match.ts';
@@ -54,9 +54,11 @@ export async function listDags(db: TenantDb, query: DagQuery): Promise<{ dags: D
   return { dags, total };
 }
 
-function conditionsOf(query: DagQuery) {
-  const when = <T>(value: T | undefined, condition: (value: T) => ReturnType<typeof sql<boolean>>) =>
-    value === undefined ? [] : [condition(value)];
+/** No condition for what was not asked. */
+const when = <T>(value: T | undefined, condition: (value: T) => RawBuilder<boolean>): RawBuilder<boolean>[] =>
+  value === undefined ? [] : [condition(value)];
+
+function conditionsOf(query: DagQuery): RawBuilder<boolean>[] {
   const { favoriteOf } = query;
   return [
     ...(query.ids ?? []).map((match) => matches('dag_id', match)),

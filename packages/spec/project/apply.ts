@@ -1,0 +1,86 @@
+/**
+ * What svc.yaml says, laid over what the DAG file says. A task override wins over the project's defaults, and those win
+ * over the DAG. The result is the artifact: the control plane never sees svc.yaml itself.
+ */
+import { distance } from 'fastest-levenshtein';
+import type { CompiledSpec } from '../schema.ts';
+import { connectorPackages } from './connectors.ts';
+import type { ProjectFile, TaskOverride } from './schema.ts';
+
+type Task = CompiledSpec['tasks'][number];
+type Project = ProjectFile & { dag_id: string };
+
+export type AppliedProject = { ok: true; spec: CompiledSpec; warnings: string[] } | { ok: false; problems: string[] };
+
+/** Owner of a task whose author named none. */
+const UNNAMED_OWNER = 'airflow';
+
+export function applyProject(spec: CompiledSpec, project: Project): AppliedProject {
+  const problems = unknownTasks(spec, project);
+  if (problems.length > 0) return { ok: false, problems };
+  const owner = project.owner;
+  const tasks = spec.tasks.map((task) =>
+    applyToTask(task, { ...project.defaults, ...project.tasks?.[task.task_id] }, owner),
+  );
+  const definedAs = spec.dag.dag_id;
+  const renamed = definedAs !== project.dag_id;
+  const applied: CompiledSpec = {
+    ...spec,
+    dag: {
+      ...spec.dag,
+      dag_id: project.dag_id,
+      display_name: spec.dag.display_name === definedAs ? project.dag_id : spec.dag.display_name,
+      description: project.description ?? spec.dag.description,
+      owners: [...new Set(tasks.map((task) => task.policy.owner))].sort(),
+      tags: [...new Set([...spec.dag.tags, ...(project.tags ?? [])])].sort(),
+    },
+    tasks,
+    project: projectSection(project, definedAs),
+  };
+  const warning = `${spec.source.path} names its DAG "${definedAs}"; it is registered as "${project.dag_id}", the id of the project. Set dag_id in svc.yaml to choose`;
+  return { ok: true, spec: applied, warnings: renamed ? [warning] : [] };
+}
+
+/** What building and running need to know later. `defined_as` finds the DAG in its file again. */
+function projectSection(project: Project, definedAs: string) {
+  return {
+    schema_version: project.schema_version,
+    defined_as: definedAs,
+    python_version: project.python_version,
+    base_image: project.base_image ?? null,
+    dependencies: [...project.dependencies, ...connectorPackages(project.connectors)],
+    system_packages: project.system_packages,
+    staging: {
+      enabled: project.staging.enabled,
+      size: project.staging.size ?? null,
+      storage_class: project.staging.storage_class ?? null,
+    },
+  };
+}
+
+function applyToTask(task: Task, override: TaskOverride, owner: string | undefined): Task {
+  const { policy } = task;
+  return {
+    ...task,
+    policy: {
+      ...policy,
+      owner: owner !== undefined && policy.owner === UNNAMED_OWNER ? owner : policy.owner,
+      retries: override.retries ?? policy.retries,
+      retry_delay: override.retry_delay_seconds ?? policy.retry_delay,
+      execution_timeout: override.execution_timeout_seconds ?? policy.execution_timeout,
+    },
+    resources: override.resources ?? task.resources,
+    env: override.env ?? task.env,
+    execution: override.execution ?? task.execution,
+  };
+}
+
+function unknownTasks(spec: CompiledSpec, project: Project): string[] {
+  const known = spec.tasks.map((task) => task.task_id);
+  return Object.keys(project.tasks ?? {})
+    .filter((id) => !known.includes(id))
+    .map((id) => {
+      const nearest = known.toSorted((a, b) => distance(a, id) - distance(b, id))[0];
+      return `tasks.${id}: there is no such task in the compiled DAG${nearest === undefined ? '' : `: did you mean ${nearest}?`}`;
+    });
+}
