@@ -1,0 +1,304 @@
+/**
+ * Who may call what, for every operation of the API document: each is called by nobody, with every kind of bad token, by every
+ * role, and by the administrator of another tenant with this tenant's ids in path, query and body.
+ */
+import { SignJWT } from 'jose';
+import { sql } from 'kysely';
+import { beforeAll, afterAll, describe, expect, it } from 'vitest';
+import { ROLE_NAMES, ROLE_PERMISSIONS } from '../../auth/permissions.ts';
+import type { RoleName } from '../../auth/permissions.ts';
+import { createTokenSigner } from '../../auth/tokens.ts';
+import type { UserClaims } from '../../auth/tokens.ts';
+import { readApi, requestFor } from '../../testing/api-operations.ts';
+import type { Api, Operation } from '../../testing/api-operations.ts';
+import { fillTenant } from '../../testing/tenant-contents.ts';
+import type { TenantContents } from '../../testing/tenant-contents.ts';
+import { ADMIN_EMAIL, startTestServer } from '../../testing/test-server.ts';
+import type { Answer, TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+let api: Api;
+let admin: string;
+/** The tenant of the callers with roles, and one that no caller below belongs to. */
+let home: TenantContents;
+let victim: TenantContents;
+let intruder: string;
+const byRole = new Map<RoleName | 'none', string>();
+
+beforeAll(async () => {
+  server = await startTestServer({ 'auth.login-rate-limit-per-minute': '100000' });
+  api = await readApi(server);
+  admin = await server.login();
+  home = await fillTenant(server, admin, 'home');
+  for (const role of [...ROLE_NAMES, 'none'] as const) {
+    await server.addUser({ email: `role-${role}@example.com`, roles: role === 'none' ? [] : [role] });
+    byRole.set(role, await server.login(`role-${role}@example.com`));
+  }
+  await server.addUser({ email: ADMIN_EMAIL, roles: ['admin'], tenant: 'victim' });
+  victim = await fillTenant(server, await server.login(ADMIN_EMAIL, 'victim'), 'victim');
+  await server.addUser({ email: ADMIN_EMAIL, roles: ['admin'], tenant: 'intruder' });
+  intruder = await server.login(ADMIN_EMAIL, 'intruder');
+});
+afterAll(() => server?.close());
+
+type Problem = { type: string; title: string; status: number; detail: string; instance: string };
+
+/** The few that cannot succeed here, and why that is fine. */
+const EXPECTED_TO_FAIL: Record<string, string> = {
+  change_password: '401 wrong_credentials', // sessions.test.ts has it succeed
+  test_connection: '403 disabled', // until there are workers that could do it
+};
+
+const call = (operation: Operation, token: string | undefined, contents: TenantContents) => {
+  const request = requestFor(api, operation, contents.values);
+  return server.call(request.path, { ...request, ...(token !== undefined && { token }) });
+};
+const nameOf = (operation: Operation) => `${operation.method} ${operation.path}`;
+
+/** The outcome in a few words: `ok`, or status and code of the problem. A problem that is not whole is an outcome too. */
+function outcomeOf(answer: Answer): string {
+  if (answer.status < 400) return 'ok';
+  if (answer.headers.get('content-type') !== 'application/problem+json')
+    return `${answer.status} without a problem body`;
+  const problem = answer.json<Problem>();
+  const isWhole =
+    Object.keys(problem).toSorted().join() === 'detail,instance,status,title,type' &&
+    problem.status === answer.status &&
+    problem.instance.startsWith('/') &&
+    problem.title !== '';
+  return `${answer.status} ${isWhole ? problem.type.replace('urn:svc:error:', '') : 'with an incomplete problem body'}`;
+}
+
+/** What is made under a name that the caller chooses; in another tenant, the same name is free. */
+const CREATES_BY_NAME = new Set(['post_dag_version']);
+const isOnOneObject = ({ id, path }: Operation) => path.includes('{') && !CREATES_BY_NAME.has(id);
+
+/** Calls the operations one after the other; what came of each, by name. */
+async function outcomes(
+  operations: readonly Operation[],
+  attempt: (operation: Operation) => Promise<string>,
+): Promise<Record<string, string>> {
+  const result: Record<string, string> = {};
+  for (const operation of operations) result[nameOf(operation)] = await attempt(operation);
+  return result;
+}
+
+const each = (operations: readonly Operation[], expected: (operation: Operation) => string): Record<string, string> =>
+  Object.fromEntries(operations.map((operation) => [nameOf(operation), expected(operation)]));
+
+/** A deletion takes its object with it, so each gets objects of its own. */
+const contentsFor = async (operation: Operation): Promise<TenantContents> =>
+  operation.method === 'DELETE' ? fillTenant(server, admin, 'doomed') : home;
+
+const denialOf = ({ path, access }: Operation): string =>
+  path.startsWith('/ui/') ? 'Forbidden' : `missing permission ${access}`;
+
+const guarded = () => api.operations.filter((operation) => operation.access !== 'public');
+
+describe('the API document', () => {
+  it('has operations of every kind of access, so that the tests below test something', () => {
+    const kinds = new Set(api.operations.map((operation) => operation.access));
+    for (const kind of ['public', 'user', 'read:user', 'write:user', 'read:connection', 'write:variable'] as const)
+      expect(kinds).toContain(kind);
+  });
+
+  it('opens to the public only what must be: login, logout and probes', () => {
+    const open = api.operations.filter((operation) => operation.access === 'public').map((operation) => operation.path);
+    expect(open.toSorted()).toEqual([
+      '/api/v2/auth/login',
+      '/api/v2/auth/logout',
+      '/auth/token',
+      '/healthz',
+      '/readyz',
+    ]);
+  });
+
+  it('asks for a writing permission wherever something is written', () => {
+    const writing = guarded().filter((operation) => !['GET', 'HEAD'].includes(operation.method));
+    const lax = writing.filter((operation) => !operation.access.startsWith('write:')).map((operation) => operation.id);
+    // Things callers do to themselves only.
+    expect(lax.toSorted()).toEqual(['change_password', 'favorite_dag', 'renew_token', 'unfavorite_dag']);
+  });
+});
+
+describe('every operation can be called by an administrator of the tenant: the tests reach it', () => {
+  it('succeeds with a request made from its schemas', async () => {
+    const seen = await outcomes(api.operations, async (operation) => {
+      const contents = await contentsFor(operation);
+      const answer = await call(operation, operation.access === 'public' ? undefined : admin, contents);
+      const outcome = outcomeOf(answer);
+      return outcome.startsWith('400') ? `${outcome}: ${answer.json<Problem>().detail}` : outcome;
+    });
+    expect(seen).toEqual(each(api.operations, (operation) => EXPECTED_TO_FAIL[operation.id] ?? 'ok'));
+  });
+});
+
+describe('without a good token', () => {
+  const bad: { what: string; outcome: string; token(): Promise<string | undefined> }[] = [
+    { what: 'no token', outcome: '401 not_authenticated', token: async () => undefined },
+    { what: 'garbage', outcome: '401 token_invalid', token: async () => 'made.up.token' },
+    { what: 'an expired token', outcome: '401 token_expired', token: () => resigned({ expiresAt: 1_000_000_000 }) },
+    { what: 'a token of an ended session', outcome: '401 session_ended', token: endedSession },
+    { what: 'a token with another secret', outcome: '401 token_invalid', token: () => resigned({}, 'x'.repeat(40)) },
+    { what: 'a token of an agent', outcome: '401 token_invalid', token: agentToken },
+    { what: 'a session of one tenant in another', outcome: '401 session_ended', token: tokenAcrossTenants },
+  ];
+
+  it.each(bad)('every operation refuses $what', async ({ outcome, token }) => {
+    const presented = await token();
+    const seen = await outcomes(guarded(), async (operation) => outcomeOf(await call(operation, presented, home)));
+    expect(seen).toEqual(each(guarded(), () => outcome));
+  });
+
+  it('every operation refuses a cookie just as it refuses a bearer', async () => {
+    const headers = { cookie: '_token=made.up.token', 'sec-fetch-site': 'same-origin' };
+    const seen = await outcomes(guarded(), async (operation) => {
+      const request = requestFor(api, operation, home.values);
+      return outcomeOf(await server.call(request.path, { ...request, headers }));
+    });
+    expect(seen).toEqual(each(guarded(), () => '401 token_invalid'));
+  });
+
+  it('no operation can be had by asking for its head', async () => {
+    const reading = guarded().filter((operation) => operation.method === 'GET');
+    const seen = await outcomes(reading, async (operation) => {
+      const { path } = requestFor(api, operation, home.values);
+      return String((await server.call(path, { method: 'HEAD' })).status);
+    });
+    expect(seen).toEqual(each(reading, () => '401'));
+  });
+
+  it('no operation can be had by writing its path in another way', async () => {
+    const onOne = guarded().filter((operation) => operation.path.endsWith('}'));
+    const seen = await outcomes(onOne, async ({ path, method }) => {
+      const withSlash = path.replaceAll(/\{\w+\}/g, 'a').replace(/a$/, 'with/slash');
+      const { status } = await server.call(withSlash, { method });
+      return [401, 404, 405].includes(status) ? 'refused' : String(status);
+    });
+    expect(seen).toEqual(each(onOne, () => 'refused'));
+  });
+});
+
+describe('each role', () => {
+  it.each([...ROLE_NAMES, 'none'] as const)('%s may do what its permissions say, and nothing else', async (role) => {
+    const held = new Set<string>(['user', ...(role === 'none' ? [] : ROLE_PERMISSIONS[role])]);
+    const seen = await outcomes(guarded(), async (operation) => {
+      const contents = await contentsFor(operation);
+      const answer = await call(operation, byRole.get(role), contents);
+      const outcome = outcomeOf(answer);
+      return outcome === '403 permission_denied' ? answer.json<Problem>().detail : outcome;
+    });
+    expect(seen).toEqual(
+      each(guarded(), (operation) =>
+        held.has(operation.access) ? (EXPECTED_TO_FAIL[operation.id] ?? 'ok') : denialOf(operation),
+      ),
+    );
+  });
+
+  it('is checked before the request is looked at: nonsense gets no more than a denial', async () => {
+    const viewer = new Set<string>(['user', ...ROLE_PERMISSIONS.viewer]);
+    const denied = guarded().filter((operation) => !viewer.has(operation.access));
+    expect(denied.length).toBeGreaterThan(5);
+    const seen = await outcomes(denied, async (operation) => {
+      const path = `${operation.path.replaceAll(/\{\w+\}/g, '~')}?limit=nonsense`;
+      const body = operation.body ? { body: '{' } : {};
+      return outcomeOf(await server.call(path, { ...operation, ...body, token: byRole.get('viewer') ?? '' }));
+    });
+    expect(seen).toEqual(each(denied, () => '403 permission_denied'));
+  });
+});
+
+describe('the administrator of another tenant', () => {
+  it('finds nothing under our ids, in path, query or body, and changes nothing of ours', async () => {
+    const before = await rowsOf('victim');
+    expect(JSON.stringify(before)).toContain(victim.marker);
+    // First those on one object: later ones make objects of the same names, which then are the caller's own.
+    const operations = guarded().toSorted((a, b) => Number(isOnOneObject(b)) - Number(isOnOneObject(a)));
+    const seen = await outcomes(operations, async (operation) => {
+      const answer = await call(operation, intruder, victim);
+      if (answer.text.includes(victim.marker)) return 'shows what is ours';
+      return isOnOneObject(operation) ? outcomeOf(answer) : 'shows nothing of ours';
+    });
+    expect(seen).toEqual(
+      each(operations, (operation) => (isOnOneObject(operation) ? '404 not_found' : 'shows nothing of ours')),
+    );
+    expect(await rowsOf('victim')).toEqual(before);
+  });
+
+  it('would have seen the marker, if anything had been seen', async () => {
+    const ours = await server.login(ADMIN_EMAIL, 'victim');
+    const reading = guarded().filter((operation) => operation.method === 'GET');
+    const seen = await outcomes(reading, async (operation) =>
+      (await call(operation, ours, victim)).text.includes(victim.marker) ? 'seen' : '',
+    );
+    const shown = reading.filter((operation) => seen[nameOf(operation)] === 'seen').map((operation) => operation.id);
+    const telling = [
+      'get_users',
+      'get_event_log',
+      'get_connections',
+      'get_connection',
+      'get_variables',
+      'get_variable',
+    ];
+    expect(shown).toEqual(expect.arrayContaining(telling));
+  });
+
+  it.each(['~', '*', '%25', '-', '_', '%2A', '..', '%2E%2E', 'null', '0', '%00'])(
+    'finds nothing with %s in place of an id',
+    async (wildcard) => {
+      const onOne = guarded().filter((operation) => operation.method === 'GET' && operation.path.includes('{'));
+      const seen = await outcomes(onOne, async ({ path }) => {
+        const answer = await server.call(path.replaceAll(/\{\w+\}/g, wildcard), { token: intruder });
+        if (answer.text.includes(victim.marker)) return 'shows what is ours';
+        return answer.status < 500 ? 'shows nothing of ours' : outcomeOf(answer);
+      });
+      expect(seen).toEqual(each(onOne, () => 'shows nothing of ours'));
+    },
+  );
+});
+
+async function claims(): Promise<UserClaims> {
+  const verified = await createTokenSigner(server.config.auth.jwt.secret).verifyUser(admin);
+  if (typeof verified === 'string') throw new Error(verified);
+  return verified;
+}
+
+const resigned = async (change: Partial<UserClaims>, secret = server.config.auth.jwt.secret): Promise<string> =>
+  createTokenSigner(secret).signUser({ ...(await claims()), ...change });
+
+async function endedSession(): Promise<string> {
+  const token = await server.login();
+  await server.call('/api/v2/auth/logout', { token });
+  return token;
+}
+
+async function tokenAcrossTenants(): Promise<string> {
+  const rows = await server.db.shared.selectFrom('tenants').select('id').where('name', '=', 'victim').execute();
+  return resigned({ tenantId: rows[0]?.id ?? '' });
+}
+
+async function agentToken(): Promise<string> {
+  const { userId, email, tenantName, tenantId, roles, sessionId, authTime } = await claims();
+  return new SignJWT({ email, tenant: tenantName, tenant_id: tenantId, roles, sid: sessionId, auth_time: authTime })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setSubject(userId)
+    .setIssuer('svc')
+    .setAudience('svc:agent')
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(server.config.auth.jwt.secret));
+}
+
+/** Every row of the tenant in every table that has tenants, those of later migrations included. */
+async function rowsOf(tenant: string): Promise<Record<string, unknown[]>> {
+  const tables = await sql<{ name: string }>`
+    select table_name as name from information_schema.columns
+    where table_schema = 'public' and column_name = 'tenant_id' order by 1`.execute(server.db.shared);
+  const rows: Record<string, unknown[]> = {};
+  for (const { name } of tables.rows) {
+    const result = await sql`
+      select t.* from ${sql.table(name)} t join tenants on tenants.id = t.tenant_id
+      where tenants.name = ${tenant} order by t::text`.execute(server.db.shared);
+    rows[name] = result.rows;
+  }
+  return rows;
+}
