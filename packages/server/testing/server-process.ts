@@ -18,6 +18,7 @@ export type ServerProcess = {
 
 export const PROCESS_ADMIN = { email: 'admin@example.com', password: 'correct horse battery' };
 
+const START_TIMEOUT_MS = 60_000;
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 /** Resolves when it listens, which is before it is ready. `settings` are configuration keys. */
@@ -58,7 +59,11 @@ export async function startServerProcess(input: {
     if (exited() !== null) throw new Error(`svc server ended with ${exited()}:\n${logLines.slice(-20).join('\n')}`);
   };
   // 'close' and not 'exit': by then its last words have been read.
-  const url = await Promise.race([listening, once(child, 'close').then(failIfExited)]);
+  const silence = sleep(START_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+    child.kill('SIGKILL');
+    throw new Error(`svc server does not listen after ${START_TIMEOUT_MS} ms:\n${logLines.slice(-20).join('\n')}`);
+  });
+  const url = await Promise.race([listening, once(child, 'close').then(failIfExited), silence]);
   if (url === undefined || child.pid === undefined) throw new Error('svc server did not start');
 
   return {
