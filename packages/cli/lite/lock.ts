@@ -2,14 +2,15 @@
  * One lite per data directory. The lock is a file that names its holder:
  *
  *   free ──create──▶ held ──release──▶ free
- *                     └─holder dies──▶ stale ──moved aside by the next start──▶ free
+ *                     └─holder dies──▶ stale ──removed by the next start──▶ free
  *
  * A pid alone proves nothing, since pids are used again (in a container svc is the same one after every restart): the
  * lock also records when the holder started.
  */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError, systemCode } from '../cli-error.ts';
 
 type Holder = { readonly pid: number; readonly started: string; readonly url?: string };
@@ -20,14 +21,17 @@ export type Lock = {
   release(): void;
 };
 
-export function acquireLock(file: string): Lock {
+/** Removing a stale lock takes a millisecond: a guard this old was left by a process that died in that one. */
+const GUARD_LIFETIME_MS = 5_000;
+const RETRY_MS = 20;
+
+export async function acquireLock(file: string): Promise<Lock> {
   const self: Holder = { pid: process.pid, started: startOf(process.pid) };
-  for (let attempt = 0; !create(file, self); attempt += 1) {
-    const holder = readLock(file);
-    if (holder !== undefined && isAlive(holder)) throw alreadyRunning(holder);
-    if (attempt >= 5)
-      throw new CliError(`the lock ${file} cannot be taken`, { hint: 'remove that file and try again' });
-    moveAside(file, holder);
+  while (!create(file, self)) {
+    const holder = holderOf(file);
+    if (holder !== undefined) throw alreadyRunning(holder);
+    removeStale(file);
+    await sleep(RETRY_MS);
   }
   return {
     announce: (url) => renameSync(written(file, { ...self, url }), file),
@@ -73,23 +77,24 @@ function readLock(file: string): Holder | undefined {
 }
 
 /**
- * Moved, then looked at, then removed: of two processes that find the same stale lock one moves it, and if the other
- * then moves the first one's fresh lock it sees that and puts it back.
+ * Under a guard of its own and after a second look: of several processes that find the same stale lock, none may remove
+ * the fresh one that another has just put in its place.
  */
-function moveAside(file: string, stale: Holder | undefined): void {
-  const aside = `${file}.${randomUUID()}`;
+function removeStale(file: string): void {
+  const guard = `${file}.takeover`;
   try {
-    renameSync(file, aside);
+    mkdirSync(guard);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return; // released in the meantime
-    throw error;
-  }
-  const moved = readLock(aside);
-  if (moved !== undefined && (moved.pid !== stale?.pid || moved.started !== stale.started)) {
-    renameSync(aside, file);
+    if (systemCode(error) !== 'EEXIST') throw error;
+    const { mtimeMs = Date.now() } = statSync(guard, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > GUARD_LIFETIME_MS) rmSync(guard, { recursive: true, force: true });
     return;
   }
-  rmSync(aside, { force: true });
+  try {
+    if (holderOf(file) === undefined) rmSync(file, { force: true });
+  } finally {
+    rmSync(guard, { recursive: true, force: true });
+  }
 }
 
 function isAlive(holder: Holder): boolean {

@@ -61,7 +61,7 @@ async function onOwnPostgres(input: {
     await use(runningUrl({ port: portOfRunning(directory), password }));
     return;
   }
-  const lock = acquireLock(directory.lock);
+  const lock = await acquireLock(directory.lock);
   try {
     const postgres = await startLitePostgres({ directory, password, onLog: () => {}, onRestart: () => {} });
     try {

@@ -11,7 +11,7 @@ import { checkBoot } from '@svc/server/config/boot-checks.ts';
 import { loadConfig } from '@svc/server/config/load.ts';
 import type { Config } from '@svc/server/config/load.ts';
 import type { RunningServer } from '@svc/server/server.ts';
-import { CliError, EXIT, messageOf } from '../cli-error.ts';
+import { CliError, EXIT, messageOf, usageError } from '../cli-error.ts';
 import { start } from '../commands/server.ts';
 import { warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
@@ -57,7 +57,7 @@ export async function runLite(context: CliContext, options: LiteOptions): Promis
   const config = loadLiteConfig(context, options);
   for (const warning of config.warnings) warn(context, warning);
   const directory = await prepareDataDirectory(options.dataDirectory, process.getuid?.() === 0);
-  const running: Running = { lock: acquireLock(directory.lock) };
+  const running: Running = { lock: await acquireLock(directory.lock) };
   const abandon = (): void => {
     running.postgres?.abandon();
     running.lock.release();
@@ -94,6 +94,7 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   const secrets = readOrMakeSecrets(directory.secrets);
   const defaults = await startingDefaults({ options, config, directory, secrets });
   const early = config.withDefaults(defaults);
+  refuseUnbootable(early);
   await refuseTakenPort(early);
   const log = createLiteLog({
     level: early.observability.logLevel,
@@ -188,6 +189,12 @@ async function startingDefaults(input: {
     ...(await address('server.metrics_addr', METRICS_PORT)),
     ...(await address('server.grpc_addr', GRPC_PORT)),
   };
+}
+
+/** What the control plane would refuse at the end is said at the beginning. */
+function refuseUnbootable(config: Config): void {
+  const { errors } = checkBoot(config);
+  if (errors.length > 0) throw usageError(`cannot start:\n${errors.map(({ message }) => `  - ${message}`).join('\n')}`);
 }
 
 /** Asked before Postgres starts: this is the commonest reason not to get up, and should not take seconds to say. */

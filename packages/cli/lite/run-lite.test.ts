@@ -1,0 +1,159 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { spawnSvc } from '../testing/spawn-svc.ts';
+import type { SpawnedSvc } from '../testing/spawn-svc.ts';
+import { probePort } from './ports.ts';
+
+let directory: string;
+let dataDir: string;
+let port: number;
+const running = new Set<SpawnedSvc>();
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'svc-lite-'));
+  chmodSync(directory, 0o755);
+  dataDir = join(directory, 'data');
+  port = (await probePort('127.0.0.1', 0)) ?? 0;
+});
+
+afterEach(async () => {
+  for (const lite of running) lite.kill('SIGTERM');
+  await Promise.all([...running].map((lite) => lite.ended));
+  running.clear();
+});
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function lite(...argv: string[]): SpawnedSvc {
+  const process = spawnSvc(['lite', ...argv, '--data-dir', dataDir]);
+  running.add(process);
+  return process;
+}
+
+async function started(...argv: string[]): Promise<SpawnedSvc> {
+  const process = lite('--port', String(port), ...argv);
+  await process.until('is running');
+  await process.until('Ctrl-C');
+  return process;
+}
+
+const adminPassword = (): string => readFileSync(join(dataDir, 'secrets', 'admin-password'), 'utf8').trim();
+
+async function login(password: string): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${port}/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'admin@localhost', password }),
+  });
+  return response.status;
+}
+
+const postgresPid = (): number =>
+  Number.parseInt(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+
+/** Not `kill -0`: an orphan whose new parent does not collect it would look alive for ever. */
+const isRunning = (pid: number): boolean => {
+  try {
+    return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z');
+  } catch {
+    return false;
+  }
+};
+
+// One installation through its life: the tests follow each other.
+describe('svc lite', () => {
+  it('starts from nothing, shows the password once, and everything it keeps is for its owner', async () => {
+    const first = await started();
+    expect(first.output()).toContain(adminPassword());
+    expect(first.output()).toContain('shown this once');
+    expect(await login(adminPassword())).toBe(200);
+    const secrets = join(dataDir, 'secrets');
+    expect(statSync(secrets).mode & 0o777).toBe(0o700);
+    expect(readdirSync(secrets).map((name) => statSync(join(secrets, name)).mode & 0o777)).toEqual(
+      Array.from({ length: 4 }, () => 0o600),
+    );
+    const log = readFileSync(join(dataDir, 'svc.log'), 'utf8');
+    expect(log).toContain('"msg":"ready"');
+    expect(log).not.toContain(adminPassword());
+  });
+
+  it('stops everything at Ctrl-C and comes back with the same data, without showing the password again', async () => {
+    const first = await started();
+    const postgres = postgresPid();
+    first.kill('SIGINT');
+    expect(await first.ended).toBe(0);
+    expect(first.output()).toContain('Stopped.');
+    expect(isRunning(postgres)).toBe(false);
+    expect(existsSync(join(dataDir, 'lite.lock'))).toBe(false);
+    const second = await started();
+    expect(second.output()).not.toContain(adminPassword());
+    expect(await login(adminPassword())).toBe(200);
+  });
+
+  it('recovers from SIGKILL: the Postgres left behind is stopped, the lock taken over, no data lost', async () => {
+    const killed = await started();
+    const orphan = postgresPid();
+    killed.kill('SIGKILL');
+    expect(await killed.ended).toBe('SIGKILL');
+    expect(isRunning(orphan)).toBe(true);
+    await started();
+    expect(isRunning(orphan)).toBe(false);
+    expect(await login(adminPassword())).toBe(200);
+  });
+
+  it('refuses a second instance on its data, naming the first; and a taken port, naming who has it', async () => {
+    const first = await started();
+    const second = lite('--port', '0');
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toContain(`process ${first.pid} at http://127.0.0.1:${port}`);
+    const other = spawnSvc(['lite', '--port', String(port), '--data-dir', join(directory, 'other')]);
+    expect(await other.ended).toBe(2);
+    expect(other.output()).toContain(`server.http_addr: 127.0.0.1:${port} is in use`);
+    expect(other.output()).toContain(`svc lite --port ${port + 1}`);
+  });
+
+  it('gives out a new password, running or not, which ends sessions and makes the old one useless', async () => {
+    const old = adminPassword();
+    const stopped = spawnSvc(['lite', 'reset-password', '--data-dir', dataDir]);
+    expect(await stopped.ended).toBe(0);
+    const second = adminPassword();
+    expect(stopped.output()).toContain(second);
+    await started();
+    expect(await login(old)).toBe(401);
+    expect(await login(second)).toBe(200);
+    const whileRunning = spawnSvc(['lite', 'reset-password', '--data-dir', dataDir]);
+    expect(await whileRunning.ended).toBe(0);
+    expect(await login(second)).toBe(401);
+    expect(await login(adminPassword())).toBe(200);
+  });
+
+  it('brings its Postgres back when that is killed', async () => {
+    const process = await started();
+    execFileSync('kill', ['-9', String(postgresPid())]);
+    await process.until('Postgres is back');
+    expect(await login(adminPassword())).toBe(200);
+  });
+
+  it('says in words when the data was written by another major version of Postgres', async () => {
+    const version = join(dataDir, 'postgres', 'PG_VERSION');
+    const real = readFileSync(version, 'utf8');
+    writeFileSync(version, '12\n');
+    const process = lite('--port', String(port));
+    expect(await process.ended).toBe(1);
+    expect(process.output()).toContain('was written by Postgres 12');
+    expect(process.output()).not.toContain('    at ');
+    writeFileSync(version, real);
+  });
+});

@@ -1,0 +1,48 @@
+/** `bin/svc` as a process of its own, for signals, exit codes and what outlives it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const SVC = fileURLToPath(new URL('../../../bin/svc', import.meta.url));
+
+export type SpawnedSvc = {
+  readonly pid: number;
+  /** Both streams, as a person would see them. */
+  output(): string;
+  /** Resolves when the output has this text; rejects when the process ends without it. */
+  until(text: string): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+  /** The exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+};
+
+export function spawnSvc(argv: readonly string[], env: Record<string, string> = {}): SpawnedSvc {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(SVC, [...argv], { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  const changed = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      for (const wake of changed) wake();
+    });
+  }
+  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals | null);
+  return {
+    pid: child.pid ?? 0,
+    output: () => output,
+    until: (text) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (!output.includes(text)) return;
+          changed.delete(look);
+          resolve();
+        };
+        changed.add(look);
+        void ended.then((how) => reject(new Error(`svc ended (${how}) without saying "${text}":\n${output}`)));
+        look();
+      }),
+    kill: (signal) => void child.kill(signal),
+    ended,
+  };
+}
