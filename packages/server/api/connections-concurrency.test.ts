@@ -21,9 +21,14 @@ const call = (method: string, path: string, body?: Body) =>
   server.call(`/api/v2${path}`, { method, token, ...(body && { body }) });
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 
+/** An action for each, so that the locks are taken one by one. */
 const overwriteAll = (ids: readonly string[], host: string) => {
-  const entities = ids.map((id) => ({ connection_id: id, conn_type: 'x', host }));
-  return call('PATCH', '/connections', { actions: [{ action: 'create', entities, action_on_existence: 'overwrite' }] });
+  const actions = ids.map((id) => ({
+    action: 'create',
+    entities: [{ connection_id: id, conn_type: 'x', host }],
+    action_on_existence: 'overwrite',
+  }));
+  return call('PATCH', '/connections', { actions });
 };
 
 function source() {
