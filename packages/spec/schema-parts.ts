@@ -7,6 +7,10 @@ export const closed = { additionalProperties: false } as const;
 export const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
+/** One of a closed list. The type is given because a mapped array has lost its members' types. */
+export const Words = <T extends string>(words: readonly T[], description: string) =>
+  Type.Unsafe<T>(Type.Enum([...words], { description }));
+
 export const Text = (description: string) => Type.String({ description });
 export const Flag = (description: string) => Type.Boolean({ description });
 export const Count = (description: string, minimum = 0) => Type.Integer({ minimum, description });

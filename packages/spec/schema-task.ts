@@ -13,14 +13,15 @@ import {
   PythonValues,
   Seconds,
   Text,
+  Words,
   closed,
 } from './schema-parts.ts';
 import { AssetCondition } from './timetables/schema.ts';
-import { TRIGGER_RULE_NAMES } from './trigger-rules.ts';
+import { TRIGGER_RULE_NAMES, type TriggerRule } from './trigger-rules.ts';
 
-export const TriggerRuleSchema = Type.Union(
-  TRIGGER_RULE_NAMES.map((name) => Type.Literal(name)),
-  { description: 'when it may run, judged by its direct upstream tasks' },
+export const TriggerRuleSchema = Words<TriggerRule>(
+  TRIGGER_RULE_NAMES,
+  'when it may run, judged by its direct upstream tasks',
 );
 
 const OperatorSpec = Type.Object(
@@ -146,7 +147,7 @@ export const TaskSpec = Type.Object(
         pre_execute: Type.Optional(PythonValue('before execute; `run_if` and `skip_if` are here')),
         post_execute: Type.Optional(PythonValue('after execute')),
       },
-      closed,
+      { ...closed, description: 'only those that exist' },
     ),
     docs: Type.Object(
       {
@@ -156,7 +157,7 @@ export const TaskSpec = Type.Object(
         doc_yaml: Nullable(Type.String(), 'YAML'),
         doc_rst: Nullable(Type.String(), 'reStructuredText'),
       },
-      closed,
+      { ...closed, description: 'documentation by kind' },
     ),
   },
   closed,

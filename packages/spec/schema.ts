@@ -14,10 +14,11 @@ import {
   PythonValues,
   Seconds,
   Text,
+  Words,
   closed,
 } from './schema-parts.ts';
 import { TaskSpec } from './schema-task.ts';
-import { RUN_TYPES } from './states.ts';
+import { RUN_TYPES, type RunType } from './states.ts';
 import { TimetableSpec } from './timetables/schema.ts';
 
 export const SCHEMA_VERSION = '1.0';
@@ -51,7 +52,7 @@ export const DagSection = Type.Object(
     dagrun_timeout: Seconds('longest duration of a run'),
     is_paused_upon_creation: Nullable(Type.Boolean(), 'null: as the server says'),
     fail_fast: Flag('the first failure ends the run'),
-    allowed_run_types: Nullable(Type.Array(Type.Union(RUN_TYPES.map((name) => Type.Literal(name)))), 'null: all'),
+    allowed_run_types: Nullable(Type.Array(Words<RunType>(RUN_TYPES, 'run type')), 'null: all'),
     access_control: PythonValue('roles and permissions'),
     render_template_as_native_obj: Flag('templates give Python values'),
     template_searchpath: Ids('folders of template files'),
@@ -80,7 +81,7 @@ export const GroupSpec = Type.Object(
     default_args: PythonValues('as written'),
     mapping: Nullable(MappingSpec, 'what a mapped group is expanded over'),
     children: Type.Array(
-      Type.Object({ kind: Type.Union([Type.Literal('task'), Type.Literal('group')]), id: Text('full id') }, closed),
+      Type.Object({ kind: Words(['task', 'group'], 'task or group'), id: Text('full id') }, closed),
       { description: 'in the order defined' },
     ),
     upstream_group_ids: Ids('groups drawn before it'),
@@ -124,17 +125,26 @@ const AssetsSection = Type.Object(
     assets: Type.Array(
       Type.Object(
         {
-          type: Type.Literal('asset'),
+          type: Type.Literal('asset', { description: 'fixed' }),
           name: Text('name'),
           uri: Text('URI'),
           extra: PythonValues('facts about it'),
           ...assetRoles,
-          watchers: Type.Array(Type.Object({ name: Text('name'), trigger: PythonValue('trigger') }, closed)),
+          watchers: Type.Array(Type.Object({ name: Text('name'), trigger: PythonValue('trigger') }, closed), {
+            description: 'triggers that make events for it',
+          }),
         },
         closed,
       ),
+      { description: 'assets, sorted by name' },
     ),
-    aliases: Type.Array(Type.Object({ type: Type.Literal('asset_alias'), name: Text('name'), ...assetRoles }, closed)),
+    aliases: Type.Array(
+      Type.Object(
+        { type: Type.Literal('asset_alias', { description: 'fixed' }), name: Text('name'), ...assetRoles },
+        closed,
+      ),
+      { description: 'aliases, sorted by name' },
+    ),
   },
   { ...closed, description: 'every asset the DAG reads, writes or waits for' },
 );

@@ -12,7 +12,9 @@ A DAG file is hostile until proven otherwise, so the child, not the server, exec
 - gives it limits (address space, CPU seconds, file size, open files, processes) and a wall clock,
 - puts it into a process group of its own and kills the whole group at the end, whatever the outcome,
 - collects processes that left the group (the server is their sub-reaper) and kills those too,
-- counts the processes the file started while it runs, because RLIMIT_NPROC does not bind root,
+- when it is root itself, gives the child a user id of its own (with the right to read files, and no other): the
+  kernel does not limit the processes of root, and a fork bomb is over before anybody could count,
+- counts the processes the file started while it runs,
 - reads its output and its result from pipes with a cap on each, and trusts the result only as JSON.
 """
 
@@ -42,6 +44,7 @@ class _Job:
         self.pid = 0
         self.fds: dict = {}
         self.failure: dict | None = None
+        self.status: int | None = None
         self.next_count = self.started + _POLL_SECONDS
 
     @property
@@ -51,6 +54,14 @@ class _Job:
 
 def _failure(kind: str, message: str, instead: str = "") -> dict:
     return {"type": kind, "message": message, "line": None, "instead": instead, "traceback": ""}
+
+
+def _too_many_processes(limits: Limits) -> dict:
+    return _failure(
+        "processes",
+        f"the file started more than {limits.processes:g} processes",
+        "Start processes inside tasks, not at the top level",
+    )
 
 
 class Server:
@@ -123,11 +134,7 @@ class Server:
         if job.failure is None and now >= job.next_count:
             job.next_count = now + _POLL_SECONDS
             if group_size(job.pid) > job.limits.processes:
-                job.failure = _failure(
-                    "processes",
-                    f"the file started more than {job.limits.processes} processes",
-                    "Start processes inside tasks, not at the top level",
-                )
+                job.failure = _too_many_processes(job.limits)
 
     def step(self) -> list:
         """One turn: start, read, check, finish. Returns the answers that became ready."""
@@ -143,25 +150,55 @@ class Server:
         answers = []
         for job in list(self.jobs.values()):
             self._check(job, now)
-            # The result pipe closes when the child has said everything (or died); strays may hold the output pipe.
-            if job.failure is not None or "result" not in job.fds.values():
+            # The result pipe closes when the child has said everything or died. A process the file left behind may
+            # hold it open, so the child's own end counts too, once nothing is left to read.
+            said_all = "result" not in job.fds.values()
+            if job.failure is not None or said_all or (not ready and self._has_ended(job)):
                 answers.append(self._finish(job))
         return answers
 
+    def _has_ended(self, job: _Job) -> bool:
+        pid, status = os.waitpid(job.pid, os.WNOHANG)
+        if not pid:
+            return False
+        job.status = status
+        # It may have written and ended since we last looked: read what is there now.
+        while job.failure is None and job.fds and (left := select.select(list(job.fds), [], [], 0)[0]):
+            for fd in left:
+                self._read(job, fd)
+        return True
+
     def _finish(self, job: _Job) -> str:
+        if job.failure is None:
+            self._check_leftovers(job)
         try:
             os.killpg(job.pid, signal.SIGKILL)
         except OSError:
             pass
-        try:
-            _, status = os.waitpid(job.pid, 0)
-        except ChildProcessError:
-            status = 0
+        if job.status is None:
+            _, job.status = os.waitpid(job.pid, 0)
         del self.jobs[job.pid]
         for fd in job.fds:
             os.close(fd)
         reap_strays(set(self.jobs))
-        return _answer(job, status)
+        return _answer(job, job.status)
+
+    @staticmethod
+    def _check_leftovers(job: _Job) -> None:
+        """The file has answered. If its group outlives it, count: a fork bomb that met the kernel's limit ends here."""
+        patience = time.monotonic() + 0.2
+        while job.status is None and time.monotonic() < patience:
+            pid, status = os.waitpid(job.pid, os.WNOHANG)
+            if pid:
+                job.status = status
+            else:
+                time.sleep(0.0005)
+        try:
+            os.killpg(job.pid, 0)
+        except OSError:
+            return
+        if group_size(job.pid) > job.limits.processes:
+            job.failure = _too_many_processes(job.limits)
 
     def run(self, requests) -> None:
         """Serves lines from `requests` until it ends. Reading never blocks while jobs are running."""

@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { CompiledSpec } from './schema.ts';
+import { findCycle, topologicalOrder } from './task-graph.ts';
+import { makeSpec, makeTask } from './testing/make-spec.ts';
+import { specProblems, validateSpec } from './validate.ts';
+
+const change = (edit: (spec: CompiledSpec) => void): string[] => {
+  const spec = structuredClone(
+    makeSpec({ tasks: [makeTask('a', { downstream: ['b'] }), makeTask('b', { upstream: ['a'] })] }),
+  );
+  edit(spec);
+  return validateSpec(spec);
+};
+
+describe('a spec', () => {
+  it('that the compiler could have written has no problems', () => {
+    expect(change(() => {})).toEqual([]);
+  });
+
+  it('of an unknown version says to compile again, and only that', () => {
+    expect(change((spec) => Object.assign(spec, { schema_version: '2.0' }))).toEqual([
+      'schema_version: version "2.0" is not supported; compile the DAG again',
+    ]);
+  });
+
+  it('with a wrong field is refused with the task and the field in words', () => {
+    expect(change((spec) => Object.assign(spec.tasks[1]?.policy ?? {}, { retries: 'three' }))).toEqual([
+      'tasks[b].policy.retries: must be integer',
+    ]);
+    expect(change((spec) => Object.assign(spec.tasks[0] ?? {}, { surprise: 1 }))).toEqual([
+      'tasks[a]: must not have additional properties: surprise',
+    ]);
+    expect(change((spec) => delete (spec.dag as Partial<CompiledSpec['dag']>).catchup)[0]).toContain(
+      'dag: must have required properties catchup',
+    );
+  });
+
+  it('that is no object at all is refused, not crashed on', () => {
+    for (const value of [null, undefined, 1, 'x', [], {}, { schema_version: '1.0' }]) {
+      expect(specProblems(value).length).toBeGreaterThan(0);
+    }
+  });
+
+  it('with thousands of errors answers with a few', () => {
+    const spec = { ...makeSpec({ tasks: [] }), tasks: Array.from({ length: 5_000 }, () => ({})) };
+    expect(specProblems(spec).length).toBeLessThanOrEqual(20);
+  });
+});
+
+describe('references', () => {
+  it.each<[string, (spec: CompiledSpec) => void, string]>([
+    ['a task listed twice', (spec) => spec.tasks.push(makeTask('a', {})), "task id 'a' is used twice"],
+    [
+      'an upstream task that is not there',
+      (spec) => spec.tasks[0]?.upstream_task_ids.push('ghost'),
+      "task 'ghost' does not exist",
+    ],
+    [
+      'an edge that only one side knows',
+      (spec) => spec.tasks[0]?.downstream_task_ids.splice(0),
+      "task 'a' does not say so",
+    ],
+    ['an edge missing from edges', (spec) => spec.edges.splice(0), "edge to 'b' is missing in edges"],
+    ['an edge listed twice', (spec) => spec.edges.push(...spec.edges), 'an edge is listed twice'],
+    [
+      'a value of a task that is not there',
+      (spec) =>
+        Object.assign(spec.tasks[0] ?? {}, {
+          arguments: { x: [{ deep: { __type: 'xcom', task_id: 'ghost', key: 'k' } }] },
+        }),
+      "tasks[a].arguments: refers to the value of task 'ghost'",
+    ],
+    [
+      'a group that is not there',
+      (spec) => Object.assign(spec.tasks[0] ?? {}, { group_id: 'ghost' }),
+      "child task 'a' says it is in 'ghost'",
+    ],
+    [
+      'a child that is not there',
+      (spec) => spec.groups[0]?.children.push({ kind: 'group', id: 'ghost' }),
+      "child group 'ghost' does not exist",
+    ],
+    [
+      'a task in no group',
+      (spec) => spec.groups[0]?.children.splice(0, 1),
+      'tasks[a].group_id: no group lists it as a child',
+    ],
+    ['no root group', (spec) => spec.groups.splice(0), 'must be the root'],
+    [
+      'a template file that is not stored',
+      (spec) => spec.tasks[0]?.template_files.push({ field: 'f', path: 'x.sql' }),
+      "file 'x.sql' is not in files",
+    ],
+    ['a bad task id', (spec) => spec.tasks.push(makeTask('a b', {})), "'a b' is not a valid task id"],
+  ])('%s is found', (_, edit, message) => {
+    expect(change(edit).join('\n')).toContain(message);
+  });
+});
+
+describe('params', () => {
+  const withParam = (schema: Record<string, unknown>, value: unknown): string[] =>
+    change((spec) =>
+      spec.params.push({ name: 'p', schema, description: null, source: 'dag', has_default: true, default: value }),
+    );
+
+  it('whose default breaks its own schema are found before the first run is', () => {
+    expect(withParam({ type: 'integer', minimum: 1 }, 0)).toEqual(['params[p]: its default 0 must be >= 1']);
+    expect(withParam({ enum: ['a', 'b'] }, 'c')[0]).toContain('params[p]: its default "c"');
+    expect(withParam({ type: 'integer', minimum: 1 }, 5)).toEqual([]);
+    expect(withParam({ type: 'string', title: 'T', description_md: 'x' }, 'y')).toEqual([]);
+  });
+
+  it('may be empty by default, which means: ask', () => {
+    expect(withParam({ type: 'string' }, null)).toEqual([]);
+  });
+});
+
+describe('cycles', () => {
+  const graph = (edges: readonly (readonly [string, string])[], ids: readonly string[]) =>
+    ids.map((id) => ({
+      task_id: id,
+      upstream_task_ids: [...new Set(edges.filter(([, to]) => to === id).map(([from]) => from))].sort(),
+      downstream_task_ids: [...new Set(edges.filter(([from]) => from === id).map(([, to]) => to))].sort(),
+    }));
+
+  it('are told as the path that closes', () => {
+    expect(
+      findCycle(
+        graph(
+          [
+            ['a', 'b'],
+            ['b', 'c'],
+            ['c', 'a'],
+            ['x', 'a'],
+          ],
+          ['x', 'a', 'b', 'c'],
+        ),
+      ),
+    ).toEqual(['a', 'b', 'c', 'a']);
+    expect(findCycle(graph([['a', 'a']], ['a']))).toEqual(['a', 'a']);
+    expect(
+      change((spec) => {
+        spec.tasks[0]?.upstream_task_ids.push('b');
+        spec.tasks[1]?.downstream_task_ids.push('a');
+        spec.edges.push({ from: 'b', to: 'a', label: null, is_setup_teardown: false });
+      }),
+    ).toEqual(['tasks: the tasks wait for each other in a circle: a >> b >> a']);
+  });
+
+  it('exist exactly when no order exists, for any graph', () => {
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const pair = fc.tuple(fc.constantFrom(...ids), fc.constantFrom(...ids));
+    fc.assert(
+      fc.property(fc.array(pair, { maxLength: 14 }), (edges) => {
+        const tasks = graph(edges, ids);
+        const order = topologicalOrder(tasks);
+        const cycle = findCycle(tasks);
+        const place = (id: string): number => order.indexOf(id);
+        const ordered = order.length === ids.length && edges.every(([from, to]) => place(from) < place(to));
+        const steps = cycle?.slice(1).map((to, index) => [cycle[index], to] as const) ?? [];
+        const closed = cycle?.[0] === cycle?.at(-1);
+        const real = closed && steps.every(([from, to]) => edges.some((edge) => edge[0] === from && edge[1] === to));
+        expect({ ordered, cyclic: cycle !== undefined, real }).toEqual({
+          ordered: !cycle,
+          cyclic: !ordered,
+          real: true,
+        });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('do not overflow the stack on a chain of twenty thousand', () => {
+    const ids = Array.from({ length: 20_000 }, (_, index) => `t${index}`);
+    const tasks = ids.map((id, index) => ({
+      task_id: id,
+      upstream_task_ids: index > 0 ? [`t${index - 1}`] : [],
+      downstream_task_ids: index < ids.length - 1 ? [`t${index + 1}`] : [],
+    }));
+    expect(topologicalOrder(tasks)).toEqual(ids);
+  });
+});

@@ -1,0 +1,43 @@
+"""Helpers of the tests: compile a text or a file through the real server, in a forked child."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+
+TESTS = os.path.dirname(os.path.abspath(__file__))
+PYTHON = os.path.dirname(TESTS)
+for folder in (PYTHON, os.path.join(PYTHON, "golden")):
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+
+from svc_runtime.compile_server import Server  # noqa: E402
+
+
+def compile_path(path: str, folder: str | None = None, **limits) -> dict:
+    server = Server()
+    server.submit({"id": 1, "path": path, "dags_folder": folder or os.path.dirname(path), "limits": limits})
+    while not (answers := server.step()):
+        pass
+    return json.loads(answers[0])
+
+
+def compile_text(text: str, **limits) -> dict:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "dag.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return compile_path(path, folder, **limits)
+
+
+def spec_of(text: str) -> dict:
+    answer = compile_text(text)
+    assert answer["ok"], answer["error"]
+    assert len(answer["dags"]) == 1, [dag["dag_id"] for dag in answer["dags"]]
+    return answer["dags"][0]["spec"]
+
+
+def tasks_of(text: str) -> dict:
+    return {task["task_id"]: task for task in spec_of(text)["tasks"]}
