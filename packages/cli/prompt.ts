@@ -24,16 +24,17 @@ export function ask(streams: Streams, question: string, options: { hidden?: bool
   const output = options.hidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : stderr;
   const lines = createInterface({ input: stdin, output, terminal: true });
   return new Promise((resolve, reject) => {
+    // Closing emits `close` at once: the answer has to be given before.
     lines.once('SIGINT', () => {
-      lines.close();
       stderr.write('\n');
       reject(new CliError('interrupted', { exitCode: EXIT.interrupted }));
+      lines.close();
     });
     lines.once('line', (line) => {
-      lines.close();
       if (options.hidden) stderr.write('\n');
       resolve(line);
+      lines.close();
     });
-    lines.once('close', () => resolve('')); // Ctrl-D: an empty answer, unless there has been one
+    lines.once('close', () => resolve('')); // Ctrl-D
   });
 }

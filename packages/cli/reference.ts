@@ -54,7 +54,7 @@ function describe(command: SvcCommand, parent: string, level: number): string[] 
     `${command.description()}.`,
     ...(children.length === 0 || options.length > 0 ? [`\`\`\`\n${name} ${command.usage()}\n\`\`\``] : []),
     ...(rows.length === 0 ? [] : [table(rows)]),
-    ...notes.map((note) => note.replaceAll('\n', ' ')),
+    ...notes.map((note) => prose(note.replaceAll('\n', ' '))),
     ...(examples.length === 0
       ? []
       : [`\`\`\`sh\n${examples.map(({ meaning, command: line }) => `# ${meaning}\n${line}`).join('\n')}\n\`\`\``]),
@@ -66,7 +66,10 @@ const table = (rows: readonly (readonly [string, string])[]): string =>
   [
     '| Argument or option | Meaning |',
     '|---|---|',
-    ...rows.map(([name, text]) => `| \`${cell(name)}\` | ${cell(text)} |`),
+    ...rows.map(([name, text]) => `| \`${cell(name)}\` | ${prose(cell(text))} |`),
   ].join('\n');
 
 const cell = (text: string): string => text.replaceAll('|', String.raw`\|`);
+
+/** Three asterisks are a mask here, not emphasis. */
+const prose = (text: string): string => text.replaceAll('***', '`***`');

@@ -48,6 +48,7 @@ async function run(context: CliContext, workspace: string | undefined, options: 
   await runLite(context, {
     ...options,
     dataDirectory: dataDirectory(context, options),
+    isDefaultDirectory: options.dataDir === undefined,
     workspace: exists ? path : undefined,
     verbose: options.verbose === true,
   });

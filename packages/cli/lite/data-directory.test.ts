@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -32,7 +32,8 @@ describe('the data directory', () => {
   it('below a directory that only its owner may enter is refused for root, whose Postgres is another user', async () => {
     const closed = join(parent, 'closed');
     mkdirSync(closed, { mode: 0o700 });
-    await expect(prepareDataDirectory(join(closed, 'lite'), true)).rejects.toThrow(`lies below ${closed}`);
+    await expect(prepareDataDirectory(join(closed, 'svc', 'lite'), true)).rejects.toThrow(`lies below ${closed}`);
+    expect(readdirSync(closed)).toEqual([]);
   });
 
   it('that is a file is refused in words', async () => {

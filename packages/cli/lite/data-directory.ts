@@ -40,6 +40,7 @@ export function defaultDataDirectory(input: { env: Environment; home: string; is
 
 export async function prepareDataDirectory(path: string, isRoot: boolean): Promise<DataDirectory> {
   const directory = dataDirectoryAt(path);
+  if (isRoot) await refuseUnreachable(path);
   try {
     // Others may pass through only where Postgres, as another user, has to.
     const mode = isRoot ? 0o711 : 0o700;
@@ -53,7 +54,6 @@ export async function prepareDataDirectory(path: string, isRoot: boolean): Promi
   } catch (error) {
     throw unusable(path, error);
   }
-  if (isRoot) await refuseUnreachable(path);
   return directory;
 }
 
@@ -84,8 +84,8 @@ export function unusable(path: string, error: unknown): CliError {
 async function refuseUnreachable(path: string): Promise<void> {
   const owner = await postgresUser();
   for (let parent = dirname(path); parent !== dirname(parent); parent = dirname(parent)) {
-    const { mode, uid } = await stat(parent);
-    if ((mode & 0o001) === 0 && uid !== owner) {
+    const found = await stat(parent).catch(() => undefined); // not there yet: made by us, and passable
+    if (found !== undefined && (found.mode & 0o001) === 0 && found.uid !== owner) {
       throw new CliError(
         `the data directory ${path} lies below ${parent}, which only its owner may enter; started by root, Postgres runs as the user "postgres" and cannot get there`,
         { hint: 'choose a place such as /var/lib/svc/lite with --data-dir, or start svc as an ordinary user' },

@@ -16,6 +16,7 @@ import { start } from '../commands/server.ts';
 import { warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { prepareSchema } from '../database.ts';
+import { columnsOf } from '../output/terminal.ts';
 import { runStages } from '../progress.ts';
 import type { ConfigOptions } from '../server-config.ts';
 import { endOnUncaught, listenForStop } from '../stop-signal.ts';
@@ -40,6 +41,7 @@ import { renderWelcome } from './welcome.ts';
 
 export type LiteOptions = ConfigOptions & {
   dataDirectory: string;
+  isDefaultDirectory: boolean;
   port?: number;
   /** Absolute path. */
   workspace: string | undefined;
@@ -160,9 +162,10 @@ async function bringUp({ context, options, config, directory, running, stop }: S
         user: devNoAuth ? undefined : bootstrap.email,
         password,
         dataDirectory: directory.path,
+        dataDirectoryOption: options.isDefaultDirectory ? '' : ` --data-dir ${directory.path}`,
         workspace: early.ui.workspace === '' ? undefined : early.ui.workspace,
       },
-      context.stdout.isTTY,
+      columnsOf(context.stdout),
     ),
   );
   log.showProblems();

@@ -10,12 +10,14 @@ export type Welcome = {
     | { readonly kind: 'kept'; readonly file: string }
     | { readonly kind: 'configured'; readonly origin: string };
   readonly dataDirectory: string;
+  /** What further commands need to find it again: ` --data-dir …`, or nothing. */
+  readonly dataDirectoryOption: string;
   readonly workspace: string | undefined;
 };
 
-/** What a person needs after the start, and no more. `boxed` for terminals. */
-export function renderWelcome(welcome: Welcome, boxed: boolean): string {
-  const { version, url, user, dataDirectory, workspace } = welcome;
+/** What a person needs after the start, and no more. In a box where it fits into the columns of a terminal. */
+export function renderWelcome(welcome: Welcome, columns: number | undefined): string {
+  const { version, url, user, dataDirectory, dataDirectoryOption, workspace } = welcome;
   const facts: (readonly [string, string])[] = [
     ['URL', url],
     ...(user === undefined ? ([['Login', 'none needed (auth.dev_no_auth)']] as const) : loginFacts(welcome, user)),
@@ -24,11 +26,13 @@ export function renderWelcome(welcome: Welcome, boxed: boolean): string {
   ];
   const steps = [
     ['Log in from here', `svc auth login --server ${url}${user === undefined ? '' : ` --username ${user}`}`],
-    ['New password', 'svc lite reset-password'],
+    ['New password', `svc lite reset-password${dataDirectoryOption}`],
     ['Stop', 'Ctrl-C'],
   ] as const;
   const lines = [`svc ${version} is running`, '', ...aligned(facts), '', ...aligned(steps)];
-  return `\n${(boxed ? box(lines) : lines).join('\n')}\n`;
+  const boxed = box(lines);
+  const fits = columns !== undefined && widthOf(boxed[0] ?? '') <= columns;
+  return `\n${(fits ? boxed : lines).join('\n')}\n`;
 }
 
 function loginFacts({ password }: Welcome, user: string): (readonly [string, string])[] {
@@ -42,7 +46,7 @@ function loginFacts({ password }: Welcome, user: string): (readonly [string, str
     case 'kept':
       return [
         ['User', user],
-        ['Password', `as before; the first one is in ${password.file}`],
+        ['Password', `as before (${password.file}, unless changed since)`],
       ];
     case 'configured':
       return [
