@@ -11,8 +11,9 @@ const PACKAGES: Record<string, readonly string[]> = {
   web: [],
   mcp: ['spec'],
   agent: ['spec'],
+  compiler: ['spec'],
   server: ['spec', 'web'],
-  cli: ['spec', 'server'],
+  cli: ['spec', 'compiler', 'server'],
 };
 
 const SERVER_FOLDERS: Record<string, readonly string[]> = {
@@ -22,7 +23,8 @@ const SERVER_FOLDERS: Record<string, readonly string[]> = {
   db: [],
   auth: ['db', 'config'],
   scheduling: ['db', 'config', 'telemetry'],
-  api: ['auth', 'config', 'db', 'telemetry', 'vault', 'version.ts'],
+  dags: ['db'],
+  api: ['auth', 'config', 'dags', 'db', 'telemetry', 'vault', 'version.ts'],
 };
 
 function sourceFiles(folder: string): string[] {

@@ -1,0 +1,49 @@
+/** A whole workspace, several files at once, and the one rule that spans them: a DAG id belongs to one place. */
+import { compileUnit } from './compile-unit.ts';
+import type { CompiledUnit } from './compile-unit.ts';
+import type { Compiler } from './compiler.ts';
+import { discover } from './discover.ts';
+
+export type WorkspaceProgress = { done: number; total: number; latest: CompiledUnit };
+
+export async function compileWorkspace(input: {
+  workspace: string;
+  compiler: Compiler;
+  onProgress?: (progress: WorkspaceProgress) => void;
+}): Promise<CompiledUnit[]> {
+  const units = await discover(input.workspace);
+  let done = 0;
+  const compiled = await Promise.all(
+    units.map(async (unit) => {
+      const latest = await compileUnit(input.compiler, unit);
+      done += 1;
+      input.onProgress?.({ done, total: units.length, latest });
+      return latest;
+    }),
+  );
+  return refuseDuplicates(compiled);
+}
+
+/** Neither of two places that claim an id gets it: whichever came first would be an accident. */
+export function refuseDuplicates(compiled: readonly CompiledUnit[]): CompiledUnit[] {
+  const places = new Map<string, string[]>();
+  for (const result of compiled) {
+    for (const { dagId } of result.ok ? result.artifacts : [])
+      places.set(dagId, [...(places.get(dagId) ?? []), result.unit.name]);
+  }
+  return compiled.map((result) => {
+    if (!result.ok) return result;
+    const claimed = result.artifacts.filter(({ dagId }) => (places.get(dagId)?.length ?? 0) > 1);
+    if (claimed.length === 0) return result;
+    const problems = claimed.map(({ dagId, spec }) => ({
+      file: spec.source.path,
+      line: null,
+      column: null,
+      message: `the DAG id "${dagId}" is claimed by ${places.get(dagId)?.join(' and ')}`,
+      instead: 'Give each its own dag_id',
+      traceback: '',
+    }));
+    const { artifacts: _refused, project: _unused, ...base } = result;
+    return { ...base, ok: false, problems };
+  });
+}

@@ -1,0 +1,147 @@
+// The compiler as the rest of the program sees it: a warm Python process that turns DAG files into specs.
+//
+// One process serves many requests and forks a child per file (python/svc_runtime/compile_server.py), so a hostile file
+// cannot reach it. If the process itself dies, every open request fails and the next one starts a new process.
+
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+
+export interface CompileLimits {
+  readonly wall_seconds?: number;
+  readonly cpu_seconds?: number;
+  readonly memory_bytes?: number;
+  readonly file_bytes?: number;
+  readonly open_files?: number;
+  readonly processes?: number;
+  readonly output_bytes?: number;
+  readonly output_keep_bytes?: number;
+  readonly result_bytes?: number;
+  readonly max_tasks?: number;
+}
+
+export interface CompileRequest {
+  /** Absolute path of the DAG file. */
+  readonly path: string;
+  /** Absolute path of the folder that paths in the spec are relative to; also the first entry of sys.path. */
+  readonly dagsFolder: string;
+  readonly limits?: CompileLimits;
+}
+
+export interface CompileError {
+  readonly type: string;
+  readonly message: string;
+  readonly path: string;
+  readonly line: number | null;
+  /** What the author can do about it; may be empty. */
+  readonly instead: string;
+  readonly traceback: string;
+}
+
+export interface CompiledDag {
+  readonly dag_id: string;
+  /** Of the canonical bytes of `spec`. */
+  readonly sha256: string;
+  readonly spec: CompiledSpec;
+}
+
+interface AnswerBase {
+  readonly duration_ms: number;
+  /** What the file printed while it was loaded, cut to a limit. */
+  readonly output: string;
+  readonly output_truncated: boolean;
+  readonly warnings: readonly string[];
+  readonly dags: readonly CompiledDag[];
+}
+
+export type CompileAnswer =
+  | (AnswerBase & { readonly ok: true })
+  | (AnswerBase & { readonly ok: false; readonly error: CompileError });
+
+export interface CompilerOptions {
+  /** Interpreter with jinja2 and pendulum (scripts/python-env.ts). */
+  readonly python: string;
+  /** Files compiled at once; default 1. */
+  readonly jobs?: number;
+  /** Where Python keeps its bytecode; nothing is ever written beside the author's files. */
+  readonly bytecodeFolder?: string;
+}
+
+export interface Compiler {
+  readonly compile: (request: CompileRequest) => Promise<CompileAnswer>;
+  readonly close: () => Promise<void>;
+}
+
+interface Waiting {
+  readonly resolve: (answer: CompileAnswer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', 'python');
+const STDERR_KEPT = 4_000;
+
+export function createCompiler({ python, jobs = 1, bytecodeFolder }: CompilerOptions): Compiler {
+  let child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
+  let nextId = 1;
+  const waiting = new Map<number, Waiting>();
+
+  const start = (): ChildProcessByStdio<Writable, Readable, Readable> => {
+    const started = spawn(python, ['-m', 'svc_runtime.compile_server', '--jobs', String(jobs)], {
+      env: childEnvironment(bytecodeFolder ?? join(python, '..', '..', 'bytecode')),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    let complaint = '';
+    started.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaint = (complaint + text).slice(-STDERR_KEPT);
+    });
+    createInterface({ input: started.stdout }).on('line', (line) => answer(line));
+    const end = (reason: string): void => {
+      if (child === started) child = undefined;
+      const error = new Error(`the DAG compiler stopped: ${reason}${complaint ? `\n${complaint}` : ''}`);
+      for (const { reject } of waiting.values()) reject(error);
+      waiting.clear();
+    };
+    started.once('error', (error) => end(error.message));
+    started.once('close', (code, signal) => end(signal ?? `exit code ${code}`));
+    // A broken pipe is told by `close`; without a listener it would end this process.
+    started.stdin.on('error', () => {});
+    return started;
+  };
+
+  const answer = (line: string): void => {
+    const { id, ...rest } = JSON.parse(line) as CompileAnswer & { id: number };
+    waiting.get(id)?.resolve(rest as CompileAnswer);
+    waiting.delete(id);
+  };
+
+  return {
+    compile: ({ path, dagsFolder, limits }) =>
+      new Promise((resolve, reject) => {
+        child ??= start();
+        const id = nextId++;
+        waiting.set(id, { resolve, reject });
+        child.stdin.write(`${JSON.stringify({ id, path, dags_folder: dagsFolder, limits: limits ?? {} })}\n`);
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        if (!child) return resolve();
+        child.once('close', () => resolve());
+        child.stdin.end();
+      }),
+  };
+}
+
+/** The fixed hash seed makes set order, and with it the spec, the same every time. */
+function childEnvironment(bytecodeFolder: string): NodeJS.ProcessEnv {
+  const { PYTHONDONTWRITEBYTECODE: _, PYTHONHOME: __, ...inherited } = process.env;
+  return {
+    ...inherited,
+    PYTHONPATH: PYTHON_FOLDER,
+    PYTHONHASHSEED: '0',
+    PYTHONPYCACHEPREFIX: bytecodeFolder,
+    PYTHONUNBUFFERED: '1',
+    PYTHONNOUSERSITE: '1',
+  };
+}
