@@ -73,7 +73,7 @@ describe('at boot', () => {
     expect(await query(url, 'select email from users')).toEqual([{ email: PROCESS_ADMIN.email }]);
     expect(await query(url, 'select count(*)::int as roles from roles')).toEqual([{ roles: 4 }]);
     expect(await query(url, 'select count(*)::int as tenants from tenants')).toEqual([{ tenants: 1 }]);
-    const migrations = servers.flatMap((server) => server.logLines.filter((line) => line.includes('schema migrated')));
+    const migrations = servers.flatMap((server) => server.logLines().filter((line) => line.includes('schema migrated')));
     expect(migrations).toHaveLength(1);
     const tokens = await Promise.all(servers.map(logIn));
     const headers = { authorization: `Bearer ${tokens[0]}` };
@@ -97,7 +97,7 @@ describe('at boot', () => {
     url.password = 'guess';
     const server = await start({ 'database.url': url.toString() });
     await expect(server.untilReady()).rejects.toThrow(/password authentication failed/);
-    expect(server.logLines.join('\n')).not.toContain('guess');
+    expect(server.logLines().join('\n')).not.toContain('guess');
   });
 });
 

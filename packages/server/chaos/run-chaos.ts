@@ -98,7 +98,7 @@ async function tormentedBy(
   for (const server of servers) for (const client of clients) await client.verify(server.url);
   await checkAuditLog(url, ledger, onViolation);
   for (const server of servers) {
-    if (server.exited() !== null) onViolation(`a server ended: ${server.logLines.slice(-5).join('\n')}`);
+    if (server.exited() !== null) onViolation(`a server ended: ${server.logLines().slice(-5).join('\n')}`);
   }
   const acknowledgedWrites = ledger.keys().reduce((sum, key) => sum + ledger.writes(key).certain, 0);
   return { seed, seconds, faults, answers, acknowledgedWrites, recoveredAfterMs, violations };

@@ -1,0 +1,147 @@
+// The HTTP API under load: a real server process with its default settings, its own Postgres, the load from a third
+// process. Everything shares the machine, so requests per second are a lower bound; CPU time per request is the steadier
+// figure.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { saveConnections } from '@svc/server/db/connections.ts';
+import { openDatabase } from '@svc/server/db/database.ts';
+import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/tenants.ts';
+import { saveVariables } from '@svc/server/db/variables.ts';
+import { startScratchCluster } from '@svc/server/testing/scratch-cluster.ts';
+import { PROCESS_ADMIN, PROCESS_SECRET_KEY, startServerProcess } from '@svc/server/testing/server-process.ts';
+import type { ServerProcess } from '@svc/server/testing/server-process.ts';
+import { createKeyring } from '@svc/server/vault/keyring.ts';
+import { connectionPlace, variablePlace } from '@svc/server/vault/vault.ts';
+import { median, rounded } from './figure.ts';
+import type { BenchOptions } from './figure.ts';
+import { loadFromOutside } from './http-load.ts';
+import type { LoadResult } from './http-load.ts';
+import { usageOf } from './process-usage.ts';
+
+const STORED = 10_000;
+const BATCH = 500;
+const CONCURRENCIES = [10, 50];
+
+const nameOf = (kind: string, n: number): string => `${kind}_${String(n).padStart(5, '0')}`;
+
+const CALLS = [
+  { figure: 'token check only', path: '/api/v2/version' },
+  { figure: 'list 100 connections', path: '/api/v2/connections?limit=100' },
+  { figure: 'list 100 variables', path: '/api/v2/variables?limit=100' },
+  { figure: 'get one connection', path: `/api/v2/connections/${nameOf('connection', 5_000)}` },
+  { figure: 'get one variable', path: `/api/v2/variables/${nameOf('variable', 5_000)}` },
+];
+
+type Sample = LoadResult & { cpuMsPerRequest: number; rss: number };
+
+export async function run(options: BenchOptions): Promise<void> {
+  const seconds = options.number('seconds', 5);
+  const runs = options.number('runs', 3);
+  const only = options.text('only');
+  const profile = options.text('profile');
+  const directory = await mkdtemp(join(tmpdir(), 'svc-bench-'));
+  const cluster = await startScratchCluster({ fsync: 'on' });
+  let server: ServerProcess | undefined;
+  try {
+    const url = await cluster.createDatabase();
+    server = await startServerProcess({
+      settings: { 'database.url': url },
+      logFile: join(directory, 'server.log'),
+      ...(profile !== undefined && { nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${profile}`] }),
+    });
+    await server.untilReady();
+    options.say(`storing ${STORED} connections and ${STORED} variables`);
+    await store(url);
+    const headers = { authorization: `Bearer ${await logIn(server)}` };
+    for (const call of CALLS.filter(({ figure }) => only === undefined || figure.includes(only))) {
+      for (const connections of CONCURRENCIES) {
+        const load = { url: `${server.url}${call.path}`, connections, headers };
+        await loadFromOutside({ ...load, seconds: 2 }); // warm: compiled, pooled, cached
+        const samples: Sample[] = [];
+        for (let n = 0; n < runs; n += 1) samples.push(await measure(server.pid, { ...load, seconds }));
+        report(options, call.figure, connections, samples);
+      }
+    }
+    await server.stop();
+  } finally {
+    await server?.stop('SIGKILL');
+    await cluster.remove();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function measure(pid: number, load: Parameters<typeof loadFromOutside>[0]): Promise<Sample> {
+  const before = usageOf(pid);
+  const result = await loadFromOutside(load);
+  const after = usageOf(pid);
+  if (result.failed > 0) throw new Error(`${load.url}: ${result.failed} of ${result.requests} requests failed`);
+  const cpuSeconds = (after?.cpuSeconds ?? Number.NaN) - (before?.cpuSeconds ?? Number.NaN);
+  return { ...result, cpuMsPerRequest: (cpuSeconds * 1_000) / result.requests, rss: after?.rssMebibytes ?? Number.NaN };
+}
+
+function report(options: BenchOptions, figure: string, connections: number, samples: readonly Sample[]): void {
+  const conditions = { connections, stored: STORED, runs: samples.length, cores: cpus().length, node: process.version };
+  const measures = [
+    ['requests/s', (sample: Sample) => sample.perSecond, 0],
+    ['p50 ms', (sample: Sample) => sample.p50, 1],
+    ['p99 ms', (sample: Sample) => sample.p99, 1],
+    ['server CPU ms/request', (sample: Sample) => sample.cpuMsPerRequest, 3],
+    ['server RSS MiB', (sample: Sample) => sample.rss, 0],
+  ] as const;
+  for (const [unit, pick, digits] of measures) {
+    const value = rounded(median(samples.map(pick)), digits);
+    if (!Number.isNaN(value)) options.print({ bench: 'api', figure, value, unit, ...conditions });
+  }
+}
+
+/** Sealed as the server seals them, so that lists pay for decrypting what they mask. */
+async function store(url: string): Promise<void> {
+  const db = openDatabase({
+    url,
+    maxOpenConns: 2,
+    maxIdleConns: 1,
+    statementTimeoutMs: 60_000,
+    idleInTransactionTimeoutMs: 60_000,
+  });
+  const tenant = await findTenantByName(db.shared, DEFAULT_TENANT);
+  if (!tenant) throw new Error('the server has made no tenant');
+  const scope = db.tenant(tenant.id);
+  const keyring = createKeyring({ current: Buffer.from(PROCESS_SECRET_KEY, 'hex'), previous: [] });
+  for (let start = 0; start < STORED; start += BATCH) {
+    const names = (kind: string) => Array.from({ length: BATCH }, (_, n) => nameOf(kind, start + n));
+    await scope.transaction().execute(async (trx) => {
+      await saveConnections(trx, names('connection'), (id) => ({
+        connection_id: id,
+        conn_type: 'postgres',
+        description: `connection number ${id}`,
+        host: `${id}.example.com`,
+        login: 'etl',
+        schema: 'warehouse',
+        port: 5_432,
+        password_sealed: keyring.seal(`password of ${id}`, connectionPlace(tenant.id, id, 'password')),
+        extra_sealed: keyring.seal(extraOf(id), connectionPlace(tenant.id, id, 'extra')),
+      }));
+      await saveVariables(trx, names('variable'), (key) => ({
+        key,
+        value_plain: null,
+        value_sealed: keyring.seal(`value of ${key}, some forty characters`, variablePlace(tenant.id, key)),
+        description: `variable number ${key}`,
+      }));
+    });
+  }
+  await db.close();
+}
+
+const extraOf = (id: string): string =>
+  JSON.stringify({ sslmode: 'require', region: 'eu-central-1', access_key: `key of ${id}`, options: { timeout: 30 } });
+
+async function logIn(server: ServerProcess): Promise<string> {
+  const response = await fetch(`${server.url}/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: PROCESS_ADMIN.email, password: PROCESS_ADMIN.password }),
+  });
+  return ((await response.json()) as { access_token: string }).access_token;
+}

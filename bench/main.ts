@@ -1,0 +1,62 @@
+// Runs one benchmark: `npm run bench -- <name> [options]`; without a name, lists them. Each figure is one line of JSON on
+// standard output; what a person wants to know while waiting goes to standard error.
+
+import { parseArgs } from 'node:util';
+import type { BenchOptions, Figure } from './figure.ts';
+
+type Bench = {
+  about: string;
+  load(): Promise<{ run(options: BenchOptions): Promise<void> }>;
+};
+
+const BENCHES: Record<string, Bench> = {
+  api: {
+    about:
+      'requests per second and latency of the HTTP API, 10,000 connections and variables stored [--seconds 5 --runs 3]',
+    load: () => import('./api.ts'),
+  },
+  chaos: {
+    about: 'Postgres restarted, killed and paused under load; ends with 1 when anything is lost [--minutes 5 --seed 1]',
+    load: () => import('./chaos.ts'),
+  },
+};
+
+const print = (figure: Figure): void => void process.stdout.write(`${JSON.stringify(figure)}\n`);
+const say = (message: string): void => void process.stderr.write(`${message}\n`);
+
+async function main(): Promise<number> {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      seconds: { type: 'string' },
+      runs: { type: 'string' },
+      minutes: { type: 'string' },
+      seed: { type: 'string' },
+      only: { type: 'string' },
+      profile: { type: 'string' },
+    },
+  });
+  const [name] = positionals;
+  const bench = name === undefined ? undefined : BENCHES[name];
+  if (name === undefined || !bench) {
+    if (name !== undefined) say(`bench: there is no benchmark "${name.slice(0, 50)}"`);
+    say('Usage: npm run bench -- <name> [options]\n');
+    for (const [known, { about }] of Object.entries(BENCHES)) say(`  ${known.padEnd(8)}${about}`);
+    return name === undefined ? 0 : 2;
+  }
+  const number = (option: 'seconds' | 'runs' | 'minutes' | 'seed', otherwise: number): number => {
+    const value = values[option] === undefined ? otherwise : Number(values[option]);
+    if (!(value > 0)) throw new Error(`--${option} ${values[option]}: give a number above 0`);
+    return value;
+  };
+  const { run } = await bench.load();
+  await run({ number, text: (option) => values[option], print, say });
+  return 0;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  say(`bench: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}
