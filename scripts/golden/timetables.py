@@ -10,7 +10,8 @@ from the pinned tzdata package, not from the machine.
 One JSON file per timetable type. A series is one line:
     {"t": spec, "now": s, "catchup": bool, "from": s|null, "to": s|null, "last": [s, s]?, "asked": n?, "end": [first, step, ...], "width": w|[...]}
 Times are seconds since 1970 (with decimals where Airflow has microseconds); `end` holds the first run's data interval end and
-then the distances to the following ones, `width` the lengths of the data intervals. "raises" marks where Airflow raised instead.
+then the distances to the following ones, `width` the lengths of the data intervals. "raises" marks where Airflow raised instead,
+"invalid" an expression it does not take.
 """
 
 from __future__ import annotations
@@ -208,7 +209,7 @@ def chain(spec: dict, *, now, catchup: bool, earliest=None, latest=None, last=No
             try:
                 info = table.next_dagrun_info(last_automated_data_interval=previous, restriction=restriction)
             except Exception as error:  # noqa: BLE001
-                series["raises"] = type(error).__name__
+                series["raises"] = str(error) or type(error).__name__
                 break
             if info is None:
                 break
@@ -507,11 +508,90 @@ def texts() -> list[dict]:
 
 
 def described_expressions() -> list[str]:
-    return EXPRESSIONS + PRESETS + HAND_PICKED + [random_expression() for _ in range(300)]
+    texts = EXPRESSIONS + PRESETS + hand_picked() + [wild_expression() for _ in range(400)] + [random_expression() for _ in range(300)]
+    return [text for text in texts if is_valid(text)]
+
+
+def is_valid(text: str) -> bool:
+    try:
+        timetable({"type": "cron_trigger", "expression": text, "timezone": "UTC"}).validate()
+    except Exception:  # noqa: BLE001
+        return False
+    return True
 
 
 PRESETS = ["@once", "@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@quarterly", "@yearly", "@annually", "@DAILY", "@reboot", "@foo"]
-HAND_PICKED: list[str] = []
+# What people write, get wrong, and argue about.
+HAND_PICKED = """
+* * * * * | 0 0 ? * MON | ? ? ? ? ? | 5 4 ? * ? | 0 0 L-1 * * | 0 0 * * 5L | 0 0 * * L | 0 0 * * Lfri | 0 0 * * l5 | 0 0 l * *
+0 0 * * 5#6 | 0 0 * * 5#0 | 0 0 * * fri#2 | 0 0 * * 5#2,1 | 0 0 * * 5#2,5 | 0 0 * * 5#2,5#3,1#1 | 0 0 * * L5,1#1 | 0 0 * * 1-3#2
+0 0 1 * 1#1 | 0 0 1,2,3 * 1#2 | 0 0 10 * L1 | 0 0 15W * 1 | 0 0 15W * 1#1 | 0 0 1W * * | 0 0 31W * * | 0 0 LW * * | 0 0 1-5W * * | 0 0 15w * *
+0 0 1,L * * | 0 0 1-L * * | 0 0 28-L * * | 0 0 L/2 * * | 0 0 31 2 * | 0 0 30 2 * | 0 0 29 2 * | 0 0 29 2 1 | 0 0 1-31 * 1 | 0 0 */1 * 1
+0 0 *,5 * 1 | 0 0 10 * 0-6 | 0 0 10 * */1 | 0 0 */2 * */1 | 0 0 * * 7 | 0 0 * * 0-7 | 0 0 * * 5-7 | 0 0 * * 7-1 | 0 0 * * 6-1 | 0 0 * * 1-0
+0 0 * * 1-07 | 0 0 * * 2-07/1 | 0 0 * * 6-2/2 | 0 0 * * fri-tue/2 | 0 0 30-5/3 * * | 0 22-3/2 * * * | 50-10 * * * * | 1-1 * * * * | 59/5 * * * *
+0 0 5-0 * * | 0 0 0-5 * * | 0 0 5-32 * * | 0 0 * 11-2 * | 0 0 * nov-feb/2 * | 0 0 * 5-0 * | 0 0 * JAN,Feb * | 0 0 * * MON-FRI/2 | 5/15 * * * *
+*/0 * * * * | */100 * * * * | */60 * * * * | 0 */24 * * * | 0 0 */32 * * | 0 0 * */13 * | 0 0 * * */8 | 1,2,,3 * * * * | ,1 * * * * | 1, * * * *
+1-2-3 * * * * | 1/2/3 * * * * | -1 * * * * | +1 * * * * | 1.5 * * * * | 01 02 03 04 05 | 001 * * * * | 0 0 jan * * | mon * * * * | 0 0 * * tuesday
+60 * * * * | 0 24 * * * | 0 0 0 * * | 0 0 32 * * | 0 0 * 0 * | 0 0 * 13 * | 0 0 * * 8 | *-5 * * * * | *,5 * * * * | */* * * * * | a * * * * | ~ * * * *
+H * * * * | H/5 * * * * | h h * * * | 0 0 ?/2 * * | 0 0 1-5,? * * | */15,7 * * * * | 10-20,15-25 * * * * | 0 */5,7 * * * | 0 *,5 * * * | */5 9-17 * * 1-5
+* * * * * * | * * * * * * * | 0 0 * * 7 0 | 0 0 0 * * 0 | 0 0 17-0 * * 0 | 0 0 0 * * 0 * | 0 0 * * 0 30 2027 | 0 0 1 1 * 0 2100 | 0 0 1 1 * 0 1969
+1 2 3 4 5 6 7 8 | 1 2 3 4 | 0 0 1 1 1970 | 0 0 1 1 * 0 2026-2030/2 | 0 0 1 * * 60 | @reboot | @once | @foo | @Quarterly | @MIDNIGHT
+"""
+
+
+def hand_picked() -> list[str]:
+    return [text.strip() for text in HAND_PICKED.replace("\n", " | ").split(" | ") if text.strip()]
+
+
+def wild_expression() -> str:
+    """Anything that looks like cron, much of it wrong."""
+    months = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+    weekdays = "sun mon tue wed thu fri sat".split()
+
+    def number(low: int, high: int, names: list[str]) -> str:
+        if names and rng.random() < 0.3:
+            return rng.choice(names)
+        return str(rng.choice([low - 1, high + 1]) if rng.random() < 0.02 else rng.randint(low, high))
+
+    def element(low: int, high: int, names: list[str], special: list[str]) -> str:
+        one, other = number(low, high, names), number(low, high, names)
+        step = rng.choice([1, 2, 3, 5, 7, 15, rng.randint(0, high + 3)])
+        plain = ["*", f"*/{step}", one, one, f"{one}/{step}", f"{one}-{other}", f"{one}-{other}/{step}"]
+        return rng.choice(special) if special and rng.random() < 0.1 else rng.choice(plain)
+
+    def field(low: int, high: int, names: list[str] = [], special: list[str] = []) -> str:
+        count = rng.choice([0, 0, 1, 1, 1, 1, 2, 3])
+        return ",".join(element(low, high, names, special) for _ in range(count)) or "*"
+
+    days = ["L", "l", "15W", "1W", "31W", "?", "1-L", "28-L", "5-L/3", "LW", "L-3"]
+    fields = [
+        field(0, 59),
+        field(0, 23),
+        field(1, 31, [], days),
+        field(1, 12, months),
+        field(0, 7, weekdays, ["L5", "l0", "5#2", "1#1", "fri#3", "7#5", "0#5", "L7", "?", "2#0", "5L"]),
+    ]
+    if rng.random() < 0.15:
+        fields.append(field(0, 59))
+        if rng.random() < 0.3:
+            fields.append(rng.choice(["*", "2026", "2026-2030", "*/2", "2027,2029", "2030-2026/3"]))
+    return " ".join(fields)
+
+
+def expressions() -> list[dict]:
+    """Which expressions exist, and their first matches in plain UTC. R (random) is left out: it answers anew every time."""
+    found = []
+    for text in PRESETS + hand_picked() + [wild_expression() for _ in range(1500)]:
+        spec = {"type": "cron_trigger", "expression": text, "timezone": "UTC"}
+        try:
+            timetable(spec).validate()
+        except Exception as error:  # noqa: BLE001
+            found.append({"t": spec, "invalid": str(error)})
+            continue
+        start = seconds(rng.choice(CALENDAR_EDGES))
+        found.append(chain(spec, now=start, catchup=True, earliest=start, count=5))
+        found.append(manual(spec | {"type": "cron_data_interval"}, [start]))
+    return found
 
 
 def write(name: str, series: list[dict]) -> None:
@@ -531,6 +611,7 @@ WRITERS = [
     simple,
     asset_or_time,
     texts,
+    expressions,
 ]
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ export const summary = (timetable: TimetableSpec): string | null => {
     case 'events':
       return timetable.description ?? `${timetable.event_dates.length} events`;
     case 'asset_or_time':
-      return `Asset or ${summary(timetable.timetable)}`;
+      return `Asset or ${summary(timetable.timetable) ?? 'None'}`;
   }
 };
 

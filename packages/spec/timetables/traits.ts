@@ -1,0 +1,33 @@
+// What a timetable is, apart from when it runs: the facts the scheduler and the API branch on.
+
+import type { TimetableSpec } from './schema.ts';
+
+/** Runs on a rhythm, so a backfill between two dates means something. */
+export const isPeriodic = (timetable: TimetableSpec): boolean => {
+  switch (timetable.type) {
+    case 'cron_trigger':
+    case 'multiple_cron_trigger':
+    case 'cron_data_interval':
+    case 'delta_trigger':
+    case 'delta_data_interval':
+    case 'events':
+      return true;
+    case 'null':
+    case 'once':
+    case 'continuous':
+    case 'asset':
+      return false;
+    case 'asset_or_time':
+      return isPeriodic(timetable.timetable);
+  }
+};
+
+/** False only for `schedule=None`: such a DAG runs when somebody triggers it. */
+export const canBeScheduled = (timetable: TimetableSpec): boolean =>
+  timetable.type === 'asset_or_time' ? canBeScheduled(timetable.timetable) : timetable.type !== 'null';
+
+/** The most runs the timetable itself allows at a time; null leaves it to the DAG's max_active_runs. */
+export const activeRunsLimit = (timetable: TimetableSpec): number | null => {
+  if (timetable.type === 'asset_or_time') return activeRunsLimit(timetable.timetable);
+  return timetable.type === 'continuous' ? 1 : null;
+};
