@@ -226,7 +226,7 @@ describe('leftovers', () => {
     const module = join(import.meta.dirname, 'leftovers.ts');
     const script = `
       import { removeLeftovers } from ${JSON.stringify(module)};
-      process.setgid?.(65534); process.setuid?.(65534);
+      if (process.getuid() === 0) { process.setgid(65534); process.setuid(65534); }
       console.log(JSON.stringify(removeLeftovers(${JSON.stringify(directory)}, '.svc-build-')));`;
     const name = temporaryName('.svc-build-').replace(/-\d+-/, `-${DEAD}-`);
     write(name);

@@ -106,6 +106,8 @@ describe('svc', () => {
     [['connections', 'list', 'excess'], 2],
     [['completion', 'tcsh'], 2],
     [['users', 'list', '--server.role', 'all'], 2],
+    [['lite', '/nowhere/at/all'], 2],
+    [['lite', '--port', '65536'], 2],
   ])('%j has exit code %i', async (argv, expected) => {
     expect((await runSvc(argv)).code).toBe(expected);
   });

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { warn } from '../context.ts';
+import { usageError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { defaultDataDirectory } from '../lite/data-directory.ts';
 import { withConfigOptions } from '../server-config.ts';
@@ -43,13 +43,14 @@ async function run(context: CliContext, workspace: string | undefined, options: 
   // Loaded on demand, as everything that brings the server with it.
   const { runLite } = await import('../lite/run-lite.ts');
   const path = workspace === undefined ? undefined : resolve(workspace);
-  const exists = path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (path !== undefined && !exists) warn(context, `there is no directory ${path}: starting without a workspace`);
+  if (path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw usageError(`there is no directory ${path}`, 'make it first, or name the directory of your DAG projects');
+  }
   await runLite(context, {
     ...options,
     dataDirectory: dataDirectory(context, options),
     isDefaultDirectory: options.dataDir === undefined,
-    workspace: exists ? path : undefined,
+    workspace: path,
     verbose: options.verbose === true,
   });
 }

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createTestDatabase } from '@svc/server/testing/test-database.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { spawnSvc } from '../testing/spawn-svc.ts';
 import type { SpawnedSvc } from '../testing/spawn-svc.ts';
@@ -155,5 +156,19 @@ describe('svc lite', () => {
     expect(process.output()).toContain('was written by Postgres 12');
     expect(process.output()).not.toContain('    at ');
     writeFileSync(version, real);
+  });
+
+  it("uses a database of the user's when there is one, and starts no Postgres of its own", async () => {
+    const database = await createTestDatabase();
+    const other = join(directory, 'other');
+    const process = spawnSvc(['lite', '--port', '0', '--data-dir', other], { SVC_DATABASE_URL: database.url });
+    running.add(process);
+    await process.until('Postgres: yours (SVC_DATABASE_URL)');
+    await process.until('Ctrl-C');
+    expect(process.output()).toContain('shown this once');
+    expect(existsSync(join(other, 'postgres'))).toBe(false);
+    process.kill('SIGTERM');
+    expect(await process.ended).toBe(0);
+    await database.drop();
   });
 });

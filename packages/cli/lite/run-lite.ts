@@ -38,6 +38,7 @@ import { startLitePostgres } from './postgres.ts';
 import type { LitePostgres } from './postgres.ts';
 import { openRotatingFile } from './rotating-file.ts';
 import { renderWelcome } from './welcome.ts';
+import type { Welcome } from './welcome.ts';
 
 export type LiteOptions = ConfigOptions & {
   dataDirectory: string;
@@ -105,8 +106,6 @@ async function bringUp({ context, options, config, directory, running, stop }: S
     terminal: context.stdout,
     verbose: options.verbose,
   });
-  const postgresLog = openRotatingFile(directory.postgresLog);
-  let database = config.chosen('database.url') && early.database.url;
   let isNew = false;
 
   await runStages(context, {
@@ -116,21 +115,22 @@ async function bringUp({ context, options, config, directory, running, stop }: S
       {
         title: 'Postgres',
         run: async () => {
-          if (database !== undefined) return `Postgres: yours (${config.chosen('database.url')?.origin})`;
+          const chosen = config.chosen('database.url');
+          if (chosen !== undefined) return `Postgres: yours (${chosen.origin})`;
           running.postgres = await startLitePostgres({
             directory,
             password: secrets.databasePassword,
-            onLog: postgresLog.write,
+            onLog: openRotatingFile(directory.postgresLog).write,
             onRestart: (message) => log.logger.error(message),
           });
-          database = running.postgres.url;
+          defaults['database.url'] = running.postgres.url;
           return `Postgres on port ${running.postgres.port}`;
         },
       },
       {
         title: 'Schema',
         run: async () => {
-          const schema = await prepareSchema(database ?? '');
+          const schema = await prepareSchema(config.withDefaults(defaults).database.url);
           isNew = !schema.hasUsers;
           return schema.applied.length === 0 ? 'Schema up to date' : `Schema migrated (${schema.applied.length})`;
         },
@@ -138,11 +138,8 @@ async function bringUp({ context, options, config, directory, running, stop }: S
       {
         title: 'Control plane',
         run: async () => {
-          const final = config.withDefaults({
-            ...defaults,
-            ...(database !== undefined && { 'database.url': database }),
-          });
-          running.server = await start({ config: final, logger: log.logger, secrets: log.secrets });
+          const { logger, secrets: registry } = log;
+          running.server = await start({ config: config.withDefaults(defaults), logger, secrets: registry });
           await Promise.race([running.server.ready, stop.requested]);
           return `Control plane on ${running.server.url}`;
         },
@@ -153,22 +150,29 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   running.lock.announce(running.server.url);
   for (const warning of userWarnings(early, defaults)) warn(context, warning);
   const password = passwordFact({ config, secrets, directory, isNew });
-  const { devNoAuth, bootstrap } = early.auth;
-  context.stdout.write(
-    renderWelcome(
-      {
-        version: VERSION,
-        url: running.server.url,
-        user: devNoAuth ? undefined : bootstrap.email,
-        password,
-        dataDirectory: directory.path,
-        dataDirectoryOption: options.isDefaultDirectory ? '' : ` --data-dir ${directory.path}`,
-        workspace: early.ui.workspace === '' ? undefined : early.ui.workspace,
-      },
-      columnsOf(context.stdout),
-    ),
-  );
+  welcome({ context, options, config: early, directory, password, url: running.server.url });
   log.showProblems();
+}
+
+function welcome(input: {
+  context: CliContext;
+  options: LiteOptions;
+  config: Config;
+  directory: DataDirectory;
+  password: Welcome['password'];
+  url: string;
+}): void {
+  const { context, options, config, directory, password, url } = input;
+  const facts: Welcome = {
+    version: VERSION,
+    url,
+    user: config.auth.devNoAuth ? undefined : config.auth.bootstrap.email,
+    password,
+    dataDirectory: directory.path,
+    dataDirectoryOption: options.isDefaultDirectory ? '' : ` --data-dir ${directory.path}`,
+    workspace: config.ui.workspace === '' ? undefined : config.ui.workspace,
+  };
+  context.stdout.write(renderWelcome(facts, columnsOf(context.stdout)));
 }
 
 async function startingDefaults(input: {
@@ -226,10 +230,10 @@ function passwordFact(input: {
   secrets: GeneratedSecrets;
   directory: DataDirectory;
   isNew: boolean;
-}) {
+}): Welcome['password'] {
   const { config, secrets, directory, isNew } = input;
   const configured = config.chosen('auth.bootstrap.password');
-  if (configured) return { kind: 'configured', origin: configured.origin } as const;
+  if (configured) return { kind: 'configured', origin: configured.origin };
   const file = adminPasswordFile(directory.secrets);
-  return isNew ? ({ kind: 'new', value: secrets.adminPassword, file } as const) : ({ kind: 'kept', file } as const);
+  return isNew ? { kind: 'new', value: secrets.adminPassword, file } : { kind: 'kept', file };
 }
