@@ -260,9 +260,13 @@ def main(folder: str, output: str) -> None:
         errors = {os.path.basename(k): v.strip().splitlines()[-1] for k, v in bag.import_errors.items()}
         for path, text in errors.items():
             print(f"{path}: {text}", file=sys.stderr)
+        try:
+            text = json.dumps({"dags": forms, "errors": errors}, indent=1, sort_keys=True, ensure_ascii=False, default=str)
+        except (TypeError, ValueError) as error:
+            print(f"{name}: not written: {error}", file=sys.stderr)
+            continue
         with open(os.path.join(output, name[:-3] + ".json"), "w", encoding="utf-8") as file:
-            json.dump({"dags": forms, "errors": errors}, file, indent=1, sort_keys=True, ensure_ascii=False, default=str)
-            file.write("\n")
+            file.write(text + "\n")
 
 
 if __name__ == "__main__":

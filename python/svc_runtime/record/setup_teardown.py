@@ -18,6 +18,8 @@ class _Scope:
         self.setups = setups
         self.teardowns = teardowns
         self.tasks: list = []
+        # Setups and teardowns of scopes inside this one; others created here stand for themselves.
+        self.nested: list = []
 
 
 def mark_setup(task) -> None:
@@ -68,10 +70,9 @@ def enter(nodes: list) -> None:
     outer = current.setup_stack[-1] if current.setup_stack else None
     scope = _Scope(_unique(setups), _unique(teardowns))
     if outer is not None:
-        for setup in scope.setups:
-            _remember(outer, setup)
-        for teardown in scope.teardowns:
-            _remember(outer, teardown)
+        for task in (*scope.setups, *scope.teardowns):
+            _remember(outer, task)
+            outer.nested.append(task)
     current.setup_stack.append(scope)
 
 
@@ -79,6 +80,8 @@ def leave() -> None:
     scope = current.setup_stack.pop()
     members = {task.task_id for task in scope.tasks}
     for task in scope.tasks:
+        if (task.is_setup or task.is_teardown) and not any(task is known for known in scope.nested):
+            continue
         for setup in scope.setups:
             # Inner tasks reach the setup through their own upstream inside the scope.
             if not (task.upstream_task_ids & members) and task is not setup:

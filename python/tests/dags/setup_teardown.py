@@ -38,3 +38,12 @@ with DAG("setup_teardown", schedule=None):
         b = EmptyOperator(task_id="inside_b")
         a >> b
         EmptyOperator(task_id="inside_c")
+
+with DAG("setup_teardown_scopes", schedule=None):
+    opened = EmptyOperator(task_id="opened").as_setup()
+    with EmptyOperator(task_id="closed").as_teardown(setups=opened):
+        first, second = EmptyOperator(task_id="first"), EmptyOperator(task_id="second")
+        first >> second
+        inner = EmptyOperator(task_id="inner_setup").as_setup()
+        inner >> EmptyOperator(task_id="inner_work") >> EmptyOperator(task_id="inner_end").as_teardown(setups=inner)
+        EmptyOperator(task_id="alone")

@@ -25,7 +25,8 @@ class HITLOperator(BaseOperator):
         response_timeout=None,
         **kwargs,
     ) -> None:
-        super().__init__(**kwargs)
+        # The form's fields are the task's params, so that the answer is validated like any other.
+        super().__init__(params=params, **kwargs)
         self.subject = subject
         self.body = body
         self.options = list(options)
