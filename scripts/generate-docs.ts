@@ -3,10 +3,12 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { renderCliReference } from '@svc/cli/reference.ts';
 import { renderJsonSchema } from '@svc/server/config/json-schema.ts';
 import { renderReference } from '@svc/server/config/reference.ts';
 import { renderOpenApi } from '@svc/server/openapi-document.ts';
 import { renderProjectReference } from '@svc/spec/project/reference.ts';
+import { renderSpecReference } from '@svc/spec/reference.ts';
 
 export interface DocGenerator {
   /** Relative to the repository. */
@@ -16,10 +18,12 @@ export interface DocGenerator {
 
 /** To generate another page, add a line. */
 export const GENERATORS: readonly DocGenerator[] = [
+  { path: 'docs/cli.md', render: renderCliReference },
   { path: 'docs/configuration.md', render: renderReference },
   { path: 'docs/configuration.schema.json', render: renderJsonSchema },
   { path: 'docs/openapi.json', render: renderOpenApi },
   { path: 'docs/svc-yaml.md', render: renderProjectReference },
+  { path: 'docs/compiled-spec.md', render: renderSpecReference },
 ];
 
 export interface GenerateOptions {

@@ -82,7 +82,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     idleInTransactionTimeoutMs: config.database.idleInTransactionTimeout,
     onConnectionLost: (error) => {
       metrics.databaseOutage();
-      logger.warn({ err: error }, 'lost a database connection');
+      logger.warn({ reason: error.message }, 'lost a database connection'); // the error itself drags the whole client along
     },
   });
   metrics.watchDatabasePool(() => db.poolUsage());
