@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { scheduleIntervalOnTheWire, summary } from './presentation.ts';
+import { timetableFromSchedule } from './schedule-argument.ts';
 import { TimetableSpec } from './schema.ts';
 import { activeRunsLimit, canBeScheduled, isPeriodic } from './traits.ts';
 
@@ -34,6 +35,18 @@ describe('schedule_interval on the wire', () => {
     [{ type: 'null' }, null],
   ] satisfies [TimetableSpec, unknown][])('%j', (timetable, expected) => {
     expect(scheduleIntervalOnTheWire(timetable)).toEqual(expected);
+  });
+});
+
+describe('a schedule argument', () => {
+  it.each([
+    [null, { type: 'null' }],
+    ['@once', { type: 'once' }],
+    ['@continuous', { type: 'continuous' }],
+    ['@daily', { type: 'cron_trigger', expression: '@daily', timezone: 'Europe/Paris' }],
+    ['0 6 * * *', { type: 'cron_trigger', expression: '0 6 * * *', timezone: 'Europe/Paris' }],
+  ])('%s is a timetable', (schedule, expected) => {
+    expect(timetableFromSchedule({ schedule, timezone: 'Europe/Paris' })).toEqual(expected);
   });
 });
 
