@@ -581,10 +581,8 @@ def expressions() -> list[dict]:
     found = []
     for text in PRESETS + hand_picked() + [wild_expression() for _ in range(1500)]:
         spec = {"type": "cron_trigger", "expression": text, "timezone": "UTC"}
-        try:
-            timetable(spec).validate()
-        except Exception as error:  # noqa: BLE001
-            found.append({"t": spec, "invalid": str(error)})
+        if not is_valid(text):
+            found.append({"t": spec, "invalid": True})
             continue
         start = seconds(rng.choice(CALENDAR_EDGES))
         found.append(chain(spec, now=start, catchup=True, earliest=start, count=5))

@@ -48,7 +48,7 @@ interface TextCase {
 
 interface InvalidCase {
   readonly t: TimetableSpec;
-  readonly invalid: string;
+  readonly invalid: true;
 }
 
 type GoldenCase = InvalidCase | ChainCase | ManualCase | BackfillCase | TextCase;
