@@ -46,15 +46,20 @@ function hintFor(output: string, context: FailureContext): string | undefined {
   ) {
     return 'This Docker builder makes one platform at a time. Create one that can ("docker buildx create --use") and push, or use podman or buildah.';
   }
+  // Docker builds and pushes in one command.
+  const isAboutRegistry =
+    context.step !== 'build' || /failed to push|pushing (\S+ with docker|layers|manifest)/i.test(output);
   if (isPullFailure(output, context.baseImage)) return pullHint(context);
   if (
-    context.step !== 'build' &&
-    /unauthorized|authentication required|access denied|denied:|forbidden|invalid username/i.test(output)
+    isAboutRegistry &&
+    /unauthorized|authentication required|no basic auth credentials|access denied|denied:|forbidden|invalid username/i.test(
+      output,
+    )
   ) {
     return `The registry refuses the credentials. registry.auth_method is ${context.project.registry.auth_method}: ${CREDENTIALS[context.project.registry.auth_method]}`;
   }
   if (
-    context.step !== 'build' &&
+    isAboutRegistry &&
     /connection refused|no such host|i\/o timeout|server gave HTTP response to HTTPS client/i.test(output)
   ) {
     return `Check registry.url (${context.project.registry.url ?? 'not set'}) and that the registry can be reached from here.`;

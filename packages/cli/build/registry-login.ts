@@ -124,6 +124,7 @@ function configurationFor(options: {
 /** Where podman and buildah look, in their order. */
 function authFileOf(env: Environment, dockerDirectory: string): string {
   if (env['REGISTRY_AUTH_FILE'] !== undefined) return env['REGISTRY_AUTH_FILE'];
+  if (env['DOCKER_CONFIG'] !== undefined) return join(dockerDirectory, 'config.json');
   const runtime = env['XDG_RUNTIME_DIR'];
   const places = [
     runtime === undefined
