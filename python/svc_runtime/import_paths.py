@@ -309,6 +309,7 @@ MODULES: dict[str, str] = {
 
 # Plain values some modules carry.
 CONSTANTS: dict[str, dict] = {
+    "airflow.sdk": {"__version__": "1.2.2"},
     "airflow.version": {"version": "3.2.2"},
     "airflow.models": {"ID_LEN": 250},
 }

@@ -72,7 +72,7 @@ describe('the compiler process', () => {
     // An interpreter that dies at its first request and works from then on.
     const script = `#!/bin/sh\nif [ ! -e '${marker}' ]; then touch '${marker}'; read line; kill -9 $$; fi\nexec '${await pythonEnvironment()}' "$@"\n`;
     writeFileSync(join(folder, 'python'), script, { mode: 0o755 });
-    const fragile = createCompiler({ python: join(folder, 'python'), bytecodeFolder: join(folder, 'bytecode') });
+    const fragile = createCompiler({ python: join(folder, 'python') });
     const request = { path: join(DAGS, 'groups.py'), dagsFolder: DAGS };
     await expect(fragile.compile(request)).rejects.toThrow('SIGKILL');
     expect(await fragile.compile(request)).toMatchObject({ ok: true });

@@ -6,9 +6,9 @@ Keys sorted by UTF-16 code units, no spaces, shortest number form as JavaScript 
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
+from json.encoder import encode_basestring as _quote
 
 MAX_SAFE_INTEGER = 2**53 - 1
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -41,15 +41,21 @@ def number_text(value: float) -> str:
 
 
 def _string(text: str) -> str:
-    if not text.isascii():
-        # Two surrogates that form a pair are one character for JavaScript.
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-    quoted = json.dumps(text, ensure_ascii=False)
-    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted) if not quoted.isascii() else quoted
+    if text.isascii():
+        return _quote(text)
+    # Two surrogates that form a pair are one character for JavaScript.
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", _quote(text))
 
 
 def _sort_key(text: str):
     return text.encode("utf-16-be", "surrogatepass")
+
+
+def _sorted_keys(value: dict) -> list:
+    """Code points sort like UTF-16 units unless a key leaves the basic plane, which one look at the joined text tells."""
+    keys = sorted(value)
+    return keys if "".join(keys).isascii() else sorted(keys, key=_sort_key)
 
 
 def _write(value, out: list) -> None:
@@ -77,15 +83,12 @@ def _write(value, out: list) -> None:
             _write(item, out)
         out.append("]")
     elif isinstance(value, dict):
-        out.append("{")
-        ascii_only = all(key.isascii() for key in value)
-        for index, key in enumerate(sorted(value) if ascii_only else sorted(value, key=_sort_key)):
-            if index:
-                out.append(",")
-            out.append(_string(key))
-            out.append(":")
+        separator = "{"
+        for key in _sorted_keys(value):
+            out.append(f"{separator}{_string(key)}:")
+            separator = ","
             _write(value[key], out)
-        out.append("}")
+        out.append("}" if value else "{}")
     else:
         raise TypeError(f"{type(value).__name__} is not JSON")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -24,7 +25,10 @@ def run_child(request: dict, limits, output_fd: int, result_fd: int) -> None:
         sys.stdin = open(0, closefd=False)
         sys.stdout = open(1, "w", buffering=1, closefd=False, errors="replace")
         sys.stderr = open(2, "w", buffering=1, closefd=False, errors="replace")
+        # Short-lived: collecting would only touch, and so copy, pages shared with the server.
+        gc.disable()
         limits.apply()
+        sys.dont_write_bytecode = True  # no __pycache__ beside the author's files
         answer = compile_request(request, limits)
     except BaseException as error:  # never let the child fall back into the server's code
         answer = _text({"ok": False, "error": _plain_error(f"{type(error).__name__}: {error}"), "dags": [], "warnings": []})

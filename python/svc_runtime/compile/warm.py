@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import importlib
 
-_MODULES = (
+# What every file needs. Loaded before the fork even for a single file, so that the bytecode is kept.
+_CORE = (
     "airflow.sdk",
     "svc_runtime.record.provider_stubs",
     "svc_runtime.record.task_collection",
@@ -16,18 +17,34 @@ _MODULES = (
     "airflow.providers.standard.operators.python",
     "airflow.providers.standard.operators.empty",
     "airflow.providers.standard.decorators.python",
-    "airflow.providers.standard.sensors.python",
-    "pendulum",
-    "datetime",
-    "logging",
     "resource",
     "hashlib",
+)
+# What many files need; worth its time only in a process that lives on.
+_COMMON = (
+    "pendulum",
+    "pendulum.tz",
     "dateutil.relativedelta",
+    "zoneinfo",
+    "logging",
+    "asyncio",
+    "dataclasses",
+    "svc_runtime.run.timezone",
+    "airflow.providers.standard.sensors.python",
+    "airflow.providers.standard.sensors.external_task",
+    "airflow.providers.standard.sensors.filesystem",
+    "airflow.providers.standard.operators.trigger_dagrun",
+    "airflow.providers.standard.operators.latest_only",
+    "airflow.providers.standard.operators.weekday",
+    "airflow.providers.standard.decorators.bash",
+    "airflow.providers.standard.decorators.branch_python",
+    "airflow.providers.standard.decorators.short_circuit",
+    "airflow.providers.standard.decorators.sensor",
 )
 
 
-def preload() -> None:
-    for name in _MODULES:
+def preload(everything: bool = True) -> None:
+    for name in (*_CORE, *_COMMON) if everything else _CORE:
         try:
             importlib.import_module(name)
         except ImportError:
