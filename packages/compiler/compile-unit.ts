@@ -1,13 +1,16 @@
 /** One project or one plain DAG file, to artifacts that can be registered, or to an error an author can act on. */
 import { readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { applyProject } from '@svc/spec/project/apply.ts';
+import { basename, join, relative } from 'node:path';
 import { loadProject } from '@svc/spec/project/load.ts';
 import type { LoadedProject } from '@svc/spec/project/load.ts';
+import { PROJECT_DEFAULTS } from '@svc/spec/project/schema.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { validateSpec } from '@svc/spec/validate.ts';
 import type { CompileAnswer, CompileError, Compiler } from './compiler.ts';
+import { PROJECT_FILE } from './discover.ts';
 import type { Unit } from './discover.ts';
+import { overlay } from './overlay.ts';
+import type { Project } from './overlay.ts';
 
 export type Artifact = { dagId: string; spec: CompiledSpec; warnings: readonly string[] };
 
@@ -25,135 +28,131 @@ export type UnitProblem = {
 
 export type CompiledUnit = {
   unit: Unit;
-  sourcePath: string;
+  /** Where its DAGs come from, as the API calls it. The same whether a project is compiled alone or with its workspace. */
+  bundleName: string;
+  /** The DAG file, relative to the unit's root. Problems are filed under it, and registering it clears them. */
+  source: string;
   seconds: number;
+  /** What the file printed. */
   output: string;
   warnings: UnitProblem[];
-} & (
-  | { ok: true; artifacts: Artifact[]; project: Extract<LoadedProject, { ok: true }>['project'] | null }
-  | { ok: false; problems: UnitProblem[] }
-);
+} & ({ ok: true; artifacts: Artifact[]; project: Project | null } | { ok: false; problems: UnitProblem[] });
+
+type Base = Omit<CompiledUnit, 'ok'>;
+
+/** Airflow's name for the one bundle of a plain dags folder. */
+const PLAIN_BUNDLE = 'dags-folder';
 
 export async function compileUnit(compiler: Compiler, unit: Unit): Promise<CompiledUnit> {
   if (unit.kind === 'file') return compilePlainFile(compiler, unit);
-  const text = await readIfPresent(unit.path);
-  const loaded = loadProject(text, basename(unit.root));
-  const place = { unit, sourcePath: unit.path, seconds: 0, output: '', warnings: [] };
-  if (!loaded.ok) return { ...place, ok: false, problems: loaded.problems.map(inProjectFile) };
+  const directory = basename(unit.root);
+  const read = await readProjectFile(unit.path);
+  if (read.problem !== undefined) {
+    return failed(baseOf(unit, { dag_id: directory, dag_source: PROJECT_DEFAULTS.dag_source }), [read.problem]);
+  }
+  const loaded = loadProject(read.text, directory);
+  if (!loaded.ok) return failed(baseOf(unit, guess(read.text, directory)), loaded.problems.map(inProjectFile));
   return compileProject(compiler, unit, loaded);
 }
 
 async function compilePlainFile(compiler: Compiler, unit: Unit): Promise<CompiledUnit> {
   const answer = await compiler.compile({ path: unit.path, dagsFolder: unit.root });
-  const base = resultOf(unit, unit.path, answer, []);
-  if (!answer.ok) return { ...base, ok: false, problems: [fromCompiler(answer.error)] };
-  return checked({
-    ...base,
-    artifacts: answer.dags.map(({ dag_id: dagId, spec }) => ({ dagId, spec, warnings: answer.warnings })),
-    project: null,
-  });
+  const source = relative(unit.root, unit.path);
+  const base = withAnswer({ unit, bundleName: PLAIN_BUNDLE, source, seconds: 0, output: '', warnings: [] }, answer);
+  if (!answer.ok) return failed(base, [fromCompiler(answer.error, source)]);
+  return checked(base, answer, { specs: answer.dags.map((dag) => dag.spec), project: null });
 }
 
 async function compileProject(
   compiler: Compiler,
   unit: Unit,
-  loaded: Extract<LoadedProject, { ok: true }>,
+  { project, warnings, at }: Extract<LoadedProject, { ok: true }>,
 ): Promise<CompiledUnit> {
-  const { project } = loaded;
-  const sourcePath = join(unit.root, project.dag_source);
-  const answer = await compiler.compile({ path: sourcePath, dagsFolder: unit.root });
-  const base = resultOf(unit, sourcePath, answer, loaded.warnings.map(inProjectFile));
-  if (!answer.ok) return { ...base, ok: false, problems: [fromCompiler(answer.error)] };
-  const refuse = (message: string, instead = ''): CompiledUnit => ({
-    ...base,
-    ok: false,
-    problems: [{ ...NOWHERE, file: 'svc.yaml', message, instead }],
-  });
-
-  const [only, ...more] = answer.dags;
-  if (!only)
-    return {
-      ...base,
-      ok: false,
-      problems: [
-        {
-          ...NOWHERE,
-          file: project.dag_source,
-          message: 'the file defines no DAG',
-          instead: 'Define a DAG at the top level of the file',
-        },
-      ],
-    };
-  if (more.length === 0) {
-    const applied = applyProject(only.spec, project);
-    if (!applied.ok)
-      return {
-        ...base,
-        ok: false,
-        problems: applied.problems.map((message) => ({ ...NOWHERE, file: 'svc.yaml', message })),
-      };
-    const warnings = [...answer.warnings, ...applied.warnings];
-    return checked({ ...base, artifacts: [{ dagId: project.dag_id, spec: applied.spec, warnings }], project });
+  const answer = await compiler.compile({ path: join(unit.root, project.dag_source), dagsFolder: unit.root });
+  const base = withAnswer({ ...baseOf(unit, project), warnings: warnings.map(inProjectFile) }, answer);
+  if (!answer.ok) return failed(base, [fromCompiler(answer.error, base.source)]);
+  if (answer.dags.length === 0) {
+    const instead = 'Define a DAG at the top level of the file, and call functions decorated with @dag';
+    return failed(base, [{ ...NOWHERE, file: base.source, message: 'the file defines no DAG', instead }]);
   }
-  // Several DAGs cannot share one id: each keeps its own, and settings for single tasks go to the DAG svc.yaml names.
-  const named = answer.dags.find((dag) => dag.dag_id === project.dag_id);
-  if (!named && project.tasks) {
-    return refuse(
-      `the file defines ${answer.dags.length} DAGs, and none of them is "${project.dag_id}", so tasks has no DAG to apply to`,
-      'Set dag_id to the DAG the overrides are for',
-    );
+  const result = overlay(
+    answer.dags.map((dag) => dag.spec),
+    project,
+  );
+  if (!result.ok) {
+    const problems = result.problems.map(({ path, message, instead }) => ({
+      ...inProjectFile({ message, ...at(path) }),
+      instead,
+    }));
+    return failed(base, problems);
   }
-  const { tasks: _forTheNamedOne, ...shared } = project;
-  const applied = answer.dags.map((dag) =>
-    applyProject(dag.spec, { ...(dag === named ? project : shared), dag_id: dag.dag_id }),
-  );
-  const problems = applied.flatMap((result) => (result.ok ? [] : result.problems));
-  if (problems.length > 0) return refuse(problems.join('; '));
-  const artifacts = applied.flatMap((result) =>
-    result.ok ? [{ dagId: result.spec.dag.dag_id, spec: result.spec, warnings: answer.warnings }] : [],
-  );
-  return checked({ ...base, artifacts, project });
+  const notes = [...result.warnings, ...overlooked(unit)].map((message) => ({
+    ...NOWHERE,
+    file: base.source,
+    message,
+  }));
+  return checked({ ...base, warnings: [...base.warnings, ...notes] }, answer, { specs: result.specs, project });
 }
 
 const NOWHERE = { line: null, column: null, instead: '', traceback: '' };
 
-type Compiled = {
-  unit: Unit;
-  sourcePath: string;
-  seconds: number;
-  output: string;
-  warnings: UnitProblem[];
-  artifacts: Artifact[];
-  project: Extract<LoadedProject, { ok: true }>['project'] | null;
-};
-
 /** The compiler and svc.yaml together must give what the control plane accepts; better told here than at registration. */
-function checked(result: Compiled): CompiledUnit {
-  const problems = result.artifacts.flatMap(({ dagId, spec }) =>
-    validateSpec(spec).map((message) => ({ ...NOWHERE, file: spec.source.path, message: `DAG ${dagId}: ${message}` })),
+function checked(
+  base: Base,
+  { warnings }: CompileAnswer,
+  { specs, project }: { specs: readonly CompiledSpec[]; project: Project | null },
+): CompiledUnit {
+  const artifacts = specs.map((spec) => ({ dagId: spec.dag.dag_id, spec, warnings }));
+  const problems = artifacts.flatMap(({ dagId, spec }) =>
+    validateSpec(spec).map((message) => ({ ...NOWHERE, file: base.source, message: `DAG ${dagId}: ${message}` })),
   );
-  const { artifacts, project, ...base } = result;
-  return problems.length > 0 ? { ...base, ok: false, problems } : { ...base, ok: true, artifacts, project };
+  return problems.length > 0 ? failed(base, problems) : { ...base, ok: true, artifacts, project };
 }
 
-const resultOf = (unit: Unit, sourcePath: string, answer: CompileAnswer, warnings: UnitProblem[]) => ({
+const failed = (base: Base, problems: UnitProblem[]): CompiledUnit => ({ ...base, ok: false, problems });
+
+/** A project is its own bundle, named like its DAG: that name is unique, which the directory's is not. */
+const baseOf = (unit: Unit, project: { dag_id: string; dag_source: string }): Base => ({
   unit,
-  sourcePath,
+  bundleName: project.dag_id,
+  source: project.dag_source,
+  seconds: 0,
+  output: '',
+  warnings: [],
+});
+
+const withAnswer = (base: Base, answer: CompileAnswer): Base => ({
+  ...base,
   seconds: answer.duration_ms / 1_000,
   output: answer.output,
-  warnings: [...warnings, ...answer.warnings.map((message) => ({ ...NOWHERE, file: basename(sourcePath), message }))],
+  warnings: [...base.warnings, ...answer.warnings.map((message) => ({ ...NOWHERE, file: base.source, message }))],
 });
+
+/** What a svc.yaml that cannot be loaded was most likely meant to say, so that its error is shown with its DAG. */
+function guess(text: string, directory: string): { dag_id: string; dag_source: string } {
+  const value = (key: string): string | undefined =>
+    new RegExp(String.raw`^${key}:[ \t]*["']?([A-Za-z0-9_./-]{1,200})["']?[ \t]*(?:#.*)?$`, 'm').exec(text)?.[1];
+  return { dag_id: value('dag_id') ?? directory, dag_source: value('dag_source') ?? PROJECT_DEFAULTS.dag_source };
+}
+
+function overlooked({ overlooked: names }: Unit): string[] {
+  if (names.length === 0) return [];
+  return [
+    `a directory with ${PROJECT_DEFAULTS.dag_source} is one project, so ${names.join(', ')} is not compiled. ` +
+      `Rename ${PROJECT_DEFAULTS.dag_source} to make the directory a plain folder of DAG files, or add a ${PROJECT_FILE} to silence this`,
+  ];
+}
 
 const inProjectFile = ({ message, line, column }: { message: string; line: number; column: number }): UnitProblem => ({
   ...NOWHERE,
-  file: 'svc.yaml',
+  file: PROJECT_FILE,
   line,
   column,
   message,
 });
 
-const fromCompiler = (error: CompileError): UnitProblem => ({
-  file: error.path,
+const fromCompiler = (error: CompileError, source: string): UnitProblem => ({
+  file: error.path || source,
   line: error.line,
   column: null,
   message: error.message,
@@ -162,11 +161,14 @@ const fromCompiler = (error: CompileError): UnitProblem => ({
 });
 
 /** An absent svc.yaml is an empty one. */
-async function readIfPresent(path: string): Promise<string> {
+async function readProjectFile(path: string): Promise<{ text: string; problem?: UnitProblem }> {
   try {
-    return await readFile(path, 'utf8');
+    return { text: await readFile(path, 'utf8') };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { text: '' };
+    const message = `cannot be read: ${code === 'EISDIR' ? 'it is a directory' : code}`;
+    const instead = 'Check that it is a file and its permissions';
+    return { text: '', problem: { ...NOWHERE, file: PROJECT_FILE, message, instead } };
   }
 }

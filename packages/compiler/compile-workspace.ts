@@ -6,6 +6,7 @@ import { discover } from './discover.ts';
 
 export type WorkspaceProgress = { done: number; total: number; latest: CompiledUnit };
 
+/** `workspace` may also be one project or one DAG file. */
 export async function compileWorkspace(input: {
   workspace: string;
   compiler: Compiler;
@@ -28,15 +29,13 @@ export async function compileWorkspace(input: {
 export function refuseDuplicates(compiled: readonly CompiledUnit[]): CompiledUnit[] {
   const places = new Map<string, string[]>();
   for (const result of compiled) {
-    for (const { dagId } of result.ok ? result.artifacts : [])
-      places.set(dagId, [...(places.get(dagId) ?? []), result.unit.name]);
+    for (const dagId of claims(result)) places.set(dagId, [...(places.get(dagId) ?? []), result.unit.name]);
   }
   return compiled.map((result) => {
-    if (!result.ok) return result;
-    const claimed = result.artifacts.filter(({ dagId }) => (places.get(dagId)?.length ?? 0) > 1);
-    if (claimed.length === 0) return result;
-    const problems = claimed.map(({ dagId, spec }) => ({
-      file: spec.source.path,
+    const claimed = claims(result).filter((dagId) => (places.get(dagId)?.length ?? 0) > 1);
+    if (!result.ok || claimed.length === 0) return result;
+    const problems = [...new Set(claimed)].map((dagId) => ({
+      file: result.source,
       line: null,
       column: null,
       message: `the DAG id "${dagId}" is claimed by ${places.get(dagId)?.join(' and ')}`,
@@ -47,3 +46,12 @@ export function refuseDuplicates(compiled: readonly CompiledUnit[]): CompiledUni
     return { ...base, ok: false, problems };
   });
 }
+
+/**
+ * A project that does not compile holds on to its id: otherwise a second one could take the DAG over just because the
+ * first is broken for the moment. Its id is the bundle's name.
+ */
+const claims = (result: CompiledUnit): string[] => {
+  if (result.ok) return result.artifacts.map(({ dagId }) => dagId);
+  return result.unit.kind === 'project' ? [result.bundleName] : [];
+};

@@ -61,12 +61,10 @@ export type CompileAnswer =
   | (AnswerBase & { readonly ok: false; readonly error: CompileError });
 
 export interface CompilerOptions {
-  /** Interpreter with jinja2 and pendulum (scripts/python-env.ts). */
+  /** Interpreter with jinja2 and pendulum (python-environment.ts). */
   readonly python: string;
   /** Files compiled at once; default 1. */
   readonly jobs?: number;
-  /** Where Python keeps its bytecode; nothing is ever written beside the author's files. */
-  readonly bytecodeFolder?: string;
 }
 
 export interface Compiler {
@@ -82,14 +80,14 @@ interface Waiting {
 const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', 'python');
 const STDERR_KEPT = 4_000;
 
-export function createCompiler({ python, jobs = 1, bytecodeFolder }: CompilerOptions): Compiler {
+export function createCompiler({ python, jobs = 1 }: CompilerOptions): Compiler {
   let child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
   let nextId = 1;
   const waiting = new Map<number, Waiting>();
 
   const start = (): ChildProcessByStdio<Writable, Readable, Readable> => {
     const started = spawn(python, ['-m', 'svc_runtime.compile_server', '--jobs', String(jobs)], {
-      env: childEnvironment(bytecodeFolder ?? join(python, '..', '..', 'bytecode')),
+      env: childEnvironment(),
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     let complaint = '';
@@ -133,14 +131,17 @@ export function createCompiler({ python, jobs = 1, bytecodeFolder }: CompilerOpt
   };
 }
 
-/** The fixed hash seed makes set order, and with it the spec, the same every time. */
-function childEnvironment(bytecodeFolder: string): NodeJS.ProcessEnv {
-  const { PYTHONDONTWRITEBYTECODE: _, PYTHONHOME: __, ...inherited } = process.env;
+/**
+ * The fixed hash seed makes set order, and with it the spec, the same every time. Our own variables stay here: tokens and
+ * keys are among them, and a DAG file is somebody else's program.
+ */
+function childEnvironment(): NodeJS.ProcessEnv {
+  // Our own modules keep their bytecode: without it every start compiles them anew (some 300 ms).
+  const { PYTHONDONTWRITEBYTECODE: _, PYTHONHOME: __, PYTHONPYCACHEPREFIX: ___, ...inherited } = process.env;
   return {
-    ...inherited,
+    ...Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith('SVC_'))),
     PYTHONPATH: PYTHON_FOLDER,
     PYTHONHASHSEED: '0',
-    PYTHONPYCACHEPREFIX: bytecodeFolder,
     PYTHONUNBUFFERED: '1',
     PYTHONNOUSERSITE: '1',
   };

@@ -10,7 +10,12 @@ import type { ProjectFile, TaskOverride } from './schema.ts';
 type Task = CompiledSpec['tasks'][number];
 type Project = ProjectFile & { dag_id: string };
 
-export type AppliedProject = { ok: true; spec: CompiledSpec; warnings: string[] } | { ok: false; problems: string[] };
+/** `path` is the key in svc.yaml that is wrong. */
+export type OverlayProblem = { path: string[]; message: string };
+
+export type AppliedProject =
+  | { ok: true; spec: CompiledSpec; warnings: string[] }
+  | { ok: false; problems: OverlayProblem[] };
 
 /** Owner of a task whose author named none. */
 const UNNAMED_OWNER = 'airflow';
@@ -19,9 +24,7 @@ export function applyProject(spec: CompiledSpec, project: Project): AppliedProje
   const problems = unknownTasks(spec, project);
   if (problems.length > 0) return { ok: false, problems };
   const owner = project.owner;
-  const tasks = spec.tasks.map((task) =>
-    applyToTask(task, { ...project.defaults, ...project.tasks?.[task.task_id] }, owner),
-  );
+  const tasks = spec.tasks.map((task) => applyToTask(task, settingsOf(project, task.task_id), owner));
   const definedAs = spec.dag.dag_id;
   const renamed = definedAs !== project.dag_id;
   const applied: CompiledSpec = {
@@ -58,6 +61,13 @@ function projectSection(project: Project, definedAs: string) {
   };
 }
 
+/** Resources are layered one by one: a task that asks for more memory keeps the CPU of the defaults. */
+function settingsOf({ defaults, tasks = {} }: Project, taskId: string): TaskOverride {
+  const own = Object.hasOwn(tasks, taskId) ? tasks[taskId] : undefined;
+  const resources = { ...defaults?.resources, ...own?.resources };
+  return { ...defaults, ...own, ...(Object.keys(resources).length > 0 && { resources }) };
+}
+
 function applyToTask(task: Task, override: TaskOverride, owner: string | undefined): Task {
   const { policy } = task;
   return {
@@ -75,12 +85,13 @@ function applyToTask(task: Task, override: TaskOverride, owner: string | undefin
   };
 }
 
-function unknownTasks(spec: CompiledSpec, project: Project): string[] {
+function unknownTasks(spec: CompiledSpec, project: Project): OverlayProblem[] {
   const known = spec.tasks.map((task) => task.task_id);
   return Object.keys(project.tasks ?? {})
     .filter((id) => !known.includes(id))
     .map((id) => {
       const nearest = known.toSorted((a, b) => distance(a, id) - distance(b, id))[0];
-      return `tasks.${id}: there is no such task in the compiled DAG${nearest === undefined ? '' : `: did you mean ${nearest}?`}`;
+      const guess = nearest === undefined ? '' : `: did you mean ${nearest}?`;
+      return { path: ['tasks', id], message: `tasks.${id}: there is no such task in the compiled DAG${guess}` };
     });
 }

@@ -11,7 +11,13 @@ import type { ProjectFile as Project } from './schema.ts';
 export type ProjectProblem = { message: string; line: number; column: number };
 
 export type LoadedProject =
-  | { ok: true; project: Project & { dag_id: string }; warnings: ProjectProblem[] }
+  | {
+      ok: true;
+      project: Project & { dag_id: string };
+      warnings: ProjectProblem[];
+      /** Where a key stands, for problems that only show later: the nearest parent of one that is not there. */
+      at: (path: Path) => { line: number; column: number };
+    }
   | { ok: false; problems: ProjectProblem[] };
 
 type Path = readonly (string | number)[];
@@ -42,7 +48,7 @@ export function loadProject(text: string, directoryName: string): LoadedProject 
   if (problems.length > 0)
     return { ok: false, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
   const project = filled as Project & { dag_id: string };
-  return { ok: true, project, warnings: warningsOf(project, written as Record<string, unknown>, at) };
+  return { ok: true, project, warnings: warningsOf(project, written as Record<string, unknown>, at), at };
 }
 
 /** Undefined for a document whose aliases multiply without end. */

@@ -1,0 +1,164 @@
+/**
+ * The Python that compiles DAG files: an environment of our own in the user's cache, with the packages of
+ * python/requirements.txt and nothing else, or the interpreter that SVC_PYTHON names.
+ *
+ * An environment is built beside its final place and renamed into it, so whoever finds one finds a whole one, and two
+ * builders at once cost time but break nothing.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { PythonEnvironmentError, explainFailure } from './python-failures.ts';
+import { runPython } from './run-python.ts';
+
+const REQUIREMENTS = join(import.meta.dirname, '..', '..', 'python', 'requirements.txt');
+const OLDEST = '3.10';
+/** The machine's own first: it is what the user expects, and most likely to have working certificates and proxies. */
+const CANDIDATES = ['python3', 'python3.13', 'python3.12', 'python3.11', 'python3.10', 'python'];
+const PIP_INSTALL =
+  '-m pip install --quiet --no-deps --disable-pip-version-check --no-input --root-user-action=ignore -r'.split(' ');
+const STAMP = 'complete.json';
+const UNFINISHED = '.building-';
+const DAY_MS = 86_400_000;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export type PythonOptions = {
+  readonly env: Environment;
+  /** Default: `svc` in the user's cache. */
+  readonly cacheFolder?: string;
+  /** Told what takes time. Not called when everything is there already. */
+  readonly say?: (text: string) => void;
+};
+
+function userCacheFolder(env: Environment): string {
+  return join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'svc');
+}
+
+/** The path of the interpreter. The first time, its environment is built. */
+export async function ensurePython(options: PythonOptions): Promise<string> {
+  const { env, say = () => {} } = options;
+  const named = env['SVC_PYTHON'];
+  if (named) {
+    await checkNamed(named, env);
+    return named;
+  }
+  const cache = options.cacheFolder ?? userCacheFolder(env);
+  const base = await findPython(env);
+  const hash = createHash('sha256').update(readFileSync(REQUIREMENTS)).update(base.version).digest('hex').slice(0, 12);
+  const target = join(cache, `python-${hash}`);
+  const python = join(target, 'bin', 'python');
+  // The interpreter is a link to the machine's own, which may have been removed since.
+  if (!existsSync(join(target, STAMP)) || !existsSync(python)) await build({ base, target, cache, env, say });
+  return python;
+}
+
+const VERSION_SCRIPT = 'import sys; print("%d.%d.%d" % sys.version_info[:3])';
+
+async function findPython(env: Environment): Promise<{ command: string; version: string }> {
+  const tooOld: string[] = [];
+  for (const command of CANDIDATES) {
+    const result = await runPython({ command, args: ['-c', VERSION_SCRIPT], env });
+    const version = result.output.trim();
+    if (result.code !== 0 || !/^\d+\.\d+\.\d+$/.test(version)) continue;
+    if (isRecent(version)) return { command, version };
+    tooOld.push(`${command} is ${version}`);
+  }
+  const found = tooOld.length === 0 ? 'there is no python3 on the PATH' : tooOld.join(', ');
+  throw new PythonEnvironmentError(
+    `compiling DAG files needs Python ${OLDEST} or newer: ${found}`,
+    'Install it (Debian and Ubuntu: apt install python3 python3-venv), or set SVC_PYTHON to an interpreter that has jinja2 and pendulum.',
+  );
+}
+
+function isRecent(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = OLDEST.split('.').map(Number);
+  return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
+}
+
+async function checkNamed(python: string, env: Environment): Promise<void> {
+  const result = await runPython({ command: python, args: ['-c', `${VERSION_SCRIPT}; import jinja2, pendulum`], env });
+  const version = result.output.split('\n')[0]?.trim() ?? '';
+  if (result.code === 0 && isRecent(version)) return;
+  if (result.missing !== undefined) {
+    throw new PythonEnvironmentError(
+      `SVC_PYTHON is ${python}, which cannot be run: ${result.missing}`,
+      `Set it to the path of a Python ${OLDEST} or newer that has jinja2 and pendulum, or unset it.`,
+    );
+  }
+  if (version !== '' && !isRecent(version)) {
+    throw new PythonEnvironmentError(
+      `SVC_PYTHON is ${python}, which is Python ${version}`,
+      `Set it to Python ${OLDEST} or newer, or unset it.`,
+    );
+  }
+  throw new PythonEnvironmentError(
+    `SVC_PYTHON is ${python}, which lacks packages: ${result.lastLine}`,
+    `Install them (${python} -m pip install jinja2 pendulum), or unset SVC_PYTHON to have an environment made for you.`,
+  );
+}
+
+async function build(input: {
+  base: { command: string; version: string };
+  target: string;
+  cache: string;
+  env: Environment;
+  say: (text: string) => void;
+}): Promise<void> {
+  const { base, target, cache, env, say } = input;
+  const draft = `${target}${UNFINISHED}${process.pid}-${randomBytes(4).toString('hex')}`;
+  makeFolder(cache);
+  removeUnfinished(cache);
+  const python = join(draft, 'bin', 'python');
+  const step = async (text: string, command: string, args: readonly string[]): Promise<void> => {
+    say(text);
+    const result = await runPython({ command, args, env });
+    if (result.code !== 0) throw explainFailure(text, result);
+  };
+  try {
+    await step(`making a Python ${base.version} environment in ${target}`, base.command, ['-m', 'venv', draft]);
+    await step('installing jinja2 and pendulum', python, [...PIP_INSTALL, REQUIREMENTS]);
+    await step('trying the packages', python, ['-c', 'import jinja2, pendulum']);
+    writeFileSync(join(draft, STAMP), `${JSON.stringify({ python: base.version })}\n`);
+    moveIntoPlace(draft, target);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function makeFolder(cache: string): void {
+  try {
+    mkdirSync(cache, { recursive: true });
+  } catch (error) {
+    throw new PythonEnvironmentError(
+      `the folder ${cache} cannot be made: ${(error as Error).message}`,
+      'Set XDG_CACHE_HOME to a folder that can be written to, or SVC_PYTHON to an interpreter that has jinja2 and pendulum.',
+    );
+  }
+}
+
+/** Somebody else's whole environment may be there by now, and is as good as ours; a broken one makes room. */
+function moveIntoPlace(draft: string, target: string): void {
+  if (existsSync(target) && !existsSync(join(target, 'bin', 'python'))) {
+    const aside = `${draft}-replaced`;
+    renameSync(target, aside);
+    rmSync(aside, { recursive: true, force: true });
+  }
+  try {
+    renameSync(draft, target);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['ENOTEMPTY', 'EEXIST'].includes(code)) throw error;
+  }
+}
+
+/** What builders that were killed left behind. */
+function removeUnfinished(cache: string): void {
+  for (const name of readdirSync(cache).filter((entry) => entry.includes(UNFINISHED))) {
+    const path = join(cache, name);
+    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > DAY_MS) rmSync(path, { recursive: true, force: true });
+  }
+}
