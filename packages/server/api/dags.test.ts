@@ -97,6 +97,11 @@ describe('registering a version', () => {
       detail: expect.stringContaining('other'),
     });
     expect((await post({ spec: { ...spec, tasks: 'none' } })).status).toBe(400);
+    const impossible = { type: 'cron_trigger', expression: '99 * * * *', timezone: 'UTC' };
+    expect((await post({ spec: { ...spec, schedule: impossible } })).json()).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining('schedule'),
+    });
     expect((await post({})).json()).toMatchObject({ status: 400, detail: expect.stringContaining('spec') });
     const [a, b] = spec.tasks;
     if (!a || !b) throw new Error('the sample has two tasks');

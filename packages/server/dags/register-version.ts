@@ -12,6 +12,7 @@ import { instantFromDate, instantFromIso, instantToIso } from '@svc/spec/timetab
 import type { Instant } from '@svc/spec/timetables/instant.ts';
 import { nextRun } from '@svc/spec/timetables/next-run.ts';
 import { description, summary } from '@svc/spec/timetables/presentation.ts';
+import { timetableProblems } from '@svc/spec/timetables/validate.ts';
 import { validateSpec } from '@svc/spec/validate.ts';
 import { recordAudit } from '../db/audit-log.ts';
 import type { Actor } from '../db/audit-log.ts';
@@ -45,11 +46,9 @@ export async function registerVersion(
   input: { dagId: string; artifact: Artifact; actor: Actor },
 ): Promise<Registration> {
   const { dagId, artifact, actor } = input;
-  const problems = validateSpec(artifact.spec);
-  const spec = artifact.spec as CompiledSpec;
-  if (problems.length === 0 && spec.dag.dag_id !== dagId)
-    problems.push(`the spec is of DAG ${spec.dag.dag_id}, not of ${dagId}`);
+  const problems = problemsOf(artifact.spec, dagId);
   if (problems.length > 0) return { kind: 'refused', problems };
+  const spec = artifact.spec as CompiledSpec;
 
   const text = canonicalJson(spec);
   const contentHash = createHash('sha256')
@@ -91,6 +90,17 @@ export async function registerVersion(
     if (!version) throw new Error('unreachable: the version was just written');
     return { kind: isNew ? 'created' : 'unchanged', version };
   });
+}
+
+/** Shape and references first; only a spec that has them can be asked for its id and its schedule. */
+function problemsOf(value: object, dagId: string): string[] {
+  const problems = validateSpec(value);
+  if (problems.length > 0) return problems;
+  const spec = value as CompiledSpec;
+  return [
+    ...(spec.dag.dag_id === dagId ? [] : [`the spec is of DAG ${spec.dag.dag_id}, not of ${dagId}`]),
+    ...timetableProblems(spec.schedule).map(({ path, message }) => `schedule${path}: ${message}`),
+  ];
 }
 
 function dagValues({
