@@ -112,6 +112,12 @@ describe('the API document', () => {
     ]);
   });
 
+  it('bounds every number that comes as text: "1e999" is an integer to the validator, and none to the database', () => {
+    const isBounded = ({ schema }: Parameter) =>
+      !/"(?:integer|number)"/.test(JSON.stringify(schema)) || ('minimum' in schema && 'maximum' in schema);
+    expect(failing(({ parameters = [] }) => parameters.every(isBounded))).toEqual([]);
+  });
+
   it('refers to nothing that it does not have, and has nothing that it does not refer to', () => {
     const referred = new Set(
       [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map((m) => m[1]),

@@ -79,6 +79,12 @@ describe('POST /api/v2/users', () => {
     ['a role from the prototype', { ...VALID, roles: ['constructor'] }, 'unknown_role', '"constructor"'],
     ['roles that are no list', { ...VALID, roles: 'admin' }, 'invalid_request', 'roles'],
     ['an email that is no address', { ...VALID, email: 'nobody' }, 'invalid_request', 'email'],
+    [
+      'an email with an invisible character',
+      { ...VALID, email: 'ad\u200bmin@example.com' },
+      'invalid_request',
+      'e-mail address',
+    ],
     ['an email with a line break', { ...VALID, email: 'a@b\nc@d' }, 'invalid_request', 'email'],
     ['an email that is null', { ...VALID, email: null }, 'invalid_request', 'email'],
     ['a field nobody knows', { ...VALID, is_active: false }, 'invalid_request', '"is_active"'],

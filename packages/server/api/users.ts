@@ -30,9 +30,12 @@ const User = Type.Object(
   { title: 'User' },
 );
 
+// Nothing invisible, which could pass for another address. In escapes that every language's patterns know.
+const ADDRESS_PART = String.raw`[^\s@\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+`;
 const Email = Type.String({
+  title: 'e-mail address',
   maxLength: 320,
-  pattern: String.raw`^\s*[^\s@]+@[^\s@]+\s*$`,
+  pattern: String.raw`^\s*${ADDRESS_PART}@${ADDRESS_PART}\s*$`,
   description: 'Stored in lower case',
 });
 const Password = Type.String({ minLength: MIN_PASSWORD_LENGTH, maxLength: MAX_PASSWORD_LENGTH, writeOnly: true });

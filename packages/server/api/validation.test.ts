@@ -82,7 +82,7 @@ describe('values', () => {
   });
 
   it('are not coerced out of nothing', () => {
-    for (const n of ['', 'NaN', '1.5', '1e', 'null', 'Infinity'])
+    for (const n of ['', 'NaN', '1.5', '1e', 'null'])
       expect(complaint(Type.Object({ n: Type.Integer() }), { n }, 'querystring')).toContain('n must be integer');
   });
 });
@@ -95,6 +95,10 @@ describe('a complaint', () => {
     );
     expect(complaint(Type.Object({ n: Type.Integer({ maximum: 10 }) }), { n: 11 })).toBe('n must be <= 10, got 11');
     expect(complaint(Type.Object({ e: Type.Enum(['x', 'y']) }), { e: 'z' })).toBe('e must be one of x, y, got "z"');
+    expect(complaint(Type.Object({ p: Type.String({ pattern: '^x' }) }), { p: 'y' })).toBe('p must match ^x');
+    expect(complaint(Type.Object({ p: Type.String({ pattern: '^x', title: 'word' }) }), { p: 'y' })).toBe(
+      'p must be a valid word',
+    );
     expect(complaint(Type.Object({}), [])).toBe('the body must be object, got array');
   });
 

@@ -63,8 +63,10 @@ function sentence(error: FastifySchemaValidationError & Partial<ErrorObject>, fi
       return `${field} must have at least ${String(params['limit'])} character(s)`;
     case 'maxLength':
       return `${field} must have at most ${String(params['limit'])} characters`;
-    case 'pattern':
-      return `${field} must match ${String(params['pattern'])}`;
+    case 'pattern': {
+      const { title } = (error.parentSchema ?? {}) as { title?: string };
+      return title ? `${field} must be a valid ${title}` : `${field} must match ${String(params['pattern'])}`;
+    }
     case 'format':
       return `${field} must be a valid ${String(params['format'])}, got ${got}`;
     default:
