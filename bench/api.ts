@@ -9,6 +9,7 @@ import { saveConnections } from '@svc/server/db/connections.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
 import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/tenants.ts';
 import { saveVariables } from '@svc/server/db/variables.ts';
+import { queryDatabase } from '@svc/server/testing/query-database.ts';
 import { startScratchCluster } from '@svc/server/testing/scratch-cluster.ts';
 import { PROCESS_ADMIN, PROCESS_SECRET_KEY, startServerProcess } from '@svc/server/testing/server-process.ts';
 import type { ServerProcess } from '@svc/server/testing/server-process.ts';
@@ -18,7 +19,7 @@ import { median, rounded } from './figure.ts';
 import type { BenchOptions } from './figure.ts';
 import { loadFromOutside } from './http-load.ts';
 import type { LoadResult } from './http-load.ts';
-import { usageOf } from './process-usage.ts';
+import { cpuSecondsWithChildren, usageOf } from './process-usage.ts';
 
 const STORED = 10_000;
 const BATCH = 500;
@@ -34,7 +35,7 @@ const CALLS = [
   { figure: 'get one variable', path: `/api/v2/variables/${nameOf('variable', 5_000)}` },
 ];
 
-type Sample = LoadResult & { cpuMsPerRequest: number; rss: number };
+type Sample = LoadResult & { serverCpu: number; postgresCpu: number; rss: number };
 
 export async function run(options: BenchOptions): Promise<void> {
   const seconds = options.number('seconds', 5);
@@ -55,12 +56,13 @@ export async function run(options: BenchOptions): Promise<void> {
     options.say(`storing ${STORED} connections and ${STORED} variables`);
     await store(url);
     const headers = { authorization: `Bearer ${await logIn(server)}` };
+    const pids = { server: server.pid, postgres: cluster.pid ?? 0 };
     for (const call of CALLS.filter(({ figure }) => only === undefined || figure.includes(only))) {
       for (const connections of CONCURRENCIES) {
         const load = { url: `${server.url}${call.path}`, connections, headers };
         await loadFromOutside({ ...load, seconds: 2 }); // warm: compiled, pooled, cached
         const samples: Sample[] = [];
-        for (let n = 0; n < runs; n += 1) samples.push(await measure(server.pid, { ...load, seconds }));
+        for (let n = 0; n < runs; n += 1) samples.push(await measure(pids, { ...load, seconds }));
         report(options, call.figure, connections, samples);
       }
     }
@@ -72,13 +74,23 @@ export async function run(options: BenchOptions): Promise<void> {
   }
 }
 
-async function measure(pid: number, load: Parameters<typeof loadFromOutside>[0]): Promise<Sample> {
-  const before = usageOf(pid);
+async function measure(
+  pids: { server: number; postgres: number },
+  load: Parameters<typeof loadFromOutside>[0],
+): Promise<Sample> {
+  const read = () => ({ server: usageOf(pids.server), postgres: cpuSecondsWithChildren(pids.postgres) });
+  const before = read();
   const result = await loadFromOutside(load);
-  const after = usageOf(pid);
+  const after = read();
   if (result.failed > 0) throw new Error(`${load.url}: ${result.failed} of ${result.requests} requests failed`);
-  const cpuSeconds = (after?.cpuSeconds ?? Number.NaN) - (before?.cpuSeconds ?? Number.NaN);
-  return { ...result, cpuMsPerRequest: (cpuSeconds * 1_000) / result.requests, rss: after?.rssMebibytes ?? Number.NaN };
+  const perRequest = (from: number | undefined, to: number | undefined): number =>
+    (((to ?? Number.NaN) - (from ?? Number.NaN)) * 1_000) / result.requests;
+  return {
+    ...result,
+    serverCpu: perRequest(before.server?.cpuSeconds, after.server?.cpuSeconds),
+    postgresCpu: perRequest(before.postgres, after.postgres),
+    rss: after.server?.rssMebibytes ?? Number.NaN,
+  };
 }
 
 function report(options: BenchOptions, figure: string, connections: number, samples: readonly Sample[]): void {
@@ -87,7 +99,8 @@ function report(options: BenchOptions, figure: string, connections: number, samp
     ['requests/s', (sample: Sample) => sample.perSecond, 0],
     ['p50 ms', (sample: Sample) => sample.p50, 1],
     ['p99 ms', (sample: Sample) => sample.p99, 1],
-    ['server CPU ms/request', (sample: Sample) => sample.cpuMsPerRequest, 3],
+    ['server CPU ms/request', (sample: Sample) => sample.serverCpu, 3],
+    ['Postgres CPU ms/request', (sample: Sample) => sample.postgresCpu, 3],
     ['server RSS MiB', (sample: Sample) => sample.rss, 0],
   ] as const;
   for (const [unit, pick, digits] of measures) {
@@ -132,6 +145,8 @@ async function store(url: string): Promise<void> {
     });
   }
   await db.close();
+  // What autovacuum does within a minute: without it, counting reads the whole table instead of its index.
+  await queryDatabase(url, 'vacuum (analyze)');
 }
 
 const extraOf = (id: string): string =>

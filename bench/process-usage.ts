@@ -1,17 +1,36 @@
 /** What a process has used so far. From /proc, so on Linux only; elsewhere the figures are left out. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 
 export type Usage = { cpuSeconds: number; rssMebibytes: number };
 
 let ticksPerSecond: number | undefined;
 
 export function usageOf(pid: number): Usage | undefined {
-  if (!existsSync(`/proc/${pid}/stat`)) return undefined;
-  ticksPerSecond ??= Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
-  // The second field is the name in parentheses, which may hold blanks; user and system time are the 12th and 13th after.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  const cpuSeconds = (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  const stat = readStat(pid);
+  if (!stat) return undefined;
   const rss = /^VmRSS:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return { cpuSeconds, rssMebibytes: Number(rss) / 1_024 };
+  return { cpuSeconds: stat.ownSeconds, rssMebibytes: Number(rss) / 1_024 };
+}
+
+/** The processor time of a process with all its children, those that have ended included. */
+export function cpuSecondsWithChildren(pid: number): number | undefined {
+  const stat = readStat(pid);
+  if (!stat) return undefined;
+  const others = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const children = others.map((name) => readStat(Number(name))).filter((other) => other?.parent === pid);
+  return children.reduce((sum, child) => sum + (child?.ownSeconds ?? 0), stat.ownSeconds + stat.endedChildrenSeconds);
+}
+
+function readStat(pid: number): { parent: number; ownSeconds: number; endedChildrenSeconds: number } | undefined {
+  try {
+    // The second field is the name in parentheses, which may hold blanks: everything is counted from its end.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ').map(Number) ?? [];
+    ticksPerSecond ??= Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+    const seconds = (first: number, second: number): number =>
+      ((fields[first] ?? 0) + (fields[second] ?? 0)) / (ticksPerSecond ?? 100);
+    return { parent: fields[1] ?? 0, ownSeconds: seconds(11, 12), endedChildrenSeconds: seconds(13, 14) };
+  } catch {
+    return undefined; // not Linux, or gone meanwhile
+  }
 }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { queryDatabase } from '../testing/query-database.ts';
 import { startScratchCluster } from '../testing/scratch-cluster.ts';
 import type { ScratchCluster } from '../testing/scratch-cluster.ts';
 import { PROCESS_ADMIN, startServerProcess } from '../testing/server-process.ts';
@@ -39,16 +40,6 @@ const statusOf = async (url: string, init?: RequestInit): Promise<number> => {
   return response.status;
 };
 
-async function query<T>(url: string, text: string): Promise<T[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(text)).rows as T[];
-  } finally {
-    await client.end();
-  }
-}
-
 describe('at boot', () => {
   it('waits for a database that is not up yet: alive, not ready, then ready without a restart', async () => {
     const url = await cluster.createDatabase();
@@ -70,10 +61,12 @@ describe('at boot', () => {
     const url = await cluster.createDatabase();
     const servers = await Promise.all(Array.from({ length: 5 }, () => start({ 'database.url': url })));
     await Promise.all(servers.map((server) => server.untilReady()));
-    expect(await query(url, 'select email from users')).toEqual([{ email: PROCESS_ADMIN.email }]);
-    expect(await query(url, 'select count(*)::int as roles from roles')).toEqual([{ roles: 4 }]);
-    expect(await query(url, 'select count(*)::int as tenants from tenants')).toEqual([{ tenants: 1 }]);
-    const migrations = servers.flatMap((server) => server.logLines().filter((line) => line.includes('schema migrated')));
+    expect(await queryDatabase(url, 'select email from users')).toEqual([{ email: PROCESS_ADMIN.email }]);
+    expect(await queryDatabase(url, 'select count(*)::int as roles from roles')).toEqual([{ roles: 4 }]);
+    expect(await queryDatabase(url, 'select count(*)::int as tenants from tenants')).toEqual([{ tenants: 1 }]);
+    const migrations = servers.flatMap((server) =>
+      server.logLines().filter((line) => line.includes('schema migrated')),
+    );
     expect(migrations).toHaveLength(1);
     const tokens = await Promise.all(servers.map(logIn));
     const headers = { authorization: `Bearer ${tokens[0]}` };
@@ -85,7 +78,7 @@ describe('at boot', () => {
     const url = await cluster.createDatabase();
     const first = await start({ 'database.url': url });
     await first.untilReady();
-    await query(url, `insert into kysely_migration (name, timestamp) values ('9999-from-the-future', 'now')`);
+    await queryDatabase(url, `insert into kysely_migration (name, timestamp) values ('9999-from-the-future', 'now')`);
     const second = await start({ 'database.url': url });
     await expect(second.untilReady()).rejects.toThrow(/migrated by a newer version of svc/);
     expect(second.exited()).toBe(1);

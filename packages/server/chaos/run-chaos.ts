@@ -4,7 +4,7 @@
  * success and 503, and no process may have ended.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { queryDatabase } from '../testing/query-database.ts';
 import { startScratchCluster } from '../testing/scratch-cluster.ts';
 import type { ScratchCluster } from '../testing/scratch-cluster.ts';
 import { PROCESS_ADMIN, startServerProcess } from '../testing/server-process.ts';
@@ -179,12 +179,10 @@ async function recovery(
 
 /** A change and its audit entry are one transaction: as many entries as there were writes, no more and no less. */
 async function checkAuditLog(url: string, ledger: Ledger, onViolation: (message: string) => void): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<{ key: string; entries: number }>(
+  const rows = await queryDatabase<{ key: string; entries: number }>(
+    url,
     'select object_id as key, count(*)::int as entries from audit_log group by object_id',
   );
-  await client.end();
   const entriesOf = new Map(rows.map((row) => [row.key, row.entries]));
   for (const key of ledger.keys()) {
     const { certain, possible } = ledger.writes(key);

@@ -177,6 +177,46 @@ describe('a database that does not answer', () => {
   });
 });
 
+describe('prepared statements', () => {
+  const often = 10; // more often than it takes for a statement to be prepared
+  const readAll = (db: { shared: Database['shared'] }) =>
+    db.shared.selectFrom('tenants').selectAll().where('name', '=', 'none').execute();
+
+  it('do not break when a migration changes the table they read', async () => {
+    const db = open({ maxOpenConns: 1 });
+    await sql`create table tenants (id int, name text)`.execute(db.shared);
+    for (let n = 0; n < often; n += 1) await readAll(db);
+    await sql`alter table tenants add column added_later text`.execute(db.shared);
+    expect(await readAll(db)).toEqual([]);
+    await sql`alter table tenants add column added_last text`.execute(db.shared);
+    for (let n = 0; n < often; n += 1) expect(await readAll(db)).toEqual([]);
+    await sql`alter table tenants drop column added_last`.execute(db.shared);
+    const inTransaction = db.shared.transaction().execute((trx) => readAll({ shared: trx }));
+    expect(await outcomeOf(inTransaction)).toBe(DatabaseUnavailableError); // and so is answered 503: try again
+    expect(await db.shared.transaction().execute((trx) => readAll({ shared: trx }))).toEqual([]);
+  });
+
+  it('are given up behind a pooler that hands out other sessions', async () => {
+    const db = open({ maxOpenConns: 1 });
+    const ask = (n: number) => sql<{ n: number }>`select ${n}::int as n`.execute(db.shared).then(({ rows }) => rows);
+    for (let n = 0; n < often; n += 1) await ask(n);
+    await sql`deallocate all`.execute(db.shared);
+    for (let n = 0; n < often; n += 1) {
+      expect(await ask(n)).toEqual([{ n }]);
+      await sql`deallocate all`.execute(db.shared);
+    }
+  });
+
+  it('stay few, however many different statements there are', async () => {
+    const db = open({ maxOpenConns: 1 });
+    for (let n = 0; n < 300; n += 1) {
+      for (let times = 0; times < 6; times += 1) await sql`select ${n}::int + ${sql.raw(String(n))}`.execute(db.shared);
+    }
+    const { rows } = await sql<{ n: number }>`select count(*)::int as n from pg_prepared_statements`.execute(db.shared);
+    expect(rows[0]?.n).toBe(150);
+  });
+});
+
 describe('limits', () => {
   it('never opens more connections than configured, and fails who waits too long', async () => {
     const db = open({ maxOpenConns: 2 });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { queryDatabase } from '../testing/query-database.ts';
 import { startScratchCluster } from '../testing/scratch-cluster.ts';
 import type { ScratchCluster } from '../testing/scratch-cluster.ts';
 import { SchemaTooNewError, migrate } from './migrate.ts';
@@ -12,21 +13,11 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.remove());
 
-async function query(url: string, text: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(text)).rows as unknown[];
-  } finally {
-    await client.end();
-  }
-}
-
 it('makes the schema once when many processes migrate an empty database at the same moment', async () => {
   const url = await cluster.createDatabase();
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => migrate(url)));
   expect(outcomes.filter(({ applied }) => applied.length > 0)).toHaveLength(1);
-  expect(await query(url, 'select count(*)::int as tables from tenants')).toEqual([{ tables: 0 }]);
+  expect(await queryDatabase(url, 'select count(*)::int as tables from tenants')).toEqual([{ tables: 0 }]);
 });
 
 it('has nothing to do the second time', async () => {
@@ -38,7 +29,7 @@ it('has nothing to do the second time', async () => {
 it('refuses a schema of a newer version, and leaves it as it is', async () => {
   const url = await cluster.createDatabase();
   await migrate(url);
-  await query(url, `insert into kysely_migration (name, timestamp) values ('9999-from-the-future', 'now')`);
+  await queryDatabase(url, `insert into kysely_migration (name, timestamp) values ('9999-from-the-future', 'now')`);
   await expect(migrate(url)).rejects.toThrow(SchemaTooNewError);
   await expect(migrate(url)).rejects.toThrow(/9999-from-the-future.*run that version, or restore a backup/);
 });
@@ -56,7 +47,7 @@ it('leaves nothing half-made when the database goes away in the middle, and star
   expect(faults.length).toBeGreaterThan(0);
   expect(faults.filter((fault) => !(fault instanceof DatabaseUnavailableError))).toEqual([]);
   await migrate(url);
-  expect(await query(url, 'select count(*)::int as tables from audit_log')).toEqual([{ tables: 0 }]);
+  expect(await queryDatabase(url, 'select count(*)::int as tables from audit_log')).toEqual([{ tables: 0 }]);
 });
 
 it('notices a database that stops answering while it waits for its turn', async () => {

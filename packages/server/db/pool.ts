@@ -12,6 +12,7 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { createAnswerWatch, cutConnection } from './answer-watch.ts';
 import { DatabaseUnavailableError, meansOutage } from './outage.ts';
+import { createStatementNames, isForeignSession, isOutdatedStatement } from './prepared-statements.ts';
 
 export type PoolLimits = {
   /** How long a request waits for a connection before it is told 503. */
@@ -62,6 +63,8 @@ export function openPool(options: PoolOptions): Pool {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const pool = createPgPool(options, limits);
   const open = new Set<pg.PoolClient>();
+  /** Connections whose prepared statements are no good any more: closed when they come back. */
+  const worn = new WeakSet<pg.PoolClient>();
   pool.on('error', (error) => options.onConnectionLost?.(error));
   pool.on('connect', (client) => {
     open.add(client);
@@ -72,6 +75,25 @@ export function openPool(options: PoolOptions): Pool {
     suspectAfterMs: limits.suspectAfterMs,
     answers: () => answersOnNewConnection(options.url, limits.connectTimeoutMs),
   });
+
+  const statements = createStatementNames();
+
+  /** Throws what the driver throws, except that a statement whose preparation has become worthless is sent again plainly. */
+  async function send(client: pg.PoolClient, sql: string, parameters: unknown[]): Promise<unknown> {
+    const name = parameters.length > 0 ? statements.nameFor(sql) : undefined;
+    if (name === undefined) return client.query(sql, parameters);
+    try {
+      return await client.query({ name, text: sql, values: parameters });
+    } catch (error) {
+      const isForeign = isForeignSession(error);
+      if (!isForeign && !isOutdatedStatement(error)) throw error;
+      if (isForeign) statements.stop();
+      worn.add(client);
+      // In a transaction there is nothing to save: Postgres has given it up.
+      if (client.getTransactionStatus() !== 'I') throw new DatabaseUnavailableError(error as Error, true);
+      return client.query(sql, parameters);
+    }
+  }
 
   async function connect(): Promise<PostgresPoolClient> {
     const client = await pool.connect().catch((error: Error) => {
@@ -88,7 +110,7 @@ export function openPool(options: PoolOptions): Pool {
       if (fault) throw fault;
       const answered = watch.sent(client);
       try {
-        return await client.query(sql, parameters);
+        return await send(client, sql, parameters);
       } catch (error) {
         if (!meansOutage(error)) throw error;
         onError(error);
@@ -103,7 +125,7 @@ export function openPool(options: PoolOptions): Pool {
       query: query as unknown as PostgresPoolClient['query'], // cursors, its other form, are not used here
       release(destroy = false) {
         client.off('error', onError);
-        client.release(destroy || fault !== undefined);
+        client.release(destroy || fault !== undefined || worn.has(client));
       },
     };
   }

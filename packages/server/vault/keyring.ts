@@ -4,7 +4,7 @@
  *
  *   sealed = "v1" . key id . base64(nonce 12 | ciphertext | tag 16)
  */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto';
 
 /** Where a sealed value lives. All of it is authenticated with the value. */
 export type SealedPlace = { tenantId: string; table: string; row: string; column: string };
@@ -35,7 +35,8 @@ const keyIdOf = (key: Buffer): string =>
 
 export function createKeyring({ current, previous }: { current: Buffer | null; previous: readonly Buffer[] }): Keyring {
   const currentId = current && keyIdOf(current);
-  const keys = new Map([...previous, ...(current ? [current] : [])].map((key) => [keyIdOf(key), key]));
+  // As key objects: handed the bytes, Node takes 26 instead of 6 µs to open a value, and a list opens hundreds.
+  const keys = new Map([...previous, ...(current ? [current] : [])].map((key) => [keyIdOf(key), createSecretKey(key)]));
 
   return {
     canSeal: current !== null,
