@@ -240,14 +240,17 @@ describe('input that nobody means', () => {
   it('gets an answer that is no server error, from every operation', { timeout: RUNS * 100 }, async () => {
     const numRuns = Math.max(15, Math.floor(RUNS / api.operations.length));
     const statuses = new Map<number, number>();
+    const found = new Map<string, string>();
     for (const operation of api.operations) {
-      const property = fc.asyncProperty(faultFor(operation), async (fault) => {
-        const answer = await send(operation, fault);
+      for (const fault of fc.sample(faultFor(operation), { seed: SEED, numRuns })) {
+        const request = requestWith(operation, fault);
+        const answer = await rawRequest(server.url, request);
         statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-        expect(faultsOf(answer)).toEqual([]);
-      });
-      await fc.assert(property, { seed: SEED, numRuns, endOnFailure: true });
+        // The first of each kind is enough to go by.
+        for (const what of faultsOf(answer)) found.set(`${operation.id}: ${what}`, describeRequest(request));
+      }
     }
+    expect(Object.fromEntries(found)).toEqual({});
     // It tests something only if much is refused and something gets through.
     expect(statuses.get(400)).toBeGreaterThan(100);
     expect([...statuses.keys()].some((status) => status < 300)).toBe(true);
@@ -269,18 +272,23 @@ describe('input that nobody means', () => {
   });
 });
 
-function send(operation: Operation, fault: Fault): Promise<RawAnswer> {
+function requestWith(operation: Operation, fault: Fault): RawRequest {
   const { path, method, body } = requestFor(api, operation, contents.values);
   const text = body === undefined ? undefined : fault.body(JSON.stringify(body));
   // The public operations get no token: one of them is logout.
   const credentials = operation.access === 'public' ? {} : { authorization: `Bearer ${token}` };
-  return rawRequest(server.url, {
+  return {
     path: fault.path({ path }),
     method,
     headers: { ...credentials, ...(text !== undefined && { 'content-type': 'application/json' }), ...fault.headers },
     timeoutMs: ANSWER_WITHIN_MS,
     ...(text !== undefined && { body: text }),
-  });
+  };
+}
+
+function describeRequest({ method, path, headers, body }: RawRequest): string {
+  const { authorization: _hidden, ...shown } = headers ?? {};
+  return `${method} ${path.slice(0, 300)} ${JSON.stringify(shown)} ${String(body ?? '').slice(0, 4_000)}`;
 }
 
 /** What is wrong with an answer; an answer may refuse, but it must do so properly. */
