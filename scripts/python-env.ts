@@ -84,7 +84,7 @@ function build({ base, target, python, stamp, version }: BuildInput): void {
     '-r',
     REQUIREMENTS,
   ]);
-  run('trying the packages', python, ['-c', 'import jinja2, pendulum']);
+  run('trying the packages', python, ['-c', 'import jinja2, pendulum, dateutil.relativedelta']);
   writeFileSync(stamp, `${JSON.stringify({ python: version })}\n`);
 }
 
@@ -99,5 +99,11 @@ function run(what: string, command: string, args: readonly string[]): string {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  process.stdout.write(`${await pythonEnvironment()}\n`);
+  try {
+    process.stdout.write(`${await pythonEnvironment()}\n`);
+  } catch (error) {
+    if (!(error instanceof PythonEnvironmentError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
 }

@@ -1,6 +1,6 @@
 """Runs inside an Airflow 3.2 environment: writes the normal form of every DAG file in a folder.
 
-    AIRFLOW_HOME=<scratch> <airflow-venv>/bin/python airflow_extract.py <dags folder> <output folder>
+AIRFLOW_HOME=<scratch> <airflow-venv>/bin/python airflow_extract.py <dags folder> <output folder>
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ def seconds(value):
     if isinstance(value, datetime.timedelta):
         return number(value.total_seconds())
     if type(value).__name__ == "relativedelta":
-        return {k: v for k, v in vars(value).items() if v and k in ("years", "months", "days", "hours", "minutes", "seconds")}
+        return {
+            k: v
+            for k, v in vars(value).items()
+            if v and k in ("years", "months", "days", "hours", "minutes", "seconds")
+        }
     return number(value)
 
 
@@ -127,19 +131,33 @@ def params(value) -> dict:
     out = {}
     for name in value:
         param = value.get_param(name)
-        out[name] = {"default": param.value if is_arg_set(param.value) else "<none>", "schema": param.schema, "description": param.description}
+        out[name] = {
+            "default": param.value if is_arg_set(param.value) else "<none>",
+            "schema": param.schema,
+            "description": param.description,
+        }
     return out
 
 
 UNSAID = {"do_xcom_push": True, "multiple_outputs": False, "map_index_template": None}
-CALLBACKS = ("on_execute_callback", "on_failure_callback", "on_success_callback", "on_retry_callback", "on_skipped_callback")
+CALLBACKS = (
+    "on_execute_callback",
+    "on_failure_callback",
+    "on_success_callback",
+    "on_retry_callback",
+    "on_skipped_callback",
+)
 
 
 def task_form(task) -> dict:
     group = task.task_group
     form = {
         # Classes of the DAG file itself live in a module named by a hash of its path.
-        "operator": re.sub(r"^unusual_prefix_[0-9a-f]+_", "svc_dag_", task.operator_class.__module__ if task.is_mapped else type(task).__module__),
+        "operator": re.sub(
+            r"^unusual_prefix_[0-9a-f]+_",
+            "svc_dag_",
+            task.operator_class.__module__ if task.is_mapped else type(task).__module__,
+        ),
         "task_type": task.task_type,
         "operator_name": task.operator_name,
         "ui_color": task.ui_color,
@@ -150,7 +168,9 @@ def task_form(task) -> dict:
         "trigger_rule": str(task.trigger_rule.value if hasattr(task.trigger_rule, "value") else task.trigger_rule),
         "retries": task.retries,
         "retry_delay": seconds(task.retry_delay),
-        "retry_exponential_backoff": number(float(task.retry_exponential_backoff)) if task.retry_exponential_backoff is not True else 2,
+        "retry_exponential_backoff": number(float(task.retry_exponential_backoff))
+        if task.retry_exponential_backoff is not True
+        else 2,
         "max_retry_delay": seconds(task.max_retry_delay),
         "start_date": iso(task.start_date),
         "end_date": iso(task.end_date),
@@ -261,7 +281,9 @@ def main(folder: str, output: str) -> None:
         for path, text in errors.items():
             print(f"{path}: {text}", file=sys.stderr)
         try:
-            text = json.dumps({"dags": forms, "errors": errors}, indent=1, sort_keys=True, ensure_ascii=False, default=str)
+            text = json.dumps(
+                {"dags": forms, "errors": errors}, indent=1, sort_keys=True, ensure_ascii=False, default=str
+            )
         except (TypeError, ValueError) as error:
             print(f"{name}: not written: {error}", file=sys.stderr)
             continue

@@ -1,6 +1,6 @@
 """Compares our specs with the golden files made from real Airflow and prints a table of differences.
 
-    python golden/compare.py [dags folder] [golden folder]
+python golden/compare.py [dags folder] [golden folder]
 """
 
 from __future__ import annotations
@@ -62,13 +62,17 @@ def differences(folder: str, golden: str) -> list:
             theirs = json.load(file)
         if not answer["ok"]:
             error = answer["error"]
-            rows.append((name, "error", f"{error['message']} (line {error['line']})", theirs["errors"] or "no error", None))
+            rows.append(
+                (name, "error", f"{error['message']} (line {error['line']})", theirs["errors"] or "no error", None)
+            )
             continue
         ours = {entry["dag_id"]: json.loads(json.dumps(normal_form(entry["spec"]))) for entry in answer["dags"]}
         found: list = []
         compare("", ours, theirs["dags"], found)
         for path, mine, other in found:
-            reason = next((why for file, pattern, why in table if _matches(file, name) and _matches(pattern, path)), None)
+            reason = next(
+                (why for file, pattern, why in table if _matches(file, name) and _matches(pattern, path)), None
+            )
             rows.append((name, path, mine, other, reason))
     return rows
 
@@ -79,6 +83,8 @@ if __name__ == "__main__":
     rows = differences(folder, golden)
     for name, path, mine, other, reason in rows:
         if reason is None or "-v" in sys.argv:
-            print(f"{name:28} {path}\n    ours    {mine!r}\n    airflow {other!r}\n    reason  {reason or 'UNEXPLAINED'}")
+            print(
+                f"{name:28} {path}\n    ours    {mine!r}\n    airflow {other!r}\n    reason  {reason or 'UNEXPLAINED'}"
+            )
     print(f"{len(rows)} differences, {sum(1 for row in rows if row[4] is None)} unexplained")
     sys.exit(1 if any(row[4] is None for row in rows) else 0)

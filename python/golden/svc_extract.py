@@ -58,7 +58,9 @@ def _schedule(spec: dict) -> dict:
         if kind == "delta_trigger":
             out["interval"] = _duration(spec["interval"])
     if kind == "events":
-        dates = [datetime.datetime.fromisoformat(date).astimezone(datetime.timezone.utc) for date in spec["event_dates"]]
+        dates = [
+            datetime.datetime.fromisoformat(date).astimezone(datetime.timezone.utc) for date in spec["event_dates"]
+        ]
         out["event_dates"] = [date.isoformat() for date in dates]
         out["restrict_to_events"] = spec["restrict_to_events"]
     if "assets" in spec:
@@ -107,7 +109,11 @@ def _mapping(spec):
 
 def _params(listed: list) -> dict:
     return {
-        p["name"]: {"default": p["default"] if p["has_default"] else "<none>", "schema": p["schema"], "description": p["description"]}
+        p["name"]: {
+            "default": p["default"] if p["has_default"] else "<none>",
+            "schema": p["schema"],
+            "description": p["description"],
+        }
         for p in listed
     }
 
@@ -178,7 +184,10 @@ def _group(group: dict) -> dict:
         "ui_fgcolor": group["ui_fgcolor"],
         "children": [child["id"] for child in group["children"]],
         "mapped": _mapping(group["mapping"]),
-        **{k: group[k] for k in ("upstream_group_ids", "downstream_group_ids", "upstream_task_ids", "downstream_task_ids")},
+        **{
+            k: group[k]
+            for k in ("upstream_group_ids", "downstream_group_ids", "upstream_task_ids", "downstream_task_ids")
+        },
     }
 
 

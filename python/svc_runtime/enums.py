@@ -89,9 +89,7 @@ class State:
     SKIPPED = TaskInstanceState.SKIPPED
     DEFERRED = TaskInstanceState.DEFERRED
     finished = frozenset([SUCCESS, FAILED, SKIPPED, UPSTREAM_FAILED, REMOVED])
-    unfinished = frozenset(
-        [None, SCHEDULED, QUEUED, RUNNING, RESTARTING, UP_FOR_RETRY, UP_FOR_RESCHEDULE, DEFERRED]
-    )
+    unfinished = frozenset([None, SCHEDULED, QUEUED, RUNNING, RESTARTING, UP_FOR_RETRY, UP_FOR_RESCHEDULE, DEFERRED])
     failed_states = frozenset([FAILED, UPSTREAM_FAILED])
     success_states = frozenset([SUCCESS, SKIPPED])
 

@@ -50,7 +50,15 @@ class Instance:
 
 def context(dag, **more) -> dict:
     ti = Instance(more.pop("values", None))
-    return {"dag": dag, "ti": ti, "task_instance": ti, "ds": "2024-05-01", "params": {"n": 3}, "logical_date": datetime.datetime(2024, 5, 1, tzinfo=UTC), **more}
+    return {
+        "dag": dag,
+        "ti": ti,
+        "task_instance": ti,
+        "ds": "2024-05-01",
+        "params": {"n": 3},
+        "logical_date": datetime.datetime(2024, 5, 1, tzinfo=UTC),
+        **more,
+    }
 
 
 def across_the_border(a, b=1):
@@ -70,7 +78,13 @@ class Bodies(unittest.TestCase):
         return operator.execute(self.context)
 
     def test_bash_gives_its_last_line_and_renders_its_command(self) -> None:
-        op = BashOperator(task_id="b", bash_command="echo first; echo {{ ds }} $X", env={"X": "{{ params.n }}"}, append_env=True, dag=self.dag)
+        op = BashOperator(
+            task_id="b",
+            bash_command="echo first; echo {{ ds }} $X",
+            env={"X": "{{ params.n }}"},
+            append_env=True,
+            dag=self.dag,
+        )
         self.assertEqual(self.run_task(op), "2024-05-01 3")
 
     def test_bash_exit_codes(self) -> None:
@@ -80,13 +94,19 @@ class Bodies(unittest.TestCase):
             self.run_task(BashOperator(task_id="fail", bash_command="exit 3", dag=self.dag))
 
     def test_python_gets_the_context_it_names_and_nothing_else(self) -> None:
-        op = PythonOperator(task_id="p", python_callable=lambda x, ds, *, params: (x, ds, params["n"]), op_args=["{{ ds }}!"], dag=self.dag)
+        op = PythonOperator(
+            task_id="p",
+            python_callable=lambda x, ds, *, params: (x, ds, params["n"]),
+            op_args=["{{ ds }}!"],
+            dag=self.dag,
+        )
         self.assertEqual(self.run_task(op), ("2024-05-01!", "2024-05-01", 3))
         everything = PythonOperator(task_id="q", python_callable=lambda **kw: sorted(kw)[:2], dag=self.dag)
         self.assertEqual(self.run_task(everything), ["dag", "ds"])
 
     def test_decorated_function_gets_values_of_other_tasks(self) -> None:
         with self.dag:
+
             @task
             def one():
                 return 1
@@ -132,7 +152,9 @@ class Bodies(unittest.TestCase):
     def test_short_circuit_skips_everything_below_or_only_the_next(self) -> None:
         for everything, expected in ((True, ["a", "b"]), (False, ["a"])):
             self.setUp()
-            gate = ShortCircuitOperator(task_id="g", python_callable=lambda: [], ignore_downstream_trigger_rules=everything, dag=self.dag)
+            gate = ShortCircuitOperator(
+                task_id="g", python_callable=lambda: [], ignore_downstream_trigger_rules=everything, dag=self.dag
+            )
             a, b = EmptyOperator(task_id="a", dag=self.dag), EmptyOperator(task_id="b", dag=self.dag)
             gate >> a >> b >> EmptyOperator(task_id="t", dag=self.dag).as_teardown()
             with self.assertRaises(DownstreamTasksSkipped) as raised:
@@ -141,9 +163,16 @@ class Bodies(unittest.TestCase):
 
     def test_date_branches(self) -> None:
         yes, no = EmptyOperator(task_id="yes", dag=self.dag), EmptyOperator(task_id="no", dag=self.dag)
-        common = {"follow_task_ids_if_true": "yes", "follow_task_ids_if_false": "no", "use_task_logical_date": True, "dag": self.dag}
+        common = {
+            "follow_task_ids_if_true": "yes",
+            "follow_task_ids_if_false": "no",
+            "use_task_logical_date": True,
+            "dag": self.dag,
+        }
         day = BranchDayOfWeekOperator(task_id="day", week_day="Wednesday", **common)
-        night = BranchDateTimeOperator(task_id="night", target_lower=datetime.time(22), target_upper=datetime.time(4), **common)
+        night = BranchDateTimeOperator(
+            task_id="night", target_lower=datetime.time(22), target_upper=datetime.time(4), **common
+        )
         for branch, skipped in ((day, ["no"]), (night, ["yes"])):
             branch >> [yes, no]
             with self.assertRaises(DownstreamTasksSkipped) as raised:
@@ -154,18 +183,33 @@ class Bodies(unittest.TestCase):
         answers = iter([False, PokeReturnValue(True, "v")])
         poking = PythonSensor(task_id="s", python_callable=lambda: next(answers), poke_interval=0.01, dag=self.dag)
         self.assertEqual(self.run_task(poking), "v")
-        waiting = PythonSensor(task_id="r", python_callable=lambda: False, mode="reschedule", poke_interval=60, dag=self.dag)
+        waiting = PythonSensor(
+            task_id="r", python_callable=lambda: False, mode="reschedule", poke_interval=60, dag=self.dag
+        )
         with self.assertRaises(AirflowRescheduleException) as raised:
             self.run_task(waiting)
         self.assertGreater(raised.exception.reschedule_date, datetime.datetime.now(UTC))
         for soft, error in ((False, AirflowSensorTimeout), (True, AirflowSkipException)):
-            late = PythonSensor(task_id=f"l{soft}", python_callable=lambda: False, timeout=0, soft_fail=soft, poke_interval=0.01, dag=self.dag)
+            late = PythonSensor(
+                task_id=f"l{soft}",
+                python_callable=lambda: False,
+                timeout=0,
+                soft_fail=soft,
+                poke_interval=0.01,
+                dag=self.dag,
+            )
             with self.assertRaises(error):
                 self.run_task(late)
 
     def test_other_interpreter_gets_source_arguments_and_environment(self) -> None:
         op = ExternalPythonOperator(
-            task_id="x", python=sys.executable, python_callable=across_the_border, op_args=[2], op_kwargs={"b": 3}, env_vars={"MARK": "m"}, dag=self.dag
+            task_id="x",
+            python=sys.executable,
+            python_callable=across_the_border,
+            op_args=[2],
+            op_kwargs={"b": 3},
+            env_vars={"MARK": "m"},
+            dag=self.dag,
         )
         self.assertEqual(self.run_task(op), {"sum": 5, "env": "m"})
 
@@ -177,6 +221,7 @@ class Bodies(unittest.TestCase):
 
     def test_mapped_task_becomes_a_real_one_per_item(self) -> None:
         with self.dag:
+
             @task(retries=4)
             def add(x, y):
                 return x + y
@@ -190,8 +235,18 @@ class Bodies(unittest.TestCase):
         self.assertEqual(set(self.dag.task_dict), before, "a real task must not join the graph")
 
     def test_macros_filters_and_native_values(self) -> None:
-        dag = DAG("m", user_defined_macros={"twice": lambda x: x * 2}, user_defined_filters={"loud": str.upper}, render_template_as_native_obj=True)
-        op = PythonOperator(task_id="p", python_callable=lambda a, b: (a, b), op_args=["{{ twice(params.n) }}", "{{ 'x' | loud }}"], dag=dag)
+        dag = DAG(
+            "m",
+            user_defined_macros={"twice": lambda x: x * 2},
+            user_defined_filters={"loud": str.upper},
+            render_template_as_native_obj=True,
+        )
+        op = PythonOperator(
+            task_id="p",
+            python_callable=lambda a, b: (a, b),
+            op_args=["{{ twice(params.n) }}", "{{ 'x' | loud }}"],
+            dag=dag,
+        )
         self.dag = dag
         self.assertEqual(self.run_task(op), (6, "X"))
 
@@ -203,6 +258,7 @@ class Bodies(unittest.TestCase):
 
     def test_run_if_and_skip_if_decide_before_the_body(self) -> None:
         with self.dag:
+
             @task.run_if(lambda context: context["params"]["n"] > 5, skip_message="too small")
             @task
             def body():

@@ -18,7 +18,9 @@ class Golden(unittest.TestCase):
         self.assertEqual([row for row in explained() if row[2] not in used], [])
 
     def test_the_corpus_is_as_large_as_promised(self) -> None:
-        names = [n for f in ("dags", "dags_own") for n in os.listdir(os.path.join(support.TESTS, f)) if n.endswith(".py")]
+        names = [
+            n for f in ("dags", "dags_own") for n in os.listdir(os.path.join(support.TESTS, f)) if n.endswith(".py")
+        ]
         self.assertGreaterEqual(len(names), 60)
         self.assertGreaterEqual(len([name for name in names if name.startswith("real_")]), 10)
 

@@ -7,7 +7,6 @@ import tempfile
 import time
 import unittest
 
-from . import support
 from .support import compile_path, compile_text
 
 FINE = 'from airflow.sdk import DAG\nwith DAG("fine"):\n    pass\n'
@@ -136,7 +135,9 @@ class Hostile(unittest.TestCase):
         self.refused("x = bytearray(8 * 1024 ** 3)\n", "memory", memory_bytes=1024**3)
 
     def test_memory_in_small_steps(self) -> None:
-        self.refused("x = []\nwhile True:\n    x.append('y' * 1_000_000)\n", "memory", memory_bytes=1024**3, wall_seconds=30)
+        self.refused(
+            "x = []\nwhile True:\n    x.append('y' * 1_000_000)\n", "memory", memory_bytes=1024**3, wall_seconds=30
+        )
 
     def test_large_file_on_disk(self) -> None:
         text = "import tempfile\nwith tempfile.TemporaryFile() as f:\n    for _ in range(200):\n        f.write(b'x' * 1_000_000)\n"

@@ -65,7 +65,9 @@ class Paths(unittest.TestCase):
             "import sys, airflow; from airflow.sdk import DAG, task, Asset; from airflow.operators.bash import BashOperator\n"
             "print([name for name in ('pendulum', 'jinja2', 'asyncio', 'dateutil') if name in sys.modules])"
         )
-        result = subprocess.run([sys.executable, "-c", code], cwd=support.PYTHON, capture_output=True, text=True, check=True)
+        result = subprocess.run(
+            [sys.executable, "-c", code], cwd=support.PYTHON, capture_output=True, text=True, check=True
+        )
         self.assertEqual(result.stdout.strip(), "[]")
 
 

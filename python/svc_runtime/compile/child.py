@@ -31,7 +31,9 @@ def run_child(request: dict, limits, output_fd: int, result_fd: int) -> None:
         sys.dont_write_bytecode = True  # no __pycache__ beside the author's files
         answer = compile_request(request, limits)
     except BaseException as error:  # never let the child fall back into the server's code
-        answer = _text({"ok": False, "error": _plain_error(f"{type(error).__name__}: {error}"), "dags": [], "warnings": []})
+        answer = _text(
+            {"ok": False, "error": _plain_error(f"{type(error).__name__}: {error}"), "dags": [], "warnings": []}
+        )
     try:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -81,7 +81,9 @@ def _groups(dag, encoder: Encoder) -> list:
                 "ui_color": group.ui_color,
                 "ui_fgcolor": group.ui_fgcolor,
                 "default_args": {name: encoder.encode(value) for name, value in group.default_args.items()},
-                "mapping": expand_spec(group.expand_input, encoder, True) if isinstance(group, MappedTaskGroup) else None,
+                "mapping": expand_spec(group.expand_input, encoder, True)
+                if isinstance(group, MappedTaskGroup)
+                else None,
                 "children": [
                     {"kind": "group" if isinstance(child, TaskGroup) else "task", "id": child.node_id}
                     for child in group.children.values()
@@ -189,9 +191,7 @@ def dag_spec(dag, *, source: dict, tree, dags_folder: str) -> dict:
     folder = os.path.dirname(os.path.join(dags_folder, source["path"]))
     search_path = [folder, *(dag.template_searchpath or [])]
     files: dict = {}
-    tasks = [
-        task_spec(task, encoder, search_path=search_path, files=files, warn=current.warn) for task in dag.tasks
-    ]
+    tasks = [task_spec(task, encoder, search_path=search_path, files=files, warn=current.warn) for task in dag.tasks]
     params = params_spec(dag.params, encoder, "dag")
     _check_params(dag, params)
     declared = Declared()

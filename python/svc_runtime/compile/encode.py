@@ -173,7 +173,9 @@ class Encoder:
             return {"type": "asset_name_ref", "name": value.name}
         if isinstance(value, AssetUriRef):
             return {"type": "asset_uri_ref", "uri": self.text(value.uri)}
-        kind = {"AssetAny": "asset_any", "AssetAll": "asset_all", "MultiAssetDefinition": "asset_all"}[type(value).__name__]
+        kind = {"AssetAny": "asset_any", "AssetAll": "asset_all", "MultiAssetDefinition": "asset_all"}[
+            type(value).__name__
+        ]
         return {"type": kind, "objects": [self.asset(member) for member in value.objects]}
 
     def _callback_path(self, value, depth):
@@ -183,7 +185,13 @@ class Encoder:
     def _callable(self, value, depth):
         if isinstance(value, functools.partial):
             inner = self._callable(value.func, depth)
-            return {**inner, "partial": {"args": self.encode(list(value.args), depth), "kwargs": self.encode(dict(value.keywords), depth)}}
+            return {
+                **inner,
+                "partial": {
+                    "args": self.encode(list(value.args), depth),
+                    "kwargs": self.encode(dict(value.keywords), depth),
+                },
+            }
         if isinstance(value, (StubModule, Reference)):
             return self._reference(value, depth)
         function = getattr(value, "__func__", value)

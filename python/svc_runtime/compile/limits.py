@@ -86,7 +86,15 @@ def forbid_processes() -> None:
     from ..exceptions import RecordingError
 
     def refuse(event: str, args) -> None:
-        if event in ("os.fork", "os.forkpty", "os.system", "os.posix_spawn", "os.exec", "subprocess.Popen", "pty.spawn"):
+        if event in (
+            "os.fork",
+            "os.forkpty",
+            "os.system",
+            "os.posix_spawn",
+            "os.exec",
+            "subprocess.Popen",
+            "pty.spawn",
+        ):
             raise RecordingError("the file starts a process while it is compiled", "Start processes inside tasks")
 
     sys.addaudithook(refuse)

@@ -34,19 +34,30 @@ def read_source(path: str, shown: str) -> str:
             raise LoadError(_error("unreadable", "it is not a regular file", path=shown, instead="Point to a .py file"))
         if info.st_size > MAX_SOURCE_BYTES:
             raise LoadError(
-                _error("too_large", f"the file has {info.st_size} bytes; the limit is {MAX_SOURCE_BYTES}", path=shown,
-                       instead="Move data out of the DAG file")
+                _error(
+                    "too_large",
+                    f"the file has {info.st_size} bytes; the limit is {MAX_SOURCE_BYTES}",
+                    path=shown,
+                    instead="Move data out of the DAG file",
+                )
             )
         with open(path, "rb") as file:
             raw = file.read()
         return raw.decode("utf-8-sig")
     except OSError as error:
         raise LoadError(
-            _error("unreadable", f"cannot be read: {error.strerror}", path=shown, instead="Check that it exists and its permissions")
+            _error(
+                "unreadable",
+                f"cannot be read: {error.strerror}",
+                path=shown,
+                instead="Check that it exists and its permissions",
+            )
         ) from None
     except UnicodeDecodeError as error:
         raise LoadError(
-            _error("unreadable", f"is not UTF-8 text (byte {error.start})", path=shown, instead="Save the file as UTF-8")
+            _error(
+                "unreadable", f"is not UTF-8 text (byte {error.start})", path=shown, instead="Save the file as UTF-8"
+            )
         ) from None
 
 
@@ -86,17 +97,31 @@ def _describe(error: BaseException, path: str, shown: str) -> dict:
         return _error("syntax", f"{error.msg}", path=shown, line=error.lineno, trace=trace)
     if isinstance(error, ModuleNotFoundError):
         return _error(
-            "import", str(error), path=shown, line=line, trace=trace,
+            "import",
+            str(error),
+            path=shown,
+            line=line,
+            trace=trace,
             instead=f"Add the package that provides '{error.name}' to the project's dependencies, or import it inside the task",
         )
     if isinstance(error, SystemExit):
         return _error(
-            "exit", f"the file called sys.exit({error.code!r}) while it was loaded", path=shown, line=line, trace=trace,
+            "exit",
+            f"the file called sys.exit({error.code!r}) while it was loaded",
+            path=shown,
+            line=line,
+            trace=trace,
             instead="Remove the call, or guard it with `if __name__ == '__main__':`",
         )
     if isinstance(error, MemoryError):
-        return _error("memory", "loading the file needs more memory than allowed", path=shown, line=line, trace=trace,
-                      instead="Load data inside tasks, not at the top level")
+        return _error(
+            "memory",
+            "loading the file needs more memory than allowed",
+            path=shown,
+            line=line,
+            trace=trace,
+            instead="Load data inside tasks, not at the top level",
+        )
     if isinstance(error, RecursionError):
         return _error("recursion", "the file recurses too deeply", path=shown, line=line, trace=trace)
     return _error("error", f"{type(error).__name__}: {error}", path=shown, line=line, trace=trace)

@@ -37,7 +37,9 @@ def _plain(value, encoder: Encoder, what: str):
             if tag in ("datetime", "date", "time"):
                 return node["value"]
             if tag is not None:
-                raise RecordingError(f"{what} is not a JSON value ({tag})", "Use text, numbers, booleans, lists or objects")
+                raise RecordingError(
+                    f"{what} is not a JSON value ({tag})", "Use text, numbers, booleans, lists or objects"
+                )
             return {key: strip(item) for key, item in node.items()}
         return node
 

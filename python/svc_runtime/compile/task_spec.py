@@ -34,13 +34,17 @@ def _policy(task) -> dict:
     """The arguments the scheduler acts on, defaults resolved, durations in seconds."""
     return {
         "owner": task.owner,
-        "email": [str(item) for item in task.email] if isinstance(task.email, (list, tuple, set)) else ([task.email] if task.email else []),
+        "email": [str(item) for item in task.email]
+        if isinstance(task.email, (list, tuple, set))
+        else ([task.email] if task.email else []),
         "email_on_retry": bool(task.email_on_retry),
         "email_on_failure": bool(task.email_on_failure),
         "retries": task.retries,
         "retry_delay": _duration(task.retry_delay),
         # True is the older spelling of the factor 2.
-        "retry_exponential_backoff": 2 if task.retry_exponential_backoff is True else (task.retry_exponential_backoff or 0),
+        "retry_exponential_backoff": 2
+        if task.retry_exponential_backoff is True
+        else (task.retry_exponential_backoff or 0),
         "max_retry_delay": _duration(task.max_retry_delay),
         "start_date": iso(task.start_date),
         "end_date": iso(task.end_date),
@@ -195,11 +199,16 @@ def _length(value) -> int | None:
 
 
 def _assets(values, encoder: Encoder) -> list:
-    return [encoder.asset(value) if isinstance(value, BaseAsset) else {"type": "other", "value": encoder.encode(value)} for value in values]
+    return [
+        encoder.asset(value) if isinstance(value, BaseAsset) else {"type": "other", "value": encoder.encode(value)}
+        for value in values
+    ]
 
 
 def task_spec(task, encoder: Encoder, *, search_path: list, files: dict, warn) -> dict:
-    callbacks = {short: [encoder.callback(item) for item in getattr(task, name)] for name, short in _CALLBACK_KEYS.items()}
+    callbacks = {
+        short: [encoder.callback(item) for item in getattr(task, name)] for name, short in _CALLBACK_KEYS.items()
+    }
     hooks = {name: encoder.callback(hook) for name, hook in task._svc_hooks.items() if hook is not None}
     for name, hook in task._svc_hooks.items():
         kind = getattr(hook, "svc_condition", None)
@@ -242,8 +251,16 @@ def _sensor(task) -> dict | None:
     if not getattr(task.operator_class, "_is_sensor", False):
         return None
     if task.is_mapped:
-        defaults = {"poke_interval": 60, "timeout": 604800, "soft_fail": False, "mode": "poke",
-                    "exponential_backoff": False, "max_wait": None, "silent_fail": False, "never_fail": False}
+        defaults = {
+            "poke_interval": 60,
+            "timeout": 604800,
+            "soft_fail": False,
+            "mode": "poke",
+            "exponential_backoff": False,
+            "max_wait": None,
+            "silent_fail": False,
+            "never_fail": False,
+        }
         values = {name: task.partial_kwargs.get(name, default) for name, default in defaults.items()}
     else:
         values = {name: getattr(task, name) for name in _SENSOR_KEYS}

@@ -72,7 +72,9 @@ def _split(options: dict) -> tuple[dict, dict]:
 
 def _check_function(function, name: str) -> None:
     if current.dag_stack:
-        raise RecordingError("@asset is used inside a DAG", "Move it to the top level of the file; it makes its own DAG")
+        raise RecordingError(
+            "@asset is used inside a DAG", "Move it to the top level of the file; it makes its own DAG"
+        )
     if name != function.__name__:
         return
     if name in _CONTEXT_NAMES:

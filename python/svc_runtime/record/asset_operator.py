@@ -6,7 +6,6 @@ from airflow.providers.standard.operators.python import PythonOperator
 
 
 class _AssetMainOperator(PythonOperator):
-
     def __init__(self, *, definition_name: str, uri: str | None = None, **kwargs) -> None:
         super().__init__(**kwargs)
         self.definition_name = definition_name

@@ -98,8 +98,10 @@ class DAG:
         self.end_date = to_utc(given_end)
         self.schedule = schedule
         self.timetable = timetable_from_schedule(schedule, self.timezone)
-        self.template_searchpath = [str(template_searchpath)] if isinstance(template_searchpath, (str, os.PathLike)) else (
-            [str(path) for path in template_searchpath] if template_searchpath else None
+        self.template_searchpath = (
+            [str(template_searchpath)]
+            if isinstance(template_searchpath, (str, os.PathLike))
+            else ([str(path) for path in template_searchpath] if template_searchpath else None)
         )
         self.template_undefined = template_undefined
         self.user_defined_macros = user_defined_macros

@@ -147,9 +147,7 @@ class TaskDecorator:
     def __call__(self, *args, **kwargs):
         if self.is_teardown and "trigger_rule" in self.kwargs:
             raise ValueError("Trigger rule not configurable for teardown tasks.")
-        operator = self.operator_class(
-            python_callable=self.function, op_args=args, op_kwargs=kwargs, **self._options()
-        )
+        operator = self.operator_class(python_callable=self.function, op_args=args, op_kwargs=kwargs, **self._options())
         self._mark(operator)
         if self.function.__doc__ and not operator.doc_md:
             operator.doc_md = self.function.__doc__

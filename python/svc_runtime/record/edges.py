@@ -76,9 +76,7 @@ def Label(label: str) -> EdgeModifier:
 
 def _check_same_length(up: Sequence, down: Sequence) -> None:
     if len(up) != len(down):
-        raise ValueError(
-            f"Chain not supported for different length Iterable. Got {len(up)} and {len(down)}."
-        )
+        raise ValueError(f"Chain not supported for different length Iterable. Got {len(up)} and {len(down)}.")
 
 
 def chain(*tasks) -> None:

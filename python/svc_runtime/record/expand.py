@@ -83,9 +83,7 @@ def _require_return_value(value) -> None:
 def check_expand_kwargs(name: str, kwargs: dict) -> None:
     for key, value in kwargs.items():
         if isinstance(value, (set, frozenset)) or not _is_mappable(value):
-            raise ValueError(
-                f"{name}() got an unexpected type {type(value).__name__!r} for keyword argument {key!r}"
-            )
+            raise ValueError(f"{name}() got an unexpected type {type(value).__name__!r} for keyword argument {key!r}")
         _require_return_value(value)
 
 

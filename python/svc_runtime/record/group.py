@@ -185,9 +185,11 @@ class TaskGroup(DependencyMixin):
                     upstream = tasks.get(upstream_id)
                     if upstream is not None and not upstream.is_setup:
                         visit(upstream)
-            elif task.is_setup and any(
-                tasks[i].is_teardown for i in task.downstream_task_ids if i in tasks
-            ) and len(tasks) > 1:
+            elif (
+                task.is_setup
+                and any(tasks[i].is_teardown for i in task.downstream_task_ids if i in tasks)
+                and len(tasks) > 1
+            ):
                 pass
             else:
                 found.append(task)

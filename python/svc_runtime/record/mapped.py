@@ -19,7 +19,13 @@ from .notset import NOTSET
 from .params import ParamsDict
 
 # Arguments the scheduler must know before the task is expanded.
-_UNMAPPABLE = frozenset(BASE_DEFAULTS) - {"inlets", "outlets", "doc", "doc_md"} | {"task_id", "dag", "task_group", "params", "default_args"}
+_UNMAPPABLE = frozenset(BASE_DEFAULTS) - {"inlets", "outlets", "doc", "doc_md"} | {
+    "task_id",
+    "dag",
+    "task_group",
+    "params",
+    "default_args",
+}
 
 
 def known_arguments(operator_class) -> dict:

@@ -160,9 +160,7 @@ class TaskNode(DependencyMixin):
         tasks = []
         for other in others:
             if not isinstance(other, DependencyMixin):
-                raise TypeError(
-                    f"Relationships can only be set between Operators; received {other.__class__.__name__}"
-                )
+                raise TypeError(f"Relationships can only be set between Operators; received {other.__class__.__name__}")
             other.update_relative(self, upstream=not upstream, edge_modifier=edge_modifier)
             # Seen from here, the near end of an upstream group are its leaves, of a downstream one its roots.
             for task in other.leaves if upstream else other.roots:
@@ -190,9 +188,7 @@ def link(up: TaskNode, down: TaskNode, edge_modifier=None) -> None:
     elif down.dag is None:
         up.dag.add_task(down)
     if up.dag is not down.dag:
-        raise AirflowException(
-            f"Tried to set relationships between tasks in more than one DAG: {[up.dag, down.dag]}"
-        )
+        raise AirflowException(f"Tried to set relationships between tasks in more than one DAG: {[up.dag, down.dag]}")
     up.downstream_task_ids.add(down.task_id)
     down.upstream_task_ids.add(up.task_id)
     if edge_modifier is not None:

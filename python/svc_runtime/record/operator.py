@@ -66,9 +66,7 @@ def _wrap_init(init):
         return init
     parameters = own_parameters(init)
     required = [
-        name
-        for name, parameter in parameters.items()
-        if parameter.default is parameter.empty and name != "task_id"
+        name for name, parameter in parameters.items() if parameter.default is parameter.empty and name != "task_id"
     ]
 
     @functools.wraps(init)

@@ -30,7 +30,11 @@ class Param:
         return final
 
     def dump(self) -> dict:
-        return {"value": None if self.value is NOTSET else self.value, "schema": self.schema, "description": self.description}
+        return {
+            "value": None if self.value is NOTSET else self.value,
+            "schema": self.schema,
+            "description": self.description,
+        }
 
 
 class ParamsDict(MutableMapping):
@@ -112,7 +116,11 @@ class DagParam:
         return iter(())
 
     def resolve(self, context):
-        return context["params"].get(self.name) if self.default is NOTSET else context["params"].get(self.name, self.default)
+        return (
+            context["params"].get(self.name)
+            if self.default is NOTSET
+            else context["params"].get(self.name, self.default)
+        )
 
     def __repr__(self) -> str:
         return f"DagParam({self.name!r})"

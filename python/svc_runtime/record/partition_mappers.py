@@ -25,10 +25,20 @@ class _StartOf(PartitionMapper):
 
 
 class StartOfHourMapper(_StartOf): ...
+
+
 class StartOfDayMapper(_StartOf): ...
+
+
 class StartOfWeekMapper(_StartOf): ...
+
+
 class StartOfMonthMapper(_StartOf): ...
+
+
 class StartOfQuarterMapper(_StartOf): ...
+
+
 class StartOfYearMapper(_StartOf): ...
 
 

@@ -33,7 +33,9 @@ class _Foreign(BaseOperator):
         return {}
 
     def execute(self, context):
-        raise RecordingError(f"{type(self).__name__} is only a recording", "Install its provider package in the task's environment")
+        raise RecordingError(
+            f"{type(self).__name__} is only a recording", "Install its provider package in the task's environment"
+        )
 
 
 class ForeignOperator(_Foreign):
@@ -117,7 +119,11 @@ def _kind(module: str, name: str):
         return ForeignOperator
     if "transfers" in parts or "operators" in parts:
         # Helpers live beside operators; only names that look like verbs-on-things are tasks.
-        return ForeignOperator if "To" in name and not name.endswith(("Error", "Link", "Config", "Mode")) else RecordedObject
+        return (
+            ForeignOperator
+            if "To" in name and not name.endswith(("Error", "Link", "Config", "Mode"))
+            else RecordedObject
+        )
     return RecordedObject
 
 

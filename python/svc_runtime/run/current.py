@@ -18,9 +18,7 @@ def pop() -> None:
 
 def get_current_context():
     if not _stack:
-        raise RuntimeError(
-            "Current context was requested but no context was found! Are you running within a task?"
-        )
+        raise RuntimeError("Current context was requested but no context was found! Are you running within a task?")
     return _stack[-1]
 
 

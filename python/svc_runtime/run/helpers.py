@@ -123,9 +123,17 @@ class DagRun(DatabaseModel):
 
 
 class TaskInstance(DatabaseModel): ...
+
+
 class DagBag(DatabaseModel): ...
+
+
 class DagModel(DatabaseModel): ...
+
+
 class Pool(DatabaseModel): ...
+
+
 class XCom(DatabaseModel): ...
 
 

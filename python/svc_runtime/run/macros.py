@@ -33,8 +33,6 @@ def datetime_diff_for_humans(dt, since=None) -> str:
     return pendulum.instance(dt).diff_for_humans(pendulum.instance(since) if since else None)
 
 
-
-
 def __getattr__(name: str):
     if name == "dateutil":
         import dateutil.parser

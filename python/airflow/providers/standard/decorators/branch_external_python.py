@@ -16,5 +16,8 @@ class _BranchExternalPythonDecoratedOperator(_PythonDecoratedOperator, BranchExt
 
 def branch_external_python_task(python_callable=None, multiple_outputs=None, **kwargs):
     return task_decorator_factory(
-        python_callable, multiple_outputs=multiple_outputs, decorated_operator_class=_BranchExternalPythonDecoratedOperator, **kwargs
+        python_callable,
+        multiple_outputs=multiple_outputs,
+        decorated_operator_class=_BranchExternalPythonDecoratedOperator,
+        **kwargs,
     )

@@ -16,5 +16,8 @@ class _BranchPythonDecoratedOperator(_PythonDecoratedOperator, BranchPythonOpera
 
 def branch_task(python_callable=None, multiple_outputs=None, **kwargs):
     return task_decorator_factory(
-        python_callable, multiple_outputs=multiple_outputs, decorated_operator_class=_BranchPythonDecoratedOperator, **kwargs
+        python_callable,
+        multiple_outputs=multiple_outputs,
+        decorated_operator_class=_BranchPythonDecoratedOperator,
+        **kwargs,
     )

@@ -20,5 +20,8 @@ def external_python_task(python=None, python_callable=None, multiple_outputs=Non
     elif callable(python):
         python_callable = python
     return task_decorator_factory(
-        python_callable, multiple_outputs=multiple_outputs, decorated_operator_class=_PythonExternalDecoratedOperator, **kwargs
+        python_callable,
+        multiple_outputs=multiple_outputs,
+        decorated_operator_class=_PythonExternalDecoratedOperator,
+        **kwargs,
     )

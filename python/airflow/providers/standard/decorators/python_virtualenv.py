@@ -16,5 +16,8 @@ class _PythonVirtualenvDecoratedOperator(_PythonDecoratedOperator, PythonVirtual
 
 def virtualenv_task(python_callable=None, multiple_outputs=None, **kwargs):
     return task_decorator_factory(
-        python_callable, multiple_outputs=multiple_outputs, decorated_operator_class=_PythonVirtualenvDecoratedOperator, **kwargs
+        python_callable,
+        multiple_outputs=multiple_outputs,
+        decorated_operator_class=_PythonVirtualenvDecoratedOperator,
+        **kwargs,
     )

@@ -22,7 +22,9 @@ class DecoratedSensorOperator(PythonSensor):
             dag, group = self.__dict__["_svc_placement"]
             task_id = unique_task_id(task_id, dag, group)
         bind_arguments(
-            check_callable_signature(kwargs["python_callable"]), kwargs.get("op_args") or (), kwargs.get("op_kwargs") or {}
+            check_callable_signature(kwargs["python_callable"]),
+            kwargs.get("op_args") or (),
+            kwargs.get("op_kwargs") or {},
         )
         super().__init__(task_id=task_id, **kwargs)
 

@@ -16,5 +16,8 @@ class _ShortCircuitDecoratedOperator(_PythonDecoratedOperator, ShortCircuitOpera
 
 def short_circuit_task(python_callable=None, multiple_outputs=None, **kwargs):
     return task_decorator_factory(
-        python_callable, multiple_outputs=multiple_outputs, decorated_operator_class=_ShortCircuitDecoratedOperator, **kwargs
+        python_callable,
+        multiple_outputs=multiple_outputs,
+        decorated_operator_class=_ShortCircuitDecoratedOperator,
+        **kwargs,
     )

@@ -48,7 +48,9 @@ def resolve_branches(task, branches) -> set:
             found.add(name)
     unknown = found - set(task.dag.task_dict)
     if unknown:
-        raise AirflowException(f"'branch_task_ids' must contain only valid task_ids. Invalid tasks found: {sorted(unknown)}")
+        raise AirflowException(
+            f"'branch_task_ids' must contain only valid task_ids. Invalid tasks found: {sorted(unknown)}"
+        )
     outside = found - task.downstream_task_ids
     if outside:
         raise AirflowException(

@@ -49,7 +49,9 @@ class ApprovalOperator(HITLOperator):
     APPROVE = "Approve"
     REJECT = "Reject"
 
-    def __init__(self, *, ignore_downstream_trigger_rules: bool = False, fail_on_reject: bool = False, **kwargs) -> None:
+    def __init__(
+        self, *, ignore_downstream_trigger_rules: bool = False, fail_on_reject: bool = False, **kwargs
+    ) -> None:
         for name in ("options", "multiple"):
             if name in kwargs:
                 raise ValueError(f"Passing {name} to ApprovalOperator is not allowed.")

@@ -55,8 +55,10 @@ class PythonOperator(BaseAsyncOperator):
         if self.templates_dict is not None:
             context["templates_dict"] = self.templates_dict
         self._context = context
-        return self.execute_callable() if type(self).execute_callable is not PythonOperator.execute_callable else (
-            call_with_context(self.python_callable, self.op_args, self.op_kwargs, context)
+        return (
+            self.execute_callable()
+            if type(self).execute_callable is not PythonOperator.execute_callable
+            else (call_with_context(self.python_callable, self.op_args, self.op_kwargs, context))
         )
 
     def execute_callable(self):
@@ -111,7 +113,9 @@ class _BasePythonVirtualenvOperator(PythonOperator):
             raise ValueError(f"{type(self).__name__} only supports functions for python_callable arg")
         serializer = serializer or "pickle"
         if serializer not in ("pickle", "cloudpickle", "dill"):
-            raise AirflowException(f"Unsupported serializer {serializer!r}. Expected one of 'pickle', 'cloudpickle', 'dill'")
+            raise AirflowException(
+                f"Unsupported serializer {serializer!r}. Expected one of 'pickle', 'cloudpickle', 'dill'"
+            )
         super().__init__(
             python_callable=python_callable,
             op_args=op_args,

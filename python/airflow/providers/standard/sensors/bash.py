@@ -11,7 +11,9 @@ from svc_runtime.record.sensor import BaseSensorOperator
 class BashSensor(BaseSensorOperator):
     template_fields = ("bash_command", "env")
 
-    def __init__(self, *, bash_command, env=None, output_encoding="utf-8", retry_exit_code: int | None = None, **kwargs):
+    def __init__(
+        self, *, bash_command, env=None, output_encoding="utf-8", retry_exit_code: int | None = None, **kwargs
+    ):
         super().__init__(**kwargs)
         self.bash_command = bash_command
         self.env = env
@@ -22,7 +24,9 @@ class BashSensor(BaseSensorOperator):
     def poke(self, context):
         from svc_runtime.run.commands import run_bash
 
-        code, _ = run_bash(self, self.bash_command, env=self.env if self.env is not None else dict(os.environ), cwd=None)
+        code, _ = run_bash(
+            self, self.bash_command, env=self.env if self.env is not None else dict(os.environ), cwd=None
+        )
         if code == 0:
             return True
         if self.retry_exit_code is not None and code != self.retry_exit_code:

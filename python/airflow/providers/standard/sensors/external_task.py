@@ -6,7 +6,12 @@ import datetime
 from collections.abc import Collection
 
 from svc_runtime.enums import DagRunState, TaskInstanceState
-from svc_runtime.exceptions import AirflowException, AirflowSkipException, ExternalDagFailedError, ExternalTaskFailedError
+from svc_runtime.exceptions import (
+    AirflowException,
+    AirflowSkipException,
+    ExternalDagFailedError,
+    ExternalTaskFailedError,
+)
 from svc_runtime.record.operator import BaseOperatorLink
 from svc_runtime.record.sensor import BaseSensorOperator
 
@@ -45,7 +50,9 @@ class ExternalTaskSensor(BaseSensorOperator):
         self.failed_states = list(failed_states) if failed_states else []
         self._check_states(external_task_id, external_task_ids, external_task_group_id)
         if execution_delta is not None and execution_date_fn is not None:
-            raise ValueError("Only one of `execution_delta` or `execution_date_fn` may be provided to ExternalTaskSensor; not both.")
+            raise ValueError(
+                "Only one of `execution_delta` or `execution_date_fn` may be provided to ExternalTaskSensor; not both."
+            )
         # Airflow changes the one-id form into a list, so that rendering and checking know one shape.
         self.external_task_ids = [external_task_id] if external_task_id is not None else external_task_ids
         self.external_dag_id = external_dag_id
@@ -60,11 +67,11 @@ class ExternalTaskSensor(BaseSensorOperator):
     def _check_states(self, task_id, task_ids, group_id) -> None:
         everything = [str(s) for s in self.allowed_states + self.skipped_states + self.failed_states]
         if len(set(everything)) != len(everything):
-            raise AirflowException(
-                "Duplicate values provided across allowed_states, skipped_states and failed_states."
-            )
+            raise AirflowException("Duplicate values provided across allowed_states, skipped_states and failed_states.")
         if task_id is not None and task_ids is not None:
-            raise ValueError("Only one of `external_task_id` or `external_task_ids` may be provided to ExternalTaskSensor")
+            raise ValueError(
+                "Only one of `external_task_id` or `external_task_ids` may be provided to ExternalTaskSensor"
+            )
         if group_id is not None and (task_id is not None or task_ids is not None):
             raise ValueError(
                 "Only one of `external_task_group_id` or `external_task_id(s)` may be provided to ExternalTaskSensor"

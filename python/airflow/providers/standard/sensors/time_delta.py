@@ -8,7 +8,9 @@ from svc_runtime.record.sensor import BaseSensorOperator
 
 
 class TimeDeltaSensor(BaseSensorOperator):
-    def __init__(self, *, delta: datetime.timedelta, deferrable: bool = False, end_from_trigger: bool = False, **kwargs):
+    def __init__(
+        self, *, delta: datetime.timedelta, deferrable: bool = False, end_from_trigger: bool = False, **kwargs
+    ):
         super().__init__(**kwargs)
         self.delta = delta
         self.deferrable = deferrable
