@@ -140,7 +140,7 @@ export function createSessions({
     async authenticate(token) {
       const claims = await tokens.verifyUser(token);
       if (typeof claims === 'string') return claims;
-      const session = await findLiveSession(db.tenant(claims.tenantId), claims);
+      const session = await findLiveSession(db.shared, claims);
       if (!session?.isActive) return 'ended';
       return {
         userId: claims.userId,
@@ -155,7 +155,8 @@ export function createSessions({
 
     async renew(principal) {
       if (principal.sessionId === null) return 'invalid';
-      const session = await findLiveSession(db.tenant(principal.tenantId), {
+      const session = await findLiveSession(db.shared, {
+        tenantId: principal.tenantId,
         sessionId: principal.sessionId,
         userId: principal.userId,
       });

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database, TenantDb } from './database.ts';
+import type { Database, SharedDb, TenantDb } from './database.ts';
 
 export type LiveSession = {
   email: string;
@@ -22,37 +22,25 @@ export async function insertSession(
 
 /**
  * What a token's session stands for right now; undefined when it has ended or never was. Runs at every request: two
- * primary-key lookups and the user's few roles.
+ * primary-key lookups and the user's few roles. Written out, because building it took a quarter of the processor time of
+ * a token check (0.65 against 0.48 ms), and the tenant is part of every join by hand.
  */
 export async function findLiveSession(
-  db: TenantDb,
-  input: { sessionId: string; userId: string },
+  db: SharedDb,
+  input: { tenantId: string; sessionId: string; userId: string },
 ): Promise<LiveSession | undefined> {
-  const row = await db
-    .selectFrom('sessions')
-    .innerJoin('users', 'users.id', 'sessions.user_id')
-    .leftJoin('user_roles', 'user_roles.user_id', 'users.id')
-    .leftJoin('roles', 'roles.name', 'user_roles.role_name')
-    .select(['users.email', 'users.is_active', 'sessions.first_login_at'])
-    .select(
-      sql<string[]>`coalesce(array_agg(roles.name order by roles.name) filter (where roles.name is not null), '{}')`.as(
-        'roles',
-      ),
-    )
-    .select(sql<string>`coalesce(string_agg(array_to_string(roles.permissions, ' '), ' '), '')`.as('permissions'))
-    .where('sessions.id', '=', input.sessionId)
-    .where('sessions.user_id', '=', input.userId)
-    .where('sessions.ended_at', 'is', null)
-    .groupBy(['users.email', 'users.is_active', 'sessions.first_login_at'])
-    .executeTakeFirst();
-  if (!row) return undefined;
-  return {
-    email: row.email,
-    isActive: row.is_active,
-    firstLoginAt: row.first_login_at,
-    roles: row.roles,
-    permissions: row.permissions.split(' '),
-  };
+  const { rows } = await sql<Omit<LiveSession, 'permissions'> & { permissions: string }>`
+    select u.email, u.is_active as "isActive", s.first_login_at as "firstLoginAt",
+      coalesce(array_agg(r.name order by r.name) filter (where r.name is not null), '{}') as roles,
+      coalesce(string_agg(array_to_string(r.permissions, ' '), ' '), '') as permissions
+    from sessions s
+    join users u on u.tenant_id = s.tenant_id and u.id = s.user_id
+    left join user_roles ur on ur.tenant_id = u.tenant_id and ur.user_id = u.id
+    left join roles r on r.tenant_id = ur.tenant_id and r.name = ur.role_name
+    where s.tenant_id = ${input.tenantId} and s.id = ${input.sessionId} and s.user_id = ${input.userId} and s.ended_at is null
+    group by u.email, u.is_active, s.first_login_at`.execute(db);
+  const row = rows[0];
+  return row && { ...row, permissions: row.permissions.split(' ') };
 }
 
 export async function extendSession(db: TenantDb, sessionId: string, expiresAt: Date): Promise<void> {
