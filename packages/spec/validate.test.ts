@@ -98,6 +98,19 @@ describe('references', () => {
   });
 });
 
+describe('schedules', () => {
+  it('that the scheduler could not evaluate are found here, not a day later', () => {
+    const cron = (expression: string, timezone: string): string =>
+      change((spec) => Object.assign(spec, { schedule: { type: 'cron_trigger', expression, timezone } })).join('\n');
+    expect(cron('0 1 * * *', 'Europe/Berlin')).toBe('');
+    expect(cron('61 * * * *', 'UTC')).toContain('schedule.expression');
+    expect(cron('0 1 * * *', 'Mars/Olympus')).toContain('schedule.timezone');
+    expect(change((spec) => Object.assign(spec, { schedule: { type: 'continuous' } }))).toEqual([
+      'dag.max_active_runs: a continuous schedule takes one run at a time: set it to 1',
+    ]);
+  });
+});
+
 describe('params', () => {
   const withParam = (schema: Record<string, unknown>, value: unknown): string[] =>
     change((spec) =>

@@ -6,6 +6,7 @@ import { isDagId, isTaskId } from './ids.ts';
 import type { ParamSpec } from './schema-parts.ts';
 import { CompiledSpec } from './schema.ts';
 import { findCycle } from './task-graph.ts';
+import { timetableProblems } from './timetables/validate.ts';
 
 export interface SpecProblem {
   /** Where: `tasks[load].upstream_task_ids`. */
@@ -29,6 +30,7 @@ export function specProblems(value: unknown): SpecProblem[] {
   if (!shape().Check(value)) return shapeProblems(value);
   return [
     ...idProblems(value),
+    ...scheduleProblems(value),
     ...groupProblems(value),
     ...edgeProblems(value),
     ...referenceProblems(value),
@@ -85,6 +87,17 @@ function idProblems({ dag, tasks }: CompiledSpec): SpecProblem[] {
     if (seen.has(task_id))
       problems.push({ location: `tasks[${task_id}]`, message: `task id '${task_id}' is used twice` });
     seen.add(task_id);
+  }
+  return problems;
+}
+
+function scheduleProblems({ schedule, dag }: CompiledSpec): SpecProblem[] {
+  const problems = timetableProblems(schedule).map(({ path, message }) => ({ location: `schedule.${path}`, message }));
+  if (schedule.type === 'continuous' && dag.max_active_runs > 1) {
+    problems.push({
+      location: 'dag.max_active_runs',
+      message: 'a continuous schedule takes one run at a time: set it to 1',
+    });
   }
   return problems;
 }

@@ -80,6 +80,32 @@ describe('the compiler process', () => {
     rmSync(folder, { recursive: true });
   });
 
+  it('shows a DAG file nothing of the control plane, not even what it was started with', async () => {
+    process.env['SVC_SECRET_KEY'] = 'very secret';
+    process.env['MY_DEPLOYMENT'] = 'dev';
+    const fresh = createCompiler({ python: await pythonEnvironment() });
+    const folder = mkdtempSync(join(tmpdir(), 'svc-dag-'));
+    try {
+      const text = 'import os\nprint("secret" in str(dict(os.environ)).lower(), os.environ["MY_DEPLOYMENT"])\n';
+      writeFileSync(join(folder, 'dag.py'), text);
+      const answer = await fresh.compile({ path: join(folder, 'dag.py'), dagsFolder: folder });
+      expect(answer).toMatchObject({ ok: true, output: 'False dev\n' });
+    } finally {
+      delete process.env['SVC_SECRET_KEY'];
+      delete process.env['MY_DEPLOYMENT'];
+      rmSync(folder, { recursive: true });
+      await fresh.close();
+    }
+  });
+
+  it('fails what is open when the process says something that is not an answer', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-python-'));
+    writeFileSync(join(folder, 'python'), '#!/bin/sh\nread line; echo garbage; sleep 60\n', { mode: 0o755 });
+    const babbling = createCompiler({ python: join(folder, 'python') });
+    await expect(babbling.compile({ path: '/x.py', dagsFolder: '/' })).rejects.toThrow('SIGKILL');
+    rmSync(folder, { recursive: true });
+  });
+
   it('says when its interpreter does not exist', async () => {
     const missing = createCompiler({ python: '/nonexistent/python' });
     await expect(missing.compile({ path: '/x.py', dagsFolder: '/' })).rejects.toThrow('ENOENT');

@@ -109,7 +109,15 @@ export function createCompiler({ python, jobs = 1 }: CompilerOptions): Compiler 
   };
 
   const answer = (line: string): void => {
-    const { id, ...rest } = JSON.parse(line) as CompileAnswer & { id: number };
+    let parsed: CompileAnswer & { id: number };
+    try {
+      parsed = JSON.parse(line) as CompileAnswer & { id: number };
+    } catch {
+      // Not our protocol any more: whoever wrote this, the process cannot be trusted. `close` fails what is open.
+      child?.kill('SIGKILL');
+      return;
+    }
+    const { id, ...rest } = parsed;
     waiting.get(id)?.resolve(rest as CompileAnswer);
     waiting.delete(id);
   };
@@ -131,13 +139,17 @@ export function createCompiler({ python, jobs = 1 }: CompilerOptions): Compiler 
   };
 }
 
-/** The fixed hash seed makes set order, and with it the spec, the same every time. */
+// A DAG file is the author's code: it may see the author's environment, but nothing of the control plane's.
+const PRIVATE = /^(SVC_|PG|DATABASE_URL$)/;
+// Our own modules keep their bytecode: without it every start compiles them anew (some 300 ms).
+const UNWANTED = new Set(['PYTHONDONTWRITEBYTECODE', 'PYTHONHOME', 'PYTHONPYCACHEPREFIX', 'PYTHONSTARTUP']);
+
 function childEnvironment(): NodeJS.ProcessEnv {
-  // Our own modules keep their bytecode: without it every start compiles them anew (some 300 ms).
-  const { PYTHONDONTWRITEBYTECODE: _, PYTHONHOME: __, PYTHONPYCACHEPREFIX: ___, ...inherited } = process.env;
+  const inherited = Object.entries(process.env).filter(([name]) => !PRIVATE.test(name) && !UNWANTED.has(name));
   return {
-    ...inherited,
+    ...Object.fromEntries(inherited),
     PYTHONPATH: PYTHON_FOLDER,
+    // A fixed seed makes set order, and with it the spec, the same every time.
     PYTHONHASHSEED: '0',
     PYTHONUNBUFFERED: '1',
     PYTHONNOUSERSITE: '1',

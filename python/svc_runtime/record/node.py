@@ -86,11 +86,22 @@ class TaskNode(DependencyMixin):
     """What plain and mapped operators share: an id, a DAG, a group, edges."""
 
     task_id: str
-    dag = None
     task_group = None
+    _dag = None
     is_setup = False
     is_teardown = False
     on_failure_fail_dagrun = False
+
+    @property
+    def dag(self):
+        return self._dag
+
+    @dag.setter
+    def dag(self, dag) -> None:
+        """`task.dag = dag` adds the task, as it always did."""
+        self._dag = dag
+        if dag is not None and self.task_id not in dag.task_dict:
+            dag.add_task(self)
 
     @property
     def node_id(self) -> str:

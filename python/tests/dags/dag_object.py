@@ -14,3 +14,9 @@ def hello(**context):
 first = PythonOperator(task_id="first", python_callable=hello, dag=dag)
 second = PythonOperator(task_id="second", python_callable=hello, op_kwargs={"x": 1}, dag=dag)
 first.set_downstream(second)
+
+late = DAG("task_assigned_later", schedule=None)
+assigned = PythonOperator(task_id="assigned", python_callable=hello)
+assigned.dag = late
+adopted = PythonOperator(task_id="adopted", python_callable=hello)
+assigned >> adopted
