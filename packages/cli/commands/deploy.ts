@@ -1,0 +1,178 @@
+import { renderProblems } from '@svc/compiler/render-problems.ts';
+import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
+import type { ToolName } from '../build/container-tool.ts';
+import { CliError, EXIT, messageOf, usageError } from '../cli-error.ts';
+import type { Client } from '../client/client.ts';
+import { connect, withClientOptions } from '../client/connect.ts';
+import type { ClientCommandOptions } from '../client/connect.ts';
+import { printJson, warn } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { printTable } from '../output/terminal.ts';
+import { printable } from '../output/text.ts';
+import type { DeployedUnit } from '../projects/deploy-unit.ts';
+import type { Ended, Job } from '../projects/run-many.ts';
+import { listenForStop } from '../stop-signal.ts';
+import type { SvcCommand } from '../svc-command.ts';
+import { builderOption } from './compile.ts';
+
+type Options = ClientCommandOptions & { all?: true; build?: boolean; builder?: ToolName };
+type Row = { name: string; dag: string; status: string; version: string; image: string };
+
+/** Images are built by one tool on one machine, and a control plane takes short turns: more at once gains nothing. */
+const AT_ONCE = 4;
+
+export function addDeployCommand(program: SvcCommand, context: CliContext): void {
+  withClientOptions(program.command('deploy'))
+    .description('Compile DAG projects, build and push their images, and register them with a control plane')
+    .argument('[path]', 'project, directory of projects, folder of DAG files, or one DAG file', '.')
+    .option('--all', 'everything below the path; one that fails does not stop the others')
+    .option('--build', 'build an image also where registry.url is not set; it stays on this machine then')
+    .option('--no-build', 'register without an image, also where registry.url is set')
+    .addOption(builderOption())
+    .note(
+      'Deploying again is free: content that is registered already makes no new version.\nA file that does not compile is reported to the control plane, where it is shown until it is fixed.',
+    )
+    .example('one project', 'svc deploy daily_sales')
+    .example('a whole workspace', 'svc deploy --all projects')
+    .action((path: string, options: Options) => deploy(context, path, options));
+}
+
+async function deploy(context: CliContext, path: string, options: Options): Promise<void> {
+  const [{ compilePath }, report] = await Promise.all([
+    import('../projects/compile-path.ts'),
+    import('../projects/report-units.ts'),
+  ]);
+  const client = await connect(context, options);
+  // Better refused now than after the images are built.
+  await client.get('/api/v2/version');
+  const units = await compilePath(context, path);
+  if (units.length > 1 && !options.all) {
+    throw usageError(
+      `${path} holds ${units.length} projects or DAG files: ${someNames(units)}`,
+      'name one of them, or deploy all with --all',
+    );
+  }
+  if (!options.json) report.printProblems(context, units);
+  await reportFailures(context, client, units);
+  const ended = await deployAll(context, client, units, options);
+
+  if (options.json) printJson(context, { server: client.server, units: units.map((unit) => unitResult(unit, ended)) });
+  else printOutcome(context, units, ended);
+  finish(context, units, ended, options);
+}
+
+const someNames = (units: readonly CompiledUnit[]): string => {
+  const names = units.map(({ unit }) => unit.name);
+  return names.length <= 5 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more`;
+};
+
+/** Shown on the control plane beside the DAG that is still running in its last good version. */
+async function reportFailures(context: CliContext, client: Client, units: readonly CompiledUnit[]): Promise<void> {
+  const { createHttpRegistrar } = await import('../projects/http-registrar.ts');
+  const registrar = createHttpRegistrar(client);
+  for (const unit of units) {
+    if (unit.ok) continue;
+    const file = { bundleName: unit.bundleName, filename: unit.source };
+    await registrar.reportError({ ...file, stackTrace: renderProblems(unit.problems) }).catch((error: unknown) => {
+      warn(context, `the problems of ${unit.unit.name} could not be reported to ${client.server}: ${messageOf(error)}`);
+    });
+  }
+}
+
+type Outcomes = ReadonlyMap<CompiledUnit, Ended<DeployedUnit>>;
+
+async function deployAll(
+  context: CliContext,
+  client: Client,
+  units: readonly CompiledUnit[],
+  options: Options,
+): Promise<Outcomes> {
+  const [{ deployUnit }, { createHttpRegistrar, nextVersionOf }, { runMany }] = await Promise.all([
+    import('../projects/deploy-unit.ts'),
+    import('../projects/http-registrar.ts'),
+    import('../projects/run-many.ts'),
+  ]);
+  const registrar = createHttpRegistrar(client);
+  const stop = listenForStop();
+  const stopping = new AbortController();
+  void stop.requested.then(() => stopping.abort(new CliError('interrupted', { exitCode: EXIT.interrupted })));
+  const good = units.filter((unit) => unit.ok);
+  const jobs = good.map((unit): Job<DeployedUnit> => ({
+    title: unit.unit.name,
+    run: (say) => {
+      stopping.signal.throwIfAborted();
+      return deployUnit(context, unit, {
+        registrar,
+        nextVersion: (dagId) => nextVersionOf(client, dagId),
+        build: options.build,
+        builder: options.builder,
+        say,
+        signal: stopping.signal,
+      });
+    },
+    outcome: ({ dags }) => dags.map(outcomeText).join(', ') || 'no DAG in it',
+  }));
+  try {
+    const ended = await runMany(context, { jobs, atOnce: AT_ONCE, plain: options.json === true });
+    return new Map(good.flatMap((unit, index) => (ended[index] ? [[unit, ended[index]] as const] : [])));
+  } finally {
+    stop.dispose();
+  }
+}
+
+const outcomeText = ({ dag_id: dagId, status, version_number: number }: DeployedUnit['dags'][number]): string =>
+  status === 'created' ? `${dagId} v${number} registered` : `${dagId} v${number} unchanged`;
+
+function unitResult(unit: CompiledUnit, outcomes: Outcomes) {
+  const ended = outcomes.get(unit);
+  const problems = unit.ok ? [] : unit.problems.map(({ traceback: _long, ...problem }) => problem);
+  return {
+    name: unit.unit.name,
+    ok: ended?.ok === true,
+    dags: ended?.ok ? ended.result.dags : [],
+    problems,
+    error: ended?.ok === false ? messageOf(ended.error) : null,
+    warnings: [...unit.warnings.map(({ message }) => message), ...(ended?.ok ? ended.result.warnings : [])],
+  };
+}
+
+function printOutcome(context: CliContext, units: readonly CompiledUnit[], outcomes: Outcomes): void {
+  const rows = units.flatMap((unit): Row[] => {
+    const ended = outcomes.get(unit);
+    const { name } = unit.unit;
+    if (ended?.ok !== true) return [{ name, dag: unit.bundleName, status: 'failed', version: '', image: '' }];
+    for (const warning of ended.result.warnings) warn(context, `${name}: ${warning}`);
+    return ended.result.dags.map(({ dag_id: dag, status, version_number: number, image }) => {
+      return { name, dag, status, version: `v${number}`, image: image ?? '' };
+    });
+  });
+  if (rows.length === 0) return;
+  printTable(context.stdout, {
+    columns: [
+      { title: 'FROM', value: (row) => row.name },
+      { title: 'DAG', value: (row) => row.dag },
+      { title: 'STATUS', value: (row) => row.status },
+      { title: 'VERSION', value: (row) => row.version },
+      ...(rows.some((row) => row.image !== '') ? [{ title: 'IMAGE', value: (row: Row) => row.image }] : []),
+    ],
+    rows,
+  });
+}
+
+/** One failure is told as it is; several are told one by one, and then counted. */
+function finish(context: CliContext, units: readonly CompiledUnit[], outcomes: Outcomes, options: Options): void {
+  const errors = [...outcomes.entries()].flatMap(([unit, ended]) => (ended.ok ? [] : [{ unit, error: ended.error }]));
+  const failed = errors.length + units.filter((unit) => !unit.ok).length;
+  if (failed === 0) return;
+  const [only] = errors;
+  if (only && units.length === 1) throw only.error;
+  for (const { unit, error } of options.json ? [] : errors) {
+    const hint = error instanceof CliError && error.hint !== undefined ? `\n  ${error.hint}` : '';
+    context.stderr.write(`${unit.unit.name}: ${printable(messageOf(error) + hint)}\n`);
+  }
+  throw new CliError(
+    units.length === 1
+      ? 'nothing was deployed: fix the problems above'
+      : `${failed} of ${units.length} were not deployed`,
+  );
+}

@@ -1,0 +1,65 @@
+/** Compiled specs as files: `<dag_id>.spec.json`, the canonical bytes, so that `sha256sum` gives the printed hash. */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
+import { canonicalJson } from '@svc/spec/canonical.ts';
+import { summary } from '@svc/spec/timetables/presentation.ts';
+import { CliError, messageOf } from '../cli-error.ts';
+
+export type CompiledArtifact = {
+  dag_id: string;
+  tasks: number;
+  schedule: string | null;
+  sha256: string;
+  bytes: number;
+  seconds: number;
+  /** The canonical text. */
+  text: string;
+};
+
+export function artifactsOf(units: readonly CompiledUnit[]): CompiledArtifact[] {
+  return units.flatMap((unit) =>
+    (unit.ok ? unit.artifacts : []).map(({ dagId, spec }) => {
+      const text = canonicalJson(spec);
+      return {
+        dag_id: dagId,
+        tasks: spec.tasks.length,
+        schedule: summary(spec.schedule),
+        sha256: createHash('sha256').update(text).digest('hex'),
+        bytes: Buffer.byteLength(text),
+        seconds: unit.seconds,
+        text,
+      };
+    }),
+  );
+}
+
+/** Renamed into place: whoever reads one meanwhile gets the old or the new one, whole. Returns the path. */
+export function writeArtifact(directory: string, artifact: CompiledArtifact): string {
+  const path = join(directory, fileNameOf(artifact.dag_id));
+  const draft = join(directory, `.${randomUUID()}.tmp`);
+  try {
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(draft, artifact.text);
+    renameSync(draft, path);
+    return path;
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw new CliError(`${path} cannot be written: ${messageOf(error)}`, { hint: 'name another directory with -o' });
+  }
+}
+
+const SUFFIX = '.spec.json';
+/** What file systems take for a name, in bytes. */
+const LONGEST_NAME = 255;
+
+/** An id may be longer than a file name: its end gives way to a hash of the whole. */
+export function fileNameOf(dagId: string): string {
+  if (Buffer.byteLength(dagId + SUFFIX) <= LONGEST_NAME) return dagId + SUFFIX;
+  const hash = createHash('sha256').update(dagId).digest('hex').slice(0, 12);
+  const room = LONGEST_NAME - SUFFIX.length - hash.length - 1;
+  let head = [...dagId];
+  while (Buffer.byteLength(head.join('')) > room) head = head.slice(0, -1);
+  return `${head.join('')}-${hash}${SUFFIX}`;
+}

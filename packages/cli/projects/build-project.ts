@@ -1,0 +1,59 @@
+/** The image of a compiled project: what to tag it with, and what to warn of before tasks fail in it. */
+import { canonicalHash } from '@svc/spec/canonical.ts';
+import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
+import { buildImage } from '../build/build-image.ts';
+import type { BuiltImage } from '../build/build-image.ts';
+import type { ToolName } from '../build/container-tool.ts';
+import { findProjectBuildFile } from '../build/project-build-file.ts';
+import type { CliContext } from '../context.ts';
+import { VERSION } from '../version.ts';
+
+type CompiledOk = Extract<CompiledUnit, { ok: true }>;
+/** Plain DAG files have no image: nothing says what goes into one. */
+export type CompiledProject = CompiledOk & { project: NonNullable<CompiledOk['project']> };
+
+export const isProject = (unit: CompiledUnit): unit is CompiledProject => unit.ok && unit.project !== null;
+
+export type BuildOptions = {
+  readonly push: boolean;
+  readonly builder?: ToolName | undefined;
+  /** Asked only when the tag is the version. */
+  readonly nextVersion: (dagId: string) => Promise<number>;
+  readonly onLine?: (line: string) => void;
+  readonly signal?: AbortSignal | undefined;
+};
+
+export async function buildProject(
+  context: Pick<CliContext, 'env'>,
+  unit: CompiledProject,
+  options: BuildOptions,
+): Promise<BuiltImage> {
+  const { project, artifacts } = unit;
+  // A file with several DAGs has one image, numbered after the DAG the project is named for.
+  const main = artifacts.find(({ dagId }) => dagId === project.dag_id) ?? artifacts[0];
+  const needsNumber = project.registry.tag_strategy === 'version';
+  const versionNumber = needsNumber && main ? await options.nextVersion(main.dagId) : undefined;
+  const built = await buildImage({
+    projectDirectory: unit.unit.root,
+    project,
+    groupDirectories: [],
+    version: VERSION,
+    tagSource: { versionNumber, contentHash: canonicalHash(artifacts.map(({ spec }) => spec)) },
+    push: options.push,
+    builder: options.builder,
+    env: context.env,
+    onLine: options.onLine,
+    signal: options.signal,
+  });
+  return { ...built, warnings: [...built.warnings, ...missingModules(unit)] };
+}
+
+/** The generated build file copies the DAG file alone, so what that imports from its project is not there at run time. */
+function missingModules({ unit, artifacts }: CompiledProject): string[] {
+  if (findProjectBuildFile(unit.root) !== undefined) return [];
+  const modules = new Set(artifacts.flatMap(({ spec }) => spec.source.modules.map(({ path }) => path)));
+  if (modules.size === 0) return [];
+  return [
+    `the image has only the DAG file, but that imports ${[...modules].sort().join(', ')}: add a Dockerfile to the project that copies them`,
+  ];
+}

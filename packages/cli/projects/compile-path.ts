@@ -1,0 +1,34 @@
+/** From the path a person names to everything that compiles there, or to a message about why nothing does. */
+import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
+import { compileWorkspace } from '@svc/compiler/compile-workspace.ts';
+import type { WorkspaceProgress } from '@svc/compiler/compile-workspace.ts';
+import { DiscoverError } from '@svc/compiler/discover.ts';
+import { CliError, EXIT } from '../cli-error.ts';
+import type { CliContext } from '../context.ts';
+import { withCompiler } from './open-compiler.ts';
+
+export async function compilePath(context: CliContext, path: string): Promise<CompiledUnit[]> {
+  const onProgress = showProgress(context);
+  const units = await withCompiler(context, (compiler) =>
+    compileWorkspace({ workspace: path, compiler, onProgress }),
+  ).catch((error: unknown) => {
+    if (!(error instanceof DiscoverError)) throw error;
+    throw new CliError(error.message, {
+      exitCode: EXIT.notFound,
+      hint: 'name a project, a directory of projects, a folder of DAG files, or one DAG file',
+    });
+  });
+  if (units.length > 0) return units;
+  throw new CliError(`there is no DAG in ${path}`, {
+    exitCode: EXIT.notFound,
+    hint: 'a project is a directory with dag.py or svc.yaml: "svc init my_dag" makes one. Other .py files count when they mention both "dag" and "airflow"',
+  });
+}
+
+/** One line that is written over, and only where somebody looks at it. */
+function showProgress({ stderr }: CliContext): (progress: WorkspaceProgress) => void {
+  return ({ done, total }) => {
+    if (!stderr.isTTY || total < 2) return;
+    stderr.write(done === total ? '\r\u001B[K' : `\rcompiling ${done} of ${total}\u001B[K`);
+  };
+}

@@ -1,0 +1,81 @@
+/** One compiled project or file on its way to the control plane: image first, then every DAG it defines. */
+import { join } from 'node:path';
+import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
+import type { Registrar } from '@svc/compiler/sync-workspace.ts';
+import type { ToolName } from '../build/container-tool.ts';
+import type { CliContext } from '../context.ts';
+import { buildProject, isProject } from './build-project.ts';
+import { gitBundle } from './git-bundle.ts';
+
+export type DeployedDag = {
+  dag_id: string;
+  status: 'created' | 'unchanged';
+  version_number: number;
+  image: string | null;
+};
+
+export type DeployedUnit = { dags: DeployedDag[]; warnings: string[] };
+
+export type DeployOptions = {
+  readonly registrar: Registrar;
+  readonly nextVersion: (dagId: string) => Promise<number>;
+  /** Undefined: wherever `registry.url` says where an image goes. */
+  readonly build: boolean | undefined;
+  readonly builder: ToolName | undefined;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+};
+
+export async function deployUnit(
+  context: CliContext,
+  unit: Extract<CompiledUnit, { ok: true }>,
+  options: DeployOptions,
+): Promise<DeployedUnit> {
+  const { registrar, say, signal } = options;
+  const { version, url } = await gitBundle({ directory: unit.unit.root, env: context.env });
+  const image = await imageOf(context, unit, options);
+  const dags: DeployedDag[] = [];
+  for (const artifact of unit.artifacts) {
+    signal.throwIfAborted();
+    say(`registering ${artifact.dagId}`);
+    const { versionNumber, isNew } = await registrar.register(artifact.dagId, {
+      ...artifact,
+      bundleName: unit.bundleName,
+      bundleVersion: version,
+      bundleUrl: url,
+      fileloc: join(unit.unit.root, unit.source),
+      image: image.reference,
+      parseSeconds: unit.seconds,
+    });
+    dags.push({
+      dag_id: artifact.dagId,
+      status: isNew ? 'created' : 'unchanged',
+      version_number: versionNumber,
+      image: image.reference ?? null,
+    });
+  }
+  return { dags, warnings: image.warnings };
+}
+
+async function imageOf(
+  context: CliContext,
+  unit: Extract<CompiledUnit, { ok: true }>,
+  options: DeployOptions,
+): Promise<{ reference: string | undefined; warnings: string[] }> {
+  if (!isProject(unit)) {
+    const warnings = options.build === true ? ['a plain DAG file has no image: make it a project with svc.yaml'] : [];
+    return { reference: undefined, warnings };
+  }
+  const hasRegistry = unit.project.registry.url !== undefined;
+  if (!(options.build ?? hasRegistry)) return { reference: undefined, warnings: [] };
+  options.say('building the image');
+  const { reference, warnings } = await buildProject(context, unit, {
+    push: hasRegistry,
+    builder: options.builder,
+    nextVersion: options.nextVersion,
+    onLine: options.say,
+    signal: options.signal,
+  });
+  const local = hasRegistry ? [] : [`registry.url is not set, so ${reference} is on this machine only`];
+  return { reference, warnings: [...warnings, ...local] };
+}
