@@ -54,6 +54,8 @@ export type RunningServer = {
   readonly url: string;
   readonly metricsUrl: string;
   readonly logger: Logger;
+  /** For what shares the process: lite registers DAGs without going through its own front door. */
+  readonly db: Database;
   /** Resolves when the schema is in place and requests are served; rejects when that can never happen. */
   readonly ready: Promise<void>;
   /** Lets requests in flight finish, then leaves. Safe to call twice. */
@@ -141,7 +143,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       notReady = 'the database schema could not be prepared: see the log';
       logger.error({ err: error }, 'cannot get ready');
     });
-    return { url, metricsUrl: `http://127.0.0.1:${metricsAddress.port}/metrics`, logger, ready, close };
+    return { url, metricsUrl: `http://127.0.0.1:${metricsAddress.port}/metrics`, logger, db, ready, close };
   } catch (error) {
     await close();
     throw error;

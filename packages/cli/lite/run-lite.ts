@@ -1,11 +1,16 @@
 /**
  * The whole product in one process, plus its Postgres:
  *
- *   lock ──▶ Postgres ──▶ schema ──▶ control plane ──▶ welcome ──▶ (signal) ──▶ control plane ──▶ Postgres ──▶ lock
+ *   lock ──▶ Postgres ──▶ schema ──▶ control plane ──▶ workspace ──▶ welcome
+ *   signal ──▶ workspace ──▶ control plane ──▶ Postgres ──▶ lock
  *
  * Whatever has been started is stopped in reverse order, however far the start got.
  */
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { createCompiler } from '@svc/compiler/compiler.ts';
+import { ensurePython } from '@svc/compiler/python-environment.ts';
+import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { isLoopbackHost, parseAddress } from '@svc/server/config/address.ts';
 import { checkBoot } from '@svc/server/config/boot-checks.ts';
 import { loadConfig } from '@svc/server/config/load.ts';
@@ -18,6 +23,7 @@ import type { CliContext } from '../context.ts';
 import { prepareSchema } from '../database.ts';
 import { columnsOf } from '../output/terminal.ts';
 import { runStages } from '../progress.ts';
+import type { Stage } from '../progress.ts';
 import type { ConfigOptions } from '../server-config.ts';
 import { endOnUncaught, listenForStop } from '../stop-signal.ts';
 import type { StopSignal } from '../stop-signal.ts';
@@ -39,6 +45,8 @@ import type { LitePostgres } from './postgres.ts';
 import { openRotatingFile } from './rotating-file.ts';
 import { renderWelcome } from './welcome.ts';
 import type { Welcome } from './welcome.ts';
+import { describeSync, openWorkspace } from './workspace.ts';
+import type { LiteWorkspace } from './workspace.ts';
 
 export type LiteOptions = ConfigOptions & {
   dataDirectory: string;
@@ -50,7 +58,7 @@ export type LiteOptions = ConfigOptions & {
 };
 
 /** What has been started so far. */
-type Running = { lock: Lock; postgres?: LitePostgres; server?: RunningServer };
+type Running = { lock: Lock; postgres?: LitePostgres; server?: RunningServer; workspace?: LiteWorkspace };
 
 const METRICS_PORT = 9090;
 const GRPC_PORT = 9091;
@@ -76,6 +84,7 @@ export async function runLite(context: CliContext, options: LiteOptions): Promis
     if (!stop.isRequested()) await stop.requested;
     context.stdout.write('\nStopping …\n');
   } finally {
+    await running.workspace?.close();
     await running.server?.close();
     await running.postgres?.stop();
     running.lock.release();
@@ -144,6 +153,7 @@ async function bringUp({ context, options, config, directory, running, stop }: S
           return `Control plane on ${running.server.url}`;
         },
       },
+      ...(early.ui.workspace === '' ? [] : [workspaceStage({ context, workspace: early.ui.workspace, running, stop })]),
     ],
   });
   if (stop.isRequested() || !running.server) return;
@@ -152,6 +162,32 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   const password = passwordFact({ config, secrets, directory, isNew });
   welcome({ context, options, config: early, directory, password, url: running.server.url });
   log.showProblems();
+}
+
+/** Without a Python the control plane is still of use: that is a warning, not the end. */
+function workspaceStage(input: { context: CliContext; workspace: string; running: Running; stop: StopSignal }): Stage {
+  const { context, workspace, running, stop } = input;
+  return {
+    title: 'Workspace',
+    run: async (say) => {
+      if (!running.server || stop.isRequested()) return undefined;
+      const { db, logger } = running.server;
+      const log = {
+        info: (message: string) => logger.info(message),
+        warn: (message: string) => logger.warn(message),
+        error: (message: string) => logger.error(message),
+      };
+      try {
+        const python = await ensurePython({ env: context.env, say });
+        const compiler = createCompiler({ python, jobs: availableParallelism() });
+        running.workspace = await openWorkspace({ workspace, compiler, db, log });
+        return describeSync(running.workspace.first);
+      } catch (error) {
+        if (!(error instanceof PythonEnvironmentError)) throw error;
+        return `Workspace not compiled: ${error.message}. ${error.hint}`;
+      }
+    },
+  };
 }
 
 function welcome(input: {

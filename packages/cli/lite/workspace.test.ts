@@ -1,0 +1,67 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createCompiler } from '@svc/compiler/compiler.ts';
+import { startTestServer } from '@svc/server/testing/test-server.ts';
+import type { TestServer } from '@svc/server/testing/test-server.ts';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { pythonEnvironment } from '../../../scripts/python-env.ts';
+import { describeSync, openWorkspace } from './workspace.ts';
+import type { LiteWorkspace } from './workspace.ts';
+
+let server: TestServer;
+let workspace: string;
+let open: LiteWorkspace;
+let token: string;
+
+const dagFile = (dagId: string, body: string) =>
+  `from airflow.sdk import DAG, task\nwith DAG("${dagId}", schedule=None):\n    @task\n    def work():\n        ${body}\n    work()\n`;
+const get = async <T>(path: string) => (await server.call(path, { token })).json<T>();
+const versionOf = async (dagId: string) =>
+  (await get<{ dag_versions: { version_number: number }[] }>(`/api/v2/dags/${dagId}/dagVersions`)).dag_versions[0]
+    ?.version_number;
+/** Watching is asynchronous; what matters is that the change arrives. */
+const eventually = (assertion: () => Promise<void>) => vi.waitFor(assertion, { timeout: 20_000, interval: 100 });
+
+beforeAll(async () => {
+  workspace = await mkdtemp(join(tmpdir(), 'svc-workspace-'));
+  await mkdir(join(workspace, 'project'));
+  await writeFile(join(workspace, 'project', 'dag.py'), dagFile('project', 'return 1'));
+  await writeFile(join(workspace, 'plain.py'), dagFile('plain', 'return 1'));
+  server = await startTestServer();
+  token = await server.login();
+  const compiler = createCompiler({ python: await pythonEnvironment() });
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  open = await openWorkspace({ workspace, compiler, db: server.db, log });
+});
+afterAll(async () => {
+  await open?.close();
+  await server?.close();
+  await rm(workspace, { recursive: true, force: true });
+});
+
+it('registers projects and plain files at the start', async () => {
+  expect(describeSync(open.first)).toBe('2 DAGs in the workspace, 2 new versions');
+  expect(await get('/api/v2/dags')).toMatchObject({
+    total_entries: 2,
+    dags: [{ dag_id: 'plain' }, { dag_id: 'project' }],
+  });
+});
+
+it('notices an edit, keeps the DAG when the edit is broken, and clears the error when it is mended', async () => {
+  await writeFile(join(workspace, 'plain.py'), dagFile('plain', 'return 2'));
+  await eventually(async () => expect(await versionOf('plain')).toBe(2));
+  await writeFile(join(workspace, 'plain.py'), 'from airflow.sdk import DAG\nthis is not python\n');
+  await eventually(async () => expect(await get('/api/v2/importErrors')).toMatchObject({ total_entries: 1 }));
+  expect(await get('/api/v2/dags/plain')).toMatchObject({ is_stale: false, has_import_errors: true });
+  await writeFile(join(workspace, 'plain.py'), dagFile('plain', 'return 3'));
+  await eventually(async () => expect(await get('/api/v2/importErrors')).toMatchObject({ total_entries: 0 }));
+  expect(await versionOf('plain')).toBe(3);
+});
+
+it('retires a DAG whose file is gone, and takes it back when it returns', async () => {
+  await rm(join(workspace, 'plain.py'));
+  await eventually(async () => expect(await get('/api/v2/dags/plain')).toMatchObject({ is_stale: true }));
+  await writeFile(join(workspace, 'plain.py'), dagFile('plain', 'return 3'));
+  await eventually(async () => expect(await get('/api/v2/dags/plain')).toMatchObject({ is_stale: false }));
+});

@@ -1,0 +1,68 @@
+/**
+ * The workspace of lite: compiled and registered at the start, and again whenever a file in it changes. A broken file is
+ * an import error beside its DAG; everything else goes on.
+ */
+import { watch } from 'node:fs';
+import type { Compiler } from '@svc/compiler/compiler.ts';
+import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
+import type { SyncLog, SyncSummary } from '@svc/compiler/sync-workspace.ts';
+import type { Database } from '@svc/server/db/database.ts';
+import { createLocalRegistrar } from './registrar.ts';
+
+export type LiteWorkspace = {
+  readonly first: SyncSummary;
+  close(): Promise<void>;
+};
+
+/** An editor writes a file in several steps, a checkout many files: wait until it is quiet. */
+const QUIET_MS = 200;
+
+export async function openWorkspace(input: {
+  workspace: string;
+  compiler: Compiler;
+  db: Database;
+  log: SyncLog;
+}): Promise<LiteWorkspace> {
+  const { workspace, compiler, log } = input;
+  const registrar = await createLocalRegistrar(input.db);
+  const sync = createWorkspaceSync({ workspace, compiler, registrar, log });
+  const first = await sync.syncAll();
+
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<unknown> = Promise.resolve();
+  let isClosed = false;
+  const resync = (): void => {
+    clearTimeout(timer);
+    if (isClosed) return;
+    timer = setTimeout(() => {
+      running = sync.syncAll().catch((error: unknown) => log.error(`the workspace was not read: ${String(error)}`));
+    }, QUIET_MS);
+  };
+  const watcher = watch(workspace, { recursive: true }, (_event, name) => {
+    if (name === null || isRelevant(name)) resync();
+  });
+  // A directory that vanishes under the watcher is told once; what is registered stays.
+  watcher.on('error', (error) => log.warn(`changes in ${workspace} are no longer noticed: ${error.message}`));
+
+  return {
+    first,
+    async close() {
+      isClosed = true;
+      watcher.close();
+      clearTimeout(timer);
+      await running;
+      await compiler.close();
+    },
+  };
+}
+
+/** Bytecode, editors' swap files and hidden directories change all the time and mean nothing. */
+const isRelevant = (path: string): boolean => !/(^|[/\\])(__pycache__|\.[^/\\]+)([/\\]|$)|\.pyc$|~$/.test(path);
+
+/** One line for the list of stages. */
+export function describeSync({ registered, failed }: SyncSummary): string {
+  const added = registered.filter((dag) => dag.isNew).length;
+  const dags = `${registered.length} DAG${registered.length === 1 ? '' : 's'}`;
+  const news = added === 0 ? 'unchanged' : `${added} new version${added === 1 ? '' : 's'}`;
+  return `${dags} in the workspace, ${news}${failed.length === 0 ? '' : `, ${failed.length} that do not compile`}`;
+}
