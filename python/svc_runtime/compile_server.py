@@ -286,7 +286,7 @@ def main(arguments: list) -> None:
         while not (answers := server.step()):
             pass
         sys.stdout.write(answers[0] + "\n")
-        raise SystemExit(0 if '"ok": false' not in answers[0][:20_000].split('"dags"')[0] else 1)
+        raise SystemExit(0 if json.loads(answers[0])["ok"] else 1)
     concurrency = int(arguments[arguments.index("--jobs") + 1]) if "--jobs" in arguments else 1
     Server(concurrency).run(sys.stdin.buffer)
 
