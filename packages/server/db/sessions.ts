@@ -56,15 +56,13 @@ export async function endSession(db: TenantDb, sessionId: string): Promise<void>
     .execute();
 }
 
-/** Ends every session of a user but, where given, the one that asks. */
-export async function endSessionsOfUser(db: TenantDb, userId: string, except?: string): Promise<void> {
-  let query = db
+export async function endSessionsOfUser(db: TenantDb, userId: string): Promise<void> {
+  await db
     .updateTable('sessions')
     .set({ ended_at: new Date() })
     .where('user_id', '=', userId)
-    .where('ended_at', 'is', null);
-  if (except !== undefined) query = query.where('id', '!=', except);
-  await query.execute();
+    .where('ended_at', 'is', null)
+    .execute();
 }
 
 /** Housekeeping: rows whose tokens have all expired say nothing any more. Bounded, so that a backlog is no long lock. */
