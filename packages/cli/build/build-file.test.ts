@@ -167,6 +167,19 @@ describe('the base image', () => {
 });
 
 describe('dependencies', () => {
+  it('with a line break are refused here too', () => {
+    for (const text of ['a\nb', 'a\rb', 'a\u0085b', 'a\u2028b', 'a\u2029b']) {
+      const project = { ...projectOf({}), dependencies: ['ok', text] };
+      expect(() => renderBuildFile({ ...input({}), project })).toThrow('dependencies[1] must not contain a line break');
+    }
+  });
+
+  it('come before what connectors stand for, and nothing is asked for twice', () => {
+    const fields = { dependencies: ['x', 'apache-airflow-providers-http'], connectors: ['s3', 'http', 'aws'] };
+    const pip = parseBuildFile(renderBuildFile(input(fields))).find(({ name }) => name === 'RUN')?.json;
+    expect(pip).toEqual([...PIP, 'x', 'apache-airflow-providers-http', 'apache-airflow-providers-amazon']);
+  });
+
   it('that no command line can hold are refused before the build, with what to do', () => {
     const many = Array.from({ length: 1_000 }, (_, index) => `${'x'.repeat(2_000)}${index}`);
     expect(() => renderBuildFile(input({ dependencies: many }))).toThrow(/dependencies adds up to/);

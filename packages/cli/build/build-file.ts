@@ -30,7 +30,7 @@ export const TASK_USER = '10001:10001';
 /** Where the DAG lives in its image, and the working directory of its tasks. */
 export const DAG_DIRECTORY = '/opt/svc/dag';
 
-const DEFAULT_BASE_REPOSITORY = 'svc-base';
+export const DEFAULT_BASE_REPOSITORY = 'svc-base';
 
 /** What Linux takes. */
 const MAX_PATH = 4_096;

@@ -36,7 +36,10 @@ function put(files: Record<string, string>): void {
 }
 
 function build(fields: Record<string, unknown>, change: Partial<BuildImageOptions> = {}): Promise<BuiltImage> {
-  const loaded = loadProject(JSON.stringify({ dag_id: 'orders', base_image: machine.baseImage, ...fields }), 'x');
+  const loaded = loadProject(
+    JSON.stringify({ dag_id: 'svc-test-orders', base_image: machine.baseImage, ...fields }),
+    'x',
+  );
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   return buildImage({
     projectDirectory: directory,
@@ -45,6 +48,7 @@ function build(fields: Record<string, unknown>, change: Partial<BuildImageOption
     version: '0.5.0',
     tagSource: { versionNumber: 1 },
     push: false,
+    platforms: 'build' in fields ? undefined : [HERE],
     env: machine.env,
     ...change,
   });
@@ -72,6 +76,7 @@ async function registryManifest(
   };
 }
 
+const HERE = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`;
 const BOTH = ['linux/amd64', 'linux/arm64'];
 
 describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', (tool) => {
@@ -111,12 +116,12 @@ describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', (tool) => {
       User: '10001:10001',
       Entrypoint: ['svc-agent'],
       WorkingDir: '/opt/svc/dag',
-      Labels: { 'svc.dag_id': 'orders', 'svc.schema_version': '1.0' },
+      Labels: { 'svc.dag_id': 'svc-test-orders', 'svc.schema_version': '1.0' },
     });
     expect({ image, digest, reference }).toEqual({
-      image: 'localhost/orders:v1',
+      image: 'localhost/svc-test-orders:v1',
       digest: null,
-      reference: 'localhost/orders:v1',
+      reference: 'localhost/svc-test-orders:v1',
     });
   });
 
@@ -188,9 +193,11 @@ describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', (tool) => {
       { registry },
       { builder: tool, push: true, tagSource: { contentHash: 'abcdef0123456789' } },
     );
-    expect(built.image).toBe(`${machine.registry}/team/orders:abcdef012345`);
-    expect(built.digest).toBe((await registryManifest(machine.registry, 'team/orders/manifests/abcdef012345')).digest);
-    expect(built.reference).toBe(`${machine.registry}/team/orders@${built.digest}`);
+    expect(built.image).toBe(`${machine.registry}/team/svc-test-orders:abcdef012345`);
+    expect(built.digest).toBe(
+      (await registryManifest(machine.registry, 'team/svc-test-orders/manifests/abcdef012345')).digest,
+    );
+    expect(built.reference).toBe(`${machine.registry}/team/svc-test-orders@${built.digest}`);
   });
 
   it('is pushed with the credentials from the environment, which stay nowhere', async () => {
@@ -201,7 +208,9 @@ describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', (tool) => {
       SVC_REGISTRY_PASSWORD: REGISTRY_LOGIN.password,
     };
     const built = await build({ registry }, { builder: tool, push: true, env });
-    expect(built.digest).toBe((await registryManifest(machine.privateRegistry, 'dags/orders/manifests/v1')).digest);
+    expect(built.digest).toBe(
+      (await registryManifest(machine.privateRegistry, 'dags/svc-test-orders/manifests/v1')).digest,
+    );
     // The tool itself has not learned them.
     await expect(
       build({ registry: { ...registry, auth_method: 'docker_config' } }, { builder: tool, push: true }),
@@ -218,7 +227,7 @@ describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', (tool) => {
   it('whose base does not exist fails with the reason and what to do', async () => {
     const missing = `${machine.registry}/no-such-base:3.11`;
     await expect(build({ base_image: missing }, { builder: tool })).rejects.toMatchObject({
-      message: expect.stringMatching(/^building localhost\/orders:v1 failed/),
+      message: expect.stringMatching(/^building localhost\/svc-test-orders:v1 failed/),
       hint: `The base image ${missing} could not be pulled. Check base_image, and log in to its registry with the container tool.`,
     });
   });
@@ -226,7 +235,7 @@ describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', (tool) => {
   it('that cannot be pushed is an error, even if the tool says it went well', async () => {
     const registry = { url: '127.0.0.1:9/dags' };
     const WHY = /^pushing .* failed|it was not pushed$|^building .* failed/;
-    for (const platforms of tool === 'docker' ? [['linux/amd64']] : [['linux/amd64'], BOTH]) {
+    for (const platforms of tool === 'docker' ? [[HERE]] : [[HERE], BOTH]) {
       const fields = { base_image: machine.listImage, registry, build: { platforms } };
       await expect(build(fields, { builder: tool, push: true })).rejects.toThrow(WHY);
     }
@@ -254,7 +263,7 @@ describe.skipIf(!CAN_BUILD).each(['podman', 'buildah'] as const)('an image for s
         { ...fields, build: { platforms: [...BOTH, 'linux/amd64'] } },
         { builder: tool, push: true },
       );
-      expect(await registryManifest(machine.registry, `${tool}/orders/manifests/v1`)).toEqual({
+      expect(await registryManifest(machine.registry, `${tool}/svc-test-orders/manifests/v1`)).toEqual({
         digest: built.digest,
         platforms: BOTH,
       });

@@ -4,8 +4,9 @@ import type { PythonLine } from '@svc/spec/project/python-lines.ts';
 import { CliError } from '../cli-error.ts';
 import type { Project } from './build-file.ts';
 import type { ToolFailure } from './run-tool.ts';
+import type { ToolCommand } from './tool-commands.ts';
 
-export type FailedStep = 'login' | 'build' | 'tag' | 'push';
+type FailedStep = ToolCommand['step'] | 'login';
 
 export type FailureContext = {
   readonly step: FailedStep;
@@ -25,6 +26,7 @@ const DOING: Record<FailedStep, string> = {
   build: 'building',
   tag: 'tagging',
   push: 'pushing',
+  tidy: 'tidying up after',
 };
 
 export function explainFailure(failure: ToolFailure, context: FailureContext): CliError {

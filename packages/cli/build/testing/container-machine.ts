@@ -98,7 +98,11 @@ export async function startContainerMachine(tools: readonly ToolName[]): Promise
     readFrom: (name, image, path) => run('tar', ['-xOf', exported(name, image), path]),
     async [Symbol.asyncDispose]() {
       await Promise.all([open.stop(), closed.stop()]);
-      if (tools.includes('docker')) run('docker', ['rmi', '--force', baseImage]);
+      if (tools.includes('docker')) {
+        const images = run('docker', ['images', '--format', '{{.Repository}}:{{.Tag}}']).split('\n');
+        for (const image of images.filter((name) => name.includes('svc-test-')))
+          run('docker', ['rmi', '--force', image]);
+      }
       rmSync(directory, { recursive: true, force: true });
     },
   };
