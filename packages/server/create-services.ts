@@ -13,8 +13,9 @@ export function createServices(input: {
   db: Database;
   secrets: SecretRegistry;
   reason: () => string | null;
+  onFailedLogin: () => void;
 }): Services {
-  const { config, db, secrets, reason } = input;
+  const { config, db, secrets, reason, onFailedLogin } = input;
   const { keys } = readSecretKeys(config);
   return {
     config,
@@ -23,6 +24,7 @@ export function createServices(input: {
     keyring: createKeyring({ current: keys.current ?? null, previous: keys.previous }),
     sessions: createSessions({
       db,
+      onFailedLogin,
       tokens: createTokenSigner(config.auth.jwt.secret),
       settings: {
         tokenTtlSeconds: config.auth.jwt.tokenTtlSeconds,

@@ -15,7 +15,13 @@ export async function renderOpenApi(): Promise<string> {
     statementTimeoutMs: 0,
     idleInTransactionTimeoutMs: 0,
   });
-  const services = createServices({ config, db, secrets: createSecretRegistry(), reason: () => null });
+  const services = createServices({
+    config,
+    db,
+    secrets: createSecretRegistry(),
+    reason: () => null,
+    onFailedLogin: () => {},
+  });
   const app = await buildApp({
     services,
     logger: pino({ level: 'silent' }),

@@ -29,6 +29,7 @@ import { createHousekeeping } from './scheduling/housekeeping.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createMetricsServer } from './telemetry/metrics-server.ts';
 import { createMetrics } from './telemetry/metrics.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 import { createSecretRegistry } from './telemetry/redact.ts';
 import type { SecretRegistry } from './telemetry/redact.ts';
 import { startTracing } from './telemetry/tracing.ts';
@@ -76,18 +77,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   reportBoot(config, options.warnings ?? [], logger);
 
   const metrics = createMetrics({ version: VERSION });
-  const db = openDatabase({
-    url: config.database.url,
-    maxOpenConns: config.database.maxOpenConns,
-    maxIdleConns: config.database.maxIdleConns,
-    statementTimeoutMs: config.database.statementTimeout,
-    idleInTransactionTimeoutMs: config.database.idleInTransactionTimeout,
-    onConnectionLost: (error) => {
-      metrics.databaseOutage();
-      logger.warn({ reason: error.message }, 'lost a database connection'); // the error itself drags the whole client along
-    },
-  });
-  metrics.watchDatabasePool(() => db.poolUsage());
+  const db = openServerDatabase({ config, metrics, logger });
   const tracing = startTracing({
     enabled: config.observability.otel.enabled,
     endpoint: config.observability.otel.endpoint,
@@ -98,7 +88,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   let notReady: string | null = 'starting: the database schema is not in place yet';
   let everybody: Principal | null = null;
-  const services = createServices({ config, db, secrets, reason: () => notReady });
+  const services = createServices({
+    config,
+    db,
+    secrets,
+    reason: () => notReady,
+    onFailedLogin: () => metrics.loginFailed(),
+  });
   const proxies = createProxyTrust(config.server.trustedProxies);
   if (proxies.error !== undefined) logger.error(proxies.error);
   const app = await buildApp({
@@ -113,6 +109,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     intervalMs: config.scheduler.loopIntervalMs,
     log: logger,
   });
+  metrics.watchScheduler(() => housekeeping.lastBeat());
   const metricsServer = createMetricsServer({ address: config.server.metricsAddr, metrics });
 
   const closing = new AbortController();
@@ -168,6 +165,23 @@ async function stopParts(logger: Logger, parts: readonly (() => Promise<unknown>
   }
 }
 
+function openServerDatabase(input: { config: Config; metrics: Metrics; logger: Logger }): Database {
+  const { config, metrics, logger } = input;
+  const db = openDatabase({
+    url: config.database.url,
+    maxOpenConns: config.database.maxOpenConns,
+    maxIdleConns: config.database.maxIdleConns,
+    statementTimeoutMs: config.database.statementTimeout,
+    idleInTransactionTimeoutMs: config.database.idleInTransactionTimeout,
+    onConnectionLost: (error) => {
+      metrics.databaseOutage();
+      logger.warn({ reason: error.message }, 'lost a database connection'); // the error itself drags the whole client along
+    },
+  });
+  metrics.watchDatabasePool(() => db.poolUsage());
+  return db;
+}
+
 function reportBoot(config: Config, warnings: readonly string[], logger: Logger): void {
   const report = checkBoot(config);
   for (const warning of [...warnings, ...report.warnings]) logger.warn(warning);
@@ -178,7 +192,7 @@ async function listen(config: Config, app: Awaited<ReturnType<typeof buildApp>>)
   const { host, port } = parseAddress(config.server.httpAddr) ?? { host: '127.0.0.1', port: 0 };
   try {
     const address = await app.listen({ host: host || '::', port });
-    return address.replace(/\[::1?\]|0\.0\.0\.0/, 'localhost');
+    return address.replace(/\[::\]|0\.0\.0\.0/, 'localhost'); // what listens everywhere is reached here
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
       throw new BootError([

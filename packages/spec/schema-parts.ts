@@ -13,7 +13,9 @@ export const Words = <T extends string>(words: readonly T[], description: string
 
 export const Text = (description: string) => Type.String({ description });
 export const Flag = (description: string) => Type.Boolean({ description });
-export const Count = (description: string, minimum = 0) => Type.Integer({ minimum, description });
+/** Kept in a four-byte column. */
+const MAX_COUNT = 2_147_483_647;
+export const Count = (description: string, minimum = 0) => Type.Integer({ minimum, maximum: MAX_COUNT, description });
 export const Ids = (description: string) => Type.Array(Type.String(), { description });
 export const Seconds = (description: string) =>
   Type.Union([Type.Number({ minimum: 0 }), Type.Null()], { description: `${description} (seconds)` });

@@ -21,7 +21,8 @@ const ENVELOPE = 5;
 export function installExactJsonParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error'); // refuses keys that would poison a prototype
   app.removeContentTypeParser('application/json');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text: string, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, sent: string, done) => {
+    const text = sent.replace(/^\uFEFF/, ''); // a byte-order mark is no part of the document
     if (text === '') return done(null, undefined);
     parse(request, text, (error: Error | null) => {
       if (error)

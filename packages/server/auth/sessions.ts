@@ -69,10 +69,13 @@ export function createSessions({
   db,
   tokens,
   settings,
+  onFailedLogin,
 }: {
   db: Database;
   tokens: TokenSigner;
   settings: SessionSettings;
+  /** For metrics: a wrong password, or a refusal by the budget. */
+  onFailedLogin: () => void;
 }): Sessions {
   const turns = createTurns({ atOnce: LOGINS_AT_ONCE, waitingPerKey: LOGINS_WAITING_PER_ADDRESS });
 
@@ -129,12 +132,14 @@ export function createSessions({
 
   return {
     async login(input) {
-      try {
-        return await turns.take(input.clientIp, () => attempt(input));
-      } catch (error) {
-        if (error instanceof QueueFullError) return { kind: 'rate_limited', retryAfterSeconds: 1 };
-        throw error;
-      }
+      const outcome = await turns
+        .take(input.clientIp, () => attempt(input))
+        .catch((error: unknown): LoginOutcome => {
+          if (error instanceof QueueFullError) return { kind: 'rate_limited', retryAfterSeconds: 1 };
+          throw error;
+        });
+      if (outcome.kind !== 'ok') onFailedLogin();
+      return outcome;
     },
 
     async authenticate(token) {

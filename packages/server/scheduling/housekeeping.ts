@@ -14,7 +14,12 @@ const CLEAN_EVERY_MS = 60_000;
 
 type Log = { info(message: string): void; warn(details: object, message: string): void };
 
-export type Housekeeping = { start(): void; stop(): Promise<void> };
+export type Housekeeping = {
+  start(): void;
+  /** When the database last took the sign of life, in epoch milliseconds; undefined before the first. */
+  lastBeat(): number | undefined;
+  stop(): Promise<void>;
+};
 
 export function createHousekeeping(options: {
   db: Database;
@@ -28,6 +33,7 @@ export function createHousekeeping(options: {
   let stopped = false;
   let failing = false;
   let lastBeat = -Infinity;
+  let lastBeatAt: number | undefined;
   let lastCleaning = -Infinity;
 
   async function tick(): Promise<void> {
@@ -35,6 +41,7 @@ export function createHousekeeping(options: {
     if (now - lastBeat >= BEAT_EVERY_MS) {
       await beat(db, identity, 'scheduler');
       lastBeat = now;
+      lastBeatAt = Date.now();
     }
     if (now - lastCleaning >= CLEAN_EVERY_MS) {
       await deleteExpiredSessions(db);
@@ -61,6 +68,7 @@ export function createHousekeeping(options: {
 
   return {
     start: () => schedule(0),
+    lastBeat: () => lastBeatAt,
     async stop() {
       stopped = true;
       clearTimeout(timer);
