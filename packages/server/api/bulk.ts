@@ -4,9 +4,7 @@
  * The whole request is one transaction. Within it an action takes effect completely or, when it may fail on what exists or
  * does not (`fail`, the default), not at all; the answer is 200 either way and says per kind of action what happened.
  */
-import { Ajv } from 'ajv';
 import { sql } from 'kysely';
-import type { FastifySchemaCompiler } from 'fastify';
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
 import type { TenantDb } from '../db/database.ts';
@@ -73,10 +71,6 @@ export const BulkResponse = Type.Object(
   { create: Nullable(ActionResult), update: Nullable(ActionResult), delete: Nullable(ActionResult) },
   { title: 'BulkResponse' },
 );
-
-/** Looks only into the branch that `action` names: an error then speaks of that branch, not of the first one. */
-const ajv = new Ajv({ discriminator: true, useDefaults: true, strict: false, verbose: true });
-export const bulkValidatorCompiler: FastifySchemaCompiler<object> = ({ schema }) => ajv.compile(schema);
 
 type BulkAction<Entity> =
   | { action: 'create'; entities: Entity[]; action_on_existence?: 'fail' | 'skip' | 'overwrite' }

@@ -15,7 +15,7 @@ import { MASK, maskExtra } from '../vault/mask.ts';
 import { connectionPlace, createVault } from '../vault/vault.ts';
 import type { Vault } from '../vault/vault.ts';
 import { actorOf, databaseOf, principalOf } from './access.ts';
-import { BulkResponse, bulkValidatorCompiler, refuseRepeatedNames, runBulk, takeBulkTurn } from './bulk.ts';
+import { BulkResponse, refuseRepeatedNames, runBulk, takeBulkTurn } from './bulk.ts';
 import type { BulkStore } from './bulk.ts';
 import {
   BulkConnectionsBody,
@@ -238,7 +238,6 @@ function registerBulk(app: App, services: Services, vault: Vault): void {
     '/api/v2/connections',
     {
       config: { access: 'write:connection' },
-      validatorCompiler: bulkValidatorCompiler,
       schema: {
         operationId: 'bulk_connections',
         tags: TAGS,

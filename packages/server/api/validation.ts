@@ -11,7 +11,8 @@ import { isSensitiveName } from '../vault/sensitive-names.ts';
 import { ApiError } from './errors.ts';
 
 export function createValidatorCompiler(): FastifySchemaCompiler<object> {
-  const options = { useDefaults: true, allErrors: false, strict: false, verbose: true } as const;
+  // `discriminator`: of a union only the branch that its tag names is looked into, so that the error speaks of that one.
+  const options = { useDefaults: true, allErrors: false, strict: false, verbose: true, discriminator: true } as const;
   const exact = new Ajv({ ...options });
   const converting = new Ajv({ ...options, coerceTypes: 'array' });
   for (const ajv of [exact, converting]) {

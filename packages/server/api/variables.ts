@@ -10,7 +10,7 @@ import { MASK, maskVariable } from '../vault/mask.ts';
 import { createVault } from '../vault/vault.ts';
 import type { Vault } from '../vault/vault.ts';
 import { actorOf, databaseOf, principalOf } from './access.ts';
-import { BulkResponse, bulkValidatorCompiler, refuseRepeatedNames, runBulk, takeBulkTurn } from './bulk.ts';
+import { BulkResponse, refuseRepeatedNames, runBulk, takeBulkTurn } from './bulk.ts';
 import type { BulkStore } from './bulk.ts';
 import { ApiError } from './errors.ts';
 import { installExactJsonParser } from './exact-json.ts';
@@ -236,7 +236,6 @@ function registerBulk(app: App, services: Services, vault: Vault): void {
     '/api/v2/variables',
     {
       config: { access: 'write:variable' },
-      validatorCompiler: bulkValidatorCompiler,
       schema: {
         operationId: 'bulk_variables',
         tags: TAGS,
