@@ -87,10 +87,9 @@ class DAG:
         self.description = description
         self.default_args = dict(default_args or {})
         self.params = ParamsDict(params)
-        # Params in default_args belong to the DAG as well, as in Airflow.
+        # Params in default_args belong to the DAG as well, and win, as in Airflow.
         for name, param in ParamsDict(self.default_args.pop("params", None)).param_items():
-            if name not in self.params:
-                self.params[name] = param
+            self.params[name] = param
         given_start = start_date if start_date is not None else self.default_args.get("start_date")
         given_end = end_date if end_date is not None else self.default_args.get("end_date")
         self.timezone = _zone_of(given_start)
