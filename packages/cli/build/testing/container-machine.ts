@@ -23,12 +23,14 @@ import type { ToolName } from '../container-tool.ts';
 
 const PATH = `${process.env['PATH']}:/usr/sbin:/sbin`;
 
+const REGISTRY_PROGRAM = 'docker-registry';
+
 const isInstalled = (program: string): boolean => PATH.split(':').some((folder) => existsSync(join(folder, program)));
 
 /** In CI the tests run whatever is missing, and fail: a build that nobody tried proves nothing. */
 export const CAN_BUILD =
   process.env['CI'] !== undefined ||
-  (process.getuid?.() === 0 && ['podman', 'buildah', 'docker-registry', 'busybox'].every(isInstalled));
+  (process.getuid?.() === 0 && ['podman', 'buildah', REGISTRY_PROGRAM, 'busybox'].every(isInstalled));
 
 /** What the registry's second user logs in with; the hash below is of this password. */
 export const REGISTRY_LOGIN = { username: 'robot$ci', password: 'pa ss"$(x)' } as const;
@@ -56,56 +58,65 @@ export async function availableTools(): Promise<ToolName[]> {
   return ['podman', 'buildah', ...(docker === undefined ? [] : ['docker' as const])];
 }
 
+type Run = (program: string, words: readonly string[], input?: Buffer) => string;
+
 export async function startContainerMachine(tools: readonly ToolName[]): Promise<ContainerMachine> {
+  // Also undone when the start fails half-way.
+  await using started = new AsyncDisposableStack();
   const directory = mkdtempSync(join(tmpdir(), 'svc-containers-'));
-  const open = await startRegistry(join(directory, 'open'));
-  const closed = await startRegistry(join(directory, 'closed'), `${REGISTRY_LOGIN.username}:${PASSWORD_HASH}\n`);
+  started.defer(() => rmSync(directory, { recursive: true, force: true }));
+  const open = started.use(await startRegistry(join(directory, 'open')));
+  const users = `${REGISTRY_LOGIN.username}:${PASSWORD_HASH}\n`;
+  const closed = started.use(await startRegistry(join(directory, 'closed'), users));
   const env = toolEnvironment(directory, [open.address, closed.address]);
-  const run = (program: string, words: readonly string[], input?: Buffer): string =>
+  const run: Run = (program, words, input) =>
     execFileSync(program, words, {
       env,
       encoding: 'utf8',
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: 'pipe',
       maxBuffer: 64_000_000,
       ...(input && { input }),
     });
-  const tool = (name: ToolName, ...words: string[]): string => run(name, words);
 
   const rootfs = makeRootfs(join(directory, 'rootfs'));
   const baseImage = `localhost/svc-test-base:${process.pid}`;
   run('podman', ['import', '-', baseImage], rootfs);
-  if (tools.includes('docker')) run('docker', ['import', '-', baseImage], rootfs);
+  if (tools.includes('docker')) {
+    started.defer(() => removeDockerImages(run));
+    run('docker', ['import', '-', baseImage], rootfs);
+  }
   const listImage = pushListImage({ run, rootfs, registry: open.address });
-
-  const exported = (name: ToolName, image: string): string => {
-    // podman and buildah share one store.
-    const exporter = name === 'docker' ? 'docker' : 'podman';
-    const container = run(exporter, ['create', image, 'true']).trim().split('\n').at(-1) ?? '';
-    const file = join(directory, 'image.tar');
-    run(exporter, ['export', '--output', file, container]);
-    run(exporter, ['rm', container]);
-    return file;
-  };
+  const exported = (name: ToolName, image: string): string => exportImage({ run, name, image, directory });
+  const all = started.move();
   return {
     env,
     registry: open.address,
     privateRegistry: closed.address,
     baseImage,
     listImage,
-    tool,
+    tool: (name, ...words) => run(name, words),
     filesOf: (name, image) =>
       listFiles(run('tar', ['--numeric-owner', '--quoting-style=literal', '-tvf', exported(name, image)])),
     readFrom: (name, image, path) => run('tar', ['-xOf', exported(name, image), path]),
-    async [Symbol.asyncDispose]() {
-      await Promise.all([open.stop(), closed.stop()]);
-      if (tools.includes('docker')) {
-        const images = run('docker', ['images', '--format', '{{.Repository}}:{{.Tag}}']).split('\n');
-        for (const image of images.filter((name) => name.includes('svc-test-')))
-          run('docker', ['rmi', '--force', image]);
-      }
-      rmSync(directory, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
+}
+
+/** An engine serves the whole machine, and so its image store is not ours to throw away. */
+function removeDockerImages(run: Run): void {
+  const images = run('docker', ['images', '--format', '{{.Repository}}:{{.Tag}}']).split('\n');
+  for (const image of images.filter((name) => name.includes('svc-test-'))) run('docker', ['rmi', '--force', image]);
+}
+
+function exportImage(options: { run: Run; name: ToolName; image: string; directory: string }): string {
+  const { run, name, image } = options;
+  // podman and buildah share one store.
+  const exporter = name === 'docker' ? 'docker' : 'podman';
+  const container = run(exporter, ['create', image, 'true']).trim().split('\n').at(-1) ?? '';
+  const file = join(options.directory, 'image.tar');
+  run(exporter, ['export', '--output', file, container]);
+  run(exporter, ['rm', container]);
+  return file;
 }
 
 function toolEnvironment(directory: string, registries: readonly string[]): Record<string, string> {
@@ -136,10 +147,7 @@ function dockerEnvironment(directory: string): Record<string, string> {
   return { DOCKER_CONFIG: directory, ...(host !== undefined && { DOCKER_HOST: host }) };
 }
 
-async function startRegistry(
-  directory: string,
-  users?: string,
-): Promise<{ address: string; stop: () => Promise<void> }> {
+async function startRegistry(directory: string, users?: string): Promise<AsyncDisposable & { address: string }> {
   mkdirSync(directory, { recursive: true });
   const config = join(directory, 'config.json');
   writeFileSync(join(directory, 'users'), users ?? '');
@@ -154,7 +162,7 @@ async function startRegistry(
       ...(users !== undefined && { auth: { htpasswd: { realm: 'test', path: join(directory, 'users') } } }),
     }),
   );
-  const child = spawn('docker-registry', ['serve', config], { env: { PATH }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(REGISTRY_PROGRAM, ['serve', config], { env: { PATH }, stdio: ['ignore', 'ignore', 'pipe'] });
   const address = await new Promise<string>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`docker-registry ended with ${code}`)));
@@ -165,7 +173,7 @@ async function startRegistry(
   });
   return {
     address,
-    async stop() {
+    async [Symbol.asyncDispose]() {
       child.removeAllListeners('exit');
       if (child.exitCode !== null) return;
       child.kill();
@@ -192,11 +200,7 @@ function makeRootfs(directory: string): Buffer {
   return execFileSync('tar', ['-C', directory, '-c', '.'], { maxBuffer: 64_000_000 });
 }
 
-function pushListImage(options: {
-  run: (program: string, words: readonly string[], input?: Buffer) => string;
-  rootfs: Buffer;
-  registry: string;
-}): string {
+function pushListImage(options: { run: Run; rootfs: Buffer; registry: string }): string {
   const { run, rootfs, registry } = options;
   const list = 'localhost/svc-test-list:1';
   run('podman', ['manifest', 'create', list]);
