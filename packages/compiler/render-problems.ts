@@ -13,19 +13,27 @@ export const renderProblems = (problems: readonly UnitProblem[], options: Render
 
 export function renderProblem(problem: UnitProblem, options: RenderOptions = {}): string {
   const { path = (file) => file, label = '' } = options;
-  const { line, column, instead, traceback } = problem;
+  const { line, column, instead } = problem;
   const place = [path(problem.file), line, line === null ? null : column].filter((part) => part !== null).join(':');
+  const source = renderTraceback(problem);
   return [
     `${place}: ${label}${problem.message}`,
-    ...(instead ? [indented(instead)] : []),
-    ...(isTelling(problem) ? [indented(traceback.trimEnd())] : []),
+    ...(source ? [source] : []),
+    ...(instead ? [instead.replaceAll(/^/gm, '    ')] : []),
   ].join('\n');
 }
 
-/** A traceback of one frame, at the place the message names, only repeats it. */
-function isTelling({ traceback, message, line }: UnitProblem): boolean {
-  const frames = traceback.match(/^ {2}File "/gm)?.length ?? 0;
-  return frames > 1 || (frames === 1 && line === null) || (traceback !== '' && !traceback.includes(message));
-}
+const FRAME = /^ {2}File "([^"]*)", line (\d+).*\n?((?: {4}.*\n?)*)/gm;
 
-const indented = (text: string): string => text.replaceAll(/^/gm, '    ');
+/**
+ * Python's own modules say nothing to the author and are left out. A single frame at the place of the problem becomes
+ * its source line; the exception at the end is the message already.
+ */
+function renderTraceback({ traceback, line }: UnitProblem): string {
+  const frames = [...traceback.matchAll(FRAME)].filter(
+    ([, file]) => !/\/lib\/python3[^/]*\/(?!site-packages)/.test(file ?? ''),
+  );
+  const [only] = frames;
+  if (only && frames.length === 1 && Number(only[2]) === line) return only[3]?.trimEnd() ?? '';
+  return frames.map(([frame]) => frame.trimEnd().replaceAll(/^/gm, '  ')).join('\n');
+}

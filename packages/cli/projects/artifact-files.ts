@@ -1,6 +1,6 @@
 /** Compiled specs as files: `<dag_id>.spec.json`, the canonical bytes, so that `sha256sum` gives the printed hash. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
 import { canonicalJson } from '@svc/spec/canonical.ts';
@@ -45,7 +45,7 @@ export function writeArtifact(directory: string, artifact: CompiledArtifact): st
     renameSync(draft, path);
     return path;
   } catch (error) {
-    rmSync(draft, { force: true });
+    if (existsSync(draft)) rmSync(draft);
     throw new CliError(`${path} cannot be written: ${messageOf(error)}`, { hint: 'name another directory with -o' });
   }
 }

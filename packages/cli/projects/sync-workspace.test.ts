@@ -1,0 +1,184 @@
+/** Keeping a control plane in step with a workspace, over HTTP and in process, with the real compiler and server. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createCompiler } from '@svc/compiler/compiler.ts';
+import type { Compiler } from '@svc/compiler/compiler.ts';
+import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
+import type { Registrar } from '@svc/compiler/sync-workspace.ts';
+import { dagText, workspaceOf, writeFiles } from '@svc/compiler/testing/workspace.ts';
+import { ensureTenant } from '@svc/server/auth/tenants.ts';
+import { startTestServer } from '@svc/server/testing/test-server.ts';
+import type { TestServer } from '@svc/server/testing/test-server.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { pythonEnvironment } from '../../../scripts/python-env.ts';
+import { createClient } from '../client/client.ts';
+import { createDatabaseRegistrar } from './database-registrar.ts';
+import { createHttpRegistrar } from './http-registrar.ts';
+
+let server: TestServer;
+let compiler: Compiler;
+let token: string;
+let registrars: Record<'http' | 'database', Registrar>;
+
+beforeAll(async () => {
+  [server, compiler] = await Promise.all([
+    startTestServer(),
+    pythonEnvironment().then((python) => createCompiler({ python, jobs: 2 })),
+  ]);
+  token = await server.login();
+  const tenant = await ensureTenant(server.db.shared, 'default');
+  registrars = {
+    http: createHttpRegistrar(createClient({ server: server.url, token })),
+    database: createDatabaseRegistrar({
+      db: server.db.tenant(tenant.id),
+      actor: { name: 'workspace', clientIp: '', requestId: '' },
+    }),
+  };
+});
+afterAll(async () => {
+  await compiler.close();
+  await server.close();
+});
+beforeEach(async () => {
+  await server.db.shared.deleteFrom('import_errors').execute();
+  await server.db.shared.deleteFrom('dags').execute();
+});
+
+const log = { info: () => {}, warn: () => {}, error: () => {} };
+const syncOf = (workspace: string, kind: 'http' | 'database') =>
+  createWorkspaceSync({ workspace, compiler, registrar: registrars[kind], log });
+
+async function importErrors(): Promise<string[]> {
+  const answer = await server.call('/api/v2/importErrors', { token });
+  const { import_errors: errors } = answer.json<{
+    import_errors: { bundle_name: string; filename: string; stack_trace: string }[];
+  }>();
+  return errors.map((error) => `${error.bundle_name}/${error.filename}: ${error.stack_trace.split('\n')[0]}`);
+}
+
+async function dags(): Promise<object[]> {
+  const answer = await server.call('/api/v2/dags?exclude_stale=false', { token });
+  return answer.json<{ dags: object[] }>().dags;
+}
+
+describe.each(['http', 'database'] as const)('through the %s registrar', (kind) => {
+  it('registers projects and plain files once, and again only what changed', async () => {
+    const root = workspaceOf({
+      'etl/svc.yaml': 'owner: me',
+      'etl/dag.py': dagText('etl'),
+      'plain.py': dagText('plain'),
+    });
+    const sync = syncOf(root, kind);
+    expect(await sync.syncAll()).toEqual({
+      registered: [
+        { dagId: 'etl', versionNumber: 1, isNew: true },
+        { dagId: 'plain', versionNumber: 1, isNew: true },
+      ],
+      failed: [],
+      stale: [],
+    });
+    expect(await dags()).toMatchObject([
+      {
+        dag_id: 'etl',
+        owners: ['me'],
+        bundle_name: 'etl',
+        relative_fileloc: 'dag.py',
+        fileloc: join(root, 'etl/dag.py'),
+      },
+      { dag_id: 'plain', bundle_name: 'dags-folder', relative_fileloc: 'plain.py' },
+    ]);
+    writeFiles(root, { 'etl/dag.py': dagText('etl', ['extract', 'more', 'load']) });
+    const { registered } = await sync.syncAll();
+    expect(registered).toEqual([
+      { dagId: 'etl', versionNumber: 2, isNew: true },
+      { dagId: 'plain', versionNumber: 1, isNew: false },
+    ]);
+  });
+
+  it('reports what does not compile beside the version that runs, and clears it when it does', async () => {
+    const root = workspaceOf({ 'etl/dag.py': dagText('etl'), 'other/dag.py': dagText('other') });
+    const sync = syncOf(root, kind);
+    await sync.syncAll();
+    writeFiles(root, { 'etl/dag.py': 'from airflow import (' });
+    const { registered, failed } = await sync.syncAll();
+    expect(registered.map(({ dagId }) => dagId)).toEqual(['other']);
+    expect(failed).toMatchObject([{ name: 'etl', message: expect.stringMatching(/^dag\.py:1: /) }]);
+    expect(await importErrors()).toEqual([expect.stringMatching(/^etl\/dag\.py: dag\.py:1: /)]);
+    expect(await dags()).toMatchObject([
+      { dag_id: 'etl', has_import_errors: true, is_stale: false },
+      { dag_id: 'other', has_import_errors: false },
+    ]);
+    writeFiles(root, { 'etl/dag.py': dagText('etl') });
+    expect((await sync.syncAll()).failed).toEqual([]);
+    expect(await importErrors()).toEqual([]);
+  });
+
+  it('clears an error when its file is gone, holds no DAG any more, or was filed under another name', async () => {
+    const root = workspaceOf({
+      'gone.py': '# airflow dag\n(',
+      'helper.py': '# airflow dag\n(',
+      'etl/svc.yaml': ': : :\n  broken',
+      'etl/main.py': dagText('etl'),
+    });
+    const sync = syncOf(root, kind);
+    await sync.syncAll();
+    expect(await importErrors()).toHaveLength(3);
+    rmSync(join(root, 'gone.py'));
+    writeFiles(root, { 'helper.py': '# airflow dag', 'etl/svc.yaml': 'dag_source: main.py' });
+    await sync.syncAll();
+    expect(await importErrors()).toEqual([]);
+  });
+
+  it('reports two owners of one id, and gives it to neither', async () => {
+    const root = workspaceOf({ 'a.py': dagText('same'), 'b.py': dagText('same') });
+    expect((await syncOf(root, kind).syncAll()).registered).toEqual([]);
+    expect(await importErrors()).toHaveLength(2);
+    expect(await dags()).toEqual([]);
+  });
+});
+
+describe('DAGs that are gone', () => {
+  it('become stale, also after a restart; those that fail, and those of others, do not', async () => {
+    const root = workspaceOf({ 'keep.py': dagText('keep'), 'drop.py': dagText('drop'), 'break.py': dagText('break') });
+    const elsewhere = workspaceOf({ 'foreign.py': dagText('foreign') });
+    await syncOf(elsewhere, 'database').syncAll();
+    await syncOf(root, 'database').syncAll();
+    rmSync(join(root, 'drop.py'));
+    writeFiles(root, { 'break.py': '# dag airflow\n(' });
+    // A new one knows nothing of what the first has registered.
+    const second = syncOf(root, 'database');
+    expect((await second.syncAll()).stale).toEqual(['drop']);
+    expect(await dags()).toMatchObject([
+      { dag_id: 'break', is_stale: false },
+      { dag_id: 'drop', is_stale: true },
+      { dag_id: 'foreign', is_stale: false },
+      { dag_id: 'keep', is_stale: false },
+    ]);
+    writeFiles(root, { 'drop.py': dagText('drop') });
+    await second.syncAll();
+    expect(await dags()).toMatchObject([{}, { dag_id: 'drop', is_stale: false }, {}, {}]);
+  });
+
+  it('are not guessed at when the control plane refused something', async () => {
+    const root = workspaceOf({ 'a.py': dagText('a'), 'b.py': dagText('b') });
+    await syncOf(root, 'database').syncAll();
+    rmSync(join(root, 'b.py'));
+    const registrar: Registrar = { ...registrars.database, register: () => Promise.reject(new Error('no disk')) };
+    const summary = await createWorkspaceSync({ workspace: root, compiler, registrar, log }).syncAll();
+    expect(summary).toEqual({ registered: [], failed: [{ name: 'a.py', message: 'no disk' }], stale: [] });
+  });
+});
+
+describe('several calls at once', () => {
+  it('share one more run, which sees what changed meanwhile', async () => {
+    const root = workspaceOf({ 'a.py': dagText('a') });
+    const sync = syncOf(root, 'database');
+    const first = sync.syncAll();
+    writeFiles(root, { 'b.py': dagText('b') });
+    const [second, third] = [sync.syncAll(), sync.syncAll()];
+    await first;
+    expect((await second).registered.map(({ dagId }) => dagId)).toEqual(['a', 'b']);
+    expect(await third).toBe(await second);
+    expect((await sync.syncAll()).registered).toHaveLength(2);
+  });
+});
