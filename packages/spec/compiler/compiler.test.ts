@@ -100,7 +100,7 @@ describe('the compiler process', () => {
 
   it('fails what is open when the process says something that is not an answer', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-python-'));
-    writeFileSync(join(folder, 'python'), '#!/bin/sh\nread line; echo garbage; sleep 60\n', { mode: 0o755 });
+    writeFileSync(join(folder, 'python'), '#!/bin/sh\nread line; echo garbage; sleep 8 & wait\n', { mode: 0o755 });
     const babbling = createCompiler({ python: join(folder, 'python') });
     await expect(babbling.compile({ path: '/x.py', dagsFolder: '/' })).rejects.toThrow('SIGKILL');
     rmSync(folder, { recursive: true });

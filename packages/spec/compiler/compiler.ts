@@ -79,6 +79,7 @@ interface Waiting {
 
 const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', '..', 'python');
 const STDERR_KEPT = 4_000;
+const LAST_WORDS_MS = 1_000;
 
 export function createCompiler({ python, jobs = 1 }: CompilerOptions): Compiler {
   let child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
@@ -103,6 +104,12 @@ export function createCompiler({ python, jobs = 1 }: CompilerOptions): Compiler 
     };
     started.once('error', (error) => end(error.message));
     started.once('close', (code, signal) => end(signal ?? `exit code ${code}`));
+    // `close` waits for the pipes, which a process left behind may hold: what is not answered shortly after the end
+    // never will be.
+    started.once('exit', (code, signal) => {
+      const timer = setTimeout(() => end(signal ?? `exit code ${code}`), LAST_WORDS_MS);
+      started.once('close', () => clearTimeout(timer));
+    });
     // A broken pipe is told by `close`; without a listener it would end this process.
     started.stdin.on('error', () => {});
     return started;
