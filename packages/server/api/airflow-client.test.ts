@@ -1,0 +1,49 @@
+/** The contract with the official Airflow client for Python: it calls every endpoint both have, and parses every answer. */
+import { execFile } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { clientEnvironment } from '../../../scripts/client-env.ts';
+import { compileDags } from '../testing/compiled-dags.ts';
+import { startTestServer } from '../testing/test-server.ts';
+import type { TestServer } from '../testing/test-server.ts';
+
+const SCRIPT = join(import.meta.dirname, '..', 'testing', 'python-client', 'main.py');
+const DAGS = join(import.meta.dirname, '..', '..', '..', 'python', 'tests', 'dags');
+
+type Report = { client_operations: number; served_by_both: string[]; exercised: string[] };
+
+let server: TestServer;
+let python: string;
+beforeAll(async () => {
+  [server, python] = await Promise.all([startTestServer(), clientEnvironment()]);
+});
+afterAll(() => server?.close());
+
+/** The whole authoring corpus, because each DAG has other fields filled in. */
+async function registerEveryDag(token: string): Promise<void> {
+  const files = (await readdir(DAGS)).filter((name) => name.endsWith('.py'));
+  const specs = await compileDags(files);
+  for (const [dagId, spec] of specs) {
+    const path = `/api/v2/dags/${encodeURIComponent(dagId)}/dagVersions`;
+    const { status, text } = await server.call(path, { method: 'POST', token, body: { spec } });
+    expect({ dagId, status, text }).toMatchObject({ dagId, status: 201 });
+  }
+}
+
+it('can be called by the official client, operation by operation, and says what its models expect', async () => {
+  const token = await server.login();
+  await server.addUser({ email: 'viewer@example.com', roles: ['viewer'] });
+  const viewerToken = await server.login('viewer@example.com');
+  await registerEveryDag(token);
+  const importError = { filename: 'broken.py', bundle_name: 'dags', stack_trace: 'SyntaxError' };
+  expect((await server.call('/api/v2/importErrors', { method: 'POST', token, body: importError })).status).toBe(201);
+
+  const { stdout } = await promisify(execFile)(python, [SCRIPT, server.url], {
+    env: { ...process.env, TOKEN: token, VIEWER_TOKEN: viewerToken, PYTHONDONTWRITEBYTECODE: '1' },
+  });
+  const report = JSON.parse(stdout) as Report;
+  expect(report.client_operations).toBeGreaterThan(100); // otherwise they were not found, and nothing was compared
+  expect(report.exercised).toEqual(report.served_by_both);
+});

@@ -1,0 +1,85 @@
+// Brings what tests need and npm cannot: runs before `npm test`, takes a moment when everything is there.
+//
+//   system packages   installed with apt where we may; otherwise a message says which tests will miss them
+//   Python            the environments that compile DAG files and that call the API with the official client
+
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { ClientEnvironmentError, clientEnvironment } from './client-env.ts';
+import { PythonEnvironmentError, pythonEnvironment } from './python-env.ts';
+
+type SystemPackage = { name: string; commands: readonly string[]; neededFor: string };
+
+/** Found under any of the commands; the name is Debian's. */
+const PACKAGES: readonly SystemPackage[] = [
+  { name: 'chromium', commands: ['chromium', 'chromium-browser', 'google-chrome'], neededFor: 'the browser tests' },
+  { name: 'redis-server', commands: ['redis-server'], neededFor: 'the Redis tests' },
+];
+
+export type Machine = { hasCommand(name: string): boolean; isRoot: boolean; maySudo(): boolean };
+export type Plan = { missing: readonly SystemPackage[]; install: readonly string[] | undefined };
+
+/** What is missing, and the start of the command line that can install it; undefined when nobody here may. */
+export function planInstallation(machine: Machine, packages: readonly SystemPackage[] = PACKAGES): Plan {
+  const missing = packages.filter(({ commands }) => !commands.some((command) => machine.hasCommand(command)));
+  if (missing.length === 0 || !machine.hasCommand('apt-get')) return { missing, install: undefined };
+  if (machine.isRoot) return { missing, install: ['env'] };
+  return { missing, install: machine.hasCommand('sudo') && machine.maySudo() ? ['sudo', '-n', 'env'] : undefined };
+}
+
+const thisMachine: Machine = {
+  hasCommand: (name) =>
+    (process.env['PATH'] ?? '').split(delimiter).some((directory) => isExecutable(join(directory, name))),
+  isRoot: process.getuid?.() === 0,
+  maySudo: () => spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0,
+};
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const say = (message: string): void => void process.stderr.write(`prepare-tests: ${message}\n`);
+
+function installSystemPackages(): void {
+  const { missing, install } = planInstallation(thisMachine);
+  if (install) {
+    say(`installing ${missing.map(({ name }) => name).join(' and ')}`);
+    // The run level keeps the packages from starting services: tests start their own.
+    const apt = [
+      ...install,
+      'DEBIAN_FRONTEND=noninteractive',
+      'RUNLEVEL=1',
+      'apt-get',
+      '-qq',
+      '-o',
+      'Acquire::Retries=3',
+    ];
+    run([...apt, 'update']);
+    run([...apt, 'install', '--yes', '--no-install-recommends', ...missing.map(({ name }) => name)]);
+  }
+  for (const { name, neededFor } of planInstallation(thisMachine).missing) {
+    say(`${name} is missing and cannot be installed from here; ${neededFor} need it (apt-get install ${name})`);
+  }
+}
+
+function run([command = '', ...args]: readonly string[]): void {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  if (status !== 0) say(`${[command, ...args].join(' ')} failed:\n${`${stdout}\n${stderr}`.trim().slice(-2_000)}`);
+}
+
+if (import.meta.main) {
+  installSystemPackages();
+  try {
+    await Promise.all([pythonEnvironment(), clientEnvironment()]);
+  } catch (error) {
+    if (!(error instanceof ClientEnvironmentError) && !(error instanceof PythonEnvironmentError)) throw error;
+    say(error.message);
+    process.exitCode = 1;
+  }
+}
