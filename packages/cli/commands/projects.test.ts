@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { dagText, workspaceOf } from '@svc/compiler/testing/workspace.ts';
+import { dagText, workspaceOf, writeFiles } from '@svc/compiler/testing/workspace.ts';
 import { canonicalJson } from '@svc/spec/canonical.ts';
 import { validateSpec } from '@svc/spec/validate.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -111,6 +111,8 @@ describe('svc validate', () => {
     const root = workspaceOf({ 'readme.md': '' });
     expect(await svc('validate', join(root, 'nowhere'))).toMatchObject({ code: 4 });
     expect(await svc('validate', root)).toMatchObject({ code: 4, stderr: expect.stringContaining('svc init') });
+    writeFiles(root, { 'lost.py': 'from airflow.sdk import dag\n@dag\ndef never_called(): pass\n' });
+    expect(await svc('validate', root)).toMatchObject({ code: 4, stderr: expect.stringContaining('must be called') });
   });
 
   it('ends with links in a circle and names the file that cannot be read', async () => {

@@ -18,7 +18,13 @@ export async function compilePath(context: CliContext, path: string): Promise<Co
       hint: 'name a project, a directory of projects, a folder of DAG files, or one DAG file',
     });
   });
-  if (units.length > 0) return units;
+  if (units.some((unit) => !unit.ok || unit.artifacts.length > 0)) return units;
+  if (units.length > 0) {
+    throw new CliError(`${path} was compiled, but there is no DAG in it`, {
+      exitCode: EXIT.notFound,
+      hint: 'a DAG must be a variable at the top level of its file, or opened with "with"; a function decorated with @dag must be called',
+    });
+  }
   throw new CliError(`there is no DAG in ${path}`, {
     exitCode: EXIT.notFound,
     hint: 'a project is a directory with dag.py or svc.yaml: "svc init my_dag" makes one. Other .py files count when they mention both "dag" and "airflow"',

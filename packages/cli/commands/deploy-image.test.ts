@@ -1,0 +1,108 @@
+/** `svc deploy` and `svc compile --push` with a real container tool and a registry on this machine. */
+import { workspaceOf, dagText, writeFiles } from '@svc/compiler/testing/workspace.ts';
+import { startTestServer } from '@svc/server/testing/test-server.ts';
+import type { TestServer } from '@svc/server/testing/test-server.ts';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pythonEnvironment } from '../../../scripts/python-env.ts';
+import { CAN_BUILD, startContainerMachine } from '../build/testing/container-machine.ts';
+import type { ContainerMachine } from '../build/testing/container-machine.ts';
+import { runSvc } from '../testing/run-in-process.ts';
+
+let server: TestServer;
+let machine: ContainerMachine;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  if (!CAN_BUILD) return;
+  [server, machine] = await Promise.all([startTestServer(), startContainerMachine(['podman'])]);
+  env = {
+    ...machine.env,
+    SVC_SERVER_URL: server.url,
+    SVC_TOKEN: await server.login(),
+    SVC_PYTHON: await pythonEnvironment(),
+  };
+});
+afterAll(async () => {
+  if (!CAN_BUILD) return;
+  await server.close();
+  await machine[Symbol.asyncDispose]();
+});
+
+const HERE = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`;
+const projectFile = (dagId: string, registry: string): string =>
+  JSON.stringify({
+    dag_id: dagId,
+    base_image: machine.baseImage,
+    build: { platforms: [HERE] },
+    ...(registry && { registry: { url: registry } }),
+  });
+const svc = (...argv: string[]) => runSvc([...argv, '--builder', 'podman'], { env });
+const storedImages = (dagId: string) =>
+  server.db.shared.selectFrom('dag_versions').select(['version_number', 'image']).where('dag_id', '=', dagId).execute();
+
+describe.runIf(CAN_BUILD)('an image', () => {
+  it('is built, pushed under the number of the next version, and registered by its digest', async () => {
+    const registry = `${machine.registry}/dags`;
+    const root = workspaceOf({
+      'orders/svc.yaml': projectFile('svc-test-orders', registry),
+      'orders/dag.py': dagText('svc-test-orders'),
+    });
+    const { code, stdout, stderr } = await svc('deploy', join(root, 'orders'));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(new RegExp(`created +v1 +${registry}/svc-test-orders@sha256:[0-9a-f]{64}`));
+    const [stored] = await storedImages('svc-test-orders');
+    const digest = stored?.image?.split('@')[1];
+    const manifest = await fetch(`http://${machine.registry}/v2/dags/svc-test-orders/manifests/v1`, {
+      headers: { accept: 'application/vnd.oci.image.manifest.v1+json' },
+    });
+    expect(manifest.headers.get('docker-content-digest')).toBe(digest);
+
+    writeFiles(root, { 'orders/dag.py': dagText('svc-test-orders', ['changed']) });
+    expect((await svc('deploy', join(root, 'orders'))).code).toBe(0);
+    const images = await storedImages('svc-test-orders');
+    expect(images.map(({ version_number: number }) => number).sort()).toEqual([1, 2]);
+    expect(new Set(images.map(({ image }) => image)).size).toBe(2);
+    const tags = await fetch(`http://${machine.registry}/v2/dags/svc-test-orders/tags/list`);
+    expect(await tags.json()).toMatchObject({ tags: expect.arrayContaining(['v1', 'v2']) });
+  });
+
+  it('is left out with --no-build, and made for this machine only with --build and no registry', async () => {
+    const root = workspaceOf({
+      'a/svc.yaml': projectFile('svc-test-a', `${machine.registry}/dags`),
+      'a/dag.py': dagText('svc-test-a'),
+    });
+    expect((await svc('deploy', join(root, 'a'), '--no-build')).code).toBe(0);
+    expect(await storedImages('svc-test-a')).toMatchObject([{ image: null }]);
+    writeFiles(root, { 'b/svc.yaml': projectFile('svc-test-b', ''), 'b/dag.py': dagText('svc-test-b') });
+    expect((await svc('deploy', join(root, 'b'))).code).toBe(0);
+    expect(await storedImages('svc-test-b')).toMatchObject([{ image: null }]);
+    const local = await svc('deploy', join(root, 'b'), '--build');
+    expect(local).toMatchObject({ code: 0, stderr: expect.stringContaining('on this machine only') });
+    expect(await storedImages('svc-test-b')).toHaveLength(2);
+  });
+
+  it('that cannot be built fails its own project alone, and nothing of it is registered', async () => {
+    const root = workspaceOf({
+      'bad/svc.yaml': projectFile('svc-test-bad', `${machine.registry}/dags`),
+      'bad/dag.py': dagText('svc-test-bad'),
+      'bad/Dockerfile': 'FROM localhost/svc-test-nothing:1\n',
+      'good/dag.py': dagText('good'),
+    });
+    const { code, stdout, stderr } = await svc('deploy', '--all', root);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/svc-test-bad +failed[\s\S]*good +created +v1/);
+    expect(stderr).toMatch(/bad: building .*failed[\s\S]*1 of 2 were not deployed/);
+    expect(await storedImages('svc-test-bad')).toEqual([]);
+  });
+
+  it('warns that helper modules are not in it', async () => {
+    const root = workspaceOf({
+      'c/svc.yaml': projectFile('svc-test-c', ''),
+      'c/dag.py': `import helper\n${dagText('svc-test-c')}`,
+      'c/helper.py': '',
+    });
+    const { stderr } = await svc('compile', join(root, 'c'), '-o', join(root, 'out'), '--build');
+    expect(stderr).toContain('imports helper.py: add a Dockerfile');
+  });
+});
