@@ -10,7 +10,12 @@ from airflow_client.client import (
     ConnectionBody,
     EntitiesInner1,
 )
-from airflow_client.client.exceptions import BadRequestException, ForbiddenException, NotFoundException, UnauthorizedException
+from airflow_client.client.exceptions import (
+    BadRequestException,
+    ForbiddenException,
+    NotFoundException,
+    UnauthorizedException,
+)
 
 from harness import same
 

@@ -26,11 +26,13 @@ def client_operations():
     """(method, shape of the path) -> name of every operation the client has."""
     found = {}
     for name, api in inspect.getmembers(apis, inspect.isclass):
-        for source in re.findall(r"    def _\w+_serialize\(.*?\n    @|    def _\w+_serialize\(.*", inspect.getsource(api), re.S):
-            operation = re.search(r"def _(\w+)_serialize\(", source)[1]
+        for source in inspect.getsource(api).split("\n    def _")[1:]:
+            operation = re.match(r"(\w+)_serialize\(", source)
+            if not operation:
+                continue
             method = re.search(r"method='(\w+)'", source)[1]
             path = re.search(r"resource_path='([^']+)'", source)[1]
-            found[(method, shape(path))] = f"{name}.{operation}"
+            found[(method, shape(path))] = f"{name}.{operation[1]}"
     return found
 
 
@@ -64,7 +66,7 @@ LEFT_OUT = {"ConnectionResponse.password"}
 
 
 def complete(model, raw, where):
-    """Every field of Airflow's model is in the answer, null where there is nothing to say, and arrived as it was sent."""
+    """Every field of Airflow's model is in the answer, null where there is nothing, and arrived as it was sent."""
     if hasattr(model, "actual_instance"):  # one of several models
         return
     for name, field in type(model).model_fields.items():

@@ -70,17 +70,22 @@ def in_bulk(api):
             actions=[
                 ActionsInner3(
                     BulkCreateActionVariableBody(
-                        action="create", entities=[VariableBody(key="bulk", value="1"), VariableBody(key="bulk2", value="2")]
+                        action="create",
+                        entities=[VariableBody(key="bulk", value="1"), VariableBody(key="bulk2", value="2")],
                     )
                 ),
                 ActionsInner3(
-                    BulkUpdateActionVariableBody(action="update", entities=[VariableBody(key="structured", value="text now")])
+                    BulkUpdateActionVariableBody(
+                        action="update", entities=[VariableBody(key="structured", value="text now")]
+                    )
                 ),
                 ActionsInner3(BulkDeleteActionVariableBody(action="delete", entities=[EntitiesInner3("api_token")])),
             ]
         )
     )
-    same((answer.create.success, answer.update.success, answer.delete.success), (["bulk", "bulk2"], ["structured"], ["api_token"]))
+    same(answer.create.success, ["bulk", "bulk2"])
+    same(answer.update.success, ["structured"])
+    same(answer.delete.success, ["api_token"])
     failed = api.bulk_variables(
         BulkBodyVariableBody(
             actions=[
