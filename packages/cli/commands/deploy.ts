@@ -166,6 +166,8 @@ function finish(context: CliContext, units: readonly CompiledUnit[], outcomes: O
   if (failed === 0) return;
   const [only] = errors;
   if (only && units.length === 1) throw only.error;
+  const interrupted = errors.find(({ error }) => error instanceof CliError && error.exitCode === EXIT.interrupted);
+  if (interrupted) throw interrupted.error;
   for (const { unit, error } of options.json ? [] : errors) {
     const hint = error instanceof CliError && error.hint !== undefined ? `\n  ${error.hint}` : '';
     context.stderr.write(`${unit.unit.name}: ${printable(messageOf(error) + hint)}\n`);
