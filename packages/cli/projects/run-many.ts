@@ -42,7 +42,7 @@ export async function runMany<Result>(
       title: job.title,
       task: async (_: unknown, task: { title: string; output: string }) => {
         const ended = await runOne(index, job, (text) => (task.output = text));
-        if (!ended.ok) throw new Error(firstLine(messageOf(ended.error)));
+        if (!ended.ok) throw new Error(`${job.title}: ${firstLine(messageOf(ended.error))}`);
         task.title = `${job.title}: ${job.outcome(ended.result)}`;
       },
     })),
