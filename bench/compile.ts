@@ -1,6 +1,4 @@
-// How fast DAG files compile. Prints one JSON line per figure.
-//
-//   node bench/compile.ts
+// How fast DAG files compile, and how large and hungry that is.
 //
 // cold: one new process per file, as `svc compile` on one project does; target 250 ms.
 // warm: 500 files through one long-lived process that forks a child per file; target 10 s on two cores.
@@ -9,23 +7,21 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCompiler } from '../packages/spec/compiler/compiler.ts';
+import { createCompiler } from '@svc/compiler/compiler.ts';
 import { pythonEnvironment } from '../scripts/python-env.ts';
+import { median, rounded } from './figure.ts';
+import type { BenchOptions } from './figure.ts';
 
 const PYTHON = join(import.meta.dirname, '..', 'python');
 const DAGS = join(PYTHON, 'tests', 'dags');
 const COLD_RUNS = 15;
 const WARM_FILES = 500;
 
-const print = (figure: Record<string, unknown>): void => {
-  process.stdout.write(`${JSON.stringify(figure)}\n`);
-};
-
 const percentile = (sorted: readonly number[], share: number): number =>
   Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
 
 /** Bytecode is kept, as on any machine that has compiled once before. */
-function cold(python: string, file: string): void {
+function cold({ print }: BenchOptions, python: string, file: string): void {
   const { PYTHONDONTWRITEBYTECODE: _, PYTHONPYCACHEPREFIX: __, ...inherited } = process.env;
   const env = { ...inherited, PYTHONPATH: PYTHON, PYTHONHASHSEED: '0' };
   const times: number[] = [];
@@ -39,16 +35,27 @@ function cold(python: string, file: string): void {
     if (run > 0) times.push(performance.now() - started);
   }
   times.sort((a, b) => a - b);
-  print({
-    bench: 'compile_cold',
-    file,
-    p50_ms: percentile(times, 0.5),
-    p95_ms: percentile(times, 0.95),
-    target_ms: 250,
-  });
+  const figure = { bench: 'compile', unit: 'ms', file, runs: COLD_RUNS };
+  print({ ...figure, figure: 'cold_p50', value: percentile(times, 0.5) });
+  print({ ...figure, figure: 'cold_p95', value: percentile(times, 0.95) });
 }
 
-async function warm(python: string, folder: string): Promise<void> {
+/** Resident bytes of the compiler and the files it is executing right now; shared pages count once per process. */
+function memoryOfChildren(): number {
+  const text = execFileSync('ps', ['-e', '-o', 'pid=,ppid=,rss='], { encoding: 'utf8' });
+  const processes = text
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  const family = new Set([process.pid]);
+  for (const [pid = 0, parent = 0] of processes) if (family.has(parent)) family.add(pid);
+  return processes.reduce(
+    (sum, [pid = 0, , rss = 0]) => (family.has(pid) && pid !== process.pid ? sum + rss * 1024 : sum),
+    0,
+  );
+}
+
+async function warm({ print }: BenchOptions, python: string, folder: string): Promise<void> {
   const sources = readdirSync(DAGS).filter((name) => name.endsWith('.py'));
   mkdirSync(join(folder, 'templates'), { recursive: true });
   copyFileSync(join(DAGS, 'templates', 'script.sh'), join(folder, 'templates', 'script.sh'));
@@ -59,28 +66,33 @@ async function warm(python: string, folder: string): Promise<void> {
     copyFileSync(join(DAGS, source), target);
     return target;
   });
-  const compiler = createCompiler({ python, jobs: Math.min(2, availableParallelism()) });
+  const jobs = Math.min(2, availableParallelism());
+  const compiler = createCompiler({ python, jobs });
   const started = performance.now();
+  let peak = 0;
+  const watching = setInterval(() => (peak = Math.max(peak, memoryOfChildren())), 100);
   const answers = await Promise.all(files.map((path) => compiler.compile({ path, dagsFolder: folder })));
   const seconds = (performance.now() - started) / 1_000;
+  clearInterval(watching);
   await compiler.close();
-  const failed = answers.filter((answer) => !answer.ok).length;
-  const dags = answers.reduce((sum, answer) => sum + answer.dags.length, 0);
-  print({
-    bench: 'compile_warm',
-    files: files.length,
-    dags,
-    failed,
-    seconds: Math.round(seconds * 100) / 100,
-    target_seconds: 10,
-  });
+  const broken = answers.filter((answer) => !answer.ok).length;
+  if (broken > 0)
+    throw new Error(`${broken} of ${files.length} files did not compile: the figure would be of something else`);
+  const specs = answers.flatMap((answer) => answer.dags.map((dag) => Buffer.byteLength(JSON.stringify(dag.spec))));
+  const figure = { bench: 'compile', files: files.length, dags: specs.length, jobs };
+  print({ ...figure, figure: 'warm_workspace', value: rounded(seconds), unit: 's' });
+  print({ ...figure, figure: 'spec_size_median', value: median(specs), unit: 'bytes' });
+  print({ ...figure, figure: 'spec_size_largest', value: Math.max(...specs), unit: 'bytes' });
+  print({ ...figure, figure: 'compiler_memory_peak', value: rounded(peak / 1024 / 1024), unit: 'MiB' });
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-try {
-  const python = await pythonEnvironment();
-  for (const file of ['dag_object.py', 'real_sales_etl.py', 'schedule_forms.py']) cold(python, file);
-  await warm(python, join(folder, 'dags'));
-} finally {
-  rmSync(folder, { recursive: true });
+export async function run(options: BenchOptions): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  try {
+    const python = await pythonEnvironment();
+    for (const file of ['dag_object.py', 'real_sales_etl.py', 'schedule_forms.py']) cold(options, python, file);
+    await warm(options, python, join(folder, 'dags'));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }

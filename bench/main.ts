@@ -19,6 +19,14 @@ const BENCHES: Record<string, Bench> = {
     about: 'Postgres restarted, killed and paused under load; ends with 1 when anything is lost [--minutes 5 --seed 1]',
     load: () => import('./chaos.ts'),
   },
+  compile: {
+    about: 'one DAG file in a new process, and a workspace of 500 files in a warm one; spec size and memory',
+    load: () => import('./compile.ts'),
+  },
+  timetables: {
+    about: 'one step of a cron schedule, in zones with and without clock changes',
+    load: () => import('./timetables.ts'),
+  },
 };
 
 const print = (figure: Figure): void => void process.stdout.write(`${JSON.stringify(figure)}\n`);
@@ -41,7 +49,7 @@ async function main(): Promise<number> {
   if (name === undefined || !bench) {
     if (name !== undefined) say(`bench: there is no benchmark "${name.slice(0, 50)}"`);
     say('Usage: npm run bench -- <name> [options]\n');
-    for (const [known, { about }] of Object.entries(BENCHES)) say(`  ${known.padEnd(8)}${about}`);
+    for (const [known, { about }] of Object.entries(BENCHES)) say(`  ${known.padEnd(12)}${about}`);
     return name === undefined ? 0 : 2;
   }
   const number = (option: 'seconds' | 'runs' | 'minutes' | 'seed', otherwise: number): number => {

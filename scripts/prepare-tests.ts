@@ -6,8 +6,9 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { ClientEnvironmentError, clientEnvironment } from './client-env.ts';
-import { PythonEnvironmentError, pythonEnvironment } from './python-env.ts';
+import { pythonEnvironment } from './python-env.ts';
 
 type SystemPackage = { name: string; commands: readonly string[]; neededFor: string };
 
@@ -15,6 +16,10 @@ type SystemPackage = { name: string; commands: readonly string[]; neededFor: str
 const PACKAGES: readonly SystemPackage[] = [
   { name: 'chromium', commands: ['chromium', 'chromium-browser', 'google-chrome'], neededFor: 'the browser tests' },
   { name: 'redis-server', commands: ['redis-server'], neededFor: 'the Redis tests' },
+  { name: 'podman', commands: ['podman'], neededFor: 'the image builds' },
+  { name: 'buildah', commands: ['buildah'], neededFor: 'the image builds' },
+  { name: 'docker-registry', commands: ['docker-registry'], neededFor: 'the image pushes' },
+  { name: 'busybox-static', commands: ['busybox'], neededFor: 'the image builds' },
 ];
 
 export type Machine = { hasCommand(name: string): boolean; isRoot: boolean; maySudo(): boolean };

@@ -79,6 +79,7 @@ interface Waiting {
 
 const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', 'python');
 const STDERR_KEPT = 4_000;
+const LAST_WORDS_MS = 1_000;
 
 export function createCompiler({ python, jobs = 1 }: CompilerOptions): Compiler {
   let child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
@@ -103,13 +104,27 @@ export function createCompiler({ python, jobs = 1 }: CompilerOptions): Compiler 
     };
     started.once('error', (error) => end(error.message));
     started.once('close', (code, signal) => end(signal ?? `exit code ${code}`));
+    // `close` waits for the pipes, which a process left behind may hold: what is not answered shortly after the end
+    // never will be.
+    started.once('exit', (code, signal) => {
+      const timer = setTimeout(() => end(signal ?? `exit code ${code}`), LAST_WORDS_MS);
+      started.once('close', () => clearTimeout(timer));
+    });
     // A broken pipe is told by `close`; without a listener it would end this process.
     started.stdin.on('error', () => {});
     return started;
   };
 
   const answer = (line: string): void => {
-    const { id, ...rest } = JSON.parse(line) as CompileAnswer & { id: number };
+    let parsed: CompileAnswer & { id: number };
+    try {
+      parsed = JSON.parse(line) as CompileAnswer & { id: number };
+    } catch {
+      // Not our protocol any more: whoever wrote this, the process cannot be trusted. `close` fails what is open.
+      child?.kill('SIGKILL');
+      return;
+    }
+    const { id, ...rest } = parsed;
     waiting.get(id)?.resolve(rest as CompileAnswer);
     waiting.delete(id);
   };
@@ -131,16 +146,17 @@ export function createCompiler({ python, jobs = 1 }: CompilerOptions): Compiler 
   };
 }
 
-/**
- * The fixed hash seed makes set order, and with it the spec, the same every time. Our own variables stay here: tokens and
- * keys are among them, and a DAG file is somebody else's program.
- */
+// A DAG file is the author's code: it may see the author's environment, but nothing of the control plane's.
+const PRIVATE = /^(SVC_|PG|DATABASE_URL$)/;
+// Our own modules keep their bytecode: without it every start compiles them anew (some 300 ms).
+const UNWANTED = new Set(['PYTHONDONTWRITEBYTECODE', 'PYTHONHOME', 'PYTHONPYCACHEPREFIX', 'PYTHONSTARTUP']);
+
 function childEnvironment(): NodeJS.ProcessEnv {
-  // Our own modules keep their bytecode: without it every start compiles them anew (some 300 ms).
-  const { PYTHONDONTWRITEBYTECODE: _, PYTHONHOME: __, PYTHONPYCACHEPREFIX: ___, ...inherited } = process.env;
+  const inherited = Object.entries(process.env).filter(([name]) => !PRIVATE.test(name) && !UNWANTED.has(name));
   return {
-    ...Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith('SVC_'))),
+    ...Object.fromEntries(inherited),
     PYTHONPATH: PYTHON_FOLDER,
+    // A fixed seed makes set order, and with it the spec, the same every time.
     PYTHONHASHSEED: '0',
     PYTHONUNBUFFERED: '1',
     PYTHONNOUSERSITE: '1',

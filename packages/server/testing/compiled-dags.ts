@@ -1,6 +1,6 @@
 /** Real compiled DAGs for tests: files of the authoring corpus, through the real compiler. */
 import { join } from 'node:path';
-import { createCompiler } from '@svc/spec/compiler/compiler.ts';
+import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { pythonEnvironment } from '../../../scripts/python-env.ts';
 

@@ -46,7 +46,7 @@ const makeSchedule = (cron: CronExpression, zone: Zone): Schedule => {
 };
 
 // Reading an expression costs about ten steps (measured on a busy two-core machine: 30 against 3 microseconds, see
-// next-run.bench.ts), and schedulers ask for the same few over and over.
+// bench/timetables.ts), and schedulers ask for the same few over and over.
 // Emptied when full rather than aged: refilling is cheap and this needs no bookkeeping.
 const KEPT = 10_000;
 const schedules = new Map<string, Schedule>();

@@ -3,13 +3,13 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pythonEnvironment } from '../../../scripts/python-env.ts';
-import { canonicalHash } from '../canonical.ts';
-import { validateSpec } from '../validate.ts';
+import { pythonEnvironment } from '../../scripts/python-env.ts';
+import { canonicalHash } from '@svc/spec/canonical.ts';
+import { validateSpec } from '@svc/spec/validate.ts';
 import { createCompiler, type Compiler } from './compiler.ts';
 
-const DAGS = resolve(import.meta.dirname, '../../../python/tests/dags');
-const OWN = resolve(import.meta.dirname, '../../../python/tests/dags_own');
+const DAGS = resolve(import.meta.dirname, '../../python/tests/dags');
+const OWN = resolve(import.meta.dirname, '../../python/tests/dags_own');
 const filesIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.endsWith('.py'));
 
 let compiler: Compiler;
