@@ -51,7 +51,10 @@ export async function compileUnit(compiler: Compiler, unit: Unit): Promise<Compi
     return failed(baseOf(unit, { dag_id: directory, dag_source: PROJECT_DEFAULTS.dag_source }), [read.problem]);
   }
   const loaded = loadProject(read.text, directory);
-  if (!loaded.ok) return failed(baseOf(unit, guess(read.text, directory)), loaded.problems.map(inProjectFile));
+  if (!loaded.ok) {
+    const problems = loaded.problems.map(inProjectFile).map((problem) => withNaming(problem, read.text));
+    return failed(baseOf(unit, guess(read.text, directory)), problems);
+  }
   return compileProject(compiler, unit, loaded);
 }
 
@@ -150,6 +153,15 @@ const inProjectFile = ({ message, line, column }: { message: string; line: numbe
   column,
   message,
 });
+
+/** An id that nobody wrote can only be complained about together with where it comes from. */
+function withNaming(problem: UnitProblem, text: string): UnitProblem {
+  if (!problem.message.startsWith('dag_id is ') || /^["']?dag_id["']?\s*:/m.test(text)) return problem;
+  return {
+    ...problem,
+    instead: `It is the name of the directory: set dag_id in ${PROJECT_FILE}, or rename the directory`,
+  };
+}
 
 const fromCompiler = (error: CompileError, source: string): UnitProblem => ({
   file: error.path || source,

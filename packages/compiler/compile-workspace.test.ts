@@ -131,6 +131,18 @@ describe('a project', () => {
     expect(unit).toMatchObject({ ok: false, bundleName: 'sales', source: 'main.py' });
   });
 
+  it('in a directory whose name cannot be an id is told to choose one', async () => {
+    const [named, unnamed] = await compile({
+      'my dag/dag.py': dagText('x'),
+      'a dag/svc.yaml': 'dag_id: "no no"',
+      'a dag/dag.py': dagText('x'),
+    });
+    expect(named && problemsOf(named)).toMatchObject([{ line: 1, column: 1, instead: '' }]);
+    expect(unnamed && problemsOf(unnamed)).toMatchObject([
+      { instead: expect.stringContaining('set dag_id in svc.yaml') },
+    ]);
+  });
+
   it('warns of DAG files beside dag.py that nobody compiles', async () => {
     const unit = await only({ 'etl/dag.py': dagText('etl'), 'etl/second.py': dagText('second') });
     expect(unit.warnings.map(({ message }) => message).join()).toContain('second.py is not compiled');

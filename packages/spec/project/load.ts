@@ -108,7 +108,7 @@ function schemaProblems(value: unknown, at: (path: Path) => { line: number; colu
     const message =
       error.keyword === 'boolean'
         ? unknownKey(path.slice(0, -1), last)
-        : `${path.join('.')} ${explain(error, valueAt(value, path))}`;
+        : `${path.join('.')} ${explain(error, valueAt(value, path), allowedAt(path))}`;
     problems.push({ message, ...at(path) });
   }
   return problems;
@@ -123,17 +123,31 @@ function unknownKey(path: Path, key: string): string {
   return `unknown key ${where}${nearest !== undefined && distance(nearest, key) <= 3 ? `: did you mean ${nearest}?` : `; known here: ${known.join(', ')}`}`;
 }
 
-/** The keys the schema knows at a place; `tasks.<id>` goes through the map of tasks. */
-function knownKeys(path: Path): string[] {
-  type Node = { properties?: Record<string, Node>; patternProperties?: Record<string, Node> };
-  const node = path.reduce<Node | undefined>(
+type SchemaNode = {
+  properties?: Record<string, SchemaNode>;
+  patternProperties?: Record<string, SchemaNode>;
+  anyOf?: SchemaNode[];
+  const?: unknown;
+};
+
+/** What the schema says at a place; `tasks.<id>` goes through the map of tasks. */
+const schemaAt = (path: Path): SchemaNode | undefined =>
+  path.reduce<SchemaNode | undefined>(
     (current, part) => current?.properties?.[part] ?? Object.values(current?.patternProperties ?? {})[0],
-    ProjectFile as Node,
+    ProjectFile as SchemaNode,
   );
-  return Object.keys(node?.properties ?? {});
+
+const knownKeys = (path: Path): string[] => Object.keys(schemaAt(path)?.properties ?? {});
+
+/** Of a key that takes one of a few words. */
+function allowedAt(path: Path): string {
+  const node = schemaAt(path);
+  return [node, ...(node?.anyOf ?? [])]
+    .flatMap((arm) => (typeof arm?.const === 'string' ? [arm.const] : []))
+    .join(', ');
 }
 
-function explain(error: { keyword: string; params: object; message: string }, value: unknown): string {
+function explain(error: { keyword: string; params: object; message: string }, value: unknown, allowed: string): string {
   const params = error.params as Record<string, unknown>;
   if (typeof value === 'string' && /[\r\n\u0085\u2028\u2029]/.test(value)) return 'must not contain a line break';
   switch (error.keyword) {
@@ -144,7 +158,7 @@ function explain(error: { keyword: string; params: object; message: string }, va
     case 'const':
     case 'anyOf':
     case 'enum':
-      return `is ${JSON.stringify(value)}, which is not one of the allowed values (see docs/svc-yaml.md)`;
+      return `is ${JSON.stringify(value)}; allowed: ${allowed}`;
     default:
       return `${error.message}, not ${JSON.stringify(value)}`;
   }
