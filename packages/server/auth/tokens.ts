@@ -35,7 +35,7 @@ const MAX_REMEMBERED = 1_000;
 export function createTokenSigner(secret: string): TokenSigner {
   const key = new TextEncoder().encode(secret);
   // A signature that was good stays good: what can change is in the database, and is read at every request. Verifying
-  // takes 0.25 ms of processor time and two turns through the thread pool, half of all that a token check costs.
+  // took 0.27 of the 1.18 ms of processor time of a request that does nothing else, and a turn through the thread pool.
   const verified = new Map<string, UserClaims>();
 
   function remember(token: string, claims: UserClaims): void {
