@@ -14,7 +14,14 @@ export type CliContext = {
 };
 
 /** Variables of the same prefix that this program reads itself and that are no configuration keys. */
-const OWN_VARIABLES = new Set(['SVC_HOME', 'SVC_PASSWORD', 'SVC_GIT_VERSION']);
+const OWN_VARIABLES = new Set([
+  'SVC_HOME',
+  'SVC_PASSWORD',
+  'SVC_GIT_VERSION',
+  'SVC_PYTHON',
+  'SVC_REGISTRY_USERNAME',
+  'SVC_REGISTRY_PASSWORD',
+]);
 
 /** The environment as the control plane's configuration sees it. Our own variables would be reported as unknown keys. */
 export function configEnvironment(env: Environment): Environment {

@@ -20,6 +20,9 @@ const VARIABLES = `| Variable | Meaning |
 | \`SVC_PASSWORD\` | password for \`svc auth login\` and \`svc auth create-token\` |
 | \`SVC_CONFIG\` | configuration file, for the commands that load one |
 | \`SVC_HOME\` | where lite keeps its data, in the directory \`lite\` |
+| \`SVC_PYTHON\` | interpreter for compiling DAG files that already has jinja2 and pendulum; without it one is set up |
+| \`SVC_REGISTRY_USERNAME\`, \`SVC_REGISTRY_PASSWORD\` | for \`registry.auth_method: environment\` |
+| \`XDG_CACHE_HOME\` | where that Python environment is kept, in \`svc\` (default: \`~/.cache\`) |
 | \`XDG_CONFIG_HOME\` | where logins are stored, in \`svc/credentials.json\` (default: \`~/.config\`) |
 | \`NO_COLOR\` | no colours |`;
 

@@ -7,12 +7,16 @@ import type { Compiler } from '@svc/compiler/compiler.ts';
 import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
 import type { SyncLog, SyncSummary } from '@svc/compiler/sync-workspace.ts';
 import type { Database } from '@svc/server/db/database.ts';
-import { createLocalRegistrar } from './registrar.ts';
+import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/tenants.ts';
+import { createDatabaseRegistrar } from '../projects/database-registrar.ts';
 
 export type LiteWorkspace = {
   readonly first: SyncSummary;
   close(): Promise<void>;
 };
+
+/** Who the audit log names for what lite does by itself. */
+const ACTOR = { name: 'svc lite', clientIp: 'local', requestId: 'workspace' };
 
 /** An editor writes a file in several steps, a checkout many files: wait until it is quiet. */
 const QUIET_MS = 200;
@@ -24,7 +28,9 @@ export async function openWorkspace(input: {
   log: SyncLog;
 }): Promise<LiteWorkspace> {
   const { workspace, compiler, log } = input;
-  const registrar = await createLocalRegistrar(input.db);
+  const tenant = await findTenantByName(input.db.shared, DEFAULT_TENANT);
+  if (!tenant) throw new Error('the control plane is not ready yet');
+  const registrar = createDatabaseRegistrar({ db: input.db.tenant(tenant.id), actor: ACTOR });
   const sync = createWorkspaceSync({ workspace, compiler, registrar, log });
   const first = await sync.syncAll();
 

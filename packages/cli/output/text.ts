@@ -27,21 +27,24 @@ export function wrap(text: string, width: number): string[] {
   for (const paragraph of text.split('\n')) {
     let line = '';
     for (const word of paragraph.split(/(?<= )/)) {
-      if (line !== '' && widthOf((line + word).trimEnd()) > width) {
-        lines.push(line.trimEnd());
+      if (line !== '' && widthOf(trimmed(line + word)) > width) {
+        lines.push(trimmed(line));
         line = '';
       }
       line += word;
-      while (widthOf(line.trimEnd()) > width) {
+      while (widthOf(trimmed(line)) > width) {
         const head = headOf(line, width);
         lines.push(head);
         line = line.slice(head.length);
       }
     }
-    lines.push(line.trimEnd());
+    lines.push(trimmed(line));
   }
   return lines;
 }
+
+/** Ordinary spaces only: a non-breaking one is part of what was written. */
+const trimmed = (line: string): string => line.replace(/ +$/, '');
 
 function headOf(text: string, width: number): string {
   let head = '';
