@@ -13,6 +13,9 @@ const ASSETS = {
 
 const read = (name: string): string => readFileSync(new URL(`./pages/${name}`, import.meta.url), 'utf8');
 
+/** The mark of the product, for pages that are not ours. */
+export const ICON = read('icon.svg');
+
 const page = (body: string, contentType: string): Page => ({
   body,
   contentType,

@@ -191,7 +191,7 @@ async function writeOne(input: {
 /** First what is wrong with the request, then what is wrong with the installation. */
 function admit(changes: readonly ConnectionChange[], { secrets }: Services, vault: Vault): void {
   for (const change of changes) {
-    for (const secret of secretsOfConnection(change)) secrets.add(secret);
+    for (const secret of secretsOfConnection(change)) secrets.addPassing(secret);
     refuseInvalidConnection(change);
   }
   if (!vault.canSeal) {

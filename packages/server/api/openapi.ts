@@ -2,6 +2,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import { ICON } from '@svc/web/pages.ts';
 import { VERSION } from '../version.ts';
 import type { Access } from './access.ts';
 import { ProblemSchema } from './schemas.ts';
@@ -63,7 +64,9 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } }, async () => app.swagger());
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    uiConfig: { docExpansion: 'list', deepLinking: true, tryItOutEnabled: false },
+    uiConfig: { docExpansion: 'list', deepLinking: true, filter: true, persistAuthorization: false },
+    theme: { title: 'svc API reference' },
+    logo: { type: 'image/svg+xml', content: ICON, href: '/', target: '_self' },
     // Its own policy would make browsers ask for https, which a server behind no TLS proxy does not speak: ours stands.
     staticCSP: false,
   });

@@ -213,7 +213,7 @@ async function writeOne(input: {
 }) {
   const { request, services, vault, key, change, event } = input;
   const { tenantId } = principalOf(request);
-  for (const secret of secretsOfVariable(key, change)) services.secrets.add(secret);
+  for (const secret of secretsOfVariable(key, change)) services.secrets.addPassing(secret);
   const row = await databaseOf(request, services.db)
     .transaction()
     .execute(async (trx) => {
@@ -252,7 +252,7 @@ function registerBulk(app: App, services: Services, vault: Vault): void {
         if (action.action === 'delete') continue;
         if (action.action === 'update') applyUpdateMask({}, action.update_mask, VARIABLE_FIELDS);
         for (const { key, ...sent } of action.entities) {
-          for (const secret of secretsOfVariable(key, variableChange(key, sent))) services.secrets.add(secret);
+          for (const secret of secretsOfVariable(key, variableChange(key, sent))) services.secrets.addPassing(secret);
         }
       }
       return databaseOf(request, services.db)

@@ -284,3 +284,16 @@ describe('values inside objects', () => {
     });
   });
 });
+
+describe('secrets that pass through', () => {
+  test('are masked while they are recent, and do not pile up', () => {
+    const registry = createSecretRegistry();
+    registry.add('configured-for-good');
+    registry.addPassing('came-with-a-request');
+    expect(registry.redact('x came-with-a-request y configured-for-good')).toBe('x *** y ***');
+    const big = (index: number) => `${index}-`.repeat(20_000);
+    for (let index = 0; index < 200; index += 1) registry.addPassing(big(index));
+    expect(registry.redact('x came-with-a-request y configured-for-good')).toBe('x came-with-a-request y ***');
+    expect(registry.redact(`newest ${big(199)}`)).toBe('newest ***');
+  });
+});

@@ -11,34 +11,60 @@ const MIN_SECRET_LENGTH = 4;
 const MIN_SECRET_LINE_LENGTH = 16;
 
 export interface SecretRegistry {
-  /** Makes a value unprintable from now on. Cheap: the matcher is extended when the next text is redacted. */
+  /** Makes a value unprintable for good: what the operator configured. */
   add(value: string): void;
+  /**
+   * Makes a value that passes through unprintable for as long as it can still turn up: what a request brings along.
+   * Bounded, because requests are not.
+   */
+  addPassing(value: string): void;
   /** Masks known values in every encoding we know of, and whatever looks like a credential. */
   redact(text: string): string;
   /** The same for every string inside a value, and for whole values whose key has a sensitive name. Returns a copy. */
   redactDeep(value: unknown): unknown;
 }
 
+/**
+ * Characters of passing secrets per generation; the last two generations are known. An index takes about nine bytes per
+ * character, so they stay below 40 MB together, and hold what tens of thousands of writes brought along.
+ */
+const GENERATION_CHARACTERS = 2 * 1024 * 1024;
+
 export function createSecretRegistry(): SecretRegistry {
+  const configured = createSecretSet();
+  let passing = createSecretSet();
+  let passedBefore = createSecretSet();
+
+  const redact = (text: string): string => {
+    const sets = [configured, passing, passedBefore].filter((set) => set.size() > 0);
+    return maskCredentials(sets.length === 0 ? text : maskValues(text, sets));
+  };
+
+  return {
+    add: (value) => configured.add(value),
+    addPassing(value) {
+      passing.add(value);
+      if (passing.characters() < GENERATION_CHARACTERS) return;
+      passedBefore = passing;
+      passing = createSecretSet();
+    },
+    redact,
+    redactDeep: (value) => maskDeep({ value, text: redact, isSensitive: isSensitiveFieldName }),
+  };
+}
+
+type SecretSet = {
+  add(value: string): void;
+  size(): number;
+  characters(): number;
+  find(text: string): Interval[];
+};
+
+function createSecretSet(): SecretSet {
   const matcher = new ValueMatcher();
   const known = new Set<string>();
   let pending: string[] = [];
-
-  const add = (value: string): void => {
-    // A file's trailing newline is not part of what a program prints.
-    const secret = value.trim();
-    if (secret.length < MIN_SECRET_LENGTH || known.has(secret)) return;
-    known.add(secret);
-    pending.push(secret);
-  };
-
-  const redact = (text: string): string => {
-    if (pending.length > 0) {
-      for (const secret of pending) index(secret);
-      pending = [];
-    }
-    return maskCredentials(known.size === 0 ? text : maskValues(text));
-  };
+  let characters = 0;
 
   const index = (secret: string): void => {
     matcher.add(secret);
@@ -48,24 +74,36 @@ export function createSecretRegistry(): SecretRegistry {
     }
   };
 
-  const maskValues = (text: string): string => {
-    const found = matcher.find(text);
-    // Escaped text is matched in its decoded form. There are too many half-encodings (each URL part, each library escapes
-    // another set of characters) to list the encoded forms of a secret instead.
-    for (const view of [percentDecoded(text), backslashDecoded(text)]) {
-      if (view === undefined) continue;
-      for (const [start, end] of matcher.find(view.text)) {
-        found.push([view.origin[start] ?? 0, view.origin[end] ?? text.length]);
-      }
-    }
-    return cut(text, found);
-  };
-
   return {
-    add,
-    redact,
-    redactDeep: (value) => maskDeep({ value, text: redact, isSensitive: isSensitiveFieldName }),
+    add(value) {
+      // A file's trailing newline is not part of what a program prints.
+      const secret = value.trim();
+      if (secret.length < MIN_SECRET_LENGTH || known.has(secret)) return;
+      known.add(secret);
+      pending.push(secret); // indexed when the next text is looked at: most secrets are never looked for
+      characters += secret.length;
+    },
+    size: () => known.size,
+    characters: () => characters,
+    find(text) {
+      for (const secret of pending) index(secret);
+      pending = [];
+      return matcher.find(text);
+    },
   };
+}
+
+function maskValues(text: string, sets: readonly SecretSet[]): string {
+  const found = sets.flatMap((set) => set.find(text));
+  // Escaped text is matched in its decoded form. There are too many half-encodings (each URL part, each library escapes
+  // another set of characters) to list the encoded forms of a secret instead.
+  for (const view of [percentDecoded(text), backslashDecoded(text)]) {
+    if (view === undefined) continue;
+    for (const [start, end] of sets.flatMap((set) => set.find(view.text))) {
+      found.push([view.origin[start] ?? 0, view.origin[end] ?? text.length]);
+    }
+  }
+  return cut(text, found);
 }
 
 /** Replaces the union of the intervals, so that overlapping secrets leave no remainder. */
