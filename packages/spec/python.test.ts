@@ -13,9 +13,11 @@ it('every Python test passes', { timeout: 300_000 }, async () => {
     env: { ...process.env, PYTHONHASHSEED: '0', PYTHONDONTWRITEBYTECODE: '1' },
   });
   let report = '';
+  let tables = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (report += text));
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (report += text));
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (tables += text));
   const code = await new Promise((done) => child.once('close', done));
+  process.stdout.write(`\nCompiled specs against a real Airflow:\n${tables}\n`);
   expect(report).toMatch(/^OK\b/m);
   expect(code).toBe(0);
 });

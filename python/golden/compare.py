@@ -77,14 +77,24 @@ def differences(folder: str, golden: str) -> list:
     return rows
 
 
+def render(rows: list) -> str:
+    """The differences as a table: where, what each side says, and why that is so."""
+    header = ("file", "where", "here", "Airflow 3.2.2", "reason")
+    cells = [header, *((name, path, _short(mine), _short(other), reason or "UNEXPLAINED") for name, path, mine, other, reason in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
+    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in cells]
+    unexplained = sum(1 for row in rows if row[4] is None)
+    return "\n".join([*lines, f"{len(rows)} differences, {unexplained} unexplained"])
+
+
+def _short(value) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
 if __name__ == "__main__":
     folder = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(TESTS, "dags"))
     golden = os.path.abspath(sys.argv[2] if len(sys.argv) > 2 else os.path.join(TESTS, "golden"))
     rows = differences(folder, golden)
-    for name, path, mine, other, reason in rows:
-        if reason is None or "-v" in sys.argv:
-            print(
-                f"{name:28} {path}\n    ours    {mine!r}\n    airflow {other!r}\n    reason  {reason or 'UNEXPLAINED'}"
-            )
-    print(f"{len(rows)} differences, {sum(1 for row in rows if row[4] is None)} unexplained")
+    print(render(rows))
     sys.exit(1 if any(row[4] is None for row in rows) else 0)

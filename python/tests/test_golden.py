@@ -6,12 +6,13 @@ import os
 import unittest
 
 from . import support
-from compare import differences, explained
+from compare import differences, explained, render
 
 
 class Golden(unittest.TestCase):
     def test_no_difference_to_airflow_without_a_reason(self) -> None:
         rows = differences(os.path.join(support.TESTS, "dags"), os.path.join(support.TESTS, "golden"))
+        print(render(rows))
         self.assertEqual([row[:4] for row in rows if row[4] is None], [])
         # A reason that explains nothing any more is stale and would hide the next difference.
         used = {row[4] for row in rows}

@@ -4,10 +4,13 @@
  * The whole request is one transaction. Within it an action takes effect completely or, when it may fail on what exists or
  * does not (`fail`, the default), not at all; the answer is 200 either way and says per kind of action what happened.
  */
+import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
-import type { TenantDb } from '../db/database.ts';
+import { recordAudit } from '../db/audit-log.ts';
+import type { Database, TenantDb } from '../db/database.ts';
+import { actorOf, databaseOf, principalOf } from './access.ts';
 import { ApiError } from './errors.ts';
 import { Nullable } from './schemas.ts';
 
@@ -100,6 +103,35 @@ export type BulkStore<Entity> = {
 type Result = Static<typeof ActionResult>;
 export type BulkOutcome = Static<typeof BulkResponse>;
 
+/** Carries out a bulk request: one transaction, one turn per tenant and kind, one entry in the audit log. */
+export function answerBulk<Entity>(input: {
+  request: FastifyRequest;
+  db: Database;
+  noun: string;
+  actions: readonly BulkAction<Entity>[];
+  storeIn: (trx: TenantDb, tenantId: string) => BulkStore<Entity>;
+}): Promise<BulkOutcome> {
+  const { request, db, noun, actions, storeIn } = input;
+  const { tenantId } = principalOf(request);
+  return databaseOf(request, db)
+    .transaction()
+    .execute(async (trx) => {
+      await takeBulkTurn(trx, tenantId, noun);
+      const outcome = await runBulk(actions, storeIn(trx, tenantId));
+      await recordAudit(trx, actorOf(request), {
+        event: `bulk_${noun}s`,
+        objectKind: noun,
+        objectId: '*',
+        detail: {
+          created: outcome.create?.success ?? [],
+          updated: outcome.update?.success ?? [],
+          deleted: outcome.delete?.success ?? [],
+        },
+      });
+      return outcome;
+    });
+}
+
 export async function runBulk<Entity>(
   actions: readonly BulkAction<Entity>[],
   store: BulkStore<Entity>,
@@ -180,6 +212,6 @@ export function refuseRepeatedNames<Entity>(
  * Two bulk requests that lock the same rows in different orders would wait for each other for ever. Within a tenant they
  * take turns instead. A request for one entity locks one row and waits for nothing while it holds it, so it needs no turn.
  */
-export async function takeBulkTurn(db: TenantDb, tenantId: string, noun: string): Promise<void> {
+async function takeBulkTurn(db: TenantDb, tenantId: string, noun: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`bulk ${noun} ${tenantId}`}, 0))`.execute(db);
 }

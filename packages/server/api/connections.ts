@@ -15,7 +15,7 @@ import { MASK, maskExtra } from '../vault/mask.ts';
 import { connectionPlace, createVault } from '../vault/vault.ts';
 import type { Vault } from '../vault/vault.ts';
 import { actorOf, databaseOf, principalOf } from './access.ts';
-import { BulkResponse, refuseRepeatedNames, runBulk, takeBulkTurn } from './bulk.ts';
+import { BulkResponse, answerBulk, refuseRepeatedNames } from './bulk.ts';
 import type { BulkStore } from './bulk.ts';
 import {
   BulkConnectionsBody,
@@ -248,29 +248,18 @@ function registerBulk(app: App, services: Services, vault: Vault): void {
     },
     async (request) => {
       const { actions } = request.body;
-      const { tenantId } = principalOf(request);
       refuseRepeatedNames(actions, NAMED);
       const masks = actions.map((action) => (action.action === 'update' ? action.update_mask : null));
       for (const mask of masks) applyUpdateMask({}, mask, CONNECTION_FIELDS);
       const written = actions.flatMap((action) => (action.action === 'delete' ? [] : action.entities));
       if (written.length > 0) admit(written, services, vault);
-      return databaseOf(request, services.db)
-        .transaction()
-        .execute(async (trx) => {
-          await takeBulkTurn(trx, tenantId, NAMED.noun);
-          const outcome = await runBulk(actions, bulkStore(trx, tenantId, vault));
-          await recordAudit(trx, actorOf(request), {
-            event: 'bulk_connections',
-            objectKind: 'connection',
-            objectId: '*',
-            detail: {
-              created: outcome.create?.success ?? [],
-              updated: outcome.update?.success ?? [],
-              deleted: outcome.delete?.success ?? [],
-            },
-          });
-          return outcome;
-        });
+      return answerBulk({
+        request,
+        db: services.db,
+        noun: NAMED.noun,
+        actions,
+        storeIn: (trx, tenantId) => bulkStore(trx, tenantId, vault),
+      });
     },
   );
 }

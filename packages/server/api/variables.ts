@@ -10,7 +10,7 @@ import { MASK, maskVariable } from '../vault/mask.ts';
 import { createVault } from '../vault/vault.ts';
 import type { Vault } from '../vault/vault.ts';
 import { actorOf, databaseOf, principalOf } from './access.ts';
-import { BulkResponse, refuseRepeatedNames, runBulk, takeBulkTurn } from './bulk.ts';
+import { BulkResponse, answerBulk, refuseRepeatedNames } from './bulk.ts';
 import type { BulkStore } from './bulk.ts';
 import { ApiError } from './errors.ts';
 import { installExactJsonParser } from './exact-json.ts';
@@ -246,7 +246,6 @@ function registerBulk(app: App, services: Services, vault: Vault): void {
     },
     async (request) => {
       const { actions } = request.body;
-      const { tenantId } = principalOf(request);
       refuseRepeatedNames(actions, NAMED);
       for (const action of actions) {
         if (action.action === 'delete') continue;
@@ -255,23 +254,13 @@ function registerBulk(app: App, services: Services, vault: Vault): void {
           for (const secret of secretsOfVariable(key, variableChange(key, sent))) services.secrets.addPassing(secret);
         }
       }
-      return databaseOf(request, services.db)
-        .transaction()
-        .execute(async (trx) => {
-          await takeBulkTurn(trx, tenantId, NAMED.noun);
-          const outcome = await runBulk(actions, bulkStore(trx, tenantId, vault));
-          await recordAudit(trx, actorOf(request), {
-            event: 'bulk_variables',
-            objectKind: 'variable',
-            objectId: '*',
-            detail: {
-              created: outcome.create?.success ?? [],
-              updated: outcome.update?.success ?? [],
-              deleted: outcome.delete?.success ?? [],
-            },
-          });
-          return outcome;
-        });
+      return answerBulk({
+        request,
+        db: services.db,
+        noun: NAMED.noun,
+        actions,
+        storeIn: (trx, tenantId) => bulkStore(trx, tenantId, vault),
+      });
     },
   );
 }

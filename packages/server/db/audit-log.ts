@@ -1,4 +1,6 @@
+import type { Selectable } from 'kysely';
 import type { TenantDb } from './database.ts';
+import type { TenantTables } from './schema.ts';
 
 /** Who did something, from where: taken from the request, written with the change in one transaction. */
 export type Actor = { name: string; clientIp: string; requestId: string };
@@ -30,22 +32,7 @@ export async function recordAudit(db: TenantDb, actor: Actor, entry: AuditEntry)
     .execute();
 }
 
-export type AuditRow = {
-  id: number;
-  at: Date;
-  event: string;
-  actor: string | null;
-  client_ip: string | null;
-  request_id: string | null;
-  object_kind: string;
-  object_id: string;
-  dag_id: string | null;
-  run_id: string | null;
-  task_id: string | null;
-  map_index: number | null;
-  try_number: number | null;
-  detail: Record<string, unknown>;
-};
+export type AuditRow = Omit<Selectable<TenantTables['audit_log']>, 'tenant_id'>;
 
 export type AuditColumn = 'id' | 'at' | 'dag_id' | 'task_id' | 'run_id' | 'event' | 'actor';
 
