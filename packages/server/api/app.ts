@@ -32,8 +32,8 @@ import { createValidatorCompiler } from './validation.ts';
 import { registerVariables } from './variables.ts';
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
-/** Ids have at most 250 characters; percent-encoded UTF-8 makes up to nine of one. */
-const MAX_PARAM_LENGTH = 2_250;
+/** Ids have at most 250 characters; percent-encoded UTF-8 makes up to twelve of one. */
+const MAX_PARAM_LENGTH = 3_000;
 /** A client gets this long to send its request: one that dribbles bytes must not hold a socket for ever. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
