@@ -32,6 +32,22 @@ def compile_text(text: str, **limits) -> dict:
         return compile_path(path, folder, **limits)
 
 
+def compile_texts(*texts: str) -> list:
+    """Through one server, one after the other; exactly one answer each, in the order asked."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server()
+        for number, text in enumerate(texts):
+            path = os.path.join(folder, f"dag_{number}.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            server.submit({"id": number, "path": path, "dags_folder": folder})
+        answers: list = []
+        while server.jobs or server.waiting:
+            answers += [json.loads(text) for text in server.step()]
+        assert [answer["id"] for answer in answers] == list(range(len(texts))), answers
+        return answers
+
+
 def spec_of(text: str) -> dict:
     answer = compile_text(text)
     assert answer["ok"], answer["error"]
