@@ -5,7 +5,6 @@ import type { DagVersionRow } from '../db/dag-versions.ts';
 import type { DagRow } from '../db/dags.ts';
 import type { DagBody } from './dag-schemas.ts';
 
-const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
 export function dagBody(dag: DagRow): DagBody {
   return {
@@ -21,12 +20,12 @@ export function dagBody(dag: DagRow): DagBody {
     timetable_summary: dag.timetable_summary,
     timetable_description: dag.timetable_description,
     timetable_partitioned: false,
-    next_dagrun: iso(dag.next_dagrun_logical_date),
-    next_dagrun_logical_date: iso(dag.next_dagrun_logical_date),
-    next_dagrun_data_interval_start: iso(dag.next_dagrun_data_interval_start),
-    next_dagrun_data_interval_end: iso(dag.next_dagrun_data_interval_end),
-    next_dagrun_run_after: iso(dag.next_dagrun_run_after),
-    last_parsed_time: iso(dag.last_parsed_at),
+    next_dagrun: dag.next_dagrun_logical_date,
+    next_dagrun_logical_date: dag.next_dagrun_logical_date,
+    next_dagrun_data_interval_start: dag.next_dagrun_data_interval_start,
+    next_dagrun_data_interval_end: dag.next_dagrun_data_interval_end,
+    next_dagrun_run_after: dag.next_dagrun_run_after,
+    last_parsed_time: dag.last_parsed_at,
     last_parse_duration: dag.last_parse_seconds,
     last_expired: null,
     bundle_name: dag.bundle_name,
@@ -52,7 +51,7 @@ export const versionBody = (version: DagVersionRow) => ({
   bundle_name: version.bundle_name,
   bundle_version: version.bundle_version,
   bundle_url: version.bundle_url,
-  created_at: version.created_at.toISOString(),
+  created_at: version.created_at,
 });
 
 export function detailsBody(input: {
@@ -75,7 +74,7 @@ export function detailsBody(input: {
     render_template_as_native_obj: spec.dag.render_template_as_native_obj,
     template_search_path: spec.dag.template_searchpath,
     timezone: spec.dag.timezone,
-    last_parsed: iso(dag.last_parsed_at),
+    last_parsed: dag.last_parsed_at,
     default_args: spec.dag.default_args,
     owner_links: spec.dag.owner_links,
     is_favorite: isFavorite,

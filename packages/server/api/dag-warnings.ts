@@ -59,7 +59,7 @@ export function registerDagWarnings(app: App, { db }: Services): void {
         dag_id: row.dag_id,
         warning_type: row.warning_type,
         message: row.message,
-        timestamp: row.at.toISOString(),
+        timestamp: row.at,
         dag_display_name: row.display_name,
       }));
       return { dag_warnings: dagWarnings, total_entries: total };

@@ -95,7 +95,7 @@ export function registerEventLogs(app: App, { db }: Services): void {
 
 const eventLogBody = (row: AuditRow) => ({
   event_log_id: row.id,
-  when: row.at.toISOString(),
+  when: row.at,
   dag_id: row.dag_id,
   task_id: row.task_id,
   run_id: row.run_id,

@@ -33,7 +33,7 @@ const ImportError = Type.Object(
 
 const importErrorBody = (row: ImportErrorRow) => ({
   import_error_id: row.id,
-  timestamp: row.at.toISOString(),
+  timestamp: row.at,
   filename: row.filename,
   bundle_name: row.bundle_name,
   stack_trace: row.stack_trace,

@@ -78,7 +78,7 @@ export function registerMonitor(app: App, { config, db }: Services): void {
         return {
           ...NO_BEATS,
           status,
-          [`latest_${name}_heartbeat`]: beat.lastSeenAt.toISOString().replace('Z', '+00:00'),
+          [`latest_${name}_heartbeat`]: beat.lastSeenAt.replace('Z', '+00:00'),
         };
       };
       return {

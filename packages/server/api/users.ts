@@ -13,7 +13,6 @@ import {
   unknownRoles,
   updateUser,
 } from '../db/users.ts';
-import type { UserRow } from '../db/users.ts';
 import { actorOf, databaseOf, principalOf } from './access.ts';
 import { ApiError } from './errors.ts';
 import { Collection, DateTime, PagingQuery } from './schemas.ts';
@@ -56,7 +55,6 @@ const ChangePasswordRequest = Type.Object(
   { title: 'ChangePasswordRequest', additionalProperties: false },
 );
 
-const userBody = (user: UserRow) => ({ ...user, created_at: user.created_at.toISOString() });
 
 export function registerUsers(app: App, { db, sessions }: Services): void {
   app.get(
@@ -73,7 +71,7 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
     },
     async (request) => {
       const { users, total } = await listUsers(databaseOf(request, db), request.query);
-      return { users: users.map(userBody), total_entries: total };
+      return { users, total_entries: total };
     },
   );
 
@@ -107,7 +105,7 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
           });
           return created;
         });
-      return reply.code(201).send(userBody(user));
+      return reply.code(201).send(user);
     },
   );
 
@@ -154,7 +152,7 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
           });
           const user = await findUserById(trx, userId);
           if (!user) throw new ApiError('not_found', `there is no user with id ${userId}`);
-          return userBody(user);
+          return user;
         });
     },
   );

@@ -6,6 +6,8 @@
  * A session is a row; tokens are short-lived proofs of it. Everything that ends a session ends all its tokens with the
  * next request, in every process, because each request reads the row.
  */
+import { epochMs } from '../db/moment.ts';
+import type { Moment } from '../db/schema.ts';
 import { recordAudit } from '../db/audit-log.ts';
 import type { Actor } from '../db/audit-log.ts';
 import { scopedToTenant } from '../db/database.ts';
@@ -80,7 +82,7 @@ export function createSessions({
   const turns = createTurns({ atOnce: LOGINS_AT_ONCE, waitingPerKey: LOGINS_WAITING_PER_ADDRESS });
 
   async function issue(claims: Omit<UserClaims, 'expiresAt'>, expiresInSeconds: number): Promise<IssuedToken> {
-    const expiresAt = epochSeconds(new Date()) + expiresInSeconds;
+    const expiresAt = Math.floor(Date.now() / 1_000) + expiresInSeconds;
     return { accessToken: await tokens.signUser({ ...claims, expiresAt }), expiresInSeconds };
   }
 
@@ -166,7 +168,7 @@ export function createSessions({
         userId: principal.userId,
       });
       if (!session?.isActive) return 'ended';
-      const ageSeconds = (Date.now() - session.firstLoginAt.getTime()) / 1_000;
+      const ageSeconds = (Date.now() - epochMs(session.firstLoginAt)) / 1_000;
       const secondsLeft = settings.maxLifetimeSeconds > 0 ? settings.maxLifetimeSeconds - ageSeconds : Infinity;
       if (secondsLeft <= 0) return 'too_old';
       // A renewed token does not outlive its session either: else the last renewal would add a whole lifetime.
@@ -188,5 +190,5 @@ export function createSessions({
   };
 }
 
-const epochSeconds = (date: Date): number => Math.floor(date.getTime() / 1_000);
+const epochSeconds = (moment: Moment): number => Math.floor(epochMs(moment) / 1_000);
 const secondsFromNow = (seconds: number): Date => new Date(Date.now() + seconds * 1_000);

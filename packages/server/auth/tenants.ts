@@ -2,12 +2,15 @@ import { scopedToTenant } from '../db/database.ts';
 import type { SharedDb } from '../db/database.ts';
 import { upsertRoles, upsertTenant } from '../db/tenants.ts';
 import type { Tenant } from '../db/tenants.ts';
+import { ensureDefaultPool } from '../db/pools.ts';
 import { ROLE_NAMES, ROLE_PERMISSIONS } from './permissions.ts';
 
-/** Makes the tenant if it is missing, and brings its built-in roles up to what this version defines. */
+/** Makes the tenant if it is missing, with the default pool, and brings its built-in roles up to what this version defines. */
 export async function ensureTenant(db: SharedDb, name: string): Promise<Tenant> {
   const tenant = await upsertTenant(db, name);
   const roles = ROLE_NAMES.map((role) => ({ name: role, permissions: [...ROLE_PERMISSIONS[role]] }));
-  await upsertRoles(scopedToTenant(db, tenant.id), roles);
+  const scope = scopedToTenant(db, tenant.id);
+  await upsertRoles(scope, roles);
+  await ensureDefaultPool(scope);
   return tenant;
 }

@@ -12,6 +12,9 @@ export type AuditEntry = {
   objectId: string;
   /** Set for everything that belongs to a DAG, so that its page can show its own log. */
   dagId?: string;
+  runId?: string;
+  taskId?: string;
+  mapIndex?: number;
   /** Names of what changed, never the values: a secret must not reach the log by this road. */
   detail?: Record<string, unknown>;
 };
@@ -27,6 +30,9 @@ export async function recordAudit(db: TenantDb, actor: Actor, entry: AuditEntry)
       object_kind: entry.objectKind,
       object_id: entry.objectId,
       dag_id: entry.dagId ?? null,
+      run_id: entry.runId ?? null,
+      task_id: entry.taskId ?? null,
+      map_index: entry.mapIndex ?? null,
       detail: JSON.stringify(entry.detail ?? {}),
     })
     .execute();
@@ -70,8 +76,8 @@ export async function listAuditEntries(
   for (const [column, value] of Object.entries(equal)) {
     if (value !== undefined) matching = matching.where(column as keyof typeof equal, '=', value);
   }
-  if (query.before !== undefined) matching = matching.where('at', '<', new Date(query.before));
-  if (query.after !== undefined) matching = matching.where('at', '>', new Date(query.after));
+  if (query.before !== undefined) matching = matching.where('at', '<', query.before);
+  if (query.after !== undefined) matching = matching.where('at', '>', query.after);
   if (query.excluded_events?.length) matching = matching.where('event', 'not in', query.excluded_events);
   if (query.included_events?.length) matching = matching.where('event', 'in', query.included_events);
   let page = matching.selectAll().limit(query.limit).offset(query.offset);

@@ -1,6 +1,7 @@
 import type { TenantDb } from './database.ts';
+import type { Moment } from './schema.ts';
 
-export type DagWarningRow = { dag_id: string; warning_type: string; message: string; at: Date; display_name: string };
+export type DagWarningRow = { dag_id: string; warning_type: string; message: string; at: Moment; display_name: string };
 export type DagWarningColumn = 'dag_id' | 'warning_type' | 'message' | 'at';
 
 export type DagWarningQuery = {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
+import type { Moment } from './schema.ts';
 
 export type Component = 'scheduler' | 'triggerer' | 'dag_processor';
 export type ProcessIdentity = { processId: string; hostname: string; version: string };
@@ -26,8 +27,8 @@ export async function recordStop(db: Database, processId: string): Promise<void>
 /** The newest sign of life of each component in any process; how old it is by the database's clock, not by ours. */
 export async function latestBeats(
   db: Database,
-): Promise<{ component: string; lastSeenAt: Date; ageSeconds: number }[]> {
-  const { rows } = await sql<{ component: string; lastSeenAt: Date; ageSeconds: number }>`
+): Promise<{ component: string; lastSeenAt: Moment; ageSeconds: number }[]> {
+  const { rows } = await sql<{ component: string; lastSeenAt: Moment; ageSeconds: number }>`
     select component, max(last_seen_at) as "lastSeenAt", extract(epoch from now() - max(last_seen_at))::float8 as "ageSeconds"
     from heartbeats where stopped_at is null group by component`.execute(db.shared);
   return rows;

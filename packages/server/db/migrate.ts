@@ -6,12 +6,14 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import * as identityAndSecrets from './migrations/0001-identity-and-secrets.ts';
 import * as dagsAndVersions from './migrations/0002-dags-and-versions.ts';
+import * as runsAndTaskInstances from './migrations/0003-runs-and-task-instances.ts';
 import { openPool } from './pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
 const MIGRATIONS = {
   '0001-identity-and-secrets': identityAndSecrets,
   '0002-dags-and-versions': dagsAndVersions,
+  '0003-runs-and-task-instances': runsAndTaskInstances,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -11,6 +11,7 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { createAnswerWatch, cutConnection } from './answer-watch.ts';
+import { momentFromPostgres } from './moment.ts';
 import { DatabaseUnavailableError, meansOutage } from './outage.ts';
 import { createStatementNames, isForeignSession, isOutdatedStatement } from './prepared-statements.ts';
 
@@ -54,9 +55,13 @@ const CANCEL_GRACE_MS = 2_000;
  */
 const ROLLED_BACK = { command: 'ROLLBACK', rowCount: 0, rows: [] };
 
-// bigint identities and counts stay far below 2^53; a number is what JSON wants.
 const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
+  getTypeParser: (oid, format) => {
+    // bigint identities and counts stay far below 2^53; a number is what JSON wants.
+    if (oid === pg.types.builtins.INT8) return Number;
+    if (oid === pg.types.builtins.TIMESTAMPTZ) return momentFromPostgres;
+    return pg.types.getTypeParser(oid, format);
+  },
 };
 
 export function openPool(options: PoolOptions): Pool {

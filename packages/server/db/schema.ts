@@ -1,8 +1,11 @@
 /** The tables as TypeScript sees them. The migrations are the truth; this mirrors them. */
 import type { ColumnType, Generated } from 'kysely';
+import type { RunState, RunType, TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 
-type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>;
+/** ISO 8601 in UTC with microseconds, as pool.ts reads it: a JavaScript Date would lose the last three digits. */
+export type Moment = string;
+type Timestamp = ColumnType<Moment, Date | string | undefined, Date | string>;
 /** Present in every row, filled in by the tenant scope: never written by hand. */
 type TenantId = ColumnType<string, string | undefined, never>;
 
@@ -26,8 +29,8 @@ type SessionsTable = {
   id: Generated<string>;
   user_id: string;
   first_login_at: Timestamp;
-  expires_at: ColumnType<Date, Date | string, Date | string>;
-  ended_at: ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+  expires_at: ColumnType<Moment, Date | string, Date | string>;
+  ended_at: ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
 };
 
 type LoginFailuresTable = { client_ip: string; window_started_at: Timestamp; failures: number };
@@ -84,10 +87,10 @@ type HeartbeatsTable = {
   version: string;
   started_at: Timestamp;
   last_seen_at: Timestamp;
-  stopped_at: ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+  stopped_at: ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
 };
 
-type NullableTimestamp = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+type NullableTimestamp = ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
 
 type DagsTable = {
   tenant_id: TenantId;
@@ -148,6 +151,153 @@ type ImportErrorsTable = {
 
 type DagWarningsTable = { tenant_id: TenantId; dag_id: string; warning_type: string; message: string; at: Timestamp };
 
+type PoolsTable = {
+  tenant_id: TenantId;
+  id: Generated<number>;
+  name: string;
+  /** -1: no limit. */
+  slots: number;
+  description: string | null;
+  include_deferred: Generated<boolean>;
+  created_at: Timestamp;
+};
+
+type Json<T> = ColumnType<T, string | undefined, string>;
+
+type DagRunsTable = {
+  tenant_id: TenantId;
+  id: Generated<number>;
+  dag_id: string;
+  run_id: string;
+  run_type: RunType;
+  state: RunState;
+  logical_date: NullableTimestamp;
+  data_interval_start: NullableTimestamp;
+  data_interval_end: NullableTimestamp;
+  run_after: Timestamp;
+  queued_at: NullableTimestamp;
+  start_date: NullableTimestamp;
+  end_date: NullableTimestamp;
+  duration: ColumnType<number | null, never, never>;
+  conf: Json<Record<string, unknown>>;
+  triggered_by: string;
+  triggering_user_name: string | null;
+  note: string | null;
+  note_user: string | null;
+  version_number: number;
+  backfill_id: number | null;
+  partition_key: string | null;
+  state_counts: Json<StateCounts>;
+  timeout_at: NullableTimestamp;
+  created_at: Timestamp;
+};
+
+/** Instances of a run by state; no status is `none`. */
+export type StateCounts = Partial<Record<TaskState | 'none', number>>;
+
+type TaskInstancesTable = {
+  tenant_id: TenantId;
+  run: number;
+  task_id: string;
+  map_index: Generated<number>;
+  id: Generated<string>;
+  dag_id: string;
+  state: TaskStateOrNone;
+  try_number: Generated<number>;
+  max_tries: number;
+  attempt_id: string | null;
+  claimable: Generated<boolean>;
+  waits: string | null;
+  operator: string;
+  pool: string;
+  pool_slots: number;
+  priority_weight: number;
+  queue: string;
+  max_active_tis_per_dag: number | null;
+  upstream: string;
+  skips: string[] | null;
+  scheduled_at: NullableTimestamp;
+  queued_at: NullableTimestamp;
+  start_date: NullableTimestamp;
+  end_date: NullableTimestamp;
+  duration: ColumnType<number | null, never, never>;
+  due_at: NullableTimestamp;
+  first_poke_at: NullableTimestamp;
+  heartbeat_at: NullableTimestamp;
+  hostname: Generated<string>;
+  pid: number | null;
+  failure_reason: string | null;
+  note: string | null;
+  note_user: string | null;
+  rendered_map_index: string | null;
+  version_number: number;
+  updated_at: Timestamp;
+};
+
+type TaskInstanceHistoryTable = {
+  tenant_id: TenantId;
+  run: number;
+  task_id: string;
+  map_index: number;
+  try_number: number;
+  id: string;
+  dag_id: string;
+  state: TaskStateOrNone;
+  max_tries: number;
+  attempt_id: string | null;
+  operator: string;
+  pool: string;
+  pool_slots: number;
+  priority_weight: number;
+  queue: string;
+  scheduled_at: NullableTimestamp;
+  queued_at: NullableTimestamp;
+  start_date: NullableTimestamp;
+  end_date: NullableTimestamp;
+  duration: ColumnType<number | null, never, never>;
+  hostname: string;
+  pid: number | null;
+  failure_reason: string | null;
+  rendered_map_index: string | null;
+  version_number: number;
+};
+
+type XcomsTable = {
+  tenant_id: TenantId;
+  run: number;
+  task_id: string;
+  map_index: Generated<number>;
+  key: string;
+  dag_id: string;
+  value: string;
+  length: number | null;
+  at: Timestamp;
+};
+
+type RenderedFieldsTable = {
+  tenant_id: TenantId;
+  run: number;
+  task_id: string;
+  map_index: Generated<number>;
+  fields: string;
+};
+
+type CallbackRequestsTable = {
+  tenant_id: TenantId;
+  id: Generated<string>;
+  run: number;
+  dag_id: string;
+  task_id: string | null;
+  map_index: number | null;
+  try_number: number | null;
+  which: string;
+  reason: string;
+  state: Generated<string>;
+  attempt_id: string | null;
+  created_at: Timestamp;
+  started_at: NullableTimestamp;
+};
+
 /** Tables whose rows belong to a tenant. */
 export type TenantTables = {
   roles: RolesTable;
@@ -162,6 +312,13 @@ export type TenantTables = {
   dag_favorites: DagFavoritesTable;
   import_errors: ImportErrorsTable;
   dag_warnings: DagWarningsTable;
+  pools: PoolsTable;
+  dag_runs: DagRunsTable;
+  task_instances: TaskInstancesTable;
+  task_instance_history: TaskInstanceHistoryTable;
+  xcoms: XcomsTable;
+  rendered_fields: RenderedFieldsTable;
+  callback_requests: CallbackRequestsTable;
 };
 
 /** Tables that exist before, or across, tenants. */
@@ -187,6 +344,13 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   dag_favorites: true,
   import_errors: true,
   dag_warnings: true,
+  pools: true,
+  dag_runs: true,
+  task_instances: true,
+  task_instance_history: true,
+  xcoms: true,
+  rendered_fields: true,
+  callback_requests: true,
 };
 
 export const isTenantTable = (name: string): boolean => Object.hasOwn(TENANT_TABLE_NAMES, name);

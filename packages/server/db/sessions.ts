@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import type { Database, SharedDb, TenantDb } from './database.ts';
+import type { Moment } from './schema.ts';
 
 export type LiveSession = {
   email: string;
   isActive: boolean;
-  firstLoginAt: Date;
+  firstLoginAt: Moment;
   roles: string[];
   permissions: string[];
 };
@@ -12,7 +13,7 @@ export type LiveSession = {
 export async function insertSession(
   db: TenantDb,
   session: { userId: string; expiresAt: Date },
-): Promise<{ id: string; first_login_at: Date }> {
+): Promise<{ id: string; first_login_at: Moment }> {
   return db
     .insertInto('sessions')
     .values({ user_id: session.userId, expires_at: session.expiresAt })

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { TenantDb } from './database.ts';
+import type { Moment } from './schema.ts';
 
-export type UserRow = { id: string; email: string; is_active: boolean; created_at: Date; roles: string[] };
+export type UserRow = { id: string; email: string; is_active: boolean; created_at: Moment; roles: string[] };
 
 const rolesOfUser = sql<string[]>`array(
   select role_name from user_roles

@@ -1,0 +1,84 @@
+/**
+ * What agents and executors say to the scheduler, and what it answers. Every call is idempotent by attempt id: a call
+ * whose answer was lost is simply made again, and the word of an attempt that is no longer the current one changes nothing.
+ */
+import type { Selectable } from 'kysely';
+import type { FailureCause } from '@svc/spec/failure-causes.ts';
+import type { TenantTables } from '../db/schema.ts';
+
+export type RunRow = Selectable<TenantTables['dag_runs']>;
+export type TaskInstanceRow = Selectable<TenantTables['task_instances']>;
+
+export type AttemptRef = {
+  tenantId: string;
+  /** `dag_runs.id`. */
+  run: number;
+  taskId: string;
+  mapIndex: number;
+  attemptId: string;
+};
+
+/** An attempt that was claimed: what an executor is given. Everything else comes with the start. */
+export type Attempt = AttemptRef & {
+  dagId: string;
+  versionNumber: number;
+  tryNumber: number;
+  queue: string;
+};
+
+export type Failure = { cause: FailureCause; text?: string };
+
+export type AssetEventOutcome = {
+  /** One of the two at least: an asset by name or URI, or an alias that the task attached the asset to. */
+  asset: { name: string; uri: string };
+  alias?: string | null;
+  extra?: Record<string, unknown>;
+};
+
+export type AttemptOutcome = {
+  state: 'success' | 'failed' | 'skipped' | 'reschedule';
+  /** Only `failed`: false when the task asked not to be tried again. Default true. */
+  retryable?: boolean;
+  failure?: Failure;
+  /** Only `reschedule`. */
+  rescheduleAt?: string;
+  /** Task ids, direct or further downstream, that the task chose to skip. */
+  skips?: readonly string[];
+  /** `value` is JSON text, as the task encoded it. */
+  xcoms?: readonly { key: string; value: string }[];
+  assetEvents?: readonly AssetEventOutcome[];
+  renderedFields?: Record<string, unknown>;
+  renderedMapIndex?: string;
+  /** When the body ended, by the agent's clock; default: now. */
+  endedAt?: string;
+};
+
+export type StartAnswer =
+  /** Also for a repeated call. The rows are as of the start. */
+  | { kind: 'started'; run: RunRow; instance: TaskInstanceRow }
+  /** The attempt is not the current one any more: do not run it, or stop it. */
+  | { kind: 'stop'; reason: string };
+
+export type Attempts = {
+  start(ref: AttemptRef, worker: { hostname: string; pid: number | null }): Promise<StartAnswer>;
+  finish(ref: AttemptRef, outcome: AttemptOutcome): Promise<'recorded' | 'stale'>;
+  /** Renews the attempts' leases; answers with the ids of those that must stop. */
+  heartbeat(refs: readonly AttemptRef[]): Promise<Set<string>>;
+  /** The executor saw the attempt die, or could not start it. A started attempt fails (or is retried); one that never started is queued anew. */
+  lost(ref: AttemptRef, failure: Failure): Promise<void>;
+};
+
+/** Carries claimed attempts to where they run. Calls return at once; what goes wrong is told through `Attempts.lost`. */
+export type Executor = {
+  /** How many more attempts it takes right now. The scheduler claims no more than that. */
+  capacity(): number;
+  dispatch(attempts: readonly Attempt[]): void;
+  /** Told when the attempts were cleared, marked or superseded; the agent also learns it by its heartbeat. */
+  cancel(attemptIds: readonly string[]): void;
+  /** The executor calls this when capacity came free or an agent connected. */
+  onCapacity(listener: () => void): void;
+  /** Callbacks of runs and of tasks that could not run their own (db table callback_requests). */
+  dispatchCallbacks(callbacks: readonly CallbackJob[]): void;
+};
+
+export type CallbackJob = Selectable<TenantTables['callback_requests']> & { versionNumber: number };

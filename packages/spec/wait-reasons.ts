@@ -1,0 +1,24 @@
+// Why a task instance or a run waits, as a closed list. The code is stored where it is cheap to store and otherwise derived;
+// the sentence is what people read.
+
+export const WAIT_REASONS = {
+  upstream: 'waits for upstream tasks',
+  past: 'waits for its own instance in the previous run (depends_on_past or wait_for_downstream)',
+  paused: 'the DAG is paused: unpause it to go on',
+  pool_full: 'its pool has no free slots',
+  pool_missing: 'its pool does not exist: create the pool, or name another one in the DAG',
+  max_active_tasks: 'as many tasks of the run are active as max_active_tasks allows',
+  max_active_tis_per_dag: 'as many instances of the task are active as max_active_tis_per_dag allows',
+  max_active_tis_per_dagrun: 'as many instances of the task are active in this run as max_active_tis_per_dagrun allows',
+  max_active_runs: 'as many runs of the DAG are active as max_active_runs allows',
+  retry_delay: 'waits for the delay before the next try',
+  reschedule: 'the sensor waits for its next poke',
+  run_queued: 'its run has not started yet',
+  start_date: 'its start_date has not come yet',
+  no_worker: 'every worker is busy, or none is connected',
+  dispatched: 'it was handed to a worker and is about to start',
+} as const;
+
+export type WaitReason = keyof typeof WAIT_REASONS;
+
+export const isWaitReason = (word: string): word is WaitReason => Object.hasOwn(WAIT_REASONS, word);
