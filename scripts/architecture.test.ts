@@ -9,10 +9,11 @@ const ROOT = resolve(import.meta.dirname, '..');
 const PACKAGES: Record<string, readonly string[]> = {
   spec: [],
   web: [],
+  proto: [],
   mcp: ['spec'],
-  agent: ['spec'],
+  agent: ['spec', 'proto', 'compiler'],
   compiler: ['spec'],
-  server: ['spec', 'web'],
+  server: ['spec', 'web', 'proto'],
   cli: ['spec', 'compiler', 'server'],
 };
 
@@ -22,9 +23,13 @@ const SERVER_FOLDERS: Record<string, readonly string[]> = {
   telemetry: ['vault'],
   db: [],
   auth: ['db', 'config'],
-  scheduling: ['db', 'config', 'telemetry'],
-  dags: ['db'],
-  api: ['auth', 'config', 'dags', 'db', 'telemetry', 'vault', 'version.ts'],
+  logs: ['db', 'config', 'telemetry'],
+  xcom: ['db', 'config'],
+  scheduling: ['db', 'config', 'telemetry', 'xcom'],
+  executors: ['config', 'scheduling', 'telemetry', 'agents'],
+  agents: ['auth', 'config', 'db', 'logs', 'scheduling', 'telemetry', 'vault', 'xcom'],
+  dags: ['db', 'scheduling'],
+  api: ['auth', 'config', 'dags', 'db', 'logs', 'scheduling', 'telemetry', 'vault', 'version.ts', 'xcom'],
 };
 
 function sourceFiles(folder: string): string[] {
