@@ -192,8 +192,15 @@ type DagRunsTable = {
   created_at: Timestamp;
 };
 
-/** Instances of a run by state; no status is `none`. */
-export type StateCounts = Partial<Record<TaskState | 'none', number>>;
+/**
+ * Instances of a run by state, exact because it is written only under the run's lock. No status is `none`; what changes
+ * without that lock (scheduled, queued, running, restarting, deferred) is one number, `live`: few rows with an index of their own.
+ */
+export type StateCounts = Partial<Record<CountedState, number>>;
+export type CountedState =
+  | 'none'
+  | 'live'
+  | Exclude<TaskState, 'scheduled' | 'queued' | 'running' | 'restarting' | 'deferred'>;
 
 type TaskInstancesTable = {
   tenant_id: TenantId;
@@ -215,7 +222,8 @@ type TaskInstancesTable = {
   queue: string;
   max_active_tis_per_dag: number | null;
   upstream: string;
-  skips: string[] | null;
+  /** JSON list. */
+  skips: string | null;
   scheduled_at: NullableTimestamp;
   queued_at: NullableTimestamp;
   start_date: NullableTimestamp;

@@ -47,7 +47,7 @@ const RUNS = [
     version_number integer not null,
     backfill_id bigint,
     partition_key text,
-    -- How many instances are in each state; null as 'none'. Empty until the run starts.
+    -- Instances by state, null as 'none', those in flight together as 'live'. Empty until the run starts.
     state_counts jsonb not null default '{}',
     timeout_at timestamptz,
     created_at timestamptz not null default now(),
@@ -88,7 +88,8 @@ const TASK_INSTANCES = [
     queue text not null,
     max_active_tis_per_dag integer,
     upstream text not null,
-    skips text[],
+    -- JSON list of the task ids it chose to skip.
+    skips text,
     scheduled_at timestamptz,
     queued_at timestamptz,
     start_date timestamptz,
@@ -99,7 +100,6 @@ const TASK_INSTANCES = [
     -- The first poke of a rescheduled sensor: its timeout counts from here.
     first_poke_at timestamptz,
     heartbeat_at timestamptz,
-    -- When the credential of the attempt can be renewed no further.
     hostname text not null default '',
     pid integer,
     failure_reason text,
@@ -113,8 +113,9 @@ const TASK_INSTANCES = [
   ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)`,
   `create index task_instances_claimable on task_instances (tenant_id, pool, priority_weight desc, run, task_id, map_index)
     where state = 'scheduled' and claimable`,
-  `create index task_instances_held_back on task_instances (tenant_id, run, priority_weight desc)
-    where state = 'scheduled' and not claimable`,
+  `create index task_instances_scheduled on task_instances (tenant_id, run, pool, priority_weight desc, task_id, map_index)
+    where state = 'scheduled' and waits is null`,
+  `create index task_instances_held_back on task_instances (tenant_id, dag_id, task_id) where state = 'scheduled' and waits is not null`,
   `create index task_instances_active on task_instances (tenant_id, run)
     where state in ('queued', 'running', 'restarting', 'deferred')`,
   `create index task_instances_due on task_instances (due_at) where due_at is not null`,
