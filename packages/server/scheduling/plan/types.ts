@@ -41,7 +41,10 @@ export type Need =
   | { kind: 'instance'; taskId: string; mapIndex: number }
   /** Every instance of the task. */
   | { kind: 'task'; taskId: string }
-  /** How many items the value has that the task pushed under the key (mapped task: how many of its instances have pushed it). */
+  /**
+   * How many items the value has that the instance pushed under the key; map index null: how many instances of the
+   * (mapped) task have pushed one.
+   */
   | { kind: 'length'; taskId: string; key: string; mapIndex: number | null }
   /** Is the instance's past (depends_on_past, wait_for_downstream) behind it? */
   | { kind: 'past'; taskId: string; mapIndex: number };
@@ -79,6 +82,15 @@ export type Change =
    * The instance at map_index -1 becomes instance 0 and `length - 1` more are made, each with the given counts and state.
    * Length 0 is an update to `skipped` instead.
    */
-  | { kind: 'expand'; taskId: string; length: number; instances: readonly Omit<Instance, 'taskId' | 'skips'>[] };
+  | { kind: 'expand'; taskId: string; length: number; instances: readonly ExpandedInstance[] };
 
-export type Plan = { kind: 'incomplete'; needs: readonly Need[] } | { kind: 'complete'; changes: readonly Change[] };
+export type ExpandedInstance = Omit<Instance, 'taskId' | 'skips'> & { waits?: 'past' };
+
+export type Plan =
+  | { kind: 'incomplete'; needs: readonly Need[] }
+  | {
+      kind: 'complete';
+      changes: readonly Change[];
+      /** A failure ends the run (`fail_fast`): what waits is skipped by the changes, what runs is to be stopped. */
+      failFast: boolean;
+    };

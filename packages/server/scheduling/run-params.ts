@@ -1,0 +1,41 @@
+/** The params of a run: the DAG's defaults under what the trigger gave, checked against the schema of each param. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv';
+import formats from 'ajv-formats';
+import type { ParamSpec } from '@svc/spec/schema-parts.ts';
+
+// Not strict: authors' schemas carry the trigger form's own keywords (values_display, section …).
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
+(formats as unknown as (instance: Ajv2020) => void)(ajv);
+const compiled = new WeakMap<ParamSpec, ValidateFunction>();
+
+export function mergeParams(params: readonly ParamSpec[], conf: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const merged: Record<string, unknown> = {};
+  for (const param of params) merged[param.name] = param.default ?? null;
+  return { ...merged, ...conf };
+}
+
+/** What is wrong with a trigger's conf, one sentence per param; empty when nothing is. */
+export function paramProblems(params: readonly ParamSpec[], conf: Readonly<Record<string, unknown>>): string[] {
+  return params.flatMap((param) => {
+    const isGiven = Object.hasOwn(conf, param.name);
+    if (!isGiven && !param.has_default) return [`conf.${param.name}: the DAG needs a value for this param`];
+    const value = isGiven ? conf[param.name] : param.default;
+    const check = validatorOf(param);
+    if (check === undefined || check(value)) return [];
+    const [first] = check.errors ?? [];
+    return [`conf.${param.name}${first?.instancePath ?? ''}: ${first?.message ?? 'is not valid'}`];
+  });
+}
+
+function validatorOf(param: ParamSpec): ValidateFunction | undefined {
+  const known = compiled.get(param);
+  if (known) return known;
+  try {
+    const validator = ajv.compile(param.schema);
+    compiled.set(param, validator);
+    return validator;
+  } catch {
+    return undefined; // a schema nobody can read refuses nothing; Airflow does the same
+  }
+}
