@@ -1,0 +1,33 @@
+/** The service as the loader makes it from agent.proto, typed, and the client that goes with it. */
+import { join } from 'node:path';
+import { loadPackageDefinition } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import type { ProtoGrpcType } from './generated/agent.ts';
+import { LOADER_OPTIONS } from './loader-options.ts';
+
+export type { AgentClient, AgentHandlers } from './generated/svc/agent/v1/Agent.ts';
+export type { Assignment__Output as Assignment } from './generated/svc/agent/v1/Assignment.ts';
+export type { Beat } from './generated/svc/agent/v1/Beat.ts';
+export type { CallReply } from './generated/svc/agent/v1/CallReply.ts';
+export type { Order } from './generated/svc/agent/v1/Order.ts';
+export type { Order__Output as ReceivedOrder } from './generated/svc/agent/v1/Order.ts';
+export type { StartReply } from './generated/svc/agent/v1/StartReply.ts';
+export type { Version } from './generated/svc/agent/v1/Version.ts';
+export type { Version__Output as ReceivedVersion } from './generated/svc/agent/v1/Version.ts';
+
+const loaded = loadPackageDefinition(
+  loadSync(join(import.meta.dirname, 'agent.proto'), LOADER_OPTIONS),
+) as unknown as ProtoGrpcType;
+
+export const Agent = loaded.svc.agent.v1.Agent;
+
+/** A value pushed by a task has at most one MiB by default, but a reply may carry those of many tasks. */
+export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+/** What both ends of the channel set. Pings find a peer that is gone without a word, such as a machine without power. */
+export const CHANNEL_OPTIONS = {
+  'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+  'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+  'grpc.keepalive_time_ms': 20_000,
+  'grpc.keepalive_timeout_ms': 10_000,
+} as const;

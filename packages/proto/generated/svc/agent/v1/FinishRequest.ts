@@ -1,0 +1,21 @@
+// Original file: agent.proto
+
+import type { Long } from '@grpc/proto-loader';
+
+export interface FinishRequest {
+  /**
+   * AttemptOutcome of the control plane, in JSON.
+   */
+  'outcome_json'?: (string);
+  'log_offset'?: (number | string | Long);
+  'log_data'?: (Buffer | Uint8Array | string);
+}
+
+export interface FinishRequest__Output {
+  /**
+   * AttemptOutcome of the control plane, in JSON.
+   */
+  'outcome_json': (string);
+  'log_offset': (number);
+  'log_data': (Buffer);
+}

@@ -1,0 +1,8 @@
+// Original file: agent.proto
+
+
+export interface GetVersionRequest {
+}
+
+export interface GetVersionRequest__Output {
+}

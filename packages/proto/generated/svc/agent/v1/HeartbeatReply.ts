@@ -1,0 +1,17 @@
+// Original file: agent.proto
+
+import type { Beat as _svc_agent_v1_Beat, Beat__Output as _svc_agent_v1_Beat__Output } from '../../../svc/agent/v1/Beat.ts';
+
+export interface HeartbeatReply {
+  /**
+   * One for each credential, in the same order.
+   */
+  'beats'?: (_svc_agent_v1_Beat)[];
+}
+
+export interface HeartbeatReply__Output {
+  /**
+   * One for each credential, in the same order.
+   */
+  'beats': (_svc_agent_v1_Beat__Output)[];
+}

@@ -1,0 +1,10 @@
+// Original file: agent.proto
+
+
+export interface HeartbeatRequest {
+  'tokens'?: (string)[];
+}
+
+export interface HeartbeatRequest__Output {
+  'tokens': (string)[];
+}

@@ -1,0 +1,19 @@
+// Original file: agent.proto
+
+import type { Assignment as _svc_agent_v1_Assignment, Assignment__Output as _svc_agent_v1_Assignment__Output } from '../../../svc/agent/v1/Assignment.ts';
+import type { Cancel as _svc_agent_v1_Cancel, Cancel__Output as _svc_agent_v1_Cancel__Output } from '../../../svc/agent/v1/Cancel.ts';
+import type { WorkerCredential as _svc_agent_v1_WorkerCredential, WorkerCredential__Output as _svc_agent_v1_WorkerCredential__Output } from '../../../svc/agent/v1/WorkerCredential.ts';
+
+export interface Order {
+  'assignment'?: (_svc_agent_v1_Assignment | null);
+  'cancel'?: (_svc_agent_v1_Cancel | null);
+  'credential'?: (_svc_agent_v1_WorkerCredential | null);
+  'order'?: "assignment"|"cancel"|"credential";
+}
+
+export interface Order__Output {
+  'assignment'?: (_svc_agent_v1_Assignment__Output | null);
+  'cancel'?: (_svc_agent_v1_Cancel__Output | null);
+  'credential'?: (_svc_agent_v1_WorkerCredential__Output | null);
+  'order'?: "assignment"|"cancel"|"credential";
+}

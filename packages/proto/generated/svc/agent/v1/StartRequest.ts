@@ -1,0 +1,18 @@
+// Original file: agent.proto
+
+
+export interface StartRequest {
+  'hostname'?: (string);
+  /**
+   * 0 when the process is not there yet.
+   */
+  'pid'?: (number);
+}
+
+export interface StartRequest__Output {
+  'hostname': (string);
+  /**
+   * 0 when the process is not there yet.
+   */
+  'pid': (number);
+}

@@ -1,0 +1,49 @@
+// Original file: agent.proto
+
+import type { Module as _svc_agent_v1_Module, Module__Output as _svc_agent_v1_Module__Output } from '../../../svc/agent/v1/Module.ts';
+
+export interface Version {
+  'version_key'?: (string);
+  'dag_id'?: (string);
+  /**
+   * The id the DAG file uses.
+   */
+  'python_dag_id'?: (string);
+  /**
+   * Folder that paths are relative to; empty when the control plane does not know it.
+   */
+  'dags_folder'?: (string);
+  /**
+   * Of the DAG file, relative to the folder.
+   */
+  'source_path'?: (string);
+  'source_module'?: (string);
+  'source_text'?: (string);
+  'modules'?: (_svc_agent_v1_Module)[];
+  'dependencies'?: (string)[];
+  'env'?: ({[key: string]: string});
+  'version_number'?: (number);
+}
+
+export interface Version__Output {
+  'version_key': (string);
+  'dag_id': (string);
+  /**
+   * The id the DAG file uses.
+   */
+  'python_dag_id': (string);
+  /**
+   * Folder that paths are relative to; empty when the control plane does not know it.
+   */
+  'dags_folder': (string);
+  /**
+   * Of the DAG file, relative to the folder.
+   */
+  'source_path': (string);
+  'source_module': (string);
+  'source_text': (string);
+  'modules': (_svc_agent_v1_Module__Output)[];
+  'dependencies': (string)[];
+  'env': ({[key: string]: string});
+  'version_number': (number);
+}

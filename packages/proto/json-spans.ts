@@ -1,0 +1,84 @@
+/**
+ * Parts of a JSON text as they were written. A value that a task pushed must come back as it was: parsed and written again,
+ * 1.0 would have become 1 and a large integer another one.
+ *
+ * Only for text that JSON.parse has accepted: what is no JSON gives nonsense here.
+ */
+
+/** The members of an object, each value as its own text. Of a name that occurs twice the last one counts, as in parsing. */
+export function memberTexts(text: string): Map<string, string> {
+  const members = new Map<string, string>();
+  let at = skipSpace(text, skipSpace(text, 0) + 1);
+  while (text[at] === '"') {
+    const keyEnd = stringEnd(text, at);
+    const name = JSON.parse(text.slice(at, keyEnd)) as string;
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = valueEnd(text, start);
+    members.set(name, text.slice(start, end));
+    at = skipSpace(text, end);
+    if (text[at] === ',') at = skipSpace(text, at + 1);
+  }
+  return members;
+}
+
+/** The items of an array, each as its own text. */
+export function itemTexts(text: string): string[] {
+  const items: string[] = [];
+  let at = skipSpace(text, skipSpace(text, 0) + 1);
+  while (at < text.length && text[at] !== ']') {
+    const end = valueEnd(text, at);
+    items.push(text.slice(at, end));
+    at = skipSpace(text, end);
+    if (text[at] === ',') at = skipSpace(text, at + 1);
+  }
+  return items;
+}
+
+const SPACE = /[ \t\n\r]*/y;
+const SCALAR = /[^,\]}\s]*/y;
+/** What a container is made of: whole strings, brackets, and everything between. */
+const PIECE = /[^"[\]{}]*/y;
+
+function skipSpace(text: string, at: number): number {
+  SPACE.lastIndex = at;
+  SPACE.test(text);
+  return SPACE.lastIndex;
+}
+
+function valueEnd(text: string, start: number): number {
+  const first = text[start];
+  if (first === '"') return stringEnd(text, start);
+  if (first === '{' || first === '[') return containerEnd(text, start);
+  SCALAR.lastIndex = start;
+  SCALAR.test(text);
+  return SCALAR.lastIndex;
+}
+
+function stringEnd(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text[at - 1 - slashes] === '\\') slashes += 1;
+    if (slashes % 2 === 0) return at + 1;
+  }
+  return text.length;
+}
+
+function containerEnd(text: string, start: number): number {
+  let depth = 0;
+  let at = start;
+  while (at < text.length) {
+    const character = text[at];
+    if (character === '"') {
+      at = stringEnd(text, at);
+    } else {
+      if (character === '{' || character === '[') depth += 1;
+      else if (character === '}' || character === ']') depth -= 1;
+      at += 1;
+      if (depth === 0) return at;
+    }
+    PIECE.lastIndex = at;
+    PIECE.test(text);
+    at = PIECE.lastIndex;
+  }
+  return at;
+}
