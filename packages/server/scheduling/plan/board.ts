@@ -1,0 +1,190 @@
+/**
+ * The rows a plan is working on: what the driver has loaded, overlaid with what the plan has changed so far. Reading a
+ * row that is not loaded notes a need and gives undefined; the plan goes on with what it has, so that one round collects
+ * as many needs as possible.
+ */
+import type { TaskState } from '@svc/spec/states.ts';
+import type { Blueprint, PlannedTask } from './blueprint.ts';
+import type { Change, Instance, InstanceKey, MappedLength, Need, RunView, UpstreamCounts } from './types.ts';
+
+/** A row as the plan sees it now. */
+export interface Row extends Instance {
+  readonly task: PlannedTask;
+  /** Counters are copied before the first change: those of the view are not ours. */
+  countsChanged: boolean;
+  stateChanged: boolean;
+  waits: 'past' | null | undefined;
+  failure: { cause: 'expansion_failed' | 'fail_fast'; text: string } | undefined;
+  /** A value it is expanded over will never come: this state, whatever its trigger rule says. */
+  forced: 'skipped' | 'upstream_failed' | undefined;
+}
+
+export class Board {
+  readonly #blueprint: Blueprint;
+  readonly #view: RunView;
+  readonly #rows = new Map<string, Map<number, Row | null>>();
+  /** Complete sets of rows, where one was asked for or made by expansion. */
+  readonly #sets = new Map<string, readonly Row[]>();
+  readonly #expanded = new Set<string>();
+  readonly #needs = new Map<string, Need>();
+
+  constructor(blueprint: Blueprint, view: RunView) {
+    this.#blueprint = blueprint;
+    this.#view = view;
+  }
+
+  get needs(): readonly Need[] {
+    return [...this.#needs.values()];
+  }
+
+  get isIncomplete(): boolean {
+    return this.#needs.size > 0;
+  }
+
+  /** Null: there is no such instance. */
+  row({ taskId, mapIndex }: InstanceKey): Row | null | undefined {
+    const known = this.#rows.get(taskId)?.get(mapIndex);
+    if (known !== undefined) return known;
+    // An expanded task has the rows the plan made and no others.
+    if (this.#sets.has(taskId)) return null;
+    const instance = this.#view.instance({ taskId, mapIndex });
+    if (instance === undefined) {
+      this.#need(`i${mapIndex} ${taskId}`, { kind: 'instance', taskId, mapIndex });
+      return undefined;
+    }
+    return this.#adopt(taskId, mapIndex, instance);
+  }
+
+  /** All instances of a task. */
+  rows(task: PlannedTask): readonly Row[] | undefined {
+    const { taskId } = task;
+    const known = this.#sets.get(taskId);
+    if (known) return known;
+    if (!task.isMapped) {
+      const row = this.row({ taskId, mapIndex: -1 });
+      if (row === undefined) return undefined;
+      return this.#keep(taskId, row === null ? [] : [row]);
+    }
+    const instances = this.#view.instances(taskId);
+    if (instances === undefined) {
+      this.#need(`t ${taskId}`, { kind: 'task', taskId });
+      return undefined;
+    }
+    return this.#keep(
+      taskId,
+      instances.flatMap((instance) => {
+        const { mapIndex } = instance;
+        return this.#rows.get(taskId)?.get(mapIndex) ?? this.#adopt(taskId, mapIndex, instance) ?? [];
+      }),
+    );
+  }
+
+  length(reference: { taskId: string; key: string; mapIndex: number | null }): MappedLength | undefined {
+    const { taskId, key, mapIndex } = reference;
+    const length = this.#view.length(reference);
+    if (length === undefined) this.#need(`l${mapIndex} ${taskId} ${key}`, { kind: 'length', taskId, key, mapIndex });
+    return length;
+  }
+
+  past({ taskId, mapIndex }: InstanceKey): boolean | undefined {
+    const past = this.#view.past({ taskId, mapIndex });
+    if (past === undefined) this.#need(`p${mapIndex} ${taskId}`, { kind: 'past', taskId, mapIndex });
+    return past;
+  }
+
+  /** The row's counters, safe to change. */
+  counts(row: Row): UpstreamCounts {
+    if (!row.countsChanged) {
+      row.upstream = { ...row.upstream };
+      row.countsChanged = true;
+    }
+    return row.upstream;
+  }
+
+  setState(row: Row, state: TaskState): void {
+    row.state = state;
+    row.stateChanged = true;
+    if (row.task.waitsForPast) row.waits = null;
+  }
+
+  /** The row at -1 gives way to `length` rows with its counters. */
+  expand(row: Row, length: number): readonly Row[] {
+    const { taskId } = row;
+    const made: Row[] = [];
+    const byIndex = new Map<number, Row | null>();
+    for (let mapIndex = 0; mapIndex < length; mapIndex += 1) {
+      const copy = { ...newRow(row.task, row), mapIndex, upstream: { ...row.upstream }, countsChanged: true };
+      made.push(copy);
+      byIndex.set(mapIndex, copy);
+    }
+    this.#rows.set(taskId, byIndex);
+    this.#expanded.add(taskId);
+    return this.#keep(taskId, made);
+  }
+
+  changes(): Change[] {
+    const changes: Change[] = [];
+    for (const taskId of this.#expanded) {
+      const rows = this.#sets.get(taskId) ?? [];
+      changes.push({ kind: 'expand', taskId, length: rows.length, instances: rows.map(expandedInstance) });
+    }
+    for (const [taskId, rows] of this.#rows) {
+      if (this.#expanded.has(taskId)) continue;
+      for (const row of rows.values()) if (row && isChanged(row)) changes.push(update(row));
+    }
+    return changes;
+  }
+
+  #adopt(taskId: string, mapIndex: number, instance: Instance | null): Row | null {
+    const task = this.#blueprint.tasks.get(taskId);
+    const row = instance === null || task === undefined ? null : newRow(task, instance);
+    const rows = this.#rows.get(taskId);
+    if (rows) rows.set(mapIndex, row);
+    else this.#rows.set(taskId, new Map([[mapIndex, row]]));
+    return row;
+  }
+
+  #keep(taskId: string, rows: readonly Row[]): readonly Row[] {
+    this.#sets.set(taskId, rows);
+    return rows;
+  }
+
+  #need(key: string, need: Need): void {
+    this.#needs.set(key, need);
+  }
+}
+
+const newRow = (task: PlannedTask, { taskId, mapIndex, state, upstream, skips }: Instance): Row => ({
+  task,
+  taskId,
+  mapIndex,
+  state,
+  upstream,
+  skips,
+  countsChanged: false,
+  stateChanged: false,
+  waits: undefined,
+  failure: undefined,
+  forced: undefined,
+});
+
+const isChanged = (row: Row): boolean => row.countsChanged || row.stateChanged || row.waits !== undefined;
+
+const expandedInstance = ({ mapIndex, state, upstream, waits }: Row) => ({
+  mapIndex,
+  state,
+  upstream,
+  ...(waits === 'past' ? { waits } : {}),
+});
+
+function update(row: Row): Change {
+  return {
+    kind: 'update',
+    taskId: row.taskId,
+    mapIndex: row.mapIndex,
+    ...(row.stateChanged && row.state !== null ? { state: row.state } : {}),
+    ...(row.countsChanged ? { upstream: row.upstream } : {}),
+    ...(row.waits === undefined ? {} : { waits: row.waits }),
+    ...(row.failure === undefined ? {} : { failure: row.failure }),
+  };
+}

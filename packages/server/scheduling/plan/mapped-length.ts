@@ -1,0 +1,76 @@
+/**
+ * How many instances a mapping makes. Literal lists know it beforehand; references to other tasks' values (`xcom`, and
+ * `map`, `zip`, `concat` on top of them) know it when those tasks have run.
+ */
+import type { MappingSpec } from '@svc/spec/schema-parts.ts';
+import type { MappedLength } from './types.ts';
+
+/** Length of one task's value, or undefined when the caller has not loaded it yet. */
+export type ValueLength = (reference: { taskId: string; key: string }) => MappedLength | undefined;
+
+/** Null: not known before the referenced tasks have run. */
+export function literalLength(mapping: MappingSpec): number | null {
+  if (mapping.kind === 'expand_kwargs') return mapping.length;
+  let product: number | null = 1;
+  for (const { length } of mapping.arguments) {
+    // Nothing times anything is nothing, but Airflow too waits for the other values before it says so.
+    product = product === null || length === null ? null : product * length;
+  }
+  return product;
+}
+
+/** Several arguments make the cross product. */
+export function mappingLength(mapping: MappingSpec, valueLength: ValueLength): MappedLength | undefined {
+  if (mapping.kind === 'expand_kwargs') return partLength(mapping.value, mapping.length, valueLength);
+  return combine(
+    mapping.arguments.map(({ value, length }) => partLength(value, length, valueLength)),
+    (lengths) => lengths.reduce((product, length) => product * length, 1),
+  );
+}
+
+function partLength(value: unknown, length: number | null, valueLength: ValueLength): MappedLength | undefined {
+  return length === null ? lengthOf(value, valueLength) : { kind: 'known', length };
+}
+
+function lengthOf(value: unknown, valueLength: ValueLength): MappedLength | undefined {
+  if (Array.isArray(value)) return { kind: 'known', length: value.length };
+  const tagged = (value ?? {}) as Record<string, unknown>;
+  const sources = Array.isArray(tagged['sources']) ? tagged['sources'] : [];
+  switch (tagged['__type']) {
+    case 'xcom':
+      return valueLength({ taskId: String(tagged['task_id']), key: String(tagged['key']) });
+    case 'xcom_map':
+      return lengthOf(tagged['source'], valueLength);
+    case 'xcom_concat':
+      return combine(
+        sources.map((source) => lengthOf(source, valueLength)),
+        (lengths) => lengths.reduce((sum, length) => sum + length, 0),
+      );
+    case 'xcom_zip':
+      return combine(
+        sources.map((source) => lengthOf(source, valueLength)),
+        // With a value to fill up with, the longest decides.
+        (lengths) => (Object.hasOwn(tagged, 'fillvalue') ? Math.max(...lengths) : Math.min(...lengths)),
+      );
+    default:
+      return { kind: 'unusable', reason: `its length cannot be told before it runs (${describe(tagged)})` };
+  }
+}
+
+/** All parts are asked for, also after one that is not loaded: the caller can then load them together. */
+function combine(
+  parts: readonly (MappedLength | undefined)[],
+  join: (lengths: readonly number[]) => number,
+): MappedLength | undefined {
+  const lengths: number[] = [];
+  let missing = false;
+  for (const part of parts) {
+    if (part === undefined) missing = true;
+    else if (part.kind === 'unusable') return part;
+    else lengths.push(part.length);
+  }
+  return missing ? undefined : { kind: 'known', length: join(lengths) };
+}
+
+const describe = (tagged: Record<string, unknown>): string =>
+  typeof tagged['__type'] === 'string' ? tagged['__type'] : 'not a list, not a reference';

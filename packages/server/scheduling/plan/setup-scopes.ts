@@ -1,0 +1,67 @@
+/**
+ * Which setups a task depends on without being their direct child. A task between a setup and its teardown must not run
+ * when the setup failed or was skipped, even if its own trigger rule (`all_done`, say) would let it.
+ *
+ * Most tasks need no such watch: in a chain of `all_success` tasks the success of the direct upstream already proves
+ * the success of the setup. Only what is not proven that way is listed, so ordinary graphs pay nothing.
+ */
+import type { TaskSpec } from '@svc/spec/schema-task.ts';
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Per task: the setups to watch. `order`: every task after its upstream tasks. Tasks with none are left out. */
+export function watchedSetups(order: readonly TaskSpec[]): Map<string, readonly string[]> {
+  const watched = new Map<string, readonly string[]>();
+  if (!order.some((task) => task.is_setup)) return watched;
+  const byId = new Map(order.map((task) => [task.task_id, task]));
+  const teardownsAfter = collect(order.toReversed(), 'downstream_task_ids', (task) => task.is_teardown);
+  const setupsBefore = collect(order, 'upstream_task_ids', (task) => task.is_setup);
+  const proven = provenSetups(order);
+  for (const task of order) {
+    if (task.is_teardown) continue;
+    const scope = [...(setupsBefore.get(task.task_id) ?? NONE)].filter((setupId) => {
+      if (task.upstream_task_ids.includes(setupId) || proven.get(task.task_id)?.has(setupId)) return false;
+      const teardowns = (byId.get(setupId)?.downstream_task_ids ?? []).filter((id) => byId.get(id)?.is_teardown);
+      // A setup whose teardowns all lie elsewhere is over for this task; one without teardowns lasts to the end.
+      return teardowns.length === 0 || teardowns.some((id) => teardownsAfter.get(task.task_id)?.has(id));
+    });
+    if (scope.length > 0) watched.set(task.task_id, scope);
+  }
+  return watched;
+}
+
+/** Per task: everything on one side, near and far, that is wanted. `order`: every task after its relatives on the side. */
+function collect(
+  order: readonly TaskSpec[],
+  side: 'upstream_task_ids' | 'downstream_task_ids',
+  wanted: (task: TaskSpec) => boolean,
+): Map<string, ReadonlySet<string>> {
+  const byId = new Map(order.map((task) => [task.task_id, task]));
+  const found = new Map<string, ReadonlySet<string>>();
+  for (const task of order) {
+    const own = new Set<string>();
+    for (const id of task[side]) {
+      const relative = byId.get(id);
+      if (relative && wanted(relative)) own.add(id);
+      for (const far of found.get(id) ?? NONE) own.add(far);
+    }
+    found.set(task.task_id, own);
+  }
+  return found;
+}
+
+/** Per task: setups that must have succeeded when the task runs, because of `all_success` all the way. */
+function provenSetups(order: readonly TaskSpec[]): Map<string, ReadonlySet<string>> {
+  const byId = new Map(order.map((task) => [task.task_id, task]));
+  const proven = new Map<string, ReadonlySet<string>>();
+  for (const task of order) {
+    if (task.policy.trigger_rule !== 'all_success') continue;
+    const own = new Set<string>();
+    for (const id of task.upstream_task_ids) {
+      if (byId.get(id)?.is_setup) own.add(id);
+      for (const far of proven.get(id) ?? NONE) own.add(far);
+    }
+    proven.set(task.task_id, own);
+  }
+  return proven;
+}
