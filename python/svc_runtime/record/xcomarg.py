@@ -5,6 +5,7 @@ At compile time these are only references. `resolve` is called by the runner wit
 
 from __future__ import annotations
 
+import collections.abc
 import inspect
 import itertools
 
@@ -176,15 +177,43 @@ class MapXComArg(XComArg):
         yield from self.arg.iter_references()
 
     def resolve(self, context):
-        def apply(value):
-            for function in self.callables:
-                value = function(value)
-            return value
-
-        return [apply(value) for value in self.arg.resolve(context)]
+        return _Mapped(_sequence(self.arg.resolve(context), "map()"), self.callables)
 
     def __repr__(self) -> str:
         return f"{self.arg!r}.map({len(self.callables)} functions)"
+
+
+class _Mapped(collections.abc.Sequence):
+    """The functions run for the item that is looked at: one may skip or fail its own instance, not the others."""
+
+    svc_lazy_sequence = True
+
+    def __init__(self, values, callables: list) -> None:
+        self._values = values
+        self._callables = callables
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        value = self._values[index]
+        for function in self._callables:
+            value = function(value)
+        return value
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+def _sequence(value, what: str):
+    """A dict counts as its pairs."""
+    if isinstance(value, collections.abc.Mapping):
+        return list(value.items())
+    if isinstance(value, (str, bytes)) or not isinstance(value, collections.abc.Sequence):
+        raise ValueError(f"XCom {what} expects sequence or dict, not {type(value).__name__}")
+    return value
 
 
 class ZipXComArg(XComArg):
@@ -197,7 +226,7 @@ class ZipXComArg(XComArg):
             yield from iter_references(arg)
 
     def resolve(self, context):
-        values = [arg.resolve(context) for arg in self.args]
+        values = [_sequence(arg.resolve(context), "zip()") for arg in self.args]
         if self.fillvalue is NOTSET:
             return list(zip(*values))
         return list(itertools.zip_longest(*values, fillvalue=self.fillvalue))
@@ -215,7 +244,8 @@ class ConcatXComArg(XComArg):
             yield from iter_references(arg)
 
     def resolve(self, context):
-        return list(itertools.chain.from_iterable(arg.resolve(context) for arg in self.args))
+        values = [_sequence(arg.resolve(context), "concat()") for arg in self.args]
+        return list(itertools.chain.from_iterable(values))
 
 
 def iter_references(value, _seen=None):

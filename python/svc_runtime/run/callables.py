@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 
 
@@ -30,5 +29,29 @@ def context_arguments(function, args, kwargs, context) -> dict:
 
 
 def call_with_context(function, args, kwargs, context):
+    """Calls, awaits a coroutine, and drives a generator, whose `yield Metadata(...)` describes outlet events."""
     result = function(*args, **context_arguments(function, args, dict(kwargs), context))
-    return asyncio.run(result) if inspect.iscoroutine(result) else result
+    if inspect.iscoroutine(result):
+        import asyncio
+
+        return asyncio.run(result)
+    if inspect.isgenerator(result) and inspect.isgeneratorfunction(inspect.unwrap(function)):
+        return _drive(result, context)
+    return result
+
+
+def _drive(generator, context):
+    import logging
+
+    from ..record.assets import Metadata
+
+    while True:
+        try:
+            item = next(generator)
+        except StopIteration as end:
+            return end.value
+        if isinstance(item, Metadata):
+            context["outlet_events"].note(item)
+        else:
+            kind = type(item).__name__
+            logging.getLogger("task").warning("Ignoring a %s that the task yielded; only Metadata is expected", kind)

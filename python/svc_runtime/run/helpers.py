@@ -79,7 +79,10 @@ def get_random_string(length: int = 8, choices: str = "abcdefghijklmnopqrstuvwxy
 
 
 def mask_secret(secret, name: str | None = None) -> None:
-    """Masks are applied where logs are written; the runner replaces this."""
+    """Hides the value, and every text inside it, in the task's log and rendered fields."""
+    from .masks import masks
+
+    masks.add(secret)
 
 
 def no_database(name: str):

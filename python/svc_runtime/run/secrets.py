@@ -43,6 +43,10 @@ class Variable:
             if fallback is not NOTSET:
                 return fallback
             raise AirflowNotFoundException(f"Variable {key} does not exist")
+        from .masks import is_sensitive_name, masks
+
+        if is_sensitive_name(key):
+            masks.add_variable(text)
         return json.loads(text) if deserialize_json else text
 
     @classmethod
@@ -120,6 +124,14 @@ class Connection:
 
     @classmethod
     def get(cls, conn_id: str) -> "Connection":
+        from .masks import masks
+
+        connection = cls._find(conn_id)
+        masks.add_connection(connection)
+        return connection
+
+    @classmethod
+    def _find(cls, conn_id: str) -> "Connection":
         text = os.environ.get(f"AIRFLOW_CONN_{conn_id.upper()}")
         if text is not None:
             if text.lstrip().startswith("{"):

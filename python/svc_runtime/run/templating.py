@@ -16,19 +16,24 @@ _FILTERS = {
 }
 
 
-def template_environment(task, dag):
+# Template files of the version, by the name fields use: what was registered wins over what the disk holds by now.
+version_files: dict[str, str] = {}
+
+
+def template_environment(task, dag, native: bool | None = None):
     import jinja2
     from jinja2.nativetypes import NativeEnvironment
     from jinja2.sandbox import SandboxedEnvironment
 
-    native = getattr(task, "render_template_as_native_obj", None)
+    if native is None:
+        native = getattr(task, "render_template_as_native_obj", None)
     if native is None:
         native = getattr(dag, "render_template_as_native_obj", False)
     paths = [os.path.dirname(dag.fileloc)] if dag is not None and dag.fileloc else []
     if dag is not None and dag.template_searchpath:
         paths += dag.template_searchpath
     options = {
-        "loader": jinja2.FileSystemLoader(paths),
+        "loader": jinja2.ChoiceLoader([jinja2.DictLoader(version_files), jinja2.FileSystemLoader(paths)]),
         "undefined": getattr(dag, "template_undefined", None) or jinja2.StrictUndefined,
         "extensions": ["jinja2.ext.do"],
         "cache_size": 0,
@@ -41,36 +46,77 @@ def template_environment(task, dag):
     return environment
 
 
+class Renderer:
+    """Renders values for one owner (an operator, a notifier, an object inside a field)."""
+
+    def __init__(self, context, *, dag=None, task=None, environment=None) -> None:
+        self._context = context
+        self._dag = dag
+        self._task = task
+        self._environment = environment
+        native = getattr(task, "render_template_as_native_obj", None)
+        if native is None:
+            native = getattr(dag, "render_template_as_native_obj", False)
+        # Text without a brace or a line break renders to itself, so most fields never need Jinja (about 0.4 ms).
+        # Not so natively, where "1" becomes a number, nor when the author changed Jinja's syntax.
+        self._skips_plain_text = not (environment or native or getattr(dag, "jinja_environment_kwargs", None))
+
+    @property
+    def environment(self):
+        if self._environment is None:
+            self._environment = template_environment(self._task, self._dag)
+        return self._environment
+
+    def fields(self, owner) -> None:
+        kept = owner.__dict__.get("svc_not_templates") or ()
+        for name in owner.template_fields:
+            value = getattr(owner, name, None)
+            if value is not None and not any(value is item for item in kept):
+                setattr(owner, name, self.value(owner, value))
+
+    def value(self, owner, value):
+        if isinstance(value, str):
+            return self._text(owner, value)
+        if isinstance(value, _PLAIN):
+            return value
+        if hasattr(value, "resolve") and hasattr(value, "iter_references"):
+            return value.resolve(self._context)
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return type(value)(*(self.value(owner, item) for item in value))
+        if isinstance(value, (list, tuple, set)):
+            return type(value)(self.value(owner, item) for item in value)
+        if isinstance(value, dict):
+            return {key: self.value(owner, item) for key, item in value.items()}
+        if hasattr(value, "template_fields") and not isinstance(value, (type, TaskNode)):
+            self.fields(value)
+        return value
+
+    def _text(self, owner, value: str):
+        extensions = getattr(owner, "template_ext", ())
+        if extensions and value.endswith(tuple(extensions)):
+            return self.environment.get_template(value).render(self._context)
+        if self._skips_plain_text and "{" not in value and "\n" not in value and "\r" not in value:
+            return value
+        return self.environment.from_string(value).render(self._context)
+
+
+_PLAIN = (int, float, bool, datetime.datetime, datetime.timedelta)
+
+
 def render_fields(owner, context, environment=None) -> None:
-    if environment is None:
-        task = owner if isinstance(owner, TaskNode) else None
-        environment = template_environment(task, context.get("dag") if hasattr(context, "get") else None)
-    for name in owner.template_fields:
-        value = getattr(owner, name, None)
-        if value is not None:
-            setattr(owner, name, render_value(owner, value, context, environment))
+    dag = context.get("dag") if hasattr(context, "get") else None
+    task = owner if isinstance(owner, TaskNode) else None
+    Renderer(context, dag=dag, task=task, environment=environment).fields(owner)
 
 
 def render_value(owner, value, context, environment=None):
-    if environment is None:
-        environment = template_environment(owner, getattr(owner, "dag", None))
-    if isinstance(value, str):
-        if value.endswith(tuple(getattr(owner, "template_ext", ()) or ("\0",))):
-            return environment.get_template(value).render(context)
-        return environment.from_string(value).render(context)
-    if hasattr(value, "resolve") and hasattr(value, "iter_references"):
-        return value.resolve(context)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(render_value(owner, item, context, environment) for item in value))
-    if isinstance(value, (list, tuple, set)):
-        return type(value)(render_value(owner, item, context, environment) for item in value)
-    if isinstance(value, dict):
-        return {key: render_value(owner, item, context, environment) for key, item in value.items()}
-    if isinstance(value, (int, float, bool, datetime.datetime, datetime.timedelta)):
-        return value
-    if hasattr(value, "template_fields") and not isinstance(value, (type, TaskNode)):
-        render_fields(value, context, environment)
-    return value
+    return Renderer(context, dag=getattr(owner, "dag", None), task=owner, environment=environment).value(owner, value)
+
+
+def render_text(text: str, context, task, dag) -> str:
+    """A template that is always text, even in a DAG with native rendering."""
+    environment = template_environment(task, dag, native=False)
+    return environment.from_string(text).render(context)
 
 
 def resolve_files(task) -> None:

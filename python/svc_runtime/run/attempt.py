@@ -1,0 +1,215 @@
+"""One attempt of one task: prepare, run the body, collect what it leaves, call its callbacks.
+
+    job ─▶ instance, context ─▶ unmap ─▶ render ─▶ pre_execute ─▶ on_execute ─▶ body ─▶ post_execute ─▶ values
+                                                                     └─ exception ─▶ outcome ─▶ callbacks ─▶ result
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from ..exceptions import (
+    AirflowTaskTerminated,
+    DagRunTriggerException,
+    UnmappableXComTypePushed,
+    XComForMappingNotPushed,
+)
+from . import current
+from .asset_events import events_of
+from .callbacks import callback_for, run_callbacks
+from .channel import AgentGone
+from .context import build_context
+from .deferral import run_body
+from .instance import RunningDagRun, RunningTaskInstance
+from .logs import say
+from .mapping import Expansion, unmapped
+from .outcome import Outcome
+from .rendered import rendered_fields
+from .secrets_source import AgentSecrets
+from .templating import render_text
+from .xcom_values import encode_within
+from .xcoms import RETURN_KEY, max_bytes
+
+_SHOWN_VALUE = 2000
+
+
+class Attempt:
+    def __init__(self, job: dict, dag, channel, sink, stopping) -> None:
+        self.job = job
+        self.dag = dag
+        self.channel = channel
+        self.sink = sink
+        self.stopping = stopping
+        self.outcome = Outcome()
+        self.task = None
+        self.context: dict = {}
+
+    def run(self) -> Outcome:
+        outcome = self.outcome
+        try:
+            self._prepare()
+            value = self._body()
+            # From here on the runner speaks, and will be done shortly.
+            self.sink.hold()
+            self._collect(value)
+        except (AirflowTaskTerminated, AgentGone):
+            raise
+        except BaseException as error:
+            self.sink.hold()
+            self._ended_by(error)
+        self._finish()
+        self.stopping.task = None
+        return outcome
+
+    def _prepare(self) -> None:
+        job, dag = self.job, self.dag
+        # The DAG may be registered under another id than the file gives it; the task must see the one it runs as.
+        dag.dag_id = job["dag_id"]
+        current.secrets_source = AgentSecrets(self.channel)
+        ti = RunningTaskInstance(job, dag, self.channel)
+        self.context = context = build_context(job, dag, ti.dag_run, ti, self.channel)
+        self.task = ti.task
+        current.push(context)
+        expansion = Expansion(ti.task, ti.map_index)
+        context["svc_expand"] = lambda expand_input, key: expansion(expand_input, key, context)
+        task, not_templates = unmapped(ti.task, ti.map_index, context, expansion)
+        if not_templates:
+            task.__dict__["svc_not_templates"] = not_templates
+        self.task = ti.task = context["task"] = self.stopping.task = task
+        task.prepare_template()
+        task.render_template_fields(context)
+        self.outcome.rendered_fields = rendered_fields(task)
+
+    def _body(self):
+        task, context = self.task, self.context
+        task.pre_execute(context)
+        run_callbacks(task.on_execute_callback, context, "on_execute")
+        with self.stopping.within(self._timeout()):
+            try:
+                value = run_body(task, context)
+            except DagRunTriggerException as request:
+                from .trigger_run import trigger
+
+                value = trigger(request, context["ti"], self.channel)
+            except SystemExit as end:
+                # Leaving with success is success; any other code fails the task.
+                if end.code not in (None, 0):
+                    raise
+                value = None
+        task.post_execute(context, value)
+        return value
+
+    def _timeout(self) -> float | None:
+        """The version's limit, which svc.yaml may have changed; else the file's."""
+        spec = self.job.get("spec") or {}
+        if "execution_timeout" in spec:
+            return spec["execution_timeout"]
+        given = self.task.execution_timeout
+        return given.total_seconds() if given is not None else None
+
+    def _collect(self, value) -> None:
+        task, outcome = self.task, self.outcome
+        if hasattr(task, "show_return_value_in_logs"):
+            shown = str(value) if task.show_return_value_in_logs else "not shown"
+            say(f"Done. Returned value was: {shown[:_SHOWN_VALUE]}")
+        outcome.xcoms = self._values(value if task.do_xcom_push else None)
+        outcome.asset_events = events_of(task.outlets, self.context["outlet_events"])
+
+    def _values(self, value) -> list:
+        limit = max_bytes(self.job)
+        value = self._mappable(value)
+        if value is None:
+            return []
+        pairs = [(RETURN_KEY, value)]
+        if self.task.multiple_outputs:
+            if not isinstance(value, Mapping):
+                raise TypeError(f"a task with multiple_outputs must return a dict, not a {type(value).__name__}")
+            for key in value:
+                if not isinstance(key, str):
+                    raise TypeError(f"a task with multiple_outputs must return a dict with text keys, not {key!r}")
+            pairs = [*value.items(), *pairs]
+        return [{"key": key, "value": encode_within(item, limit, key)} for key, item in pairs]
+
+    def _mappable(self, value):
+        """A later task is expanded over the value, so it must have a length the scheduler can see."""
+        if not self.job.get("mapped_over"):
+            return value
+        if value is None:
+            raise XComForMappingNotPushed("the task returned nothing, but a later task is expanded over its value")
+        if isinstance(value, dict):
+            return value
+        if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
+            return list(value)
+        raise UnmappableXComTypePushed(
+            f"the task returned a {type(value).__name__}, but a later task is expanded over its value, which must be a "
+            "list or a dict"
+        )
+
+    def _ended_by(self, error: BaseException) -> None:
+        outcome = self.outcome
+        outcome.ended_by(error)
+        self.context["exception"] = error
+        if outcome.state == "failed":
+            say("Task failed with exception", level=logging.ERROR, error=error)
+        elif outcome.state == "skipped":
+            say(f"Task skipped: {error}" if str(error) else "Task skipped")
+        elif outcome.state == "reschedule":
+            say(f"Rescheduling the task, next at {outcome.reschedule_at}")
+        elif outcome.skips:
+            say(f"Skipping downstream tasks: {', '.join(outcome.skips)}")
+        if outcome.state == "success":
+            try:
+                outcome.asset_events = events_of(self.task.outlets, self.context["outlet_events"])
+            except Exception as failure:
+                outcome.fail(failure)
+
+    def _finish(self) -> None:
+        outcome, task = self.outcome, self.task
+        if task is None or outcome.state == "reschedule":
+            return
+        self._render_map_index()
+        which = callback_for(outcome, self.job)
+        callbacks = getattr(task, which, None) if which else None
+        if callbacks:
+            self.context["ti"].state = _shown_state(which, outcome.state)
+            self.sink.flush()  # a callback may take its time
+            run_callbacks(callbacks, self.context, which.removesuffix("_callback"))
+            self.sink.hold()
+
+    def _render_map_index(self) -> None:
+        template = self.context.get("map_index_template")
+        if not template or self.job.get("map_index", -1) < 0:
+            return
+        try:
+            self.outcome.rendered_map_index = render_text(template, self.context, self.task, self.dag)[:250]
+        except Exception as error:
+            say(f"map_index_template cannot be rendered: {error}", level=logging.WARNING)
+
+
+def _shown_state(which: str, state: str) -> str:
+    return "up_for_retry" if which == "on_retry_callback" else state
+
+
+def run_callback_job(job: dict, dag, channel, sink) -> Outcome:
+    """Callbacks of a run, or of a task whose process could not call them itself."""
+    outcome = Outcome()
+    dag.dag_id = job["dag_id"]
+    current.secrets_source = AgentSecrets(channel)
+    ti = RunningTaskInstance(job, dag, channel) if job.get("task_id") in dag.task_dict else None
+    run = ti.dag_run if ti is not None else RunningDagRun(job)
+    context = build_context(job, dag, run, ti, channel)
+    context["reason"] = job.get("reason")
+    current.push(context)
+    which = job["which"]
+    owner = ti.task if job.get("scope") == "task" and ti is not None else dag
+    if owner is dag:
+        run.state = "failed" if which == "on_failure" else "success"
+    elif job.get("reason"):
+        from ..exceptions import AirflowException
+
+        context["exception"] = AirflowException(job["reason"])
+    errors = run_callbacks(getattr(owner, f"{which}_callback", None), context, which)
+    if errors:
+        outcome.fail(errors[0])
+    return outcome

@@ -1,0 +1,115 @@
+"""The child's end of the connection to the agent: JSON lines over a unix socket, without a thread of its own.
+
+Signal handlers (SIGTERM, the timeout's SIGALRM) may raise between any two bytecodes, so everything that must not be
+torn apart (half a frame written, bytes read and not yet kept) happens inside `steady`, which postpones them. Waiting
+for an answer does not: a task must be stoppable while the agent is cut off from the control plane.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import threading
+
+MAX_FRAME = 16 * 1024 * 1024
+_READ_SIZE = 1 << 16
+
+
+class RequestFailed(Exception):
+    """The agent answered `ok: false`. `code` is not_found, denied, conflict, unavailable …"""
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class AgentGone(BaseException):
+    """Nobody is left to report to; not an Exception, so that a task cannot go on without its agent."""
+
+
+class Steady:
+    """A lock that postpones signal handlers while it is held; re-entrant, and shared by all threads of the task."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._main = threading.get_ident()
+        self._postponed = None
+
+    def postpone(self, handler) -> bool:
+        """For signal handlers, which run in the main thread: True when `handler` will be called a little later."""
+        if self._lock._is_owned():
+            self._postponed = handler
+            return True
+        return False
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_) -> None:
+        self._lock.release()
+        if self._postponed is not None and threading.get_ident() == self._main and not self._lock._is_owned():
+            handler, self._postponed = self._postponed, None
+            handler()
+
+
+class Channel:
+    def __init__(self, path: str) -> None:
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(path)
+        self.steady = Steady()
+        self.owner = os.getpid()
+        self._received = bytearray()
+        self._poll = select.poll()
+        self._poll.register(self.socket.fileno(), select.POLLIN)
+        self._last_request = 0
+        self._request_lock = threading.RLock()
+
+    @property
+    def is_ours(self) -> bool:
+        """False in a process that the task forked; it shares our socket and must stay silent."""
+        return os.getpid() == self.owner
+
+    def send(self, message: dict) -> None:
+        self.send_frame(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+
+    def send_frame(self, frame: bytes) -> None:
+        if len(frame) > MAX_FRAME:
+            raise ValueError(f"a message of {len(frame)} bytes is larger than the {MAX_FRAME} the agent takes")
+        with self.steady:
+            try:
+                self.socket.sendall(frame)
+            except OSError:
+                raise AgentGone from None
+
+    def receive(self) -> dict:
+        while True:
+            with self.steady:
+                end = self._received.find(b"\n")
+                if end >= 0:
+                    line = bytes(self._received[:end])
+                    del self._received[: end + 1]
+                    return json.loads(line)
+            self._poll.poll()
+            with self.steady:
+                chunk = self.socket.recv(_READ_SIZE)
+                self._received += chunk
+            if not chunk:
+                raise AgentGone
+
+    def request(self, method: str, **params):
+        """Asks the agent and waits. Answers to requests that were given up are dropped on the way."""
+        if not self.is_ours:
+            raise RuntimeError(f"{method} is answered only in the task's own process, not in one that it forked")
+        with self._request_lock:
+            self._last_request += 1
+            number = self._last_request
+            self.send({"type": "request", "id": number, "method": method, "params": params})
+            while True:
+                reply = self.receive()
+                if reply.get("type") == "reply" and reply.get("id") == number:
+                    break
+        if not reply.get("ok"):
+            raise RequestFailed(str(reply.get("error") or f"{method} failed"), str(reply.get("code") or ""))
+        return reply.get("value")

@@ -1,0 +1,95 @@
+"""An attempt's process, from the fork to its end.
+
+It says hello at once and prepares everything that needs no job, while the agent still asks the control plane for leave to
+start; the job comes when that is acknowledged.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+
+from . import logs
+from .channel import AgentGone, Channel
+from .kernel import become_subreaper, die_with_parent
+from .masks import masks
+from .outcome import Outcome
+from .stopping import Stopping
+
+
+def run_child(attempt: str, *, request: dict, dag, parent: int) -> None:
+    """Never returns."""
+    try:
+        os.setsid()
+        die_with_parent(signal.SIGKILL, parent)
+        become_subreaper()
+        for number in (signal.SIGCHLD, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        channel = Channel(request["socket"])
+        stopping = Stopping(channel)
+        stopping.install()
+        channel.send({"type": "hello", "attempt": attempt, "pid": os.getpid()})
+        _open_streams(request["socket"], attempt)
+        sink = logs.install(channel)
+        job = channel.receive()
+        outcome = _run(job, request, dag, channel, sink, stopping)
+        if not channel.is_ours:
+            os._exit(0)  # the body forked, and this is the copy that came back from it
+        stopping.die_if_terminated()
+        _report(outcome, channel, sink)
+    except AgentGone:
+        os._exit(71)
+    except BaseException:
+        if "stopping" in locals():
+            stopping.die_if_terminated()
+        os._exit(70)
+    os._exit(0)
+
+
+def _open_streams(path: str, attempt: str) -> None:
+    """Descriptors 1 and 2: what does not go through Python (other programs, C code) reaches the agent as bytes."""
+    for descriptor, name in ((1, "stdout"), (2, "stderr")):
+        stream = socket.socket(socket.AF_UNIX)
+        stream.connect(path)
+        stream.sendall(json.dumps({"type": "stream", "attempt": attempt, "name": name}).encode() + b"\n")
+        os.dup2(stream.fileno(), descriptor)
+        stream.close()
+
+
+def _run(job: dict, request: dict, dag, channel, sink, stopping) -> Outcome:
+    from .attempt import Attempt, run_callback_job
+
+    for secret in job.get("masks") or ():
+        masks.add(secret, shortest=1)
+    os.environ.update({name: str(value) for name, value in (job.get("env") or {}).items()})
+    if dag is None:
+        from .load_version import LoadFailed, load_version
+
+        try:
+            dag = load_version(request)
+        except LoadFailed as failure:
+            logs.say(f"the DAG file could not be loaded: {failure.error}\n{failure.traceback}")
+            outcome = Outcome()
+            outcome.fail(failure)
+            return outcome
+    if job.get("kind") == "callback":
+        return run_callback_job(job, dag, channel, sink)
+    return Attempt(job, dag, channel, sink, stopping).run()
+
+
+def _report(outcome: Outcome, channel, sink) -> None:
+    """The last words and the result leave in one piece."""
+    sink.hold()
+    logs.end_streams()
+    sink.flush()
+    try:
+        channel.send(outcome.message())
+    except ValueError as error:
+        # Larger than a frame: every single value is within its limit, all of them together are not.
+        from .xcom_values import XComTooLarge
+
+        outcome.xcoms, outcome.rendered_fields = [], {}
+        outcome.fail(XComTooLarge(str(error)))
+        channel.send(outcome.message())

@@ -1,0 +1,221 @@
+"""`ti` and `dag_run`: the task instance and the run, as bodies, templates and callbacks know them."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import os
+
+from ..enums import DagRunType, TaskInstanceState
+from ..exceptions import XComNotFound
+from ..record.notset import NOTSET
+from .moments import iso, moment
+from .xcoms import RETURN_KEY, XComs, pull
+
+
+_RUN_TYPES = {member.value for member in DagRunType}
+
+
+class RunningDagRun:
+    def __init__(self, job: dict) -> None:
+        run = job["run"]
+        self.dag_id = job["dag_id"]
+        self.run_id = run["run_id"]
+        kind = run.get("run_type") or "manual"
+        self.run_type = DagRunType(kind) if kind in _RUN_TYPES else kind
+        for name in ("logical_date", "data_interval_start", "data_interval_end", "run_after", "start_date", "queued_at"):
+            setattr(self, name, moment(run.get(name)))
+        self.end_date = None
+        self.state = "running"
+        self.conf = run.get("conf") or {}
+        self.triggering_user_name = run.get("triggering_user_name")
+        self.partition_key = run.get("partition_key")
+        self.note = run.get("note")
+        self.clear_number = run.get("clear_number") or 0
+
+    @property
+    def external_trigger(self) -> bool:
+        return self.run_type == DagRunType.MANUAL
+
+    @property
+    def is_backfill(self) -> bool:
+        return self.run_type == DagRunType.BACKFILL_JOB
+
+    def __repr__(self) -> str:
+        return f"<DagRun {self.dag_id} @ {self.logical_date}: {self.run_id}, {self.run_type}>"
+
+
+class RunningTaskInstance:
+    def __init__(self, job: dict, dag, channel) -> None:
+        self.id = job.get("ti_id") or job.get("attempt_id")
+        self.dag_id = job["dag_id"]
+        self.task_id = job["task_id"]
+        self.map_index = job.get("map_index", -1)
+        self.run_id = job["run"]["run_id"]
+        self.try_number = job.get("try_number") or 1
+        self.max_tries = job.get("max_tries") or 0
+        self.hostname = os.uname().nodename
+        self.pid = os.getpid()
+        self.start_date = moment(job.get("start_date")) or datetime.datetime.now(datetime.timezone.utc)
+        self.end_date = None
+        self.state = TaskInstanceState.RUNNING
+        self.dag_run = RunningDagRun(job)
+        self.task = dag.get_task(self.task_id)
+        self.is_mapped = self.map_index >= 0
+        self.rendered_map_index: str | None = None
+        self._dag = dag
+        self._job = job
+        self._channel = channel
+        self.svc_context: dict | None = None
+        self.xcoms = XComs(job, channel, (job["dag_id"], job.get("python_dag_id") or job["dag_id"]))
+
+    # -- what bodies call
+
+    def xcom_push(self, key: str, value) -> None:
+        self.xcoms.push(key, value)
+
+    def xcom_pull(
+        self,
+        task_ids=None,
+        dag_id: str | None = None,
+        key: str = RETURN_KEY,
+        include_prior_dates: bool = False,
+        *,
+        map_indexes=NOTSET,
+        default=None,
+        run_id: str | None = None,
+    ):
+        place = {"dag_id": dag_id, "run_id": run_id, "prior": include_prior_dates}
+        return pull(self.xcoms, self, task_ids, key, map_indexes=map_indexes, default=default, **place)
+
+    def get_template_context(self) -> dict:
+        return self.svc_context
+
+    def get_dagrun(self) -> RunningDagRun:
+        return self.dag_run
+
+    @property
+    def log(self) -> logging.Logger:
+        return logging.getLogger("airflow.task")
+
+    @property
+    def execution_date(self):
+        return self.dag_run.logical_date
+
+    @property
+    def logical_date(self):
+        return self.dag_run.logical_date
+
+    @property
+    def key(self) -> tuple:
+        return (self.dag_id, self.task_id, self.run_id, self.try_number, self.map_index)
+
+    @property
+    def operator(self) -> str:
+        return self.task.task_type
+
+    @property
+    def duration(self) -> float:
+        return (datetime.datetime.now(datetime.timezone.utc) - self.start_date).total_seconds()
+
+    @property
+    def log_url(self) -> str:
+        from urllib.parse import quote
+
+        base = (self._job.get("base_url") or "http://localhost:8080").rstrip("/")
+        mapped = f"/mapped/{self.map_index}" if self.is_mapped else ""
+        path = f"/dags/{quote(self.dag_id)}/runs/{quote(self.run_id, safe='')}/tasks/{quote(self.task_id)}{mapped}"
+        return f"{base}{path}?try_number={self.try_number}"
+
+    mark_success_url = log_url
+
+    def get_first_reschedule_date(self, context=None):
+        return moment(self._job.get("first_poke_at"))
+
+    def get_previous_dagrun(self, state=None):
+        """Only what the job says about it: the dates of the last successful run."""
+        previous = self._job.get("previous") or {}
+        return {name: moment(value) for name, value in previous.items()} or None
+
+    @property
+    def previous_start_date_success(self):
+        return moment((self._job.get("previous") or {}).get("start_date_success"))
+
+    # -- questions about other runs and tasks
+
+    def get_dagrun_state(self, dag_id: str, run_id: str) -> str:
+        value = self._channel.request("get_dag_run_state", dag_id=dag_id, run_id=run_id)
+        return value.get("state") if isinstance(value, dict) else value
+
+    def get_task_states(self, dag_id: str, task_ids=None, task_group_id=None, logical_dates=None, run_ids=None, **_):
+        """{run_id: {task_id: state}}; an instance of a mapped task is written task_id_<map index>."""
+        found: dict = {}
+        for row in self._external(dag_id, task_ids, task_group_id, logical_dates, run_ids)["states"]:
+            name = row["task_id"] if row["map_index"] < 0 else f"{row['task_id']}_{row['map_index']}"
+            found.setdefault(row["run_id"], {})[name] = row["state"]
+        return found
+
+    def get_ti_count(self, dag_id: str, task_ids=None, task_group_id=None, logical_dates=None, run_ids=None, states=None, **_):
+        rows = self._external(dag_id, task_ids or [], task_group_id, logical_dates, run_ids)["states"]
+        return sum(1 for row in rows if states is None or row["state"] in {str(state) for state in states})
+
+    def get_dr_count(self, dag_id: str, logical_dates=None, run_ids=None, states=None) -> int:
+        rows = self._external(dag_id, None, None, logical_dates, run_ids)["states"]
+        return sum(1 for row in rows if states is None or row["state"] in {str(state) for state in states})
+
+    def _external(self, dag_id, task_ids, task_group_id, logical_dates=None, run_ids=None) -> dict:
+        return self._channel.request(
+            "external_states",
+            dag_id=dag_id,
+            task_ids=None if task_ids is None else list(task_ids),
+            task_group_id=task_group_id,
+            logical_dates=None if logical_dates is None else [iso(date) for date in logical_dates],
+            run_ids=None if run_ids is None else list(run_ids),
+        )
+
+    # -- what our operators and references ask (svc_runtime/record, airflow/providers/standard)
+
+    def svc_is_mapped(self, task_id: str) -> bool:
+        """Does the task have several instances, seen from this one?"""
+        task = self._dag.task_dict.get(task_id)
+        return task is not None and self._relevant(task) is None
+
+    def _relevant(self, task) -> int | None:
+        """The one instance of `task` this instance looks at, or None for all of them."""
+        own_groups = list(_mapped_groups(self.task))
+        groups = list(_mapped_groups(task))
+        if groups and any(groups[0] is group for group in own_groups) and not task.is_mapped:
+            return self.map_index
+        return None if task.is_mapped or groups else -1
+
+    def svc_resolve_xcom(self, operator, key: str):
+        index = self._relevant(operator)
+        if index is None:
+            return self.xcoms.all(operator.task_id, key)
+        value = self.xcoms.one(operator.task_id, key, index)
+        if value is not NOTSET:
+            return value
+        if key == RETURN_KEY or getattr(operator, "multiple_outputs", False):
+            return None
+        raise XComNotFound(f'XComArg result from {operator.task_id} at {self.dag_id} with key="{key}" is not found!')
+
+    def svc_next_run_after(self):
+        return moment(self._channel.request("next_run_after"))
+
+    def svc_external_states(self, *, dag_id, task_ids, task_group_id, logical_dates, **wanted) -> dict:
+        from .external import count_states
+
+        answer = self._external(dag_id, task_ids, task_group_id, logical_dates)
+        return count_states(
+            answer, dag_id=dag_id, task_ids=task_ids, task_group_id=task_group_id, logical_dates=logical_dates, **wanted
+        )
+
+    def __repr__(self) -> str:
+        mapped = f" map_index={self.map_index}" if self.is_mapped else ""
+        return f"<TaskInstance: {self.dag_id}.{self.task_id} {self.run_id}{mapped} [{self.state}]>"
+
+
+def _mapped_groups(task):
+    group = task.task_group
+    return group.iter_mapped_task_groups() if group is not None else ()
+

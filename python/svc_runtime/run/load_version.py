@@ -1,0 +1,60 @@
+"""Executes the DAG file of one version, from the text that was registered, not from what the disk holds by now."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+import traceback
+from types import ModuleType
+
+from ..record import current as recording
+from . import current, templating
+
+
+class LoadFailed(Exception):
+    def __init__(self, error: str, trace: str = "") -> None:
+        super().__init__(error)
+        self.error = error
+        self.traceback = trace
+
+
+def load_version(request: dict):
+    """The DAG object that the agent asked for."""
+    import airflow  # noqa: F401  installs the import paths
+
+    source = request["source"]
+    path = request["fileloc"]
+    folder = request["dags_folder"]
+    for place in (os.path.dirname(path), folder):
+        if place in sys.path:
+            sys.path.remove(place)
+        sys.path.insert(0, place)
+    os.environ["SVC_DAGS_FOLDER"] = folder
+    current.parsing_context.dag_id = request["dag_id"]
+    text = source["text"]
+    # Tracebacks and inspect.getsource() show the version that runs, even when the file was changed or removed.
+    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    templating.version_files.update(source.get("files") or {})
+    module = ModuleType(source["module"])
+    module.__file__ = path
+    sys.modules[module.__name__] = module
+    recording.reset()
+    recording.limits.max_tasks = sys.maxsize
+    try:
+        exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)
+    except BaseException as error:  # a DAG file may raise anything, SystemExit and KeyboardInterrupt included
+        trace = "".join(traceback.format_exception(error))[-8000:]
+        raise LoadFailed(f"{type(error).__name__}: {error}"[:2000], trace) from None
+    return _the_dag(module, request["dag_id"])
+
+
+def _the_dag(module: ModuleType, dag_id: str):
+    from ..record.dag import DAG
+
+    found = {dag.dag_id: dag for dag in vars(module).values() if isinstance(dag, DAG)}
+    found.update({dag.dag_id: dag for dag in recording.collected_dags})
+    if dag_id not in found:
+        known = ", ".join(repr(name) for name in sorted(found)) or "none"
+        raise LoadFailed(f"the file defines no DAG {dag_id!r}; it defines {known}")
+    return found[dag_id]

@@ -1,0 +1,48 @@
+"""Template fields after rendering, as the UI shows them: JSON values, masked, and not longer than a page."""
+
+from __future__ import annotations
+
+import datetime
+import math
+
+from .logs import clean
+from .masks import masks
+
+MAX_LENGTH = 4096
+_MAX_DEPTH = 20
+
+
+def rendered_fields(task) -> dict:
+    return {name: _shown(name, getattr(task, name, None)) for name in task.template_fields}
+
+
+def _shown(name: str, value):
+    try:
+        plain = masks.apply_deep(_plain(value, 0), name)
+        text = plain if isinstance(plain, str) else str(plain)
+    except Exception as error:  # __str__ of a value is the author's code
+        return f"(cannot be shown: {type(error).__name__})"
+    if len(text) <= MAX_LENGTH:
+        return plain
+    return f"Truncated. The field has {len(text)} characters. First part: {text[: MAX_LENGTH // 2]} ..."
+
+
+def _plain(value, depth: int):
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return clean(str(value))
+    if isinstance(value, int):
+        return value if abs(value) < 2**53 else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if depth < _MAX_DEPTH:
+        if isinstance(value, dict):
+            return {clean(str(key)): _plain(item, depth + 1) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [_plain(item, depth + 1) for item in value]
+        if isinstance(value, (set, frozenset)):
+            return sorted((_plain(item, depth + 1) for item in value), key=str)
+    if isinstance(value, (datetime.datetime, datetime.date)):
+        return value.isoformat()
+    return clean(str(value))

@@ -1,0 +1,278 @@
+"""Values that travel between tasks: Python ↔ JSON, in the form of Airflow's serde.
+
+What JSON cannot say becomes `{"__classname__": …, "__version__": …, "__data__": …}`. Beyond Airflow's own types there are
+bytes, time, enums, numbers that are not finite and integers that other languages would round.
+
+Decoding never imports: a value may have been written through the REST API, and importing runs code. A class must be
+loaded already, because the DAG file uses it, and must be a dataclass, an enum, or offer `deserialize`.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime
+import decimal
+import enum
+import json
+import math
+import os
+import sys
+import uuid
+
+from ..record.assets import Asset
+
+_CLASS, _VERSION, _DATA = "__classname__", "__version__", "__data__"
+_RESERVED = (_CLASS, "__id__")
+_MAX_SAFE_INTEGER = 2**53 - 1
+_MAX_DEPTH = 200
+_ASSET = "airflow.sdk.definitions.asset.Asset"
+
+
+class XComEncodeError(TypeError):
+    """A value that cannot be passed to another task."""
+
+
+def _tagged(name: str, version: int, data) -> dict:
+    return {_CLASS: name, _VERSION: version, _DATA: data}
+
+
+def _class_name(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def encode(value, _depth: int = 0):
+    """A JSON value, or XComEncodeError that says which type was in the way."""
+    kind = type(value)
+    if value is None or kind is bool:
+        return value
+    if kind is str:
+        return _text(value)
+    if kind is int:
+        return value if -_MAX_SAFE_INTEGER <= value <= _MAX_SAFE_INTEGER else _tagged("builtins.int", 1, str(value))
+    if kind is float:
+        return value if math.isfinite(value) else _tagged("builtins.float", 1, str(value))
+    if _depth > _MAX_DEPTH:
+        raise XComEncodeError(f"the value is nested deeper than {_MAX_DEPTH} levels or contains itself")
+    if kind is list:
+        return [encode(item, _depth + 1) for item in value]
+    if isinstance(value, dict):
+        return _encode_dict(value, _depth)
+    for kinds, encoder in _ENCODERS:
+        if isinstance(value, kinds):
+            return encoder(value, _depth + 1)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: encode(getattr(value, field.name), _depth + 1) for field in dataclasses.fields(value)}
+        return _tagged(_class_name(kind), _version(kind), fields)
+    if hasattr(value, "svc_lazy_sequence"):
+        return [encode(item, _depth + 1) for item in value]
+    if kind.__module__ == "numpy" and hasattr(value, "tolist"):
+        return encode(value.tolist(), _depth + 1)
+    if callable(getattr(value, "serialize", None)) and not isinstance(value, type):
+        return _tagged(_class_name(kind), _version(kind), encode(value.serialize(), _depth + 1))
+    raise XComEncodeError(
+        f"cannot pass a value of type {_class_name(kind)} to another task; return JSON values, dates, sets, tuples or "
+        "dataclasses, or write it to storage and return its place"
+    )
+
+
+def _version(kind: type) -> int:
+    version = getattr(kind, "__version__", 0)
+    return version if isinstance(version, int) else 0
+
+
+def _text(value: str) -> str:
+    if "\0" in value:
+        raise XComEncodeError("a text with the character NUL cannot be passed to another task")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise XComEncodeError("a text with lone surrogates cannot be passed to another task") from None
+    return str(value)
+
+
+def _encode_dict(value: dict, depth: int) -> dict:
+    if any(key in value for key in _RESERVED):
+        raise XComEncodeError(f"a dict that is passed to another task must not have the keys {_CLASS} or __id__")
+    return {_text(str(key)): encode(item, depth + 1) for key, item in value.items()}
+
+
+def _sorted_items(value, depth: int) -> list:
+    """Sets have no order; a fixed one makes equal values equal text."""
+    return sorted((encode(item, depth) for item in value), key=lambda item: json.dumps(item, sort_keys=True))
+
+
+def _encode_datetime(value, depth):
+    is_pendulum = type(value).__module__.startswith("pendulum")
+    name = "pendulum.datetime.DateTime" if is_pendulum else "datetime.datetime"
+    if value.tzinfo is None:
+        # Wall-clock time without a zone: read as UTC, and marked as having none.
+        stamp = value.replace(tzinfo=datetime.timezone.utc).timestamp()
+        return _tagged(name, 2, {"timestamp": stamp, "tz": None})
+    return _tagged(name, 2, {"timestamp": value.timestamp(), "tz": _encode_zone(value.tzinfo, value)})
+
+
+def _encode_zone(zone, moment=None):
+    name = next((n for n in (getattr(zone, key, None) for key in ("key", "zone", "name")) if isinstance(n, str)), None)
+    if name and name[:1] not in "+-":
+        kind = _class_name(type(zone))
+        kind = kind if kind in ("zoneinfo.ZoneInfo", "pendulum.tz.timezone.Timezone") else "zoneinfo.ZoneInfo"
+        return _tagged("builtins.tuple", 1, [name, kind, 1, True])
+    offset = int((zone.utcoffset(moment) or datetime.timedelta()).total_seconds())
+    return _tagged("builtins.tuple", 1, [offset or "UTC", "pendulum.tz.timezone.FixedTimezone", 1, True])
+
+
+def _encode_timezone(value, depth):
+    return _tagged(_class_name(type(value)), 1, encode(_encode_zone(value)[_DATA][0]))
+
+
+def _encode_decimal(value, depth):
+    number = float(value) if value.is_finite() else None
+    if number is not None and decimal.Decimal(str(number)) == value and str(number) == str(value):
+        return _tagged("decimal.Decimal", 1, number)
+    return _tagged("decimal.Decimal", 1, str(value))
+
+
+def _encode_enum(value, depth):
+    return _tagged(_class_name(type(value)), 0, encode(value.value, depth))
+
+
+def _encode_asset(value, depth):
+    fields = {"name": value.name, "uri": value.uri, "group": value.group, "extra": encode(value.extra, depth)}
+    return _tagged(_ASSET, 1, fields)
+
+
+_ENCODERS: list = [
+    (bool, lambda value, depth: bool(value)),
+    (str, lambda value, depth: _text(str.__str__(value))),
+    (int, lambda value, depth: encode(int(value), depth)),
+    (float, lambda value, depth: encode(float(value), depth)),
+    (enum.Enum, _encode_enum),
+    (tuple, lambda value, depth: _tagged("builtins.tuple", 1, [encode(item, depth) for item in value])),
+    (list, lambda value, depth: [encode(item, depth) for item in value]),
+    (frozenset, lambda value, depth: _tagged("builtins.frozenset", 1, _sorted_items(value, depth))),
+    (set, lambda value, depth: _tagged("builtins.set", 1, _sorted_items(value, depth))),
+    (datetime.datetime, _encode_datetime),
+    (datetime.date, lambda value, depth: _tagged("datetime.date", 2, value.isoformat()[:10])),
+    (datetime.time, lambda value, depth: _tagged("datetime.time", 1, value.isoformat())),
+    (datetime.timedelta, lambda value, depth: _tagged("datetime.timedelta", 2, value.total_seconds())),
+    (datetime.tzinfo, _encode_timezone),
+    ((bytes, bytearray), lambda value, depth: _tagged("builtins.bytes", 1, base64.b64encode(value).decode("ascii"))),
+    (decimal.Decimal, _encode_decimal),
+    (uuid.UUID, lambda value, depth: _tagged("uuid.UUID", 1, str(value))),
+    (Asset, _encode_asset),
+    (os.PathLike, lambda value, depth: _text(os.fspath(value))),
+]
+
+
+def decode(value):
+    if isinstance(value, list):
+        return [decode(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if _CLASS not in value:
+        return {key: decode(item) for key, item in value.items()}
+    name, data = value[_CLASS], value.get(_DATA)
+    decoder = _DECODERS.get(name)
+    return decoder(data) if decoder is not None else _decode_object(name, data)
+
+
+def _decode_object(name: str, data):
+    kind = _loaded_class(name)
+    plain = decode(data)
+    if kind is not None and isinstance(kind, type):
+        if issubclass(kind, enum.Enum):
+            return kind(plain)
+        if dataclasses.is_dataclass(kind) and isinstance(plain, dict):
+            return kind(**plain)
+        if callable(getattr(kind, "deserialize", None)):
+            return kind.deserialize(plain, 1)
+    raise TypeError(
+        f"the value is a {name}, which this DAG file does not know; import the class in the file, or pass plain values"
+    )
+
+
+def _loaded_class(name: str):
+    """`pkg.module.Outer.Inner` among the modules that are loaded: the longest module name that fits."""
+    parts = name.split(".")
+    for cut in range(len(parts) - 1, 0, -1):
+        found = sys.modules.get(".".join(parts[:cut]))
+        if found is None:
+            continue
+        for part in parts[cut:]:
+            found = getattr(found, part, None)
+        return found
+    return None
+
+
+def _decode_datetime(data):
+    zone = data.get("tz")
+    moment = datetime.datetime.fromtimestamp(data["timestamp"], datetime.timezone.utc)
+    if zone is None:
+        return moment.replace(tzinfo=None)
+    return moment.astimezone(_decode_zone(zone))
+
+
+def _decode_pendulum(data):
+    import pendulum
+
+    moment = _decode_datetime(data)
+    return pendulum.instance(moment, tz=None) if moment.tzinfo is None else pendulum.instance(moment)
+
+
+def _decode_zone(zone):
+    """A name, seconds east of UTC, or either as the first part of the form Airflow writes."""
+    if isinstance(zone, dict):
+        zone = zone[_DATA][0]
+    elif isinstance(zone, list):
+        zone = zone[0]
+    if isinstance(zone, (int, float)):
+        return datetime.timezone(datetime.timedelta(seconds=zone))
+    if zone == "UTC":
+        return datetime.timezone.utc
+    import zoneinfo
+
+    return zoneinfo.ZoneInfo(zone)
+
+
+def _decode_pendulum_zone(data):
+    import pendulum
+
+    return pendulum.timezone(data)
+
+
+_DECODERS = {
+    "builtins.tuple": lambda data: tuple(decode(item) for item in data),
+    "builtins.set": lambda data: {decode(item) for item in data},
+    "builtins.frozenset": lambda data: frozenset(decode(item) for item in data),
+    "builtins.bytes": base64.b64decode,
+    "builtins.int": int,
+    "builtins.float": float,
+    "datetime.datetime": _decode_datetime,
+    "pendulum.datetime.DateTime": _decode_pendulum,
+    "datetime.date": lambda data: datetime.date.fromisoformat(data),
+    "datetime.time": lambda data: datetime.time.fromisoformat(data),
+    "datetime.timedelta": lambda data: datetime.timedelta(seconds=data),
+    "zoneinfo.ZoneInfo": _decode_zone,
+    "datetime.timezone": _decode_zone,
+    "pendulum.tz.timezone.Timezone": _decode_pendulum_zone,
+    "pendulum.tz.timezone.FixedTimezone": _decode_pendulum_zone,
+    "decimal.Decimal": lambda data: decimal.Decimal(str(data)),
+    "uuid.UUID": uuid.UUID,
+    _ASSET: lambda data: Asset(**decode(data)),
+}
+
+
+class XComTooLarge(ValueError):
+    """More bytes than `xcom.max_bytes` allows."""
+
+
+def encode_within(value, max_bytes: int, key: str):
+    encoded = encode(value)
+    size = len(json.dumps(encoded, separators=(",", ":"), ensure_ascii=False).encode())
+    if size > max_bytes:
+        raise XComTooLarge(
+            f"the value for {key!r} has {size} bytes, more than the {max_bytes} that xcom.max_bytes allows; write it to "
+            "storage and return its place"
+        )
+    return encoded

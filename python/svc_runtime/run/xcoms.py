@@ -1,0 +1,129 @@
+"""Values of other tasks, as the running task sees them.
+
+The job brings the return values of direct upstream tasks along (`xcoms`, complete for the tasks in `prefetched`), so the
+usual pull costs no round trip. Everything else is asked for: get_xcom answers a list of
+`{"task_id", "map_index", "key", "value"}`, ordered by task and map index; `map_index: null` asks for all instances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..record.notset import NOTSET
+from .xcom_values import decode, encode_within
+
+RETURN_KEY = "return_value"
+_DEFAULT_MAX_BYTES = 1024 * 1024
+
+
+def max_bytes(job: dict) -> int:
+    return job.get("xcom_max_bytes") or _DEFAULT_MAX_BYTES
+
+
+class LazySequence(Sequence):
+    """Values of all instances of a mapped task, fetched and decoded when somebody looks."""
+
+    svc_lazy_sequence = True
+
+    def __init__(self, fetch) -> None:
+        self._fetch = fetch
+        self._raw: list | None = None
+
+    def _entries(self) -> list:
+        if self._raw is None:
+            self._raw = self._fetch()
+        return self._raw
+
+    def __len__(self) -> int:
+        return len(self._entries())
+
+    def __getitem__(self, index):
+        found = self._entries()[index]
+        return [decode(entry["value"]) for entry in found] if isinstance(index, slice) else decode(found["value"])
+
+    def __iter__(self):
+        return (decode(entry["value"]) for entry in self._entries())
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, (list, LazySequence)) and list(self) == list(other)
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+class XComs:
+    def __init__(self, job: dict, channel, own_ids: tuple) -> None:
+        self._channel = channel
+        self._own_ids = own_ids
+        self._run_id = job["run"]["run_id"]
+        self._prefetched = set(job.get("prefetched") or ())
+        self._known: dict = {}
+        for entry in job.get("xcoms") or ():
+            self._known.setdefault((entry["task_id"], entry["key"]), []).append(entry)
+        for entries in self._known.values():
+            entries.sort(key=lambda entry: entry["map_index"])
+        self._max_bytes = max_bytes(job)
+        self.own: dict = {}
+
+    def entries(self, task_id, key: str, *, map_index=None, dag_id=None, run_id=None, prior: bool = False) -> list:
+        """Raw entries. `map_index` None means every instance."""
+        here = dag_id in (None, *self._own_ids) and run_id in (None, self._run_id)
+        if here and not prior and key == RETURN_KEY and task_id in self._prefetched:
+            found = self._known.get((task_id, key), [])
+            return found if map_index is None else [entry for entry in found if entry["map_index"] == map_index]
+        params = {"task_id": task_id, "map_index": map_index, "key": key}
+        if not here and dag_id not in (None, *self._own_ids):
+            params["dag_id"] = dag_id
+        if run_id is not None and run_id != self._run_id:
+            params["run_id"] = run_id
+        if prior:
+            params["include_prior_dates"] = True
+        return self._channel.request("get_xcom", **params) or []
+
+    def one(self, task_id, key: str, map_index: int, **place):
+        """NOTSET when there is none: None is a value."""
+        found = self.entries(task_id, key, map_index=map_index, **place)
+        return decode(found[0]["value"]) if found else NOTSET
+
+    def all(self, task_id, key: str, **place) -> LazySequence:
+        return LazySequence(lambda: self.entries(task_id, key, **place))
+
+    def push(self, key: str, value) -> None:
+        """At once: others may be waiting for it while this task still runs."""
+        encoded = encode_within(value, self._max_bytes, key)
+        self._channel.request("set_xcom", key=key, value=encoded)
+        self.own[key] = encoded
+
+
+def pull(xcoms: XComs, instance, task_ids, key, *, map_indexes=NOTSET, default=None, **place):
+    """xcom_pull(): one value for one task id, a list for several; a mapped task gives all its values."""
+    if task_ids is None:
+        task_ids = instance.task_id
+    single_task = isinstance(task_ids, str)
+    single_index = isinstance(map_indexes, int)
+    found: list = []
+    for task_id in [task_ids] if single_task else task_ids:
+        if map_indexes is NOTSET or map_indexes is None:
+            own = task_id == instance.task_id and key in xcoms.own and not any(place.values())
+            if own:
+                found.append(decode(xcoms.own[key]))
+                continue
+            entries = xcoms.entries(task_id, key, **place)
+            if single_task and instance.svc_is_mapped(task_id):
+                return LazySequence(lambda entries=entries: entries)
+            found += [decode(entry["value"]) for entry in entries] if entries else [default]
+            continue
+        for index in [map_indexes] if single_index else _indexes(map_indexes):
+            value = xcoms.one(task_id, key, index, **place)
+            found.append(default if value is NOTSET else value)
+    if single_task and (single_index or map_indexes in (NOTSET, None)):
+        return found[0] if len(found) == 1 else found
+    return found
+
+
+def _indexes(given) -> Iterable:
+    if not isinstance(given, Iterable):
+        raise TypeError(f"map_indexes must be an int or several of them, not {type(given).__name__}")
+    return given

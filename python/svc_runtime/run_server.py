@@ -1,0 +1,262 @@
+"""The fork server: one process per DAG version and Python environment, one forked child per attempt.
+
+Protocol: JSON lines on stdin and stdout, with the agent at the other end.
+
+    → {"op":"load","socket","dags_folder","dag_id","fileloc","source":{"path","module","text"},"env"}
+    ← {"event":"ready","preloaded":true,"seconds":0.1}     or {"event":"failed","error","traceback"}
+    → {"op":"fork","attempt"}                              ← {"event":"forked","attempt","pid"}
+    → {"op":"kill","attempt","signal"}                     ← {"event":"exit","attempt","status","signal"}
+
+States: new → loading → ready | failed. In `failed` a fork is answered by an exit at once, never by silence.
+
+What keeps attempts apart and leaves nothing behind:
+- The process has one thread, always: a fork copies only the calling thread, so locks that another one holds would
+  stay held for ever. A DAG file that starts threads makes the server start anew without loading the file; then every
+  child loads it for itself.
+- A child is the leader of a session and a group of its own. SIGTERM goes to the child alone, so that its on_kill can
+  end what it started in good order; SIGKILL goes to the whole group.
+- When a child is gone, the rest of its group is killed, and so are processes that left the group: orphans become
+  children of the nearest sub-reaper, first of the attempt, then of the server, which kills those it does not know.
+- Children die with the server (PR_SET_PDEATHSIG), and the server ends when stdin does or when the agent dies.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import signal
+import sys
+import time
+
+from .run.kernel import become_subreaper, children_of, die_with_parent, own_threads
+
+_READ_SIZE = 1 << 16
+
+
+class Server:
+    def __init__(self, commands: int, events: int) -> None:
+        self.commands = commands
+        self.events = events
+        self.buffer = bytearray()
+        self.request: dict | None = None
+        self.dag = None
+        self.preload = True
+        self.failure: str | None = None
+        self.attempts: dict[str, int] = {}
+        self.by_pid: dict[int, str] = {}
+        self.inherited: set[int] = set()
+
+    def say(self, event: dict) -> None:
+        data = json.dumps(event).encode() + b"\n"
+        while data:
+            data = data[os.write(self.events, data) :]
+
+    # -- loading
+
+    def load(self, request: dict) -> None:
+        from .run.load_version import LoadFailed, load_version
+        from .run.warm import preload
+
+        started = time.perf_counter()
+        self.request = request
+        os.environ.update({name: str(value) for name, value in (request.get("env") or {}).items()})
+        preload(request["source"].get("text", ""))
+        if self.preload:
+            try:
+                self.dag = load_version(request)
+            except LoadFailed as failure:
+                self.failure = failure.error
+                self.say({"event": "failed", "error": failure.error, "traceback": failure.traceback})
+                return
+            if own_threads() > 1:
+                self._start_again_without_preload()
+        self.inherited = children_of(os.getpid())
+        # What is alive now stays: the collector must not touch, and so copy, its pages in every child.
+        gc.collect()
+        gc.freeze()
+        # From here on there is something to clean up, so the agent's death is a request to do so.
+        die_with_parent(signal.SIGTERM)
+        self.say({"event": "ready", "preloaded": self.preload, "seconds": round(time.perf_counter() - started, 4)})
+
+    def _start_again_without_preload(self) -> None:
+        """exec ends every thread. What the agent said so far travels in a memory file."""
+        state = os.memfd_create("svc-load")
+        with open(state, "wb", closefd=False) as file:
+            file.write(json.dumps(self.request).encode() + b"\n" + bytes(self.buffer))
+        os.set_inheritable(state, True)
+        os.dup2(self.commands, 0)
+        os.dup2(self.events, 1)
+        arguments = [sys.executable, *sys.orig_argv[1:], "--resume", str(state)]
+        os.execv(sys.executable, arguments)
+
+    def resume(self, state: int) -> None:
+        with open(state, "rb") as file:
+            file.seek(0)
+            text = file.read()
+        line, _, rest = text.partition(b"\n")
+        self.buffer += rest
+        self.preload = False
+        self.load(json.loads(line))
+
+    # -- attempts
+
+    def fork(self, attempt: str) -> None:
+        if self.failure is not None or self.request is None:
+            self.say({"event": "exit", "attempt": attempt, "status": 1, "signal": None, "error": self.failure})
+            return
+        parent = os.getpid()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            self.say({"event": "exit", "attempt": attempt, "status": 1, "signal": None, "error": str(error)})
+            return
+        if pid == 0:
+            try:
+                signal.set_wakeup_fd(-1)
+                from .run.child import run_child
+
+                run_child(attempt, request=self.request, dag=self.dag, parent=parent)
+            finally:
+                os._exit(70)  # never back into the server's loop
+        self.attempts[attempt] = pid
+        self.by_pid[pid] = attempt
+        self.say({"event": "forked", "attempt": attempt, "pid": pid})
+
+    def kill(self, attempt: str, number: int) -> None:
+        pid = self.attempts.get(attempt)
+        if pid is None:
+            return
+        try:
+            if number == signal.SIGKILL:
+                kill_group(pid)
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+
+    def reap(self) -> None:
+        """Reports every child that has ended. Its group is killed while its pid is still its own."""
+        while True:
+            try:
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                return
+            if ended is None:
+                return
+            pid = ended.si_pid
+            attempt = self.by_pid.pop(pid, None)
+            if attempt is not None:
+                kill_group(pid)
+            _, status = os.waitpid(pid, 0)
+            if attempt is None:
+                continue
+            del self.attempts[attempt]
+            self._kill_strays()
+            code = os.waitstatus_to_exitcode(status)
+            number = -code if code < 0 else None
+            self.say({"event": "exit", "attempt": attempt, "status": None if number else code, "signal": number})
+
+    def _kill_strays(self) -> None:
+        """Orphans of the attempt that just ended: a living attempt is the sub-reaper of its own."""
+        for pid in children_of(os.getpid()) - self.inherited - self.by_pid.keys():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def _terminated(self, own: int) -> None:
+        # A child has this handler too, for the moment until it has its own.
+        if os.getpid() != own:
+            os._exit(128 + signal.SIGTERM)
+        self.end()
+
+    def end(self) -> None:
+        for pid in list(self.by_pid):
+            kill_group(pid)
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        for pid in list(self.by_pid):
+            os.waitpid(pid, 0)
+            del self.by_pid[pid]
+        # The dead attempts' orphans are ours now; their own orphans follow, one generation per turn.
+        while strays := children_of(os.getpid()) - self.inherited:
+            self._kill_strays()
+            for pid in strays:
+                os.waitpid(pid, 0)
+        os._exit(0)
+
+    # -- the loop
+
+    def run(self) -> None:
+        own = os.getpid()
+        wake_read, wake_write = os.pipe()
+        os.set_blocking(wake_read, False)
+        os.set_blocking(wake_write, False)
+        signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGTERM, lambda *_: self._terminated(own))
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal reaches the agent, which decides
+        poll = select.poll()
+        poll.register(self.commands, select.POLLIN)
+        poll.register(wake_read, select.POLLIN)
+        self._handle_lines()
+        self.reap()
+        while True:
+            for fd, _ in poll.poll():
+                if fd == wake_read:
+                    try:
+                        os.read(wake_read, _READ_SIZE)
+                    except BlockingIOError:
+                        pass
+                    self.reap()
+                else:
+                    chunk = os.read(self.commands, _READ_SIZE)
+                    if not chunk:
+                        self.end()
+                    self.buffer += chunk
+                    self._handle_lines()
+
+    def _handle_lines(self) -> None:
+        while (end := self.buffer.find(b"\n")) >= 0:
+            line = bytes(self.buffer[:end])
+            del self.buffer[: end + 1]
+            if line.strip():
+                self._handle(json.loads(line))
+
+    def _handle(self, command: dict) -> None:
+        operation = command.get("op")
+        if operation == "fork":
+            self.fork(command["attempt"])
+        elif operation == "kill":
+            self.kill(command["attempt"], int(command.get("signal") or signal.SIGTERM))
+        elif operation == "load":
+            self.load(command)
+
+
+def kill_group(pid: int) -> None:
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def main(arguments: list) -> None:
+    die_with_parent(signal.SIGKILL)
+    become_subreaper()
+    # The protocol gets descriptors of its own: what a DAG file prints while it is loaded must not become an event.
+    commands, events = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    server = Server(commands, events)
+    if arguments[:1] == ["--resume"]:
+        server.resume(int(arguments[1]))
+    server.run()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
