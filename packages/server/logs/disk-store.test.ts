@@ -1,0 +1,306 @@
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { explainDiskError } from './disk-errors.ts';
+import { createDiskLogStore } from './disk-store.ts';
+import { followLog } from './follow.ts';
+import type { LogPlace } from './place.ts';
+import { LogStorageError } from './store.ts';
+import type { LogStore } from './store.ts';
+
+let dir: string;
+let logs: LogStore;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'svc-logs-'));
+  logs = createDiskLogStore({ dir });
+});
+afterEach(async () => {
+  await logs.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const PLACE: LogPlace = { tenantId: 't1', dagId: 'etl', runId: 'r1', taskId: 'load', mapIndex: -1, tryNumber: 1 };
+const at = (parts: Partial<LogPlace>): LogPlace => ({ ...PLACE, ...parts });
+const bytes = (text: string) => Buffer.from(text);
+async function contents(place: LogPlace, range?: { from?: number; to?: number }): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of logs.read(place, range)) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+const openDescriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length;
+
+describe('appending', () => {
+  it('puts bytes where they belong, for nobody but the owner to read', async () => {
+    expect(await logs.append(PLACE, 0, bytes('one\n'))).toEqual({ length: 4 });
+    expect(await logs.append(PLACE, 4, bytes('two\n'))).toEqual({ length: 8 });
+    const path = join(dir, 't1', 'etl', 'r1', 'load', '1.log');
+    expect(await readFile(path, 'utf8')).toBe('one\ntwo\n');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(dir, 't1'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('does the same once or several times: a call whose answer was lost is made again', async () => {
+    await logs.append(PLACE, 0, bytes('one\n'));
+    expect(await logs.append(PLACE, 0, bytes('one\n'))).toEqual({ length: 4 });
+    expect(await logs.append(PLACE, 0, bytes('one\ntwo\n'))).toEqual({ length: 8 }); // the agent had more to say meanwhile
+    expect(await logs.append(PLACE, 2, bytes('e\n'))).toEqual({ length: 8 });
+    expect(await contents(PLACE)).toBe('one\ntwo\n');
+  });
+
+  it('refuses bytes after a gap, and says from where to go on', async () => {
+    await logs.append(PLACE, 0, bytes('one\n'));
+    expect(await logs.append(PLACE, 9, bytes('later\n'))).toEqual({ length: 4 });
+    expect(await logs.append(at({ tryNumber: 2 }), 5, bytes('x'))).toEqual({ length: 0 });
+    expect(await contents(PLACE)).toBe('one\n');
+    for (const offset of [-1, 0.5, Number.NaN])
+      await expect(logs.append(PLACE, offset, bytes('x'))).rejects.toThrow(/offset/);
+  });
+
+  it('ends with the same bytes however chunks are repeated, overlap and come at once', async () => {
+    const text = Array.from({ length: 400 }, (_, line) => `line ${line}\n`).join('');
+    const chunk = fc.tuple(fc.nat(text.length), fc.nat(300));
+    let tryNumber = 10;
+    await fc.assert(
+      fc.asyncProperty(fc.array(chunk, { maxLength: 30 }), fc.nat(), async (chunks, seed) => {
+        tryNumber += 1;
+        const place = at({ tryNumber });
+        const send = (from: number, length: number) => logs.append(place, from, bytes(text.slice(from, from + length)));
+        await Promise.all(chunks.map(([from, length]) => send(from, length)));
+        // Then an agent that goes on from the length it was told, in chunks of some size.
+        for (let length = await logs.size(place); length < text.length;) {
+          ({ length } = await send(Math.max(0, length - (seed % 50)), 50 + (seed % 500)));
+        }
+        expect(await contents(place)).toBe(text);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('keeps the order of calls that were made at once', async () => {
+    const lines = Array.from({ length: 200 }, (_, index) => `line ${String(index).padStart(3, '0')}\n`);
+    await Promise.all(lines.map((line, index) => logs.append(PLACE, index * line.length, bytes(line))));
+    expect(await contents(PLACE)).toBe(lines.join(''));
+  });
+
+  it('keeps the logs of two tenants apart, although all ids are the same', async () => {
+    await logs.append(PLACE, 0, bytes('ours\n'));
+    await logs.append(at({ tenantId: 't2' }), 0, bytes('theirs\n'));
+    expect(await contents(PLACE)).toBe('ours\n');
+    expect(await contents(at({ tenantId: 't2' }))).toBe('theirs\n');
+  });
+
+  it('stays in its directory with ids that climb out of it', async () => {
+    const hostile = at({ dagId: '../../..', runId: '/etc/passwd', taskId: '..', tenantId: '.' });
+    await logs.append(hostile, 0, bytes('inside\n'));
+    expect(await contents(hostile)).toBe('inside\n');
+    const files = await readdir(dir, { recursive: true });
+    expect(files.filter((name) => name.endsWith('.log'))).toHaveLength(1);
+  });
+
+  it('keeps a bounded number of files open, and their places right', async () => {
+    const before = await openDescriptors();
+    const places = Array.from({ length: 300 }, (_, index) => at({ taskId: `task-${index}` }));
+    for (const place of places) await logs.append(place, 0, bytes(`${place.taskId}\n`));
+    expect((await openDescriptors()) - before).toBeLessThan(150);
+    await Promise.all(places.map((place) => logs.append(place, place.taskId.length + 1, bytes('more\n'))));
+    expect((await openDescriptors()) - before).toBeLessThan(150);
+    for (const place of places) expect(await contents(place)).toBe(`${place.taskId}\nmore\n`);
+    await logs.close();
+    expect(await openDescriptors()).toBeLessThanOrEqual(before);
+  });
+});
+
+describe('when the directory is not as it was', () => {
+  it('begins again after it vanished, instead of writing where nobody can read', async () => {
+    await logs.append(PLACE, 0, bytes('one\n'));
+    await rm(dir, { recursive: true });
+    expect(await contents(PLACE)).toBe('');
+    expect(await logs.size(PLACE)).toBe(0);
+    expect(await logs.append(PLACE, 4, bytes('two\n'))).toEqual({ length: 0 });
+    expect(await logs.append(PLACE, 0, bytes('two\n'))).toEqual({ length: 4 });
+    expect(await contents(PLACE)).toBe('two\n');
+  });
+
+  it('sees what another process wrote to the same log', async () => {
+    const other = createDiskLogStore({ dir });
+    await logs.append(PLACE, 0, bytes('one\n'));
+    await other.append(PLACE, 4, bytes('two\n'));
+    expect(await logs.append(PLACE, 8, bytes('three\n'))).toEqual({ length: 14 });
+    expect(await other.append(PLACE, 8, bytes('three\n'))).toEqual({ length: 14 });
+    expect(await contents(PLACE)).toBe('one\ntwo\nthree\n');
+    await other.close();
+  });
+
+  it('says what to do when the disk is full', async () => {
+    const full = await writeFile('/dev/full', 'x').catch((error: unknown) => error);
+    expect(full).toMatchObject({ code: 'ENOSPC' });
+    const explained = explainDiskError(full, '/logs');
+    expect(explained).toBeInstanceOf(LogStorageError);
+    expect(explained).toMatchObject({
+      message: expect.stringMatching(/\/logs: the disk is full: free some space/) as string,
+    });
+  });
+
+  it('says what to do when a file is in the way', async () => {
+    await writeFile(join(dir, 't1'), '');
+    await expect(logs.append(PLACE, 0, bytes('one\n'))).rejects.toThrow(LogStorageError);
+  });
+
+  it('neither reads nor writes through a symbolic link that somebody put there', async () => {
+    const folder = join(dir, 't1', 'etl', 'r1', 'load');
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(dir, 'secret'), 'secret');
+    await symlink(join(dir, 'secret'), join(folder, '1.log'));
+    await expect(contents(PLACE)).rejects.toThrow(/symbolic link/);
+    await expect(logs.append(PLACE, 6, bytes('x'))).rejects.toThrow(/symbolic link/);
+    expect(await readFile(join(dir, 'secret'), 'utf8')).toBe('secret');
+  });
+});
+
+describe('reading', () => {
+  it('gives the range that was asked for, in blocks', async () => {
+    const text = 'x'.repeat(200_000);
+    await logs.append(PLACE, 0, bytes(text));
+    const sizes: number[] = [];
+    for await (const block of logs.read(PLACE, { from: 10, to: 150_000 })) sizes.push(block.length);
+    expect(sizes.length).toBeGreaterThan(1);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(149_990);
+    expect(await contents(PLACE, { from: 199_998 })).toBe('xx');
+    expect(await contents(PLACE, { from: 300_000 })).toBe('');
+  });
+
+  it('closes the file when the reader leaves early', async () => {
+    await logs.append(PLACE, 0, bytes('x'.repeat(200_000)));
+    const before = await openDescriptors();
+    for (let round = 0; round < 20; round += 1) {
+      for await (const block of logs.read(PLACE)) {
+        expect(block.length).toBeGreaterThan(0);
+        break;
+      }
+    }
+    expect(await openDescriptors()).toBe(before);
+  });
+});
+
+describe('following', () => {
+  async function follow(store: LogStore, signal: AbortSignal, isOver: () => boolean, seen: string[]): Promise<void> {
+    for await (const block of followLog(store, PLACE, { from: 0, isOver: async () => isOver(), signal }))
+      seen.push(block.toString());
+  }
+
+  it.each(['in this process', 'in another one'])(
+    'shows all that is written %s, and ends with the attempt',
+    async (where) => {
+      const writer = where === 'in this process' ? logs : createDiskLogStore({ dir });
+      let over = false;
+      const seen: string[] = [];
+      const following = follow(logs, new AbortController().signal, () => over, seen);
+      let written = '';
+      for (let index = 0; index < 30; index += 1) {
+        const line = `line ${index}\n`;
+        await writer.append(PLACE, written.length, bytes(line));
+        written += line;
+        if (index % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      over = true;
+      await following;
+      expect(seen.join('')).toBe(written);
+      if (writer !== logs) await writer.close();
+    },
+  );
+
+  it('waits for a log that is not there yet, and can be stopped', async () => {
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const following = follow(logs, stop.signal, () => false, seen);
+    await logs.append(PLACE, 0, bytes('one\n'));
+    while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    stop.abort();
+    await following;
+    expect(seen).toEqual(['one\n']);
+  });
+});
+
+describe('removing', () => {
+  const left = async () => (await readdir(dir, { recursive: true })).filter((name) => name.endsWith('.log')).toSorted();
+  beforeEach(async () => {
+    const places = [
+      at({}),
+      at({ tryNumber: 2 }),
+      at({ mapIndex: 0 }),
+      at({ mapIndex: 1 }),
+      at({ taskId: 'loader' }),
+      at({ runId: 'r2' }),
+      at({ dagId: 'etl2' }),
+      at({ tenantId: 't2' }),
+    ];
+    for (const place of places) await logs.append(place, 0, bytes('x\n'));
+  });
+  const OTHERS = ['t1/etl/r1/loader/1.log', 't1/etl/r2/load/1.log', 't1/etl2/r1/load/1.log', 't2/etl/r1/load/1.log'];
+
+  it('takes a try, an instance, a task, a run or a DAG, and nothing else', async () => {
+    await logs.remove(at({}));
+    const instances = ['t1/etl/r1/load~0/1.log', 't1/etl/r1/load~1/1.log'];
+    expect(await left()).toEqual(['t1/etl/r1/load/2.log', ...instances, ...OTHERS].toSorted());
+    const { tryNumber: _try, ...instance } = at({ mapIndex: 0 });
+    await logs.remove(instance);
+    expect(await left()).toEqual(['t1/etl/r1/load/2.log', 't1/etl/r1/load~1/1.log', ...OTHERS].toSorted());
+    await logs.remove({ tenantId: 't1', dagId: 'etl', runId: 'r1', taskId: 'load' });
+    expect(await left()).toEqual(OTHERS);
+    await logs.remove({ tenantId: 't1', dagId: 'etl', runId: 'r1' });
+    expect(await left()).toEqual(OTHERS.slice(1));
+    await logs.remove({ tenantId: 't1', dagId: 'etl' });
+    expect(await left()).toEqual(OTHERS.slice(2));
+    await logs.remove({ tenantId: 't1', dagId: 'never there' });
+  });
+
+  it('leaves no empty folders, and a log can begin again at once', async () => {
+    await logs.remove({ tenantId: 't1', dagId: 'etl' });
+    await logs.remove({ tenantId: 't1', dagId: 'etl2' });
+    expect(await readdir(dir)).toEqual(['t2']);
+    expect(await logs.append(PLACE, 0, bytes('again\n'))).toEqual({ length: 6 });
+    expect(await contents(PLACE)).toBe('again\n');
+  });
+
+  it('removes by age only what is old, only logs, and the folders that they leave empty', async () => {
+    const old = new Date('2020-01-01T00:00:00Z');
+    await writeFile(join(dir, 'notes.log'), '');
+    await writeFile(join(dir, 't1', 'etl', 'r1', 'load', 'core.dump'), '');
+    await writeFile(join(dir, 't1', 'etl', '7.log'), '');
+    for (const name of [
+      'notes.log',
+      't1/etl/r1/load/core.dump',
+      't1/etl/7.log',
+      't1/etl/r1/load/1.log',
+      't2/etl/r1/load/1.log',
+    ])
+      await utimes(join(dir, name), old, old);
+    expect(await logs.sweep({ before: Date.parse('2021-01-01T00:00:00Z') })).toEqual({ removed: 2 });
+    const names = await readdir(dir, { recursive: true });
+    expect(names).toEqual(expect.arrayContaining(['notes.log', 't1/etl/r1/load/core.dump', 't1/etl/7.log']));
+    expect(names).toEqual(expect.arrayContaining(['t1/etl/r1/load/2.log', 't1/etl/r1/loader/1.log']));
+    expect(names.filter((name) => name.startsWith('t2') || name === 't1/etl/r1/load/1.log')).toEqual([]);
+  });
+
+  it('may run while logs are written: none of the new is lost', async () => {
+    const stopAt = Date.now() + 300;
+    const sweeping = (async () => {
+      while (Date.now() < stopAt) await logs.sweep({ before: Date.parse('2021-01-01T00:00:00Z') });
+    })();
+    const old = new Date('2020-01-01T00:00:00Z');
+    let count = 0;
+    while (Date.now() < stopAt) {
+      const place = at({ runId: `busy-${count}` });
+      await logs.append(place, 0, bytes('x\n'));
+      await utimes(join(dir, 't1', 'etl', `busy-${count}`, 'load', '1.log'), old, old).catch(() => {});
+      const fresh = at({ runId: `busy-${count}`, tryNumber: 2 });
+      await logs.append(fresh, 0, bytes('fresh\n'));
+      expect(await contents(fresh)).toBe('fresh\n');
+      count += 1;
+    }
+    await sweeping;
+    expect(count).toBeGreaterThan(3);
+  });
+});

@@ -1,0 +1,189 @@
+/**
+ * Task logs as files below one directory.
+ *
+ * An acknowledged append is in the hands of the operating system: it survives the end of this process, however sudden. It is
+ * not flushed to the disk each time; that would cost milliseconds per line to guard against a power cut only.
+ */
+import { constants } from 'node:fs';
+import { open, opendir, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { explainDiskError } from './disk-errors.ts';
+import { createOpenFiles } from './open-files.ts';
+import { encodeName, isFolderOfTask, isLogFile, placeSegments } from './place.ts';
+import type { LogPlace, LogScope } from './place.ts';
+import type { LogStore } from './store.ts';
+import { createWatchers } from './watchers.ts';
+
+/** Small enough that what is done with one block holds up nobody; large enough that reading is not the cost. */
+const BLOCK_BYTES = 64 * 1024;
+const MAX_OPEN_FILES = 128;
+/** Folders between the directory and the files: tenant, dag, run, task. */
+const DEPTH = 4;
+
+export type DiskLogOptions = {
+  dir: string;
+  prefix?: string;
+  caseSensitive?: boolean;
+};
+
+export function createDiskLogStore(options: DiskLogOptions): LogStore {
+  const names = { caseSensitive: options.caseSensitive ?? !['darwin', 'win32'].includes(process.platform) };
+  const prefix = (options.prefix ?? '').split('/').filter((part) => part !== '');
+  const root = join(options.dir, ...prefix.map((part) => encodeName(part, { caseSensitive: true })));
+  const files = createOpenFiles({ max: MAX_OPEN_FILES });
+  const watchers = createWatchers();
+  const pathOf = (place: LogPlace) => join(root, ...placeSegments(place, names));
+  const explained = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw explainDiskError(error, root);
+    });
+
+  async function append(place: LogPlace, offset: number, bytes: Uint8Array): Promise<{ length: number }> {
+    if (!Number.isSafeInteger(offset) || offset < 0) throw new RangeError(`offset ${offset} is not a place in a log`);
+    const path = pathOf(place);
+    const length = await files.use(path, async (file, size) => {
+      if (offset > size) return size;
+      const rest = bytes.subarray(Math.min(size - offset, bytes.length));
+      await writeAll(file, rest, size);
+      return size + rest.length;
+    });
+    watchers.tell(path);
+    return { length };
+  }
+
+  async function remove(scope: LogScope): Promise<void> {
+    for (const path of await pathsOf(root, scope, names)) {
+      await files.forget(path);
+      await rm(path, { recursive: true, force: true });
+      await removeEmptyFolders(dirname(path), root);
+    }
+  }
+
+  return {
+    append: (place, offset, bytes) => explained(append(place, offset, bytes)),
+    size: (place) => explained(sizeOf(pathOf(place))),
+    async *read(place, { from = 0, to = Number.POSITIVE_INFINITY } = {}) {
+      const file = await explained(openToRead(pathOf(place)));
+      if (!file) return;
+      try {
+        yield* blocksOf(file, from, to);
+      } finally {
+        await file.close();
+      }
+    },
+    watch: (place) => watchers.watch(pathOf(place)),
+    remove: (scope) => explained(remove(scope)),
+    sweep: (input) => explained(sweepFolder(root, DEPTH, input)),
+    close: () => files.close(),
+  };
+}
+
+const isMissing = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (isMissing(error)) return 0;
+    throw error;
+  }
+}
+
+async function openToRead(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+async function* blocksOf(file: FileHandle, from: number, to: number): AsyncGenerator<Buffer> {
+  for (let at = from; at < to;) {
+    const block = Buffer.allocUnsafe(Math.min(BLOCK_BYTES, to - at));
+    const { bytesRead } = await file.read(block, 0, block.length, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield block.subarray(0, bytesRead);
+  }
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
+}
+
+/** The files and folders that hold a scope. */
+async function pathsOf(root: string, scope: LogScope, names: { caseSensitive: boolean }): Promise<string[]> {
+  const { tenantId, dagId, runId, taskId, mapIndex, tryNumber } = scope;
+  const dag = join(root, encodeName(tenantId, names), encodeName(dagId, names));
+  if (runId === undefined) return [dag];
+  const run = join(dag, encodeName(runId, names));
+  if (taskId === undefined) return [run];
+  const folders =
+    mapIndex === undefined
+      ? (await entriesOf(run)).map(({ name }) => name).filter((name) => isFolderOfTask(name, taskId, names))
+      : placeSegments({ tenantId, dagId, runId, taskId, mapIndex, tryNumber: 1 }, names).slice(-2, -1);
+  return folders.map((folder) => join(run, folder, ...(tryNumber === undefined ? [] : [`${tryNumber}.log`])));
+}
+
+async function entriesOf(folder: string): Promise<{ name: string; isFolder: boolean }[]> {
+  try {
+    const entries: { name: string; isFolder: boolean }[] = [];
+    for await (const entry of await opendir(folder)) entries.push({ name: entry.name, isFolder: entry.isDirectory() });
+    return entries;
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** Only what lies where logs lie and is named like one: the directory may hold other things. */
+async function sweepFolder(
+  folder: string,
+  depth: number,
+  input: { before: number; signal?: AbortSignal },
+): Promise<{ removed: number }> {
+  let removed = 0;
+  for (const { name, isFolder } of await entriesOf(folder)) {
+    if (input.signal?.aborted) return { removed };
+    const path = join(folder, name);
+    if (depth > 0 && isFolder) {
+      const below = await sweepFolder(path, depth - 1, input);
+      removed += below.removed;
+      if (below.removed > 0) await rmdir(path).catch(ignoreExpected);
+    } else if (depth === 0 && !isFolder && isLogFile(name) && (await lastWritten(path)) < input.before) {
+      await unlink(path).catch(ignoreExpected);
+      removed += 1;
+    }
+  }
+  return { removed };
+}
+
+async function lastWritten(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (isMissing(error)) return Number.POSITIVE_INFINITY; // somebody else removed it
+    throw error;
+  }
+}
+
+async function removeEmptyFolders(folder: string, root: string): Promise<void> {
+  for (let path = folder; path.startsWith(root) && path !== root; path = dirname(path)) {
+    try {
+      await rmdir(path);
+    } catch (error) {
+      return ignoreExpected(error);
+    }
+  }
+}
+
+/** Not empty, or gone already: both are fine when tidying up. */
+function ignoreExpected(error: unknown): void {
+  if (!isMissing(error) && !['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+}

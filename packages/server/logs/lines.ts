@@ -1,0 +1,73 @@
+/**
+ * Bytes to lines, in batches of one block each: an `await` per line would cost more than the line. A line longer than the
+ * limit is cut, because nobody reads it whole and a single one must not fill the memory.
+ */
+export type Line = {
+  /** Without the line break. */
+  text: string;
+  /** Bytes that were left out at its end. */
+  cutBytes: number;
+};
+
+export const MAX_LINE_BYTES = 1024 * 1024;
+const NEWLINE = 0x0a;
+
+export async function* linesOf(
+  blocks: AsyncIterable<Buffer>,
+  { maxBytes = MAX_LINE_BYTES }: { maxBytes?: number } = {},
+): AsyncGenerator<Line[]> {
+  const open = new OpenLine(maxBytes);
+  for await (const block of blocks) {
+    const first = block.indexOf(NEWLINE);
+    if (first === -1) {
+      open.add(block);
+      continue;
+    }
+    const last = block.lastIndexOf(NEWLINE);
+    open.add(block.subarray(0, first));
+    const lines = [open.take()];
+    if (last > first) {
+      const texts = block.toString('utf8', first + 1, last).split('\n');
+      for (const text of texts) lines.push(text.length > maxBytes ? cut(text, maxBytes) : { text, cutBytes: 0 });
+    }
+    open.add(block.subarray(last + 1));
+    yield lines;
+  }
+  if (!open.isEmpty()) yield [open.take()];
+}
+
+function cut(text: string, maxLength: number): Line {
+  const kept = text.slice(0, maxLength).toWellFormed();
+  return { text: kept, cutBytes: Buffer.byteLength(text.slice(maxLength)) };
+}
+
+/** The line whose end has not come yet. */
+class OpenLine {
+  readonly #maxBytes: number;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #cutBytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(part: Buffer): void {
+    const kept = part.subarray(0, this.#maxBytes - this.#bytes);
+    if (kept.length > 0) this.#parts.push(kept);
+    this.#bytes += kept.length;
+    this.#cutBytes += part.length - kept.length;
+  }
+
+  isEmpty(): boolean {
+    return this.#bytes === 0;
+  }
+
+  take(): Line {
+    const line = { text: Buffer.concat(this.#parts).toString('utf8'), cutBytes: this.#cutBytes };
+    this.#parts = [];
+    this.#bytes = 0;
+    this.#cutBytes = 0;
+    return line;
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * One stored line: a record as JSON (`{"timestamp","level","logger","event",…}`). Whatever a line holds, readers get a record
+ * they can show: the web UI gives up on a whole log over one line without `event`, with a null `logger`, or with an
+ * `error_detail` of another shape, and Airflow's client over a timestamp that is none.
+ */
+import type { Line } from './lines.ts';
+
+export type LogRecord = {
+  readonly event: string;
+  readonly timestamp?: string | null;
+  readonly level?: string;
+  readonly logger?: string;
+  readonly error_detail?: readonly ErrorDetail[];
+  readonly [key: string]: unknown;
+};
+
+type ErrorDetail = {
+  exc_type?: unknown;
+  exc_value?: unknown;
+  frames: { filename?: unknown; lineno?: unknown; name?: unknown }[];
+};
+
+export type ReadRecord = {
+  record: LogRecord;
+  /** As one line of JSON: what was stored, where that will do. */
+  json: string;
+};
+
+/** Of a line that was too long to be kept, or is no record: this much is shown. */
+const SHOWN_OF_CUT_LINE = 10_000;
+const TIMESTAMP = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)$/;
+
+/** Undefined for a blank line. */
+export function readRecord({ text, cutBytes }: Line): ReadRecord | undefined {
+  if (cutBytes > 0) {
+    const bytes = Buffer.byteLength(text) + cutBytes;
+    return plain(`${text.slice(0, SHOWN_OF_CUT_LINE).toWellFormed()}… (a line of ${bytes} bytes, cut)`);
+  }
+  if (text === '' || text.trim() === '') return undefined;
+  const value = parsed(text);
+  if (!isObject(value)) return plain(text);
+  const record = showable(value);
+  return record === value ? { record: value as LogRecord, json: text } : { record, json: JSON.stringify(record) };
+}
+
+function plain(event: string): ReadRecord {
+  const record = { timestamp: null, event };
+  return { record, json: JSON.stringify(record) };
+}
+
+function parsed(text: string): unknown {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // torn by a crash, or not written by an agent
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The value itself when nothing is wrong with it. */
+function showable(value: Record<string, unknown>): LogRecord {
+  const wrong = Object.keys(CHECKED).filter((key) => value[key] !== undefined && !CHECKED[key]?.(value[key]));
+  if (wrong.length === 0 && typeof value['event'] === 'string') return value as LogRecord;
+  const kept = Object.fromEntries(Object.entries(value).filter(([key]) => !wrong.includes(key)));
+  return { ...kept, event: textOf(value['event']) };
+}
+
+const CHECKED: Record<string, (value: unknown) => boolean> = {
+  timestamp: (value) => value === null || isTimestamp(value),
+  level: (value) => typeof value === 'string',
+  logger: (value) => typeof value === 'string',
+  error_detail: (value) =>
+    Array.isArray(value) && value.every((part) => isObject(part) && Array.isArray(part['frames'])),
+};
+
+const isTimestamp = (value: unknown): boolean =>
+  typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value));
+
+function textOf(event: unknown): string {
+  if (event === undefined || event === null) return '';
+  return typeof event === 'string' ? event : JSON.stringify(event);
+}
+
+/** Said once by the page or path a log is read under, not on every line. */
+const NOT_IN_TEXT = new Set(
+  (
+    'timestamp level event logger filename lineno loc chan error_detail ' +
+    'ti_id dag_id task_id run_id try_number map_index'
+  ).split(' '),
+);
+
+/** For people: `[2026-11-15T06:31:12.123456Z] INFO - message key=value`, as many lines as the message has. */
+export function textLines(record: LogRecord): string[] {
+  const { timestamp, level, event } = record;
+  const [first = '', ...rest] = event.split(/\r?\n/);
+  if (rest.at(-1) === '') rest.pop(); // a message that ends with a line break does not have an empty line
+  const when = timestamp ? `[${timestamp}] ` : '';
+  const importance = level ? `${level.toUpperCase()} - ` : '';
+  return [`${when}${importance}${first}${extras(record)}`, ...rest, ...traceback(record)];
+}
+
+function extras(record: LogRecord): string {
+  let text = '';
+  for (const [key, value] of Object.entries(record)) {
+    if (NOT_IN_TEXT.has(key) || value === undefined) continue;
+    text += ` ${key}=${typeof value === 'string' ? value.replaceAll('\n', String.raw`\n`) : JSON.stringify(value)}`;
+  }
+  return text;
+}
+
+/** Only when the message does not have it already. */
+function traceback({ event, error_detail: errors }: LogRecord): string[] {
+  if (!errors || event.includes('Traceback (most recent call last)')) return [];
+  return errors.flatMap(({ exc_type: type, exc_value: value, frames }) => [
+    'Traceback (most recent call last):',
+    ...frames.map((frame) => `  File "${show(frame?.filename)}", line ${show(frame?.lineno)}, in ${show(frame?.name)}`),
+    `${show(type)}: ${show(value)}`,
+  ]);
+}
+
+const show = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '?'));

@@ -1,0 +1,38 @@
+/** What keeps task logs. One interface, several backends; readers are built on it (lines, tail, search, follow). */
+import type { LogPlace, LogScope } from './place.ts';
+
+export type LogStore = {
+  /**
+   * Adds bytes that belong at `offset`. Those that are there already are skipped, so a call whose answer was lost is
+   * simply made again. Answers how long the log is now; less than `offset` means that bytes before it are missing, and
+   * nothing was written: go on from there.
+   */
+  append(place: LogPlace, offset: number, bytes: Uint8Array): Promise<{ length: number }>;
+  /** In bytes; 0 when nothing was written yet. */
+  size(place: LogPlace): Promise<number>;
+  /** In blocks, read as they are asked for. Ends where the log ended when it was reached; a missing log is empty. */
+  read(place: LogPlace, range?: ByteRange): AsyncGenerator<Buffer>;
+  /** Tells when the log may have grown. In this process at once; elsewhere nobody tells, so look now and then. */
+  watch(place: LogPlace): LogWatch;
+  remove(scope: LogScope): Promise<void>;
+  /** Removes logs that nobody has written to since `before` (epoch milliseconds). */
+  sweep(input: { before: number; signal?: AbortSignal }): Promise<{ removed: number }>;
+  close(): Promise<void>;
+};
+
+/** `to` is exclusive. */
+export type ByteRange = { from?: number; to?: number };
+
+export type LogWatch = {
+  /** Resolves when something was appended since the last call, when the time is up, or when the signal says so. */
+  next(input: { withinMs: number; signal?: AbortSignal }): Promise<void>;
+  close(): void;
+};
+
+/** The backend cannot do its work: full, not there, not allowed. The message is for the operator. */
+export class LogStorageError extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = 'LogStorageError';
+  }
+}

@@ -1,0 +1,51 @@
+/** Who waits for which log to grow, within this process. */
+import type { LogWatch } from './store.ts';
+
+export type Watchers = { watch(path: string): LogWatch; tell(path: string): void };
+
+type Watcher = { told: boolean; wake: (() => void) | undefined };
+
+export function createWatchers(): Watchers {
+  const byPath = new Map<string, Set<Watcher>>();
+
+  function watch(path: string): LogWatch {
+    const watcher: Watcher = { told: false, wake: undefined };
+    const others = byPath.get(path) ?? new Set();
+    byPath.set(path, others.add(watcher));
+    return {
+      async next({ withinMs, signal }) {
+        // Told between two calls counts: otherwise a follower that was busy sending would miss it.
+        if (!watcher.told && !signal?.aborted) await woken(watcher, withinMs, signal);
+        watcher.told = false;
+      },
+      close() {
+        others.delete(watcher);
+        if (others.size === 0 && byPath.get(path) === others) byPath.delete(path);
+      },
+    };
+  }
+
+  return {
+    watch,
+    tell(path) {
+      for (const watcher of byPath.get(path) ?? []) {
+        watcher.told = true;
+        watcher.wake?.();
+      }
+    },
+  };
+}
+
+function woken(watcher: Watcher, withinMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      watcher.wake = undefined;
+      resolve();
+    };
+    const timer = setTimeout(done, withinMs);
+    signal?.addEventListener('abort', done, { once: true });
+    watcher.wake = done;
+  });
+}
