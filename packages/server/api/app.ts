@@ -10,6 +10,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { installAccessControl, requireAccessDeclarations } from './access.ts';
 import type { AccessOptions } from './access.ts';
 import { registerConnections } from './connections.ts';
+import { registerDagRuns } from './dag-runs.ts';
 import { registerDagSources } from './dag-sources.ts';
 import { registerDagTags } from './dag-tags.ts';
 import { registerDagVersions } from './dag-versions.ts';
@@ -111,6 +112,7 @@ function registerResources(app: App, services: Services): void {
   registerDagVersions(app, services);
   registerDagSources(app, services);
   registerDagTags(app, services);
+  registerDagRuns(app, services);
   registerTasks(app, services);
   registerImportErrors(app, services);
   registerDagWarnings(app, services);

@@ -43,7 +43,7 @@ export function dagBody(dag: DagRow): DagBody {
   };
 }
 
-export const versionBody = (version: DagVersionRow) => ({
+export const versionBody = (version: Omit<DagVersionRow, 'content_hash' | 'image'>) => ({
   id: version.id,
   version_number: version.version_number,
   dag_id: version.dag_id,

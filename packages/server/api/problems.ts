@@ -58,6 +58,10 @@ function asApiError(error: FastifyError): ApiError {
     case '22021': // Postgres cannot store U+0000; from a path or query, as bodies with it are refused before
     case '22P05': // the same inside JSON
       return new ApiError('invalid_request', 'text must not contain the character U+0000');
+    case '22007': // what is no date, or none that Postgres knows; schemas check what comes in, specs of DAGs are not checked that way
+    case '22008':
+    case '22009':
+      return new ApiError('invalid_request', 'a date is not valid, or outside the years 1 to 9999');
     case '22003': // a number that its column cannot hold; schemas bound what comes in, specs of DAGs are not bounded that way
       return new ApiError('invalid_request', 'a number is larger than can be stored');
     default:

@@ -28,9 +28,12 @@ const STORABLE_FORMATS = {
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
 };
 
-function isDateTime(text: string): boolean {
-  const [, day] = /^(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$/i.exec(text) ?? [];
-  if (day === undefined || Number.isNaN(Date.parse(text))) return false;
+export function isDateTime(text: string): boolean {
+  // Postgres knows no offset of sixteen hours and more.
+  const [, day] = /^(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-](?:0\d|1[0-5]):?\d\d)$/i.exec(text) ?? [];
+  if (day === undefined) return false;
+  const year = new Date(text).getUTCFullYear();
+  if (!(year >= 1 && year <= 9_999)) return false; // also when it is no date at all
   // `Date` takes 30 February for a day in March.
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }

@@ -66,6 +66,20 @@ export function findVersion(db: TenantDb, dagId: string, versionNumber?: number)
   ).executeTakeFirst();
 }
 
+/** The version a run is bound to, and those of instances that ran before it was re-bound; oldest first. */
+export function versionsOfRun(
+  db: TenantDb,
+  run: { id: number; dag_id: string; version_number: number },
+): Promise<DagVersionRow[]> {
+  const used = db.selectFrom('task_instances').select('version_number').where('run', '=', run.id).distinct();
+  return selectVersions(db)
+    .select(COLUMNS)
+    .where('v.dag_id', '=', run.dag_id)
+    .where((eb) => eb.or([eb('v.version_number', '=', run.version_number), eb('v.version_number', 'in', used)]))
+    .orderBy('v.version_number')
+    .execute();
+}
+
 export type VersionText = { version_number: number; spec: string; source: string | null };
 
 export function findVersionText(db: TenantDb, dagId: string, versionNumber?: number): Promise<VersionText | undefined> {

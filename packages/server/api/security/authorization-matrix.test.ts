@@ -116,8 +116,14 @@ describe('the API document', () => {
   it('asks for a writing permission wherever something is written', () => {
     const writing = guarded().filter((operation) => !['GET', 'HEAD'].includes(operation.method));
     const lax = writing.filter((operation) => !operation.access.startsWith('write:')).map((operation) => operation.id);
-    // Things callers do to themselves only.
-    expect(lax.toSorted()).toEqual(['change_password', 'favorite_dag', 'renew_token', 'unfavorite_dag']);
+    // Things callers do to themselves only, and lists whose filters are too long for a URL.
+    expect(lax.toSorted()).toEqual([
+      'change_password',
+      'favorite_dag',
+      'get_list_dag_runs_batch',
+      'renew_token',
+      'unfavorite_dag',
+    ]);
   });
 });
 

@@ -1,0 +1,140 @@
+/** Runs: lists, by query and by body, and one run. `~` in place of a DAG's id is all DAGs of the caller's tenant. */
+import { Type } from 'typebox';
+import { findDag } from '../db/dags.ts';
+import { findRun, listRuns, listRunsFrom, sortKeysOf } from '../db/dag-runs.ts';
+import type { DagRunRow, RunOrder } from '../db/dag-runs.ts';
+import type { RunFilter } from '../db/dag-run-filters.ts';
+import { versionsOfRun } from '../db/dag-versions.ts';
+import type { TenantDb } from '../db/database.ts';
+import { databaseOf } from './access.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { versionBody } from './dag-bodies.ts';
+import { runBody } from './dag-run-bodies.ts';
+import { ALL, RunListQuery, filterOfBatch, filterOfQuery, runOrder } from './dag-run-filters.ts';
+import { DagRun, DagRunCollection, DagRunsBatch } from './dag-run-schemas.ts';
+import type { DagRunBody } from './dag-run-schemas.ts';
+import { noSuchDag } from './dags.ts';
+import { ApiError } from './errors.ts';
+import type { App, Services } from './services.ts';
+
+export const RUN_TAGS = ['DAG runs'];
+export const RunParams = Type.Object({ dag_id: Type.String(), dag_run_id: Type.String() });
+
+export function registerDagRuns(app: App, services: Services): void {
+  registerLists(app, services);
+  registerGet(app, services);
+}
+
+export const noSuchRun = ({ dag_id: dagId, dag_run_id: runId }: { dag_id: string; dag_run_id: string }): ApiError =>
+  new ApiError('not_found', `The DagRun with dag_id: \`${dagId}\` and run_id: \`${runId}\` was not found`);
+
+export async function existingRun(db: TenantDb, params: { dag_id: string; dag_run_id: string }): Promise<DagRunRow> {
+  const run = await findRun(db, params.dag_id, params.dag_run_id);
+  if (!run) throw noSuchRun(params);
+  return run;
+}
+
+/** One run with every version its instances are of: more than one after a part of it was cleared to the newest. */
+export async function wholeRunBody(db: TenantDb, run: DagRunRow): Promise<DagRunBody> {
+  const versions = await versionsOfRun(db, run);
+  return runBody(run, versions.map(versionBody));
+}
+
+function registerLists(app: App, { db }: Services): void {
+  app.get(
+    '/api/v2/dags/:dag_id/dagRuns',
+    {
+      config: { access: 'read:dag_run' },
+      schema: {
+        operationId: 'get_dag_runs',
+        tags: RUN_TAGS,
+        summary: 'List runs of a DAG, newest first; `~` for all DAGs',
+        params: Type.Object({ dag_id: Type.String() }),
+        querystring: RunListQuery,
+        response: { 200: DagRunCollection },
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, db);
+      const { dag_id: dagId } = request.params;
+      const { limit, offset, cursor, order_by: keys } = request.query;
+      const [filter, order] = [filterOfQuery(dagId, request.query), runOrder(keys)];
+      const answer =
+        cursor === undefined
+          ? await pageByNumber(scope, { filter, order, limit, offset })
+          : await pageByPlace(scope, { filter, order, limit, cursor });
+      if (answer.dag_runs.length === 0) await refuseUnknownDag(scope, dagId);
+      return answer;
+    },
+  );
+
+  app.post(
+    '/api/v2/dags/:dag_id/dagRuns/list',
+    {
+      config: { access: 'read:dag_run' },
+      schema: {
+        operationId: 'get_list_dag_runs_batch',
+        tags: RUN_TAGS,
+        summary: 'List runs by a filter that is too long for a URL; `~` for all DAGs',
+        params: Type.Object({ dag_id: Type.String() }),
+        body: DagRunsBatch,
+        response: { 200: DagRunCollection },
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, db);
+      const { dag_id: dagId } = request.params;
+      const { page_limit: limit, page_offset: offset, order_by: key } = request.body;
+      const filter = filterOfBatch(dagId, request.body);
+      const answer = await pageByNumber(scope, { filter, order: runOrder(key ? [key] : undefined), limit, offset });
+      if (answer.dag_runs.length === 0) await refuseUnknownDag(scope, dagId);
+      return answer;
+    },
+  );
+}
+
+/** Asked only when a list is empty: a DAG that has runs exists. */
+async function refuseUnknownDag(db: TenantDb, dagId: string): Promise<void> {
+  if (dagId !== ALL && !(await findDag(db, dagId))) throw noSuchDag(dagId);
+}
+
+async function pageByNumber(
+  db: TenantDb,
+  query: { filter: RunFilter; order: RunOrder; limit: number; offset: number },
+) {
+  const { runs, total } = await listRuns(db, query);
+  return { dag_runs: runs.map((run) => runBody(run)), total_entries: total, next_cursor: null, previous_cursor: null };
+}
+
+async function pageByPlace(db: TenantDb, query: { filter: RunFilter; order: RunOrder; limit: number; cursor: string }) {
+  const { order, cursor } = query;
+  const name = order.map(({ column, direction }) => (direction === 'desc' ? `-${column}` : column)).join();
+  const place = decodeCursor(cursor, name, sortKeysOf(order));
+  const { runs, previous, next } = await listRunsFrom(db, { ...query, place });
+  return {
+    dag_runs: runs.map((run) => runBody(run)),
+    total_entries: null,
+    next_cursor: next && encodeCursor(name, next),
+    previous_cursor: previous && encodeCursor(name, previous),
+  };
+}
+
+function registerGet(app: App, { db }: Services): void {
+  app.get(
+    '/api/v2/dags/:dag_id/dagRuns/:dag_run_id',
+    {
+      config: { access: 'read:dag_run' },
+      schema: {
+        operationId: 'get_dag_run',
+        tags: RUN_TAGS,
+        summary: 'Get a run',
+        params: RunParams,
+        response: { 200: DagRun },
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, db);
+      return wholeRunBody(scope, await existingRun(scope, request.params));
+    },
+  );
+}

@@ -1,0 +1,65 @@
+/**
+ * Paging by place instead of by number: a page begins after the last row of the one before, wherever that row stands now.
+ * Rows that are added or removed meanwhile neither repeat nor hide others, and the last page costs what the first does.
+ *
+ * A place is the values of the sort keys in one row; the last key must be unique. Nulls come last in both directions.
+ */
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
+
+export type Direction = 'asc' | 'desc';
+export type PlaceValue = string | number | null;
+
+export type SortKey = {
+  /** As the query calls it: a column with its table, or an expression over some. */
+  readonly expression: RawBuilder<unknown>;
+  readonly type: 'timestamptz' | 'text' | 'float8' | 'bigint';
+  readonly nullable: boolean;
+  readonly direction: Direction;
+};
+
+/** Where a page begins: after a place (`forward`), or so that it ends before it. */
+export type Place = { readonly values: readonly PlaceValue[]; readonly backward: boolean };
+
+/** `order by` of a page. A page that ends before a place is read from its end: turn its rows round afterwards. */
+export const orderOf = (keys: readonly SortKey[], backward = false): RawBuilder<unknown> =>
+  sql.join(
+    keys.map(({ expression, nullable, direction }) => {
+      const order = sql.raw((direction === 'asc') === backward ? 'desc' : 'asc');
+      // Only where there can be nulls: an index is in this order by itself for columns that have none.
+      return nullable
+        ? sql`${expression} ${order} nulls ${sql.raw(backward ? 'first' : 'last')}`
+        : sql`${expression} ${order}`;
+    }),
+  );
+
+/** The rows beyond the place, as a condition. */
+export function beyond(keys: readonly SortKey[], { values, backward }: Place): RawBuilder<boolean> {
+  const alternatives = keys.flatMap((key, index) => {
+    const further = furtherThan(key, values[index] ?? null, backward);
+    if (!further) return [];
+    const equal = keys.slice(0, index).map((earlier, place) => equalTo(earlier, values[place] ?? null));
+    return [sql`(${sql.join([...equal, further], sql` and `)})`];
+  });
+  if (alternatives.length === 0) return sql<boolean>`false`;
+  const [first] = keys;
+  const bound = first && !first.nullable ? boundOf(first, values[0] ?? null, backward) : sql`true`;
+  // The bound says nothing new, but it is what an index on the first key can start from; an `or` is not.
+  return sql<boolean>`(${bound} and (${sql.join(alternatives, sql` or `)}))`;
+}
+
+const cast = ({ type }: SortKey, value: PlaceValue): RawBuilder<unknown> => sql`${value}::${sql.raw(type)}`;
+
+const equalTo = (key: SortKey, value: PlaceValue): RawBuilder<unknown> =>
+  value === null ? sql`${key.expression} is null` : sql`${key.expression} = ${cast(key, value)}`;
+
+/** Undefined: nothing is. */
+function furtherThan(key: SortKey, value: PlaceValue, backward: boolean): RawBuilder<unknown> | undefined {
+  if (value === null) return backward ? sql`${key.expression} is not null` : undefined;
+  const operator = sql.raw((key.direction === 'asc') === backward ? '<' : '>');
+  const further = sql`${key.expression} ${operator} ${cast(key, value)}`;
+  return key.nullable && !backward ? sql`(${further} or ${key.expression} is null)` : further;
+}
+
+const boundOf = (key: SortKey, value: PlaceValue, backward: boolean): RawBuilder<unknown> =>
+  sql`${key.expression} ${sql.raw((key.direction === 'asc') === backward ? '<=' : '>=')} ${cast(key, value)}`;
