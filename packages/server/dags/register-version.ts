@@ -8,10 +8,9 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '@svc/spec/canonical.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
-import { instantFromDate, instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
-import type { Instant } from '@svc/spec/timetables/instant.ts';
-import { nextRun } from '@svc/spec/timetables/next-run.ts';
+import { instantFromDate, instantFromIso } from '@svc/spec/timetables/instant.ts';
 import { description, summary } from '@svc/spec/timetables/presentation.ts';
+import type { DataInterval } from '@svc/spec/timetables/types.ts';
 import { timetableProblems } from '@svc/spec/timetables/validate.ts';
 import { validateSpec } from '@svc/spec/validate.ts';
 import { recordAudit } from '../db/audit-log.ts';
@@ -22,7 +21,9 @@ import { replaceDagWarnings } from '../db/dag-warnings.ts';
 import { lockDag, upsertDag } from '../db/dags.ts';
 import type { DagValues } from '../db/dags.ts';
 import type { TenantDb } from '../db/database.ts';
+import { lastAutomatedInterval, lockDagRow } from '../db/due-dags.ts';
 import { deleteImportError } from '../db/import-errors.ts';
+import { nextRunColumns, runAfterInterval } from '../scheduling/dag-schedule.ts';
 
 export type Artifact = {
   spec: object;
@@ -43,9 +44,9 @@ const DEFAULT_BUNDLE = 'dags';
 
 export async function registerVersion(
   db: TenantDb,
-  input: { dagId: string; artifact: Artifact; actor: Actor },
+  input: { dagId: string; artifact: Artifact; actor: Actor; /** For tests of schedules. */ now?: Date },
 ): Promise<Registration> {
-  const { dagId, artifact, actor } = input;
+  const { dagId, artifact, actor, now = new Date() } = input;
   const problems = problemsOf(artifact.spec, dagId);
   if (problems.length > 0) return { kind: 'refused', problems };
   const spec = artifact.spec as CompiledSpec;
@@ -58,10 +59,12 @@ export async function registerVersion(
     .digest('hex');
   return db.transaction().execute(async (trx) => {
     await lockDag(trx, dagId);
+    await lockDagRow(trx, dagId);
     const current = await findVersion(trx, dagId);
     const isNew = current?.content_hash !== contentHash;
     const versionNumber = (current?.version_number ?? 0) + (isNew ? 1 : 0);
-    const values = dagValues({ spec, artifact, versionNumber });
+    const lastInterval = await lastIntervalOf(trx, dagId);
+    const values = dagValues({ spec, artifact, versionNumber, lastInterval, now });
     await upsertDag(trx, values);
     const warnings = (artifact.warnings ?? []).map((message) => ({ type: 'runtime varying value', message }));
     await replaceDagWarnings(trx, dagId, warnings);
@@ -103,23 +106,31 @@ function problemsOf(value: object, dagId: string): string[] {
   ];
 }
 
+/** A new version goes on where the last one stood: what has run is not run again. */
+async function lastIntervalOf(trx: TenantDb, dagId: string): Promise<DataInterval | null> {
+  const last = await lastAutomatedInterval(trx, dagId);
+  const start = last && instantFromIso(last.start);
+  const end = last && instantFromIso(last.end);
+  return start === null || end === null ? null : { start, end };
+}
+
 function dagValues({
   spec,
   artifact,
   versionNumber,
+  lastInterval,
+  now,
 }: {
   spec: CompiledSpec;
   artifact: Artifact;
   versionNumber: number;
+  lastInterval: DataInterval | null;
+  now: Date;
 }): DagValues {
-  const { dag } = spec;
-  const next = nextRun(spec.schedule, {
-    lastInterval: null,
-    earliest: instantOf(dag.start_date),
-    latest: instantOf(dag.end_date),
-    catchup: dag.catchup,
-    now: instantFromDate(new Date()),
-  });
+  const { dag, schedule: timetable } = spec;
+  const schedule = { timetable, catchup: dag.catchup, start_date: dag.start_date, end_date: dag.end_date };
+  const isScheduled = dag.allowed_run_types?.includes('scheduled') ?? true;
+  const next = isScheduled ? runAfterInterval(schedule, lastInterval, instantFromDate(now)) : null;
   return {
     dag_id: dag.dag_id,
     display_name: dag.display_name,
@@ -132,22 +143,18 @@ function dagValues({
     tags: dag.tags,
     // Airflow's default: a new DAG waits until somebody has looked at it.
     is_paused: dag.is_paused_upon_creation ?? true,
-    timetable: JSON.stringify(spec.schedule),
-    timetable_summary: summary(spec.schedule),
-    timetable_description: description(spec.schedule),
+    timetable: JSON.stringify(timetable),
+    timetable_summary: summary(timetable),
+    timetable_description: description(timetable),
     catchup: dag.catchup,
+    start_date: dag.start_date,
+    end_date: dag.end_date,
     max_active_runs: dag.max_active_runs,
     max_active_tasks: dag.max_active_tasks,
     max_consecutive_failed_dag_runs: dag.max_consecutive_failed_dag_runs,
     has_task_concurrency_limits: dag.has_task_concurrency_limits,
-    next_dagrun_logical_date: timestamp(next?.logicalDate),
-    next_dagrun_data_interval_start: timestamp(next?.dataInterval.start),
-    next_dagrun_data_interval_end: timestamp(next?.dataInterval.end),
-    next_dagrun_run_after: timestamp(next?.runAfter),
+    ...nextRunColumns(next),
     current_version: versionNumber,
     last_parse_seconds: artifact.parse_seconds ?? null,
   };
 }
-
-const instantOf = (text: string | null): Instant | null => (text === null ? null : instantFromIso(text));
-const timestamp = (at: Instant | undefined): string | null => (at === undefined ? null : instantToIso(at));

@@ -7,6 +7,7 @@ import { Migrator } from 'kysely/migration';
 import * as identityAndSecrets from './migrations/0001-identity-and-secrets.ts';
 import * as dagsAndVersions from './migrations/0002-dags-and-versions.ts';
 import * as runsAndTaskInstances from './migrations/0003-runs-and-task-instances.ts';
+import * as assetsAndBackfills from './migrations/0004-assets-and-backfills.ts';
 import { openPool } from './pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -14,6 +15,7 @@ const MIGRATIONS = {
   '0001-identity-and-secrets': identityAndSecrets,
   '0002-dags-and-versions': dagsAndVersions,
   '0003-runs-and-task-instances': runsAndTaskInstances,
+  '0004-assets-and-backfills': assetsAndBackfills,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -81,6 +81,7 @@ type AuditLogTable = {
 };
 
 type HeartbeatsTable = {
+  id: ColumnType<number, never, never>;
   process_id: string;
   component: string;
   hostname: string;
@@ -117,6 +118,8 @@ type DagsTable = {
   next_dagrun_data_interval_start: NullableTimestamp;
   next_dagrun_data_interval_end: NullableTimestamp;
   next_dagrun_run_after: NullableTimestamp;
+  start_date: NullableTimestamp;
+  end_date: NullableTimestamp;
   current_version: number;
   last_parsed_at: Timestamp;
   last_parse_seconds: number | null;
@@ -306,6 +309,81 @@ type CallbackRequestsTable = {
   started_at: NullableTimestamp;
 };
 
+export type ReprocessBehavior = 'none' | 'failed' | 'completed';
+
+type BackfillsTable = {
+  tenant_id: TenantId;
+  id: Generated<number>;
+  dag_id: string;
+  from_date: ColumnType<Moment, string, never>;
+  to_date: ColumnType<Moment, string, never>;
+  dag_run_conf: ColumnType<Record<string, unknown> | null, string | null, never>;
+  reprocess_behavior: ReprocessBehavior;
+  max_active_runs: number;
+  run_backwards: boolean;
+  is_paused: Generated<boolean>;
+  triggering_user_name: string | null;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+  completed_at: NullableTimestamp;
+};
+
+type AssetsTable = {
+  tenant_id: TenantId;
+  id: Generated<number>;
+  name: string;
+  uri: string;
+  group_name: string;
+  extra: Json<Record<string, unknown>>;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+};
+
+type AssetAliasesTable = { tenant_id: TenantId; id: Generated<number>; name: string; group_name: string };
+
+type AssetAliasAssetsTable = { tenant_id: TenantId; alias_id: number; asset_id: number };
+
+export type AssetRole = 'schedule' | 'outlet' | 'inlet';
+
+type AssetReferencesTable = {
+  tenant_id: TenantId;
+  dag_id: string;
+  role: AssetRole;
+  /** Empty for the schedule, which belongs to the DAG. */
+  task_id: Generated<string>;
+  target: 'asset' | 'alias' | 'name' | 'uri';
+  target_id: Generated<number>;
+  target_text: Generated<string>;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+};
+
+type AssetEventsTable = {
+  tenant_id: TenantId;
+  id: Generated<number>;
+  asset_id: number;
+  extra: Json<Record<string, unknown>>;
+  source_dag_id: string | null;
+  source_task_id: string | null;
+  source_run_id: string | null;
+  source_map_index: Generated<number>;
+  partition_key: string | null;
+  at: Timestamp;
+};
+
+type AssetEventAliasesTable = { tenant_id: TenantId; event_id: number; alias_id: number };
+
+type AssetQueueTable = {
+  tenant_id: TenantId;
+  dag_id: string;
+  event_id: number;
+  asset_id: number;
+  is_considered: Generated<boolean>;
+  created_at: Timestamp;
+};
+
+type DagRunAssetEventsTable = { tenant_id: TenantId; run: number; event_id: number };
+
 /** Tables whose rows belong to a tenant. */
 export type TenantTables = {
   roles: RolesTable;
@@ -327,6 +405,15 @@ export type TenantTables = {
   xcoms: XcomsTable;
   rendered_fields: RenderedFieldsTable;
   callback_requests: CallbackRequestsTable;
+  backfills: BackfillsTable;
+  assets: AssetsTable;
+  asset_aliases: AssetAliasesTable;
+  asset_alias_assets: AssetAliasAssetsTable;
+  asset_references: AssetReferencesTable;
+  asset_events: AssetEventsTable;
+  asset_event_aliases: AssetEventAliasesTable;
+  asset_queue: AssetQueueTable;
+  dag_run_asset_events: DagRunAssetEventsTable;
 };
 
 /** Tables that exist before, or across, tenants. */
@@ -359,6 +446,15 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   xcoms: true,
   rendered_fields: true,
   callback_requests: true,
+  backfills: true,
+  assets: true,
+  asset_aliases: true,
+  asset_alias_assets: true,
+  asset_references: true,
+  asset_events: true,
+  asset_event_aliases: true,
+  asset_queue: true,
+  dag_run_asset_events: true,
 };
 
 export const isTenantTable = (name: string): boolean => Object.hasOwn(TENANT_TABLE_NAMES, name);

@@ -1,0 +1,69 @@
+/**
+ * Where a DAG stands in its timetable: from a DAG's row to the run it wants next, and back into the row. Pure.
+ *
+ * The row holds the next run as its data interval; a run may start when its interval ends. `next_dagrun_run_after` is when
+ * the scheduler looks at the DAG, which is the same moment unless creating the run has failed.
+ */
+import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
+import type { Instant } from '@svc/spec/timetables/instant.ts';
+import { nextRun } from '@svc/spec/timetables/next-run.ts';
+import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
+import type { DataInterval, RunInfo } from '@svc/spec/timetables/types.ts';
+
+export type DagSchedule = {
+  timetable: TimetableSpec;
+  catchup: boolean;
+  start_date: string | null;
+  end_date: string | null;
+};
+
+export type NextRunColumns = {
+  next_dagrun_logical_date: string | null;
+  next_dagrun_data_interval_start: string | null;
+  next_dagrun_data_interval_end: string | null;
+  next_dagrun_run_after: string | null;
+};
+
+/** The run after the given interval; the first one when there was none. */
+export const runAfterInterval = (
+  schedule: DagSchedule,
+  lastInterval: DataInterval | null,
+  now: Instant,
+): RunInfo | null =>
+  nextRun(schedule.timetable, {
+    lastInterval,
+    earliest: instantOf(schedule.start_date),
+    latest: instantOf(schedule.end_date),
+    catchup: schedule.catchup,
+    now,
+  });
+
+export const nextRunColumns = (run: RunInfo | null): NextRunColumns => ({
+  next_dagrun_logical_date: isoOf(run?.logicalDate),
+  next_dagrun_data_interval_start: isoOf(run?.dataInterval.start),
+  next_dagrun_data_interval_end: isoOf(run?.dataInterval.end),
+  next_dagrun_run_after: isoOf(run?.runAfter),
+});
+
+/** The run that a row says is next and whose time has come; null when there is none. */
+export function dueRun(dag: DagSchedule & NextRunColumns, now: Instant): RunInfo | null {
+  const start = instantOf(dag.next_dagrun_data_interval_start);
+  const end = instantOf(dag.next_dagrun_data_interval_end);
+  if (start === null || end === null || end > now) return null;
+  const stored: RunInfo = { runAfter: end, dataInterval: { start, end }, logicalDate: start };
+  if (isContinuous(dag.timetable)) {
+    // Stored when the run before it began; it reaches to the moment it is created, which is after that run's end.
+    const upToNow = runAfterInterval(dag, { start, end: start }, now);
+    return upToNow !== null && upToNow.runAfter <= now ? upToNow : null;
+  }
+  if (dag.catchup) return stored;
+  // The DAG was paused, or nobody scheduled: without catchup only the newest of the missed runs is made up for.
+  const newer = runAfterInterval(dag, stored.dataInterval, now);
+  return newer !== null && newer.runAfter <= now ? newer : stored;
+}
+
+const isContinuous = (timetable: TimetableSpec): boolean =>
+  timetable.type === 'asset_or_time' ? isContinuous(timetable.timetable) : timetable.type === 'continuous';
+
+const instantOf = (text: string | null): Instant | null => (text === null ? null : instantFromIso(text));
+const isoOf = (at: Instant | undefined): string | null => (at === undefined ? null : instantToIso(at));
