@@ -78,7 +78,7 @@ export async function insertInstance(
   };
   const { id, map_index: mapIndex } = await db
     .insertInto('task_instances')
-    .values({ ...common, state: 'success', try_number: 1, upstream: '{}', ...values })
+    .values({ ...common, state: 'success', try_number: 1, upstream: '0', ...values })
     .returning(['id', 'map_index'])
     .executeTakeFirstOrThrow();
   for (const [index, earlier] of history.entries()) {
