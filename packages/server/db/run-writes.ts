@@ -78,7 +78,9 @@ export async function updateInstances(trx: SharedDb, rows: readonly InstanceRow[
       as k(tenant_id, run, task_id, map_index, state, try_number, max_tries, attempt_id, claimable, waits, upstream, skips,
         scheduled_at, queued_at, start_date, end_date, due_at, first_poke_at, heartbeat_at, failure_reason,
         rendered_map_index, version_number)
-    where t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index`.execute(trx);
+    where t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index`.execute(
+    trx,
+  );
 }
 
 export type NewInstance = Pick<
@@ -130,7 +132,10 @@ export async function insertInstances(trx: SharedDb, all: readonly NewInstance[]
 }
 
 /** Instance -1 of a mapped task becomes instance 0 when the task is expanded. */
-export async function renumberExpanded(trx: SharedDb, expanded: readonly (RunRef & { taskId: string })[]): Promise<void> {
+export async function renumberExpanded(
+  trx: SharedDb,
+  expanded: readonly (RunRef & { taskId: string })[],
+): Promise<void> {
   if (expanded.length === 0) return;
   await sql`
     update task_instances t set map_index = 0
@@ -139,14 +144,15 @@ export async function renumberExpanded(trx: SharedDb, expanded: readonly (RunRef
     where t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = -1`.execute(trx);
 }
 
-/** The try that is over, kept as it was. Called before the row is changed. */
+/** The try that is over, kept as it is stored now; a try that did not end by itself counts as failed. */
 export async function keepTries(trx: SharedDb, picks: readonly InstancePick[]): Promise<void> {
   if (picks.length === 0) return;
   await sql`
     insert into task_instance_history (tenant_id, run, task_id, map_index, try_number, id, dag_id, state, max_tries,
       attempt_id, operator, pool, pool_slots, priority_weight, queue, scheduled_at, queued_at, start_date, end_date,
       hostname, pid, failure_reason, rendered_map_index, version_number)
-    select t.tenant_id, t.run, t.task_id, t.map_index, t.try_number, t.id, t.dag_id, t.state, t.max_tries,
+    select t.tenant_id, t.run, t.task_id, t.map_index, t.try_number, t.id, t.dag_id,
+      case when t.state in ('success', 'failed', 'skipped', 'upstream_failed', 'removed') then t.state else 'failed' end, t.max_tries,
       t.attempt_id, t.operator, t.pool, t.pool_slots, t.priority_weight, t.queue, t.scheduled_at, t.queued_at, t.start_date,
       t.end_date, t.hostname, t.pid, t.failure_reason, t.rendered_map_index, t.version_number
     from task_instances t
@@ -197,7 +203,11 @@ export async function countStates(
  * Lets the next scheduled instances of a run through, per pool: so many that max_active_tasks could be used up in each. The
  * claim holds the limit itself; this only keeps what it looks at small, however many instances the run has.
  */
-export async function admit(trx: SharedDb, ref: RunRef, limits: { pools: readonly string[]; free: number }): Promise<void> {
+export async function admit(
+  trx: SharedDb,
+  ref: RunRef,
+  limits: { pools: readonly string[]; free: number },
+): Promise<void> {
   if (limits.free <= 0) return;
   // Plan: one index scan of task_instances_scheduled per pool, limited.
   await sql`
@@ -213,11 +223,24 @@ export async function admit(trx: SharedDb, ref: RunRef, limits: { pools: readonl
 }
 
 /** How many instances of the run hold a place under max_active_tasks. */
-export async function countActive(trx: SharedDb, ref: RunRef): Promise<number> {
+export async function countActive(trx: SharedDb, ref: RunRef & { dagId: string }): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) as count from task_instances where tenant_id = ${ref.tenantId} and run = ${ref.run}
+    select count(*) as count from task_instances
+    where tenant_id = ${ref.tenantId} and dag_id = ${ref.dagId} and run = ${ref.run}
       and state in ('queued', 'running', 'restarting', 'deferred')`.execute(trx);
   return rows[0]?.count ?? 0;
+}
+
+/** The instances of a run that hold a place. */
+export async function listActive(
+  trx: SharedDb,
+  ref: RunRef & { dagId: string },
+): Promise<{ taskId: string; mapIndex: number }[]> {
+  const { rows } = await sql<{ taskId: string; mapIndex: number }>`
+    select task_id as "taskId", map_index as "mapIndex" from task_instances
+    where tenant_id = ${ref.tenantId} and dag_id = ${ref.dagId} and run = ${ref.run}
+      and state in ('queued', 'running', 'restarting', 'deferred')`.execute(trx);
+  return rows;
 }
 
 /** Waiting for a limit of the task that has room again: back among those the claim may take. */

@@ -4,7 +4,9 @@
  *
  * What has to follow outside the run (another run may start, an agent must stop) comes back as effects, for after the commit.
  */
-import { isRunFinished } from '@svc/spec/states.ts';
+import { failureReason } from '@svc/spec/failure-causes.ts';
+import type { FailureCause } from '@svc/spec/failure-causes.ts';
+import { isOccupying, isRunFinished } from '@svc/spec/states.ts';
 import type { RunState } from '@svc/spec/states.ts';
 import type { SharedDb } from '../db/database.ts';
 import {
@@ -12,12 +14,13 @@ import {
   countActive,
   countStates,
   insertInstances,
+  listActive,
   lockInstances,
   renumberExpanded,
   updateInstances,
   updateRuns,
 } from '../db/run-writes.ts';
-import type { InstancePick, RunRow } from '../db/run-writes.ts';
+import type { InstancePick, InstanceRow, RunRow } from '../db/run-writes.ts';
 import { nowIso } from './clock.ts';
 import type { DagGraphs } from './dag-graphs.ts';
 import { runOutcome } from './plan/outcome.ts';
@@ -84,15 +87,56 @@ export async function planAll(
   // Each round makes at least one missing row known, so this ends; the bound is against a planner that asks twice.
   for (let round = 0; open.length > 0; round += 1) {
     if (round > 1_000) throw new Error('planning does not come to an end');
+    const stopping: RunWork[] = [];
     const incomplete: { work: RunWork; events: readonly PlanEvent[]; needs: readonly Need[] }[] = [];
     for (const { work, events } of open) {
       const result = plan(work.graph.blueprint, work, events);
-      if (result.kind === 'complete') work.apply(result.changes);
-      else incomplete.push({ work, events, needs: result.needs });
+      if (result.kind === 'incomplete') {
+        incomplete.push({ work, events, needs: result.needs });
+        continue;
+      }
+      work.apply(result.changes);
+      if (result.failFast) stopping.push(work);
     }
     await loadNeeds(trx, incomplete);
-    open = incomplete;
+    open = [...incomplete, ...(await stopActive(trx, stopping))];
   }
+}
+
+/** `fail_fast`: what is under way ends with the first failure; teardowns still run. */
+async function stopActive(
+  trx: SharedDb,
+  works: readonly RunWork[],
+): Promise<{ work: RunWork; events: readonly PlanEvent[] }[]> {
+  const stopped: { work: RunWork; events: readonly PlanEvent[] }[] = [];
+  for (const work of works) {
+    const active = await listActive(trx, { tenantId: work.run.tenant_id, dagId: work.run.dag_id, run: work.run.id });
+    const picks = active.filter(({ taskId }) => work.graph.blueprint.tasks.get(taskId)?.isTeardown !== true);
+    await load(trx, [{ work, picks }]);
+    const events = picks.flatMap(({ taskId, mapIndex }): PlanEvent[] => {
+      const row = work.row({ taskId, mapIndex });
+      if (!row || !isOccupying(row.state)) return [];
+      failRow(work, row, 'fail_fast');
+      return [{ kind: 'finished', taskId, mapIndex }];
+    });
+    if (events.length > 0) stopped.push({ work, events });
+  }
+  return stopped;
+}
+
+/** Ends an instance from outside: its attempt, if it has one, has no say any more. */
+export function failRow(work: RunWork, row: InstanceRow, cause: FailureCause): void {
+  if (row.attempt_id !== null && isOccupying(row.state)) work.superseded.push(row.attempt_id);
+  work.change(row, {
+    state: 'failed',
+    attempt_id: null,
+    claimable: false,
+    waits: null,
+    due_at: null,
+    end_date: work.now,
+    start_date: row.start_date ?? work.now,
+    failure_reason: failureReason(cause),
+  });
 }
 
 async function loadNeeds(
@@ -163,17 +207,20 @@ function markClaimable(work: RunWork): void {
   for (const row of work.fresh) if (row.state === 'scheduled') row.claimable = true;
 }
 
-const isHoldingBack = (work: RunWork): boolean => (work.counts.live ?? 0) > work.graph.spec.dag.max_active_tasks;
+/** Some are held back now, or were before: then the place that came free is one of theirs. */
+const isHoldingBack = (work: RunWork): boolean =>
+  Math.max(work.counts.live ?? 0, work.run.state_counts.live ?? 0) > work.graph.spec.dag.max_active_tasks;
 
 async function admitMore(trx: SharedDb, work: RunWork): Promise<void> {
   const ref = { tenantId: work.run.tenant_id, run: work.run.id };
-  const active = await countActive(trx, ref);
+  const active = await countActive(trx, { ...ref, dagId: work.run.dag_id });
   const free = work.graph.spec.dag.max_active_tasks - active;
   await admit(trx, ref, { pools: work.graph.pools, free });
 }
 
 function collectEffects(work: RunWork, effects: RunEffects): void {
   const { run } = work;
+  effects.superseded.push(...work.superseded);
   const movedOn: string[] = [];
   for (const row of work.changedRows()) {
     if (row.state === 'scheduled') effects.hasScheduled = true;
@@ -189,7 +236,7 @@ function collectEffects(work: RunWork, effects: RunEffects): void {
 async function endRun(trx: SharedDb, work: RunWork, effects: RunEffects): Promise<void> {
   const { run, graph } = work;
   const ref = { tenantId: run.tenant_id, run: run.id };
-  const state = runOutcome(graph.blueprint, await countStates(trx, ref, [...graph.blueprint.leaves]));
+  const state = runOutcome(graph.blueprint, await countStates(trx, ref, graph.blueprint.leaves));
   Object.assign(run, { state, end_date: work.now });
   effects.ended.push({ tenantId: run.tenant_id, dagId: run.dag_id, run: run.id, runId: run.run_id, state });
   const callbacks = state === 'success' ? graph.spec.callbacks.on_success : graph.spec.callbacks.on_failure;

@@ -37,21 +37,25 @@ type Candidate = {
 
 type Verdict = { candidate: Candidate; reason: WaitReason | null };
 
-export async function claim(
-  db: Database,
-  graphs: DagGraphs,
-  capacity: number,
-): Promise<{ attempts: Attempt[]; withdrawn: number }> {
+export type Claimed = {
+  attempts: Attempt[];
+  withdrawn: number;
+  /** Chosen, but held by another transaction at that moment: worth another look soon. */
+  missed: number;
+};
+
+export async function claim(db: Database, graphs: DagGraphs, capacity: number): Promise<Claimed> {
   return db.shared.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${CLAIM_LOCK})`.execute(trx);
     const candidates = await findCandidates(trx, Math.min(capacity, CLAIMS_AT_ONCE));
-    if (candidates.length === 0) return { attempts: [], withdrawn: 0 };
+    if (candidates.length === 0) return { attempts: [], withdrawn: 0, missed: 0 };
     const usage = await loadUsage(trx, graphs, candidates);
     const verdicts = judge(candidates, usage, capacity);
     const stopped = verdicts.filter(({ reason }) => reason !== null && reason !== 'pool_full');
     await withdraw(trx, stopped);
     const chosen = verdicts.filter(({ reason }) => reason === null).map(({ candidate }) => candidate);
-    return { attempts: await take(trx, chosen), withdrawn: stopped.length };
+    const attempts = await take(trx, chosen);
+    return { attempts, withdrawn: stopped.length, missed: chosen.length - attempts.length };
   });
 }
 
@@ -76,7 +80,8 @@ async function findCandidates(trx: SharedDb, limit: number): Promise<Candidate[]
       from task_instances t
       where t.tenant_id = p.tenant_id and t.pool = p.name and t.state = 'scheduled' and t.claimable
       order by t.priority_weight desc, t.run, t.task_id, t.map_index
-      limit least(p.free, ${limit})
+      -- some more than fit: a wide one at the front must not hide the small ones behind it
+      limit least(p.free + 20, ${limit})
     ) as c
     join dag_runs r on r.tenant_id = c.tenant_id and r.id = c.run
     join dags d on d.tenant_id = c.tenant_id and d.dag_id = c.dag_id
@@ -112,8 +117,9 @@ async function loadUsage(trx: SharedDb, graphs: DagGraphs, candidates: readonly 
   // Plan: nested loop over the runs, index task_instances_active.
   const { rows } = await sql<{ tenant_id: string; run: number; task_id: string; count: number }>`
     select t.tenant_id, t.run, t.task_id, count(*) as count from task_instances t
-    join unnest(${[...runs.values()].map((row) => row.tenant_id)}::uuid[], ${[...runs.values()].map((row) => row.run)}::bigint[])
-      as k(tenant_id, run) on t.tenant_id = k.tenant_id and t.run = k.run
+    join unnest(${[...runs.values()].map((row) => row.tenant_id)}::uuid[], ${[...runs.values()].map((row) => row.dag_id)}::text[],
+      ${[...runs.values()].map((row) => row.run)}::bigint[])
+      as k(tenant_id, dag_id, run) on t.tenant_id = k.tenant_id and t.dag_id = k.dag_id and t.run = k.run
     where t.state in ('queued', 'running', 'restarting', 'deferred')
     group by t.tenant_id, t.run, t.task_id`.execute(trx);
   for (const row of rows) {
@@ -165,7 +171,8 @@ function limitOf(candidate: Candidate, usage: Usage): WaitReason | null {
   const perTask = candidate.max_active_tis_per_dag;
   if (perTask !== null && (usage.tasks.get(taskKey(candidate)) ?? 0) >= perTask) return 'max_active_tis_per_dag';
   const perRun = graph?.blueprint.tasks.get(candidate.task_id)?.spec.policy.max_active_tis_per_dagrun ?? null;
-  if (perRun !== null && (usage.tasksOfRuns.get(taskOfRunKey(candidate)) ?? 0) >= perRun) return 'max_active_tis_per_dagrun';
+  if (perRun !== null && (usage.tasksOfRuns.get(taskOfRunKey(candidate)) ?? 0) >= perRun)
+    return 'max_active_tis_per_dagrun';
   const limit = graph?.spec.dag.max_active_tasks ?? Infinity;
   return (usage.runs.get(runKey(candidate)) ?? 0) >= limit ? 'max_active_tasks' : null;
 }
@@ -188,10 +195,12 @@ async function withdraw(trx: SharedDb, stopped: readonly Verdict[]): Promise<voi
       where t.state = 'scheduled' for no key update of t skip locked
     )
     update task_instances t set claimable = false, waits = l.waits from locked l
-    where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index`.execute(trx);
+    where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index`.execute(
+    trx,
+  );
 }
 
-/** A row that another transaction holds is left for the next claim: whoever holds it wakes us when it is done. */
+/** A row that another transaction holds is left for the next claim: waiting for it here would hold up everybody. */
 async function take(trx: SharedDb, chosen: readonly Candidate[]): Promise<Attempt[]> {
   if (chosen.length === 0) return [];
   const { rows } = await sql<{

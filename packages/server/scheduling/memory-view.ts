@@ -31,8 +31,10 @@ export function createMemoryView(initial: readonly Instance[]): MemoryView {
   function applyOne(change: Change): void {
     if (change.kind === 'expand') {
       instances.delete(keyOf({ taskId: change.taskId, mapIndex: -1 }));
-      for (const instance of change.instances) {
-        instances.set(keyOf({ taskId: change.taskId, mapIndex: instance.mapIndex }), {
+      for (const { waits: reason, ...instance } of change.instances) {
+        const key = keyOf({ taskId: change.taskId, mapIndex: instance.mapIndex });
+        if (reason) waits.set(key, reason);
+        instances.set(key, {
           ...instance,
           taskId: change.taskId,
           skips: null,

@@ -9,7 +9,10 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true 
 (formats as unknown as (instance: Ajv2020) => void)(ajv);
 const compiled = new WeakMap<ParamSpec, ValidateFunction>();
 
-export function mergeParams(params: readonly ParamSpec[], conf: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function mergeParams(
+  params: readonly ParamSpec[],
+  conf: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   const merged: Record<string, unknown> = {};
   for (const param of params) merged[param.name] = param.default ?? null;
   return { ...merged, ...conf };

@@ -30,6 +30,8 @@ export class RunWork implements RunView {
   /** Instances made here: inserted at the end, in their final state. */
   readonly fresh: NewInstance[] = [];
   readonly expanded: string[] = [];
+  /** Attempts whose word counts no more. */
+  readonly superseded: string[] = [];
   readonly #now: string;
   readonly #rows = new Map<string, InstanceRow>();
   readonly #views = new Map<string, Instance>();
@@ -191,14 +193,18 @@ export class RunWork implements RunView {
     this.#rows.set(keyText(taskId, 0), original);
     this.change(original, {
       upstream: encodeCounts(first.upstream),
-      waits: null,
+      waits: first.waits ?? null,
       ...(first.state === null ? { state: null } : this.#stamps(first.state)),
     });
-    for (const instance of others) this.addFresh({ taskId, ...instance });
+    for (const { waits, ...instance } of others) {
+      this.addFresh({ taskId, ...instance }, { failure: null, waits: waits ?? null });
+    }
   }
 
   /** What a state means for the other columns. A state that planning gives begins and ends at once, or waits. */
-  #stamps(state: TaskStateOrNone): Pick<NewInstance, 'state' | 'scheduled_at' | 'start_date' | 'end_date' | 'claimable'> {
+  #stamps(
+    state: TaskStateOrNone,
+  ): Pick<NewInstance, 'state' | 'scheduled_at' | 'start_date' | 'end_date' | 'claimable'> {
     const at = isFinished(state) ? this.#now : null;
     return {
       state,

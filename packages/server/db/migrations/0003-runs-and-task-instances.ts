@@ -116,7 +116,7 @@ const TASK_INSTANCES = [
   `create index task_instances_scheduled on task_instances (tenant_id, run, pool, priority_weight desc, task_id, map_index)
     where state = 'scheduled' and waits is null`,
   `create index task_instances_held_back on task_instances (tenant_id, dag_id, task_id) where state = 'scheduled' and waits is not null`,
-  `create index task_instances_active on task_instances (tenant_id, run)
+  `create index task_instances_active on task_instances (tenant_id, dag_id, run)
     where state in ('queued', 'running', 'restarting', 'deferred')`,
   `create index task_instances_due on task_instances (due_at) where due_at is not null`,
   `create index task_instances_waiting on task_instances (tenant_id, dag_id, task_id) where state is null and waits is not null`,

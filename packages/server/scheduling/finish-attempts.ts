@@ -1,0 +1,228 @@
+/**
+ * The end of attempts, as a set: their outcomes, what follows in their runs, and what they leave behind (values, rendered
+ * fields, asset events), all in one transaction. When it has committed, the next tasks are there to be claimed.
+ *
+ *   success, skipped   as reported
+ *   failed             up_for_retry while tries are left and the task did not ask otherwise; else failed
+ *   reschedule         up_for_reschedule: the same try goes on at its time
+ *   lost, not started  back to scheduled: nothing has run
+ *
+ * The word of an attempt that is not the current one of its instance changes nothing.
+ */
+import { failureReason } from '@svc/spec/failure-causes.ts';
+import type { PolicySpec } from '@svc/spec/schema-task.ts';
+import { isRunFinished } from '@svc/spec/states.ts';
+import type { Database, SharedDb } from '../db/database.ts';
+import { keepTries, lockRuns, releaseHeldBack } from '../db/run-writes.ts';
+import type { InstanceRow, RunRef } from '../db/run-writes.ts';
+import { load, openWork, planAll, writeAll } from './apply-to-runs.ts';
+import type { RunEffects } from './apply-to-runs.ts';
+import type { AttemptOutcome, AttemptRef, Failure } from './attempts.ts';
+import { secondsAfter } from './clock.ts';
+import type { DagGraphs } from './dag-graphs.ts';
+import { saveBelongings } from './attempt-belongings.ts';
+import type { RecordAssetEvents } from './attempt-belongings.ts';
+import type { PlanEvent } from './plan/types.ts';
+import type { RunWork } from './run-work.ts';
+
+/** An end as reported, or the loss of an attempt. */
+export type Ending = { ref: AttemptRef } & ({ outcome: AttemptOutcome } | { lost: Failure });
+export type EndingAnswer = 'recorded' | 'stale';
+export type FinishTools = { graphs: DagGraphs; recordAssetEvents: RecordAssetEvents };
+
+/** A reschedule whose time is missing or unreadable pokes again soon. */
+const DEFAULT_POKE_SECONDS = 60;
+const CAPPED_DELAY_SECONDS = 86_400;
+
+export async function finishAttempts(
+  db: Database,
+  tools: FinishTools,
+  endings: readonly Ending[],
+): Promise<{ answers: EndingAnswer[]; effects: RunEffects }> {
+  return db.shared.transaction().execute(async (trx) => {
+    const refs = new Map(
+      endings.map(({ ref }): [number, RunRef] => [ref.run, { tenantId: ref.tenantId, run: ref.run }]),
+    );
+    const works = await openWork(trx, tools.graphs, await lockRuns(trx, [...refs.values()]));
+    const byRun = new Map(works.map((work) => [work.run.id, work]));
+    await loadAround(trx, byRun, endings);
+
+    const events = new Map<RunWork, PlanEvent[]>(works.map((work) => [work, []]));
+    const kept: Ending[] = [];
+    const answers = endings.map((ending): EndingAnswer => {
+      const work = byRun.get(ending.ref.run);
+      const row = work && currentRow(work, ending.ref);
+      if (!work || !row) return 'stale';
+      // The same word again, because its answer was lost: it was recorded the first time.
+      if (row.state !== 'running' && row.state !== 'queued') return 'recorded';
+      if (ending.ref.tenantId !== work.run.tenant_id) return 'stale';
+      const event = applyEnding(work, row, ending);
+      if (event) events.get(work)?.push(event);
+      kept.push(ending);
+      return 'recorded';
+    });
+    const beside = await saveBelongings(trx, { endings: kept, byRun, recordAssetEvents: tools.recordAssetEvents });
+    await planAll(
+      trx,
+      works.map((work) => ({ work, events: isRunFinished(work.run.state) ? [] : (events.get(work) ?? []) })),
+    );
+    const effects = await writeAll(trx, works);
+    await keepTries(
+      trx,
+      kept.flatMap((ending) => retriedPick(byRun, ending)),
+    );
+    for (const work of works) await releaseLimits(trx, work, kept);
+    effects.ended.push(...beside.ended);
+    effects.hasScheduled ||= kept.length > 0; // a place came free
+    effects.hasCallbacks ||= beside.hasCallbacks;
+    return { answers, effects };
+  });
+}
+
+/** The finished instances and, in the same statement, the children planning will ask for. */
+async function loadAround(trx: SharedDb, byRun: Map<number, RunWork>, endings: readonly Ending[]): Promise<void> {
+  const wanted = new Map<RunWork, { taskId: string; mapIndex?: number }[]>();
+  for (const { ref } of endings) {
+    const work = byRun.get(ref.run);
+    if (!work) continue;
+    const picks = wanted.get(work) ?? [];
+    wanted.set(work, picks);
+    picks.push({ taskId: ref.taskId, mapIndex: ref.mapIndex });
+    if (ref.mapIndex >= 0) continue; // which child instances matter depends on the mapping: planning asks
+    for (const childId of work.graph.blueprint.tasks.get(ref.taskId)?.spec.downstream_task_ids ?? []) {
+      if (work.graph.blueprint.tasks.get(childId)?.spec.mapping === null) picks.push({ taskId: childId });
+    }
+  }
+  await load(
+    trx,
+    [...wanted].map(([work, picks]) => ({ work, picks: unique(picks) })),
+  );
+}
+
+const unique = (picks: readonly { taskId: string; mapIndex?: number }[]) => [
+  ...new Map(picks.map((pick) => [`${pick.mapIndex ?? '*'}/${pick.taskId}`, pick])).values(),
+];
+
+function currentRow(work: RunWork, ref: AttemptRef): InstanceRow | undefined {
+  const row = work.row(ref);
+  return row?.attempt_id === ref.attemptId ? row : undefined;
+}
+
+function applyEnding(work: RunWork, row: InstanceRow, ending: Ending): PlanEvent | undefined {
+  if ('lost' in ending) return applyLoss(work, row, ending.lost);
+  const { outcome } = ending;
+  const at = endOf(outcome, work.now);
+  const rendered = outcome.renderedMapIndex === undefined ? {} : { rendered_map_index: outcome.renderedMapIndex };
+  switch (outcome.state) {
+    case 'success':
+    case 'skipped': {
+      const skips = outcome.skips && outcome.skips.length > 0 ? JSON.stringify(outcome.skips) : null;
+      work.change(row, {
+        ...rendered,
+        ...ENDED,
+        state: outcome.state,
+        end_date: at,
+        skips,
+        start_date: row.start_date ?? at,
+      });
+      return finished(row);
+    }
+    case 'reschedule': {
+      const dueAt = readable(outcome.rescheduleAt) ?? secondsAfter(work.now, DEFAULT_POKE_SECONDS);
+      const firstPokeAt = row.first_poke_at ?? row.start_date ?? work.now;
+      const next = { state: 'up_for_reschedule' as const, end_date: at, due_at: dueAt, first_poke_at: firstPokeAt };
+      work.change(row, { ...rendered, ...next });
+      return undefined;
+    }
+    case 'failed':
+      return applyFailure(work, row, {
+        failure: outcome.failure ?? { cause: 'exception' },
+        isRetryable: outcome.retryable !== false,
+        at,
+        rendered,
+      });
+  }
+}
+
+const ENDED = { first_poke_at: null, due_at: null, waits: null } as const;
+const finished = (row: InstanceRow): PlanEvent => ({ kind: 'finished', taskId: row.task_id, mapIndex: row.map_index });
+
+function applyFailure(
+  work: RunWork,
+  row: InstanceRow,
+  input: { failure: Failure; isRetryable: boolean; at: string; rendered: Partial<InstanceRow> },
+): PlanEvent | undefined {
+  const reason = failureReason(input.failure.cause, input.failure.text);
+  const common = {
+    ...input.rendered,
+    ...ENDED,
+    end_date: input.at,
+    failure_reason: reason,
+    start_date: row.start_date ?? input.at,
+  };
+  if (input.isRetryable && row.try_number <= row.max_tries && !isRunFinished(work.run.state)) {
+    const policy = work.graph.blueprint.tasks.get(row.task_id)?.spec.policy;
+    const dueAt = secondsAfter(work.now, policy ? retryDelay(policy, row.try_number) : 0);
+    work.change(row, { ...common, state: 'up_for_retry', due_at: dueAt });
+    return undefined;
+  }
+  work.change(row, { ...common, state: 'failed' });
+  return finished(row);
+}
+
+/** An attempt that never started has run nothing: it is simply dispatched again, as the same try. */
+function applyLoss(work: RunWork, row: InstanceRow, failure: Failure): PlanEvent | undefined {
+  if (row.state === 'queued') {
+    work.change(row, {
+      state: 'scheduled',
+      attempt_id: null,
+      queued_at: null,
+      try_number: Math.max(0, row.try_number - (row.first_poke_at === null ? 1 : 0)),
+    });
+    return undefined;
+  }
+  return applyFailure(work, row, { failure, isRetryable: true, at: work.now, rendered: {} });
+}
+
+/** Airflow's: the delay, or the delay times the factor for each try so far, up to the longest wait. */
+export function retryDelay(policy: PolicySpec, tryNumber: number): number {
+  const factor = policy.retry_exponential_backoff;
+  const grown = factor > 0 ? policy.retry_delay * factor ** Math.max(0, tryNumber - 1) : policy.retry_delay;
+  return Math.min(grown, policy.max_retry_delay ?? Infinity, Math.max(CAPPED_DELAY_SECONDS, policy.retry_delay));
+}
+
+/** The clock of an agent may be wrong: never before the start, never after now. */
+function endOf(outcome: AttemptOutcome, now: string): string {
+  const reported = readable(outcome.endedAt);
+  return reported !== undefined && Date.parse(reported) <= Date.parse(now) ? reported : now;
+}
+
+const readable = (moment: string | undefined): string | undefined =>
+  moment !== undefined && !Number.isNaN(Date.parse(moment)) ? moment : undefined;
+
+function retriedPick(
+  byRun: Map<number, RunWork>,
+  { ref }: Ending,
+): { tenantId: string; run: number; taskId: string; mapIndex: number }[] {
+  const row = byRun.get(ref.run)?.row(ref);
+  return row?.state === 'up_for_retry' ? [ref] : [];
+}
+
+/** Instances that waited for a place of this very task. */
+async function releaseLimits(trx: SharedDb, work: RunWork, kept: readonly Ending[]): Promise<void> {
+  const limited = kept
+    .filter(({ ref }) => ref.run === work.run.id)
+    .map(({ ref }) => ref.taskId)
+    .filter((taskId) => {
+      const policy = work.graph.blueprint.tasks.get(taskId)?.spec.policy;
+      return policy !== undefined && (policy.max_active_tis_per_dag ?? policy.max_active_tis_per_dagrun) !== null;
+    });
+  if (limited.length === 0) return;
+  await releaseHeldBack(trx, {
+    tenantId: work.run.tenant_id,
+    dagId: work.run.dag_id,
+    taskIds: [...new Set(limited)],
+    waits: ['max_active_tis_per_dag', 'max_active_tis_per_dagrun'],
+    limit: limited.length * 4,
+  });
+}

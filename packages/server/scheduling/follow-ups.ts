@@ -1,0 +1,53 @@
+/** What follows outside a run when something in it has changed. Each in its own short transaction. */
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { lockRuns } from '../db/run-writes.ts';
+import { openWork, planAll, writeAll } from './apply-to-runs.ts';
+import type { RunEffects } from './apply-to-runs.ts';
+import type { DagGraphs } from './dag-graphs.ts';
+import { nextRunOf } from './outside-the-run.ts';
+
+/** depends_on_past: instances in the next run that waited for these tasks are looked at again. */
+export async function checkPast(
+  db: Database,
+  graphs: DagGraphs,
+  moved: RunEffects['pastMoved'][number],
+): Promise<RunEffects | null> {
+  const next = await nextRunOf(db.shared, moved);
+  if (next === undefined) return null;
+  return db.shared.transaction().execute(async (trx) => {
+    const runs = await lockRuns(trx, [{ tenantId: moved.tenantId, run: next }]);
+    const [work] = await openWork(trx, graphs, runs);
+    if (work?.run.state !== 'running') return null;
+    const { rows } = await sql<{ taskId: string; mapIndex: number }>`
+      select task_id as "taskId", map_index as "mapIndex" from task_instances
+      where tenant_id = ${moved.tenantId} and run = ${next} and state is null and waits = 'past'`.execute(trx);
+    if (rows.length === 0) return null;
+    await planAll(trx, [{ work, events: rows.map((key) => ({ kind: 'check' as const, ...key })) }]);
+    return writeAll(trx, [work]);
+  });
+}
+
+/** max_consecutive_failed_dag_runs: a DAG that fails again and again is paused. */
+export async function pauseAfterFailures(db: Database, ended: { tenantId: string; dagId: string }): Promise<void> {
+  const { tenantId, dagId } = ended;
+  await sql`
+    update dags d set is_paused = true
+    where d.tenant_id = ${tenantId} and d.dag_id = ${dagId} and d.max_consecutive_failed_dag_runs > 0 and not d.is_paused
+      and (
+        select count(*) filter (where last.state = 'failed') >= d.max_consecutive_failed_dag_runs from (
+          select r.state from dag_runs r where r.tenant_id = ${tenantId} and r.dag_id = ${dagId}
+            and r.state in ('success', 'failed')
+          order by r.run_after desc, r.id desc limit d.max_consecutive_failed_dag_runs
+        ) as last
+      )`.execute(db.shared);
+}
+
+/** An unpaused DAG goes on where it stood. */
+export async function releasePaused(db: Database, input: { tenantId: string; dagId: string }): Promise<void> {
+  await sql`
+    update task_instances set waits = null, claimable = true
+    where tenant_id = ${input.tenantId} and dag_id = ${input.dagId} and state = 'scheduled' and waits = 'paused'`.execute(
+    db.shared,
+  );
+}

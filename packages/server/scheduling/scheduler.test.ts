@@ -1,0 +1,228 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { makeTask } from '@svc/spec/testing/make-spec.ts';
+import { graphOf, startScriptedScheduler } from '../testing/scripted-scheduler.ts';
+import type { ScriptedScheduler } from '../testing/scripted-scheduler.ts';
+
+let engine: ScriptedScheduler;
+beforeAll(async () => {
+  engine = await startScriptedScheduler();
+});
+afterAll(() => engine.close());
+afterEach(() => engine.setScript(() => ({ state: 'success' })));
+
+const failing =
+  (...taskIds: string[]) =>
+  ({ taskId }: { taskId: string }) =>
+    taskIds.includes(taskId)
+      ? ({ state: 'failed', failure: { cause: 'exception', text: 'ValueError: no' } } as const)
+      : ({ state: 'success' } as const);
+
+describe('a run', () => {
+  it('goes through a diamond without a tick', async () => {
+    const run = await engine.run(graphOf({ a: [], b: ['a'], c: ['a'], d: ['b', 'c'] }));
+    expect(await engine.ended(run)).toBe('success');
+    expect(await engine.states(run)).toEqual({ a: 'success', b: 'success', c: 'success', d: 'success' });
+    const counts = await engine.scope.selectFrom('dag_runs').select('state_counts').where('id', '=', run).execute();
+    expect(counts[0]?.state_counts).toEqual({ success: 4 });
+  });
+
+  it('fails when a leaf cannot run, and says why the task failed', async () => {
+    engine.setScript(failing('a'));
+    const run = await engine.run(graphOf({ a: [], b: ['a'] }));
+    expect(await engine.ended(run)).toBe('failed');
+    expect(await engine.states(run)).toEqual({ a: 'failed', b: 'upstream_failed' });
+    const [row] = await engine.scope.selectFrom('task_instances').selectAll().where('run', '=', run).execute();
+    expect(row?.failure_reason).toBe('exception: ValueError: no');
+  });
+
+  it('of tasks with nothing to execute ends in the transaction that starts it', async () => {
+    const empty = makeTask('x').operator;
+    const tasks = graphOf({ a: [], b: ['a'] }, () => ({ rest: { operator: { ...empty, is_empty: true } } }));
+    const run = await engine.run(tasks);
+    expect(await engine.runState(run)).toBe('success');
+  });
+
+  it('without tasks is a success', async () => {
+    expect(await engine.runState(await engine.run([]))).toBe('success');
+  });
+});
+
+describe('retries', () => {
+  it('make a new try, keep the old one, and end in success', async () => {
+    engine.setScript(({ tryNumber }) =>
+      tryNumber === 1 ? { state: 'failed', failure: { cause: 'exception' } } : { state: 'success' },
+    );
+    const run = await engine.run(graphOf({ a: [] }, () => ({ policy: { retries: 2, retry_delay: 0.05 } })));
+    expect(await engine.ended(run)).toBe('success');
+    const [row] = await engine.scope.selectFrom('task_instances').selectAll().where('run', '=', run).execute();
+    expect(row).toMatchObject({ try_number: 2, max_tries: 2, failure_reason: null });
+    const history = await engine.scope.selectFrom('task_instance_history').selectAll().where('run', '=', run).execute();
+    expect(history).toMatchObject([
+      { try_number: 1, state: 'failed', failure_reason: expect.stringContaining('exception') },
+    ]);
+  });
+
+  it('are not made when the task asks not to', async () => {
+    engine.setScript(() => ({ state: 'failed', retryable: false, failure: { cause: 'failed_without_retry' } }));
+    const run = await engine.run(graphOf({ a: [] }, () => ({ policy: { retries: 2, retry_delay: 0 } })));
+    expect(await engine.ended(run)).toBe('failed');
+  });
+
+  it('of a rescheduled sensor stay the same try', async () => {
+    let pokes = 0;
+    engine.setScript(() => {
+      pokes += 1;
+      return pokes < 4
+        ? { state: 'reschedule', rescheduleAt: new Date(Date.now() + 20).toISOString() }
+        : { state: 'success' };
+    });
+    const run = await engine.run(graphOf({ a: [] }));
+    expect(await engine.ended(run)).toBe('success');
+    const [row] = await engine.scope.selectFrom('task_instances').selectAll().where('run', '=', run).execute();
+    expect([row?.try_number, pokes]).toEqual([1, 4]);
+  });
+});
+
+describe('the word of an attempt', () => {
+  it('counts once: a repeated finish changes nothing, one of another attempt is stale', async () => {
+    engine.setScript(() => 'hang');
+    const run = await engine.run(graphOf({ a: [], b: ['a'] }));
+    await expect.poll(async () => (await engine.states(run))['a']).toBe('running');
+    const attempt = engine.seen.findLast((candidate) => candidate.run === run);
+    if (!attempt) throw new Error('not dispatched');
+    const other = { ...attempt, attemptId: crypto.randomUUID() };
+    expect(await engine.scheduler.attempts.finish(other, { state: 'failed' })).toBe('stale');
+    expect((await engine.states(run))['a']).toBe('running');
+    engine.setScript(() => ({ state: 'success' }));
+    expect(await engine.scheduler.attempts.finish(attempt, { state: 'success' })).toBe('recorded');
+    expect(await engine.scheduler.attempts.finish(attempt, { state: 'failed' })).toBe('recorded');
+    expect(await engine.ended(run)).toBe('success');
+  });
+
+  it('that was lost before it started is dispatched again as the same try; after, it fails', async () => {
+    let isFirst = true;
+    engine.setScript((attempt) => {
+      if (!isFirst) return { state: 'success' };
+      isFirst = false;
+      void engine.scheduler.attempts.lost(attempt, { cause: 'agent_lost' });
+      return 'hang';
+    });
+    const run = await engine.run(graphOf({ a: [] }));
+    expect(await engine.ended(run)).toBe('failed');
+    const [row] = await engine.scope.selectFrom('task_instances').selectAll().where('run', '=', run).execute();
+    expect(row?.failure_reason).toContain('agent_lost');
+  });
+});
+
+describe('limits', () => {
+  const peakOf = async (tasks: Parameters<ScriptedScheduler['run']>[0], rest = {}): Promise<number> => {
+    let now = 0;
+    let peak = 0;
+    engine.setScript(async () => {
+      now += 1;
+      peak = Math.max(peak, now);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      now -= 1;
+      return { state: 'success' };
+    });
+    expect(await engine.ended(await engine.run(tasks, rest))).toBe('success');
+    return peak;
+  };
+  const many = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`t${index}`, []]));
+
+  it('max_active_tasks is used up and never exceeded', async () => {
+    expect(await peakOf(graphOf(many), { dag: { max_active_tasks: 4 } })).toBe(4);
+  });
+
+  it('a full pool holds back its tasks and nobody else', async () => {
+    await engine.scope.insertInto('pools').values({ name: 'narrow', slots: 2, description: null }).execute();
+    const tasks = graphOf(many, () => ({ policy: { pool: 'narrow' } }));
+    expect(await peakOf(tasks)).toBe(2);
+    engine.setScript(({ taskId }) => (taskId === 'free' ? { state: 'success' } : 'hang'));
+    const run = await engine.run(
+      graphOf({ ...many, free: [] }, (id) => ({
+        policy: id === 'free' ? { priority_weight: 1 } : { pool: 'narrow', priority_weight: 100 },
+      })),
+      { dag: { max_active_tasks: 4 } },
+    );
+    await expect.poll(async () => (await engine.states(run))['free']).toBe('success');
+  });
+
+  it('max_active_tis_per_dagrun', async () => {
+    const tasks = graphOf({ a: [] }, () => ({
+      policy: { max_active_tis_per_dagrun: 3 },
+      rest: {
+        mapping: {
+          kind: 'expand',
+          target: 'operator',
+          arguments: [{ name: 'x', value: Array.from({ length: 20 }, (_, i) => i), length: 20 }],
+          depends_on: [],
+        },
+      },
+    }));
+    expect(await peakOf(tasks)).toBe(3);
+  });
+
+  it('max_active_runs: the others wait, and start in order', async () => {
+    engine.setScript(() => 'hang');
+    const first = await engine.run(graphOf({ a: [] }), { dagId: 'one_at_a_time', dag: { max_active_runs: 1 } });
+    const second = await engine.trigger('one_at_a_time');
+    expect(await engine.runState(second)).toBe('queued');
+    await expect.poll(async () => (await engine.states(first))['a']).toBe('running');
+    const attempt = engine.seen.findLast((candidate) => candidate.run === first);
+    if (!attempt) throw new Error('not dispatched');
+    engine.setScript(() => ({ state: 'success' }));
+    await engine.scheduler.attempts.finish(attempt, { state: 'success' });
+    expect(await engine.ended(second)).toBe('success');
+  });
+
+  it('a paused DAG starts nothing and goes on when unpaused', async () => {
+    let release = (): void => {};
+    engine.setScript(() => new Promise((resolve) => (release = () => resolve({ state: 'success' }))));
+    const run = await engine.run(graphOf({ a: [], b: ['a'] }), { dagId: 'pausing' });
+    await expect.poll(async () => (await engine.states(run))['a']).toBe('running');
+    await engine.scope.updateTable('dags').set({ is_paused: true }).where('dag_id', '=', 'pausing').execute();
+    release();
+    await expect.poll(async () => (await engine.states(run))['b']).toBe('scheduled');
+    engine.setScript(() => ({ state: 'success' }));
+    await engine.scope.updateTable('dags').set({ is_paused: false }).where('dag_id', '=', 'pausing').execute();
+    await engine.scheduler.dagUnpaused(engine.tenant.id, 'pausing');
+    expect(await engine.ended(run)).toBe('success');
+  });
+});
+
+describe('mapped tasks', () => {
+  it('are expanded over the value another task returned', async () => {
+    engine.setScript(({ taskId }) =>
+      taskId === 'list'
+        ? { state: 'success', xcoms: [{ key: 'return_value', value: '[1,2,3]' }] }
+        : { state: 'success' },
+    );
+    const run = await engine.run(
+      graphOf({ list: [], each: ['list'], sum: ['each'] }, (id) =>
+        id === 'each'
+          ? {
+              rest: {
+                mapping: {
+                  kind: 'expand',
+                  target: 'operator',
+                  arguments: [
+                    { name: 'x', value: { __type: 'xcom', task_id: 'list', key: 'return_value' }, length: null },
+                  ],
+                  depends_on: ['list'],
+                },
+              },
+            }
+          : {},
+      ),
+    );
+    expect(await engine.ended(run)).toBe('success');
+    expect(await engine.states(run)).toEqual({
+      list: 'success',
+      'each[0]': 'success',
+      'each[1]': 'success',
+      'each[2]': 'success',
+      sum: 'success',
+    });
+  });
+});

@@ -1,0 +1,288 @@
+/**
+ * The scheduler of one process: takes the word of agents, lets runs go on, hands what can run to the executor.
+ *
+ *   finish ─▶ transaction (outcome + what follows) ─▶ effects ─▶ claim ─▶ executor        at once, in this process
+ *   tick   ─▶ what time causes (cron, retries, timeouts), and whatever the death of a process has left lying
+ *
+ * Nothing is kept here that Postgres does not know: another process may take over at any instruction.
+ */
+import { sql } from 'kysely';
+import type { Database, SharedDb } from '../db/database.ts';
+import { isOutage } from '../db/outage.ts';
+import { createApplyToRun } from './apply-to-runs.ts';
+import type { RunEffects } from './apply-to-runs.ts';
+import type { RecordAssetEvents } from './attempt-belongings.ts';
+import type { Attempts, Executor } from './attempts.ts';
+import { createBatches } from './batches.ts';
+import type { Batches } from './batches.ts';
+import { claimCallbacks } from './callbacks.ts';
+import { createRunCreator } from './create-run.ts';
+import type { CreateRun, CreateRunResult, NewRun } from './create-run.ts';
+import type { DagGraphs } from './dag-graphs.ts';
+import { createDispatcher } from './dispatcher.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { scheduleDue } from './due-instances.ts';
+import { finishAttempts } from './finish-attempts.ts';
+import type { Ending, EndingAnswer } from './finish-attempts.ts';
+import { checkPast, pauseAfterFailures, releasePaused } from './follow-ups.ts';
+import { SILENCE_TOLERATED_MS, findSilent } from './reap.ts';
+import { timeOutRuns } from './run-states.ts';
+import { renewLeases, startAttempts } from './start-attempts.ts';
+import { startQueuedRuns } from './start-run.ts';
+import type { PlanEvent } from './plan/types.ts';
+
+type Log = {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+};
+
+export type SchedulerOptions = {
+  db: Database;
+  graphs: DagGraphs;
+  /** Null in a process that serves the API only: what it causes is carried out elsewhere. */
+  executor: Executor | null;
+  dispatch: { bufferSize: number; workers: number };
+  recordAssetEvents: RecordAssetEvents;
+  /** What else time causes: runs of timetables, backfills. Each gives back what follows. */
+  timeCauses: readonly (() => Promise<{ effects: RunEffects[]; nextAt: string | null }>)[];
+  /** Called when a run has ended, after its commit. */
+  onRunEnded?: (ended: RunEffects['ended'][number]) => Promise<void>;
+  /** Tells other processes that something is to be done. */
+  say: () => void;
+  log: Log;
+};
+
+export type Scheduler = {
+  readonly attempts: Attempts;
+  readonly graphs: DagGraphs;
+  readonly createRun: CreateRun;
+  /** A run in a transaction of its own. */
+  trigger(tenantId: string, input: NewRun): Promise<CreateRunResult>;
+  applyToRun(trx: SharedDb, ref: { tenantId: string; run: number }, events: readonly PlanEvent[]): Promise<RunEffects>;
+  /** After the commit of whatever gave the effects. */
+  applyEffects(effects: RunEffects): void;
+  /** Something may be claimable, or a run startable. */
+  wake(): void;
+  dagUnpaused(tenantId: string, dagId: string): Promise<void>;
+  /** What time itself causes; called by the loop. */
+  tick(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Finishes of one run follow each other; those of different runs need not wait for the same lock. */
+const LANES = 4;
+const FINISHES_AT_ONCE = 200;
+const STARTS_AT_ONCE = 200;
+const REAP_EVERY_MS = 5_000;
+/** Ticks further apart than this mean that the process or the database was away. */
+const OUTAGE_MS = 15_000;
+const QUEUED_RUNS_EVERY_MS = 2_000;
+
+type Settled = { answer: EndingAnswer } | { error: unknown };
+
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  const { db, graphs, executor, log } = options;
+  const applyToRun = createApplyToRun(graphs);
+  const createRun = createRunCreator(graphs);
+  const background = new Set<Promise<unknown>>();
+  let isStopped = false;
+  let dueTimer: NodeJS.Timeout | undefined;
+  let dueTimerAt = Infinity;
+  let lastReap = 0;
+  let lastTick = -Infinity;
+  let listeningSince = 0;
+  let lastQueuedRuns = 0;
+
+  const dispatcher: Dispatcher | null =
+    executor && createDispatcher({ db, graphs, executor, ...options.dispatch, log });
+  executor?.onCapacity(() => dispatcher?.kick());
+
+  /** Errors end here: what was not done now is found by the tick. */
+  function inBackground(what: string, work: () => Promise<unknown>): void {
+    if (isStopped) return;
+    const promise = work().catch((error: unknown) => {
+      if (!isOutage(error)) log.error({ err: error }, `scheduler: ${what} failed and is tried again`);
+    });
+    background.add(promise);
+    void promise.finally(() => background.delete(promise));
+  }
+
+  function applyEffects(effects: RunEffects): void {
+    if (effects.superseded.length > 0) executor?.cancel(effects.superseded);
+    if (effects.dueAt !== null) armDue(Date.parse(effects.dueAt));
+    for (const moved of effects.pastMoved) {
+      inBackground('looking at the next run', async () => {
+        const followed = await checkPast(db, graphs, moved);
+        if (followed) applyEffects(followed);
+      });
+    }
+    for (const ended of effects.ended) inBackground('following the end of a run', () => afterRun(ended));
+    if (effects.hasCallbacks) inBackground('dispatching callbacks', dispatchCallbacks);
+    if (effects.hasScheduled) {
+      dispatcher?.kick();
+      options.say();
+    }
+  }
+
+  async function afterRun(ended: RunEffects['ended'][number]): Promise<void> {
+    if (ended.state === 'failed') await pauseAfterFailures(db, ended);
+    await options.onRunEnded?.(ended);
+    await startRunsOf(ended.tenantId, ended.dagId);
+  }
+
+  async function startRunsOf(tenantId: string, dagId: string): Promise<void> {
+    const { effects } = await db.shared
+      .transaction()
+      .execute((trx) => startQueuedRuns(trx, graphs, { tenantId, dagId }));
+    effects.forEach(applyEffects);
+  }
+
+  async function dispatchCallbacks(): Promise<void> {
+    if (!executor) return;
+    const jobs = await claimCallbacks(db);
+    if (jobs.length > 0) executor.dispatchCallbacks(jobs);
+  }
+
+  /** A timer for the next moment that matters, so that a retry does not wait for the tick. */
+  function armDue(at: number): void {
+    if (isStopped || !dispatcher || at >= dueTimerAt) return;
+    clearTimeout(dueTimer);
+    dueTimerAt = at;
+    dueTimer = setTimeout(
+      () => {
+        dueTimerAt = Infinity;
+        inBackground('looking for what is due', whatIsDue);
+      },
+      Math.min(Math.max(0, at - Date.now()) + 1, 2 ** 31 - 1),
+    );
+  }
+
+  async function whatIsDue(): Promise<void> {
+    for (;;) {
+      const { effects, mayBeMore, nextDueAt } = await scheduleDue(db, graphs);
+      applyEffects(effects);
+      if (nextDueAt !== null && !mayBeMore) armDue(Date.parse(nextDueAt));
+      if (!mayBeMore) break;
+    }
+    for (const cause of options.timeCauses) {
+      const { effects, nextAt } = await cause();
+      effects.forEach(applyEffects);
+      if (nextAt !== null) armDue(Date.parse(nextAt));
+    }
+  }
+
+  async function settle(endings: readonly Ending[]): Promise<Settled[]> {
+    try {
+      const { answers, effects } = await finishAttempts(db, options, endings);
+      applyEffects(effects);
+      return answers.map((answer) => ({ answer }));
+    } catch (error) {
+      const runs = new Set(endings.map(({ ref }) => ref.run));
+      if (isOutage(error) || runs.size === 1) return endings.map(() => ({ error }));
+      // One poisoned run must not hold up the others of its set.
+      const settled = new Map<Ending, Settled>();
+      for (const run of runs) {
+        const own = endings.filter(({ ref }) => ref.run === run);
+        const results = await settle(own);
+        own.forEach((ending, index) => settled.set(ending, results[index] ?? { error }));
+      }
+      return endings.map((ending) => settled.get(ending) ?? { error });
+    }
+  }
+
+  const lanes: Batches<Ending, Settled>[] = Array.from({ length: LANES }, () =>
+    createBatches({ run: settle, atMost: FINISHES_AT_ONCE }),
+  );
+  const starts = createBatches({
+    run: (items: Parameters<typeof startAttempts>[1]) => startAttempts(db, items),
+    atMost: STARTS_AT_ONCE,
+  });
+
+  async function end(ending: Ending): Promise<EndingAnswer> {
+    const settled = await lanes[ending.ref.run % LANES]?.add(ending);
+    if (!settled || 'error' in settled) throw settled?.error;
+    return settled.answer;
+  }
+
+  const attempts: Attempts = {
+    start: (ref, worker) => starts.add({ ref, worker }),
+    finish: (ref, outcome) => end({ ref, outcome }),
+    async heartbeat(refs) {
+      const alive = await renewLeases(db, refs);
+      return new Set(refs.map((ref) => ref.attemptId).filter((id) => !alive.has(id)));
+    },
+    async lost(ref, failure) {
+      await end({ ref, lost: failure });
+    },
+  };
+
+  /** Runs that could start and were not: the process that should have started them may be gone. */
+  async function startForgottenRuns(): Promise<void> {
+    const { rows } = await sql<{ tenantId: string; dagId: string }>`
+      select distinct r.tenant_id as "tenantId", r.dag_id as "dagId" from dag_runs r
+      join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id
+      where r.state = 'queued' and r.state in ('queued', 'running') and not d.is_paused and r.run_after <= clock_timestamp()
+        and r.backfill_id is null
+      limit 200`.execute(db.shared);
+    for (const { tenantId, dagId } of rows) await startRunsOf(tenantId, dagId);
+  }
+
+  async function reap({ withSilent }: { withSilent: boolean }): Promise<void> {
+    for (const { ref, failure } of withSilent ? await findSilent(db) : []) {
+      log.warn({ attempt: ref.attemptId, cause: failure.cause }, 'scheduler: an attempt was not heard of any more');
+      await attempts.lost(ref, failure);
+    }
+    for (const effects of await timeOutRuns(db, graphs)) applyEffects(effects);
+    await dispatchCallbacks();
+  }
+
+  return {
+    attempts,
+    graphs,
+    createRun,
+    async trigger(tenantId, input) {
+      const result = await db.shared.transaction().execute((trx) => createRun(trx, tenantId, input));
+      if (result.kind === 'created') {
+        applyEffects(result.effects);
+        if (!dispatcher) options.say();
+      }
+      return result;
+    },
+    applyToRun,
+    applyEffects,
+    wake() {
+      dispatcher?.kick();
+      options.say();
+    },
+    async dagUnpaused(tenantId, dagId) {
+      await releasePaused(db, { tenantId, dagId });
+      await startRunsOf(tenantId, dagId);
+      dispatcher?.kick();
+      options.say();
+    },
+    async tick() {
+      if (!dispatcher) return;
+      await whatIsDue();
+      dispatcher.kick();
+      const now = performance.now();
+      if (now - lastQueuedRuns >= QUEUED_RUNS_EVERY_MS) {
+        lastQueuedRuns = now;
+        await startForgottenRuns();
+      }
+      // After an outage agents need time to come back: silence counts only while somebody could have heard them.
+      if (now - lastTick > OUTAGE_MS) listeningSince = now;
+      lastTick = now;
+      if (now - lastReap >= REAP_EVERY_MS) {
+        lastReap = now;
+        await reap({ withSilent: now - listeningSince >= SILENCE_TOLERATED_MS });
+      }
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(dueTimer);
+      await dispatcher?.stop();
+      await Promise.allSettled(background);
+    },
+  };
+}

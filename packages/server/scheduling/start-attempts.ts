@@ -1,0 +1,68 @@
+/** From `queued` to `running`, for a set of attempts: one statement, and one for their runs. */
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { InstanceRow, RunRow } from '../db/run-writes.ts';
+import type { AttemptRef, StartAnswer } from './attempts.ts';
+
+export type Start = { ref: AttemptRef; worker: { hostname: string; pid: number | null } };
+
+export async function startAttempts(db: Database, starts: readonly Start[]): Promise<StartAnswer[]> {
+  const refs = starts.map(({ ref }) => ref);
+  // An attempt that is running already is started again in word only: its answer may have been lost on the way.
+  const { rows } = await sql<InstanceRow>`
+    with k as (
+      select * from unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.run)}::bigint[],
+        ${refs.map((ref) => ref.taskId)}::text[], ${refs.map((ref) => ref.mapIndex)}::int[],
+        ${refs.map((ref) => ref.attemptId)}::uuid[], ${starts.map(({ worker }) => worker.hostname)}::text[],
+        ${starts.map(({ worker }) => worker.pid)}::int[])
+        as k(tenant_id, run, task_id, map_index, attempt_id, hostname, pid)
+    ), locked as (
+      select t.tenant_id, t.run, t.task_id, t.map_index, k.hostname, k.pid from task_instances t
+      join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
+        and t.attempt_id = k.attempt_id
+      where t.state in ('queued', 'running')
+      order by t.run, t.task_id, t.map_index for no key update of t
+    )
+    update task_instances t set state = 'running', hostname = l.hostname, pid = l.pid, heartbeat_at = clock_timestamp(),
+      start_date = coalesce(t.start_date, clock_timestamp())
+    from locked l
+    where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
+    returning t.*`.execute(db.shared);
+  const byAttempt = new Map(rows.map((row) => [row.attempt_id, row]));
+  const runs = await loadRuns(db, rows);
+  return refs.map((ref): StartAnswer => {
+    const instance = byAttempt.get(ref.attemptId);
+    const run = instance && runs.get(instance.run);
+    if (!instance || !run) return { kind: 'stop', reason: 'the attempt is no longer the current one' };
+    return { kind: 'started', run, instance };
+  });
+}
+
+async function loadRuns(db: Database, rows: readonly InstanceRow[]): Promise<Map<number, RunRow>> {
+  const ids = [...new Set(rows.map((row) => row.run))];
+  if (ids.length === 0) return new Map();
+  const tenants = [...new Set(rows.map((row) => row.tenant_id))];
+  const runs = await sql<RunRow>`
+    select * from dag_runs where tenant_id = any(${tenants}::uuid[]) and id = any(${ids}::bigint[])`.execute(db.shared);
+  return new Map(runs.rows.map((run) => [run.id, run]));
+}
+
+/** Renews the leases. Those that are not answered with are not running any more. */
+export async function renewLeases(db: Database, refs: readonly AttemptRef[]): Promise<Set<string>> {
+  if (refs.length === 0) return new Set();
+  const { rows } = await sql<{ attempt_id: string }>`
+    with k as (
+      select * from unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.run)}::bigint[],
+        ${refs.map((ref) => ref.taskId)}::text[], ${refs.map((ref) => ref.mapIndex)}::int[],
+        ${refs.map((ref) => ref.attemptId)}::uuid[]) as k(tenant_id, run, task_id, map_index, attempt_id)
+    ), locked as (
+      select t.tenant_id, t.run, t.task_id, t.map_index from task_instances t
+      join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
+        and t.attempt_id = k.attempt_id
+      where t.state in ('queued', 'running') order by t.run, t.task_id, t.map_index for no key update of t
+    )
+    update task_instances t set heartbeat_at = clock_timestamp() from locked l
+    where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
+    returning t.attempt_id`.execute(db.shared);
+  return new Set(rows.map((row) => row.attempt_id));
+}
