@@ -10,6 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { Database, SharedDb } from '../db/database.ts';
+import { countActive, lockRuns } from '../db/run-writes.ts';
 import type { Attempt } from './attempts.ts';
 import type { DagGraph, DagGraphs } from './dag-graphs.ts';
 
@@ -52,7 +53,7 @@ export async function claim(db: Database, graphs: DagGraphs, capacity: number): 
     const usage = await loadUsage(trx, graphs, candidates);
     const verdicts = judge(candidates, usage, capacity);
     const stopped = verdicts.filter(({ reason }) => reason !== null && reason !== 'pool_full');
-    await withdraw(trx, stopped);
+    await withdraw(trx, await stillStopped(trx, stopped, usage));
     const chosen = verdicts.filter(({ reason }) => reason === null).map(({ candidate }) => candidate);
     const attempts = await take(trx, chosen);
     return { attempts, withdrawn: stopped.length, missed: chosen.length - attempts.length };
@@ -178,6 +179,23 @@ function limitOf(candidate: Candidate, usage: Usage): WaitReason | null {
 }
 
 const increase = (counts: Map<string, number>, key: string): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
+
+/**
+ * A finish that committed since the counting may have made a place, and has looked for whom to let through already: to take
+ * somebody out of sight now would leave him there. Under the lock of the run the count is what the next finish will see.
+ */
+async function stillStopped(trx: SharedDb, stopped: readonly Verdict[], usage: Usage): Promise<Verdict[]> {
+  const full = stopped.filter(({ reason }) => reason === 'max_active_tasks').map(({ candidate }) => candidate);
+  if (full.length === 0) return [...stopped];
+  const runs = new Map(full.map((row) => [runKey(row), { tenantId: row.tenant_id, dagId: row.dag_id, run: row.run }]));
+  await lockRuns(trx, [...runs.values()]);
+  const open = new Set<string>();
+  for (const [key, ref] of runs) {
+    const limit = usage.graphs.get(key)?.spec.dag.max_active_tasks ?? Infinity;
+    if ((await countActive(trx, ref)) < limit) open.add(key);
+  }
+  return stopped.filter(({ reason, candidate }) => reason !== 'max_active_tasks' || !open.has(runKey(candidate)));
+}
 
 /** Out of sight of the next claim. max_active_tasks needs no mark: the next finish in the run lets them through again. */
 async function withdraw(trx: SharedDb, stopped: readonly Verdict[]): Promise<void> {

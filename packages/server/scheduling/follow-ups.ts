@@ -43,6 +43,26 @@ export async function pauseAfterFailures(db: Database, ended: { tenantId: string
       )`.execute(db.shared);
 }
 
+/**
+ * The safety net under the limits of tasks: a place that came free in the moment in which an instance was taken out of sight
+ * is noticed here. A few of each task go back in sight; the claim judges them anew.
+ */
+export async function releaseForgotten(db: Database): Promise<number> {
+  const { rows } = await sql<{ run: number }>`
+    with held as (
+      select t.tenant_id, t.run, t.task_id, t.map_index,
+        row_number() over (partition by t.tenant_id, t.dag_id, t.task_id order by t.priority_weight desc, t.run) as place
+      from task_instances t join dags d on d.tenant_id = t.tenant_id and d.dag_id = t.dag_id
+      where t.state = 'scheduled' and t.waits is not null and not d.is_paused
+      limit 5000
+    )
+    update task_instances t set waits = null, claimable = true from held h
+    where h.place <= 4 and t.tenant_id = h.tenant_id and t.run = h.run and t.task_id = h.task_id and t.map_index = h.map_index
+      and t.state = 'scheduled' and t.waits is not null
+    returning t.run`.execute(db.shared);
+  return rows.length;
+}
+
 /** An unpaused DAG goes on where it stood. */
 export async function releasePaused(db: Database, input: { tenantId: string; dagId: string }): Promise<void> {
   await sql`

@@ -31,7 +31,12 @@ describe('a run', () => {
     const run = await engine.run(graphOf({ a: [], b: ['a'] }));
     expect(await engine.ended(run)).toBe('failed');
     expect(await engine.states(run)).toEqual({ a: 'failed', b: 'upstream_failed' });
-    const [row] = await engine.scope.selectFrom('task_instances').selectAll().where('run', '=', run).execute();
+    const row = await engine.scope
+      .selectFrom('task_instances')
+      .select('failure_reason')
+      .where('run', '=', run)
+      .where('task_id', '=', 'a')
+      .executeTakeFirst();
     expect(row?.failure_reason).toBe('exception: ValueError: no');
   });
 

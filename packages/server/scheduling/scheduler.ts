@@ -24,7 +24,7 @@ import type { Dispatcher } from './dispatcher.ts';
 import { scheduleDue } from './due-instances.ts';
 import { finishAttempts } from './finish-attempts.ts';
 import type { Ending, EndingAnswer } from './finish-attempts.ts';
-import { checkPast, pauseAfterFailures, releasePaused } from './follow-ups.ts';
+import { checkPast, pauseAfterFailures, releaseForgotten, releasePaused } from './follow-ups.ts';
 import { SILENCE_TOLERATED_MS, findSilent } from './reap.ts';
 import { timeOutRuns } from './run-states.ts';
 import { renewLeases, startAttempts } from './start-attempts.ts';
@@ -269,6 +269,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (now - lastQueuedRuns >= QUEUED_RUNS_EVERY_MS) {
         lastQueuedRuns = now;
         await startForgottenRuns();
+        if ((await releaseForgotten(db)) > 0) dispatcher.kick();
       }
       // After an outage agents need time to come back: silence counts only while somebody could have heard them.
       if (now - lastTick > OUTAGE_MS) listeningSince = now;
