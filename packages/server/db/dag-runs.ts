@@ -115,7 +115,7 @@ export async function listRunsFrom(
   const keys = sortKeysOf(order);
   const backward = place?.backward ?? false;
   const conditions = [...conditionsOf(filter), ...(place ? [beyond(keys, place)] : [])];
-  const read = await readPage(db, { conditions, keys, limit: limit + 1, offset: 0, backward });
+  const read = await readPage(db, { conditions, keys, limit: limit + 1, offset: 0, placed: true, backward });
   const hasMore = read.length > limit;
   const runs = read.slice(0, limit);
   if (backward) runs.reverse();
@@ -139,20 +139,26 @@ type PageQuery = {
   keys: readonly SortKey[];
   limit: number;
   offset: number;
+  /** Say where each row stands; that is for pages by place only, and a tenth of what a page costs. */
+  placed?: boolean;
   backward?: boolean;
 };
 
+const NO_PLACE = sql<PlaceValue[]>`'[]'::jsonb`.as('place');
+
 /**
- * The keys of the page first, then its rows: what a deep page passes over is read from an index alone.
- * Plan for the default order: index-only scan of dag_runs_newest or dag_runs_newest_of_all, limited.
+ * The ids of the page first, then its rows: what a deep page passes over is read from an index alone. As an array, because
+ * Postgres would rather read the whole table than look up a thousand rows of a join: 54 against 19 ms for 1,000 of 100,000.
+ *
+ * Plan for the default order: index-only scan of dag_runs_newest or dag_runs_newest_of_all, limited; primary key.
  */
 function readPage(db: TenantDb, query: PageQuery): Promise<PlacedRun[]> {
-  const { conditions, keys, limit, offset, backward = false } = query;
+  const { conditions, keys, limit, offset, placed = false, backward = false } = query;
   let page = db.selectFrom('dag_runs as r').select('r.id').orderBy(orderOf(keys, backward)).limit(limit).offset(offset);
   for (const condition of conditions) page = page.where(condition);
   return selectRuns(db)
-    .innerJoin(page.as('page'), 'page.id', 'r.id')
-    .select(sql<PlaceValue[]>`jsonb_build_array(${sql.join(keys.map(placeText))})`.as('place'))
+    .select(placed ? sql<PlaceValue[]>`jsonb_build_array(${sql.join(keys.map(placeText))})`.as('place') : NO_PLACE)
+    .where(sql<boolean>`r.id = any(array(${page}))`)
     .orderBy(orderOf(keys, backward))
     .execute();
 }
