@@ -4,6 +4,8 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Sessions } from '../auth/sessions.ts';
 import type { Config } from '../config/load.ts';
 import type { Database } from '../db/database.ts';
+import type { LogStore } from '../logs/store.ts';
+import type { Scheduler } from '../scheduling/scheduler.ts';
 import type { SecretRegistry } from '../telemetry/redact.ts';
 import type { Keyring } from '../vault/keyring.ts';
 
@@ -15,6 +17,10 @@ export type Services = {
   keyring: Keyring;
   /** Values that must never appear in a log line, a trace or an error. */
   secrets: SecretRegistry;
+  /** What becomes of runs; in a process without an executor it writes and wakes the others. */
+  scheduler: Scheduler;
+  /** Of task attempts. */
+  logs: LogStore;
   readiness: Readiness;
 };
 

@@ -1,4 +1,7 @@
 /** A real control plane for tests: own database, real listeners on free ports, log lines kept for inspection. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { hashPassword } from '../auth/passwords.ts';
 import type { RoleName } from '../auth/permissions.ts';
 import { loadConfig } from '../config/load.ts';
@@ -22,6 +25,7 @@ export type Answer = { status: number; headers: Headers; text: string; json: <T 
 /** `flags` are configuration keys, as on the command line. */
 export async function startTestServer(flags: Record<string, string | string[]> = {}) {
   const database = flags['database.url'] === undefined ? await createTestDatabase() : undefined;
+  const taskLogs = await mkdtemp(join(tmpdir(), 'svc-task-logs-'));
   const { config, warnings } = loadConfig({
     env: {},
     flags: {
@@ -34,6 +38,7 @@ export async function startTestServer(flags: Record<string, string | string[]> =
       'auth.bootstrap.email': ADMIN_EMAIL,
       'auth.bootstrap.password': TEST_PASSWORD,
       'observability.otel.enabled': 'false',
+      'logs.dir': taskLogs,
       ...flags,
     },
   });
@@ -98,6 +103,7 @@ export async function startTestServer(flags: Record<string, string | string[]> =
       await server.close();
       await db.close();
       await database?.drop();
+      await rm(taskLogs, { recursive: true, force: true });
     },
   };
 }

@@ -1,0 +1,14 @@
+import type { Config } from '../config/load.ts';
+import { createDiskLogStore } from './disk-store.ts';
+import type { LogStore } from './store.ts';
+
+/** The store that `logs.backend` names. */
+export function createLogStore({ logs }: Config): LogStore {
+  switch (logs.backend) {
+    case 'disk':
+      return createDiskLogStore({ dir: logs.dir, prefix: logs.sink.prefix });
+    case 'objstore':
+    case 'cloudstore':
+      throw new Error(`logs.backend: ${logs.backend} is not available yet: set it to disk`);
+  }
+}
