@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { buildApp } from './api/app.ts';
 import { loadConfig } from './config/load.ts';
+import { createRunEngine } from './create-run-engine.ts';
 import { createServices } from './create-services.ts';
 import { openDatabase } from './db/database.ts';
 import { createSecretRegistry } from './telemetry/redact.ts';
@@ -15,21 +16,25 @@ export async function renderOpenApi(): Promise<string> {
     statementTimeoutMs: 0,
     idleInTransactionTimeoutMs: 0,
   });
+  const logger = pino({ level: 'silent' });
+  const engine = createRunEngine({ config, db, executor: null, logger });
   const services = createServices({
     config,
     db,
+    scheduler: engine.scheduler,
     secrets: createSecretRegistry(),
     reason: () => null,
     onFailedLogin: () => {},
   });
   const app = await buildApp({
     services,
-    logger: pino({ level: 'silent' }),
+    logger,
     access: { sessions: services.sessions, proxies: { isTrusted: () => false }, everybodyIs: () => null },
     plugins: [],
   });
   const document = JSON.stringify(app.swagger(), null, 2);
   await app.close();
+  await engine.stop();
   await db.close();
   return `${document}\n`;
 }

@@ -18,6 +18,7 @@ import { parseAddress } from './config/address.ts';
 import { checkBoot } from './config/boot-checks.ts';
 import type { Config } from './config/load.ts';
 import { createProxyTrust } from './config/trusted-proxies.ts';
+import { createRunEngine } from './create-run-engine.ts';
 import { createServices } from './create-services.ts';
 import { openDatabase } from './db/database.ts';
 import type { Database } from './db/database.ts';
@@ -88,9 +89,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   let notReady: string | null = 'starting: the database schema is not in place yet';
   let everybody: Principal | null = null;
+  const engine = createRunEngine({ config, db, executor: null, logger });
   const services = createServices({
     config,
     db,
+    scheduler: engine.scheduler,
     secrets,
     reason: () => notReady,
     onFailedLogin: () => metrics.loginFailed(),
@@ -107,6 +110,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     db,
     identity: { processId: randomUUID(), hostname: hostname(), version: VERSION },
     intervalMs: config.scheduler.loopIntervalMs,
+    onTick: () => engine.scheduler.tick(),
     log: logger,
   });
   metrics.watchScheduler(() => housekeeping.lastBeat());
@@ -119,6 +123,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       notReady = 'shutting down';
       closing.abort();
       await stopParts(logger, [() => closeListener(app), () => housekeeping.stop(), () => metricsServer.close()]);
+      await stopParts(logger, [() => engine.stop()]);
       await stopParts(logger, [() => tracing.shutdown(), () => db.close()]); // the others used them to the end
       logger.info('stopped');
     })();

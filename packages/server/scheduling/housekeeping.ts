@@ -8,6 +8,7 @@ import type { Database } from '../db/database.ts';
 import { beat, deleteOldHeartbeats, recordStop } from '../db/heartbeats.ts';
 import type { ProcessIdentity } from '../db/heartbeats.ts';
 import { deleteExpiredSessions } from '../db/sessions.ts';
+import { deleteOldCallbacks } from './callbacks.ts';
 
 const BEAT_EVERY_MS = 5_000;
 const CLEAN_EVERY_MS = 60_000;
@@ -25,6 +26,8 @@ export function createHousekeeping(options: {
   db: Database;
   identity: ProcessIdentity;
   intervalMs: number;
+  /** What the scheduler has to do when time has passed. */
+  onTick: () => Promise<void>;
   log: Log;
 }): Housekeeping {
   const { db, identity, log } = options;
@@ -37,6 +40,7 @@ export function createHousekeeping(options: {
   let lastCleaning = -Infinity;
 
   async function tick(): Promise<void> {
+    await options.onTick();
     const now = performance.now();
     if (now - lastBeat >= BEAT_EVERY_MS) {
       await beat(db, identity, 'scheduler');
@@ -47,6 +51,7 @@ export function createHousekeeping(options: {
       await deleteExpiredSessions(db);
       await deleteOldBudgets(db);
       await deleteOldHeartbeats(db);
+      await deleteOldCallbacks(db);
       lastCleaning = now;
     }
     if (failing) log.info('scheduler: the database answers again');

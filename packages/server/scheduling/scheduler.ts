@@ -64,6 +64,8 @@ export type Scheduler = {
   applyEffects(effects: RunEffects): void;
   /** Something may be claimable, or a run startable. */
   wake(): void;
+  /** Another process said so. */
+  wokenFromOutside(): void;
   dagUnpaused(tenantId: string, dagId: string): Promise<void>;
   /** What time itself causes; called by the loop. */
   tick(): Promise<void>;
@@ -228,6 +230,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     for (const { tenantId, dagId } of rows) await startRunsOf(tenantId, dagId);
   }
 
+  async function whatAnotherLeft(): Promise<void> {
+    await whatIsDue();
+    await startForgottenRuns();
+  }
+
   async function reap({ withSilent }: { withSilent: boolean }): Promise<void> {
     for (const { ref, failure } of withSilent ? await findSilent(db) : []) {
       log.warn({ attempt: ref.attemptId, cause: failure.cause }, 'scheduler: an attempt was not heard of any more');
@@ -254,6 +261,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     wake() {
       dispatcher?.kick();
       options.say();
+    },
+    wokenFromOutside() {
+      dispatcher?.kick();
+      inBackground('looking for what another process has left to do', whatAnotherLeft);
     },
     async dagUnpaused(tenantId, dagId) {
       await releasePaused(db, { tenantId, dagId });

@@ -7,6 +7,7 @@ import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { registerVersion } from '../dags/register-version.ts';
 import type { TenantDb } from '../db/database.ts';
 import type { StateCounts, TenantTables } from '../db/schema.ts';
+import { countedAs } from '../scheduling/run-work.ts';
 import { sampleDag } from './sample-dag.ts';
 
 type RunValues = Omit<Insertable<TenantTables['dag_runs']>, 'tenant_id' | 'id' | 'dag_id' | 'run_id'>;
@@ -92,6 +93,6 @@ export async function insertInstance(
 
 function countsOf(instances: readonly InstanceRows[]): StateCounts {
   const counts: StateCounts = {};
-  for (const { state = 'success' } of instances) counts[state ?? 'none'] = (counts[state ?? 'none'] ?? 0) + 1;
+  for (const { state = 'success' } of instances) counts[countedAs(state)] = (counts[countedAs(state)] ?? 0) + 1;
   return counts;
 }
