@@ -21,6 +21,7 @@ import { registerEventLogs } from './event-logs.ts';
 import { installJsonParser } from './json-body.ts';
 import { registerImportErrors } from './import-errors.ts';
 import { registerMonitor } from './monitor.ts';
+import { registerPools } from './pools.ts';
 import { registerProbes } from './probes.ts';
 import { installOpenApi } from './openapi.ts';
 import { registerPages } from './pages.ts';
@@ -108,6 +109,7 @@ function registerResources(app: App, services: Services): void {
   registerUsers(app, services);
   registerConnections(app, services);
   registerVariables(app, services);
+  registerPools(app, services);
   registerDags(app, services);
   registerDagVersions(app, services);
   registerDagSources(app, services);

@@ -27,6 +27,8 @@ export async function fillTenant(server: TestServer, token: string, name: string
   await create('/api/v2/connections', { connection_id: connectionId, conn_type: 'http', host: marker });
   const variableKey = `variable-${name}/part`; // a slash, because keys may have some
   await create('/api/v2/variables', { key: variableKey, value: marker });
+  const poolName = `pool-${name}`;
+  await create('/api/v2/pools', { name: poolName, slots: 3, description: marker });
   const dagId = `dag-${name}`;
   const taskId = 'task';
   const spec = sampleDag({ dagId, taskId, text: marker });
@@ -58,6 +60,7 @@ export async function fillTenant(server: TestServer, token: string, name: string
       connection_id: connectionId,
       variable_key: variableKey,
       key: variableKey,
+      pool_name: poolName,
       dag_id: dagId,
       dag_id_pattern: dagId,
       dag_run_id: runId,

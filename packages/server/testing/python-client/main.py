@@ -10,11 +10,12 @@ import sys
 import connections
 import dags
 import monitoring
+import pools
 import variables
 from harness import Harness, client_operations, served_operations
 
 # One module per resource. An endpoint added to the server that the client knows too has to be called from one of them.
-MODULES = (connections, variables, dags, monitoring)
+MODULES = (connections, variables, pools, dags, monitoring)
 
 
 def main():
