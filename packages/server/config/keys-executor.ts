@@ -64,6 +64,14 @@ export const EXECUTOR_KEYS = {
     edition: 'dev-only',
     doc: "Working directory of the subprocess agent, so that it can import the DAG file; empty keeps the server's directory.",
   },
+  'executor.parallelism': {
+    type: 'int',
+    default: 32,
+    min: 1,
+    extension: true,
+    edition: 'both',
+    doc: 'Task attempts that the subprocess executor runs at once.',
+  },
   'executor.http_user_agent': {
     type: 'string',
     default: 'svc/0.1',

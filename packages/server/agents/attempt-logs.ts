@@ -1,0 +1,60 @@
+/** Where the log lines of attempts go. */
+import type { Database } from '../db/database.ts';
+import type { AgentLog, LogSink } from './collaborators.ts';
+import type { AttemptIdentity } from './credentials.ts';
+import { RpcError } from './rpc-errors.ts';
+import { logPlace } from './start-attempt.ts';
+
+export type AttemptLogs = {
+  /** How long the log is then; less than the offset says "there is a gap". */
+  append(identity: AttemptIdentity, offset: number, bytes: Uint8Array): Promise<number>;
+  /** The id of the attempt's run as users know it. Throws when the run is gone. */
+  runIdOf(identity: AttemptIdentity): Promise<string>;
+  rememberRun(identity: AttemptIdentity, runId: string): void;
+};
+
+const RUNS_KEPT = 10_000;
+
+const keyOf = ({ tenantId, run }: AttemptIdentity): string => `${tenantId}/${run}`;
+
+export function createAttemptLogs(input: { db: Database; logs: LogSink; log: AgentLog }): AttemptLogs {
+  const { db, logs, log } = input;
+  const runIds = new Map<string, string>();
+
+  function rememberRun(identity: AttemptIdentity, runId: string): void {
+    const key = keyOf(identity);
+    runIds.delete(key);
+    runIds.set(key, runId);
+    if (runIds.size > RUNS_KEPT) runIds.delete(runIds.keys().next().value ?? '');
+  }
+
+  async function runIdOf(identity: AttemptIdentity): Promise<string> {
+    const known = runIds.get(keyOf(identity));
+    if (known !== undefined) return known;
+    const row = await db
+      .tenant(identity.tenantId)
+      .selectFrom('dag_runs')
+      .select('run_id')
+      .where('id', '=', identity.run)
+      .executeTakeFirst();
+    if (!row) throw new RpcError('stale', 'the run of this attempt has been deleted');
+    rememberRun(identity, row.run_id);
+    return row.run_id;
+  }
+
+  return {
+    rememberRun,
+    runIdOf,
+    async append(identity, offset, bytes) {
+      // Callbacks belong to no try, so they have no log of their own.
+      if (identity.kind === 'callback') {
+        for (const line of Buffer.from(bytes).toString('utf8').trimEnd().split('\n')) {
+          log.info({ dag: identity.dagId, task: identity.taskId, callback: identity.attemptId, line }, 'callback');
+        }
+        return offset + bytes.length;
+      }
+      const runId = await runIdOf(identity);
+      return (await logs.append(logPlace(identity, runId), offset, bytes)).length;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/** What a method that running tasks call is given, and how it reads its parameters. */
+import { memberTexts } from '@svc/proto/json-spans.ts';
+import type { AttemptIdentity } from '../credentials.ts';
+import { RpcError } from '../rpc-errors.ts';
+import type { AttemptVersion } from '../versions.ts';
+
+export type CallContext = {
+  identity: AttemptIdentity;
+  /** The run's id as users know it. */
+  runId: string;
+  version: AttemptVersion;
+  params: Params;
+  /** Unique within the attempt; the same when the call is made again. */
+  requestId: string;
+};
+
+/** `json` is the value in JSON; `masks` are secrets in it. */
+export type CallResult = { json: string; masks?: readonly string[] };
+
+export type CallMethod = (context: CallContext) => Promise<CallResult>;
+
+/** A parameter that is null counts as left out: Python sends both. */
+export type Params = {
+  text(name: string): string;
+  optionalText(name: string): string | undefined;
+  optionalInteger(name: string): number | undefined;
+  optionalTexts(name: string): string[] | undefined;
+  optionalObject(name: string): Record<string, unknown> | undefined;
+  flag(name: string): boolean;
+  isNull(name: string): boolean;
+  /** As it was written. */
+  jsonText(name: string): string;
+};
+
+const wrong = (name: string, expected: string): RpcError => new RpcError('invalid', `${name} must be ${expected}`);
+
+export function readParams(json: string): Params {
+  const values = parse(json);
+  const get = (name: string): unknown => (Object.hasOwn(values, name) ? (values[name] ?? undefined) : undefined);
+
+  function optionalText(name: string): string | undefined {
+    const value = get(name);
+    if (value === undefined || typeof value === 'string') return storable(name, value);
+    throw wrong(name, 'a text');
+  }
+
+  return {
+    optionalText,
+    text(name) {
+      const value = optionalText(name);
+      if (value === undefined) throw wrong(name, 'a text');
+      return value;
+    },
+    optionalInteger(name) {
+      const value = get(name);
+      if (value === undefined || (Number.isInteger(value) && Math.abs(value as number) < 2 ** 31))
+        return value as number | undefined;
+      throw wrong(name, 'an integer');
+    },
+    optionalTexts(name) {
+      const value = get(name);
+      if (value === undefined) return undefined;
+      if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
+        throw wrong(name, 'a list of texts');
+      return value.map((item: string) => storable(name, item) ?? '');
+    },
+    optionalObject(name) {
+      const value = get(name);
+      if (value === undefined) return undefined;
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(name, 'an object');
+      return value as Record<string, unknown>;
+    },
+    flag: (name) => get(name) === true,
+    isNull: (name) => Object.hasOwn(values, name) && values[name] === null,
+    jsonText(name) {
+      const text = memberTexts(json).get(name);
+      if (text === undefined) throw wrong(name, 'given');
+      return text;
+    },
+  };
+}
+
+function parse(json: string): Record<string, unknown> {
+  try {
+    const value = JSON.parse(json === '' ? '{}' : json) as unknown;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // told below
+  }
+  throw new RpcError('invalid', 'the parameters are no JSON object');
+}
+
+/** Postgres has no place for U+0000, and half of a surrogate pair is no character. */
+function storable<T extends string | undefined>(name: string, text: T): T {
+  if (text !== undefined && (text.includes('\0') || !text.isWellFormed())) {
+    throw new RpcError('invalid', `${name} must not contain U+0000 or half of a surrogate pair`);
+  }
+  return text;
+}

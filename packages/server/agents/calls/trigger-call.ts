@@ -1,0 +1,133 @@
+/**
+ * trigger_dag_run. The answer may be lost and the call made again, so what was answered is kept for a while; and when this
+ * process is not the one that answered, a run that stands in the way and is what was asked for counts as the one made.
+ */
+import type { Database } from '../../db/database.ts';
+import type { TriggerAnswer, TriggerRequest, TriggerRun } from '../collaborators.ts';
+import { RpcError } from '../rpc-errors.ts';
+import type { CallContext, CallMethod, CallResult } from './call-context.ts';
+
+const KEPT = 5_000;
+
+export function triggerCall(input: { db: Database; triggerRun: TriggerRun }): CallMethod {
+  const answers = new Map<string, Promise<CallResult>>();
+  return (context) => {
+    const key = `${context.identity.attemptId}/${context.requestId}`;
+    const known = answers.get(key);
+    if (known) return known;
+    const answer = trigger(input, context);
+    answers.set(key, answer);
+    answer.catch(() => answers.delete(key)); // an error changed nothing: the next call tries again
+    if (answers.size > KEPT) answers.delete(answers.keys().next().value ?? '');
+    return answer;
+  };
+}
+
+async function trigger(
+  { db, triggerRun }: { db: Database; triggerRun: TriggerRun },
+  context: CallContext,
+): Promise<CallResult> {
+  const request = requestOf(context);
+  if (context.params.flag('fail_when_dag_is_paused') && (await isPaused(db, request))) {
+    throw new RpcError('invalid', `DAG ${request.dagId} is paused`);
+  }
+  const answer = await triggerRun(request);
+  if (answer.kind === 'created' || answer.kind === 'reset') return created(answer.run);
+  if (answer.kind === 'duplicate') {
+    const own = await ownRun(db, request, context);
+    if (own) return created(own);
+  }
+  throw refusal(request, answer);
+}
+
+const created = (run: { run_id: string; logical_date: string | null; state: string }): CallResult => ({
+  json: JSON.stringify({ run_id: run.run_id, logical_date: run.logical_date, state: run.state }),
+});
+
+function requestOf({ identity, runId: ownRunId, params }: CallContext): TriggerRequest {
+  const runId = params.optionalText('run_id');
+  const runAfter = params.optionalText('run_after');
+  const conf = params.optionalObject('conf');
+  const note = params.optionalText('note');
+  const logicalDate = params.isNull('logical_date') ? null : params.optionalText('logical_date');
+  return {
+    tenantId: identity.tenantId,
+    dagId: params.text('dag_id'),
+    reset: params.flag('reset_dag_run'),
+    by: { dagId: identity.dagId, runId: ownRunId, taskId: identity.taskId },
+    ...(runId !== undefined && { runId }),
+    ...(logicalDate !== undefined && { logicalDate }),
+    ...(runAfter !== undefined && { runAfter }),
+    ...(conf !== undefined && { conf }),
+    ...(note !== undefined && { note }),
+  };
+}
+
+function refusal(
+  { dagId, runId }: TriggerRequest,
+  answer: Exclude<TriggerAnswer, { kind: 'created' | 'reset' }>,
+): RpcError {
+  switch (answer.kind) {
+    case 'no_such_dag':
+      return new RpcError('not_found', `there is no DAG ${dagId}`);
+    case 'paused':
+      return new RpcError('invalid', `DAG ${dagId} is paused`);
+    case 'duplicate':
+      return new RpcError(
+        'conflict',
+        answer.what === 'dag_run_id'
+          ? `DAG ${dagId} has a run ${runId}`
+          : `DAG ${dagId} has a run of that logical date`,
+      );
+    case 'invalid_conf':
+      return new RpcError('invalid', answer.problems.join('; '));
+    case 'run_type_not_allowed':
+      return new RpcError('invalid', `DAG ${dagId} does not allow runs that are triggered`);
+  }
+}
+
+async function isPaused(db: Database, { tenantId, dagId }: TriggerRequest): Promise<boolean> {
+  const row = await db
+    .tenant(tenantId)
+    .selectFrom('dags')
+    .select('is_paused')
+    .where('dag_id', '=', dagId)
+    .executeTakeFirst();
+  return row?.is_paused === true;
+}
+
+/**
+ * The run in the way, if this very attempt made it: triggered by an operator while the attempt was running, under the id
+ * and with the conf it asked for.
+ */
+async function ownRun(db: Database, request: TriggerRequest, { identity }: CallContext) {
+  if (request.runId === undefined) return undefined;
+  const scoped = db.tenant(identity.tenantId);
+  const instance = await scoped
+    .selectFrom('task_instances')
+    .select('start_date')
+    .where('run', '=', identity.run)
+    .where('task_id', '=', identity.taskId)
+    .where('map_index', '=', identity.mapIndex)
+    .where('attempt_id', '=', identity.attemptId)
+    .executeTakeFirst();
+  const run = await scoped
+    .selectFrom('dag_runs')
+    .select(['run_id', 'logical_date', 'state', 'created_at', 'conf', 'triggered_by'])
+    .where('dag_id', '=', request.dagId)
+    .where('run_id', '=', request.runId)
+    .executeTakeFirst();
+  if (!run || !instance?.start_date || run.triggered_by !== 'operator') return undefined;
+  if (Date.parse(run.created_at) < Date.parse(instance.start_date)) return undefined;
+  return isSameJson(run.conf, request.conf ?? {}) ? run : undefined;
+}
+
+const isSameJson = (a: unknown, b: unknown): boolean => JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
+
+/** jsonb keeps no order of keys. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, sorted(item)] as const);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

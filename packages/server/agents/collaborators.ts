@@ -1,0 +1,79 @@
+/** What the agent service needs from the rest of the control plane, beside the scheduler's `Attempts`. */
+import type { RunRow } from '../scheduling/attempts.ts';
+
+/** Where the log of one try is. */
+export type LogPlace = {
+  tenantId: string;
+  dagId: string;
+  /** The user's id of the run. */
+  runId: string;
+  taskId: string;
+  mapIndex: number;
+  tryNumber: number;
+};
+
+export type LogSink = {
+  /** Bytes that are there already are skipped. Answers with the length of the log: less than `offset` says "there is a gap". */
+  append(place: LogPlace, offset: number, bytes: Uint8Array): Promise<{ length: number }>;
+  /** 0 when there is no log yet. */
+  size(place: LogPlace): Promise<number>;
+};
+
+/** A task asks for a run of another DAG (TriggerDagRunOperator). */
+export type TriggerRequest = {
+  tenantId: string;
+  dagId: string;
+  runId?: string;
+  /** Undefined: now. Null: none. */
+  logicalDate?: string | null;
+  runAfter?: string;
+  conf?: Record<string, unknown>;
+  note?: string | null;
+  /** An existing run of the same id or date is cleared and starts again. */
+  reset: boolean;
+  /** The task that asks. */
+  by: { dagId: string; runId: string; taskId: string };
+};
+
+type TriggeredRun = Pick<RunRow, 'id' | 'run_id' | 'logical_date' | 'state'>;
+
+export type TriggerAnswer =
+  | { kind: 'created'; run: TriggeredRun }
+  | { kind: 'reset'; run: TriggeredRun }
+  | { kind: 'no_such_dag' }
+  | { kind: 'paused' }
+  | { kind: 'duplicate'; what: 'dag_run_id' | 'logical_date' }
+  | { kind: 'invalid_conf'; problems: readonly string[] }
+  | { kind: 'run_type_not_allowed' };
+
+export type TriggerRun = (request: TriggerRequest) => Promise<TriggerAnswer>;
+
+/** By asset (name, URI or both), by alias, or those that made the run of the asking task start. */
+export type AssetEventQuery = {
+  tenantId: string;
+  /** `dag_runs.id` of the asking task. */
+  run: number;
+  name?: string;
+  uri?: string;
+  alias?: string;
+  triggering?: boolean;
+};
+
+export type AssetEventEntry = {
+  asset: { name: string; uri: string };
+  extra: unknown;
+  timestamp: string;
+  source_dag_id: string | null;
+  source_task_id: string | null;
+  source_run_id: string | null;
+  source_map_index: number | null;
+};
+
+export type ReadAssetEvents = (query: AssetEventQuery) => Promise<readonly AssetEventEntry[]>;
+
+export type AgentLog = {
+  debug(details: object, message: string): void;
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+};

@@ -1,0 +1,111 @@
+import { SignJWT } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { createTokenSigner } from '../auth/tokens.ts';
+import { createAgentCredentials } from './credentials.ts';
+
+const SECRET = 'test-jwt-secret-test-jwt-secret-0123456789';
+const HOUR = 3_600_000;
+
+const identity = {
+  kind: 'task',
+  tenantId: 't1',
+  dagId: 'd',
+  run: 7,
+  taskId: 'extract',
+  mapIndex: -1,
+  tryNumber: 1,
+  versionNumber: 3,
+  attemptId: 'a1',
+} as const;
+
+function credentialsAt(start: number, maxAttemptLifetimeMs = 24 * HOUR) {
+  const clock = { now: start };
+  const make = () => createAgentCredentials({ secret: SECRET, maxAttemptLifetimeMs, now: () => clock.now });
+  return { clock, credentials: make(), restarted: make };
+}
+
+const userClaims = {
+  userId: 'u',
+  email: 'a@b',
+  tenantId: 't1',
+  tenantName: 'default',
+  roles: [],
+  sessionId: 's',
+  authTime: 1,
+  expiresAt: Math.floor(Date.now() / 1_000) + 1_000,
+};
+
+describe('the credential of an attempt', () => {
+  it('names the attempt it was made for, also to a process that did not make it', async () => {
+    const { credentials, restarted } = credentialsAt(Date.now());
+    const token = await credentials.issueAttempt(identity);
+    expect(await credentials.verifyAttempt(token)).toMatchObject(identity);
+    expect(await restarted().verifyAttempt(token)).toMatchObject(identity);
+  });
+
+  it('is no credential of a worker, nor of a user; and theirs are none of an attempt', async () => {
+    const { credentials } = credentialsAt(Date.now());
+    const attempt = await credentials.issueAttempt(identity);
+    const worker = await credentials.issueWorker('w1');
+    const users = createTokenSigner(SECRET);
+    const user = await users.signUser(userClaims);
+    expect(await credentials.verifyWorker(attempt)).toBeUndefined();
+    expect(await credentials.verifyWorker(user)).toBeUndefined();
+    expect(await credentials.verifyAttempt(worker)).toBe('invalid');
+    expect(await credentials.verifyAttempt(user)).toBe('invalid');
+    expect(await users.verifyUser(attempt)).toBe('invalid');
+    expect(await users.verifyUser(worker)).toBe('invalid');
+    expect(await credentials.verifyWorker(worker)).toBe('w1');
+  });
+
+  it('is refused when another secret signed it, when it is unsigned, and when a claim is missing', async () => {
+    const { credentials } = credentialsAt(Date.now());
+    const other = createAgentCredentials({ secret: `${SECRET}x`, maxAttemptLifetimeMs: 0 });
+    expect(await credentials.verifyAttempt(await other.issueAttempt(identity))).toBe('invalid');
+    const [, body = ''] = (await credentials.issueAttempt(identity)).split('.');
+    const none = Buffer.from('{"alg":"none"}').toString('base64url');
+    expect(await credentials.verifyAttempt(`${none}.${body}.`)).toBe('invalid');
+    const key = new TextEncoder().encode(SECRET);
+    const bare = new SignJWT({ tenant_id: 't1', attempt: { kind: 'task' } }).setProtectedHeader({ alg: 'HS256' });
+    bare.setSubject('a1').setIssuer('svc').setAudience('svc:agent').setExpirationTime('1h');
+    expect(await credentials.verifyAttempt(await bare.sign(key))).toBe('invalid');
+  });
+
+  it('ends by itself when nobody renews it, also where it is remembered', async () => {
+    const { clock, credentials, restarted } = credentialsAt(Date.now());
+    const token = await credentials.issueAttempt(identity);
+    clock.now += 31 * 60_000;
+    expect(await credentials.verifyAttempt(token)).toBe('expired');
+    expect(await restarted().verifyAttempt(token)).toBe('expired');
+  });
+
+  it('is renewed again and again, but not beyond the ceiling, which counts from the first one', async () => {
+    const { clock, credentials } = credentialsAt(Date.now(), HOUR);
+    let token = await credentials.issueAttempt(identity);
+    let renewals = 0;
+    for (let minute = 0; minute < 59; minute += 1) {
+      clock.now += 60_000;
+      const verified = await credentials.verifyAttempt(token);
+      if (typeof verified === 'string') throw new Error(`minute ${minute}: ${verified}`);
+      const renewed = await credentials.renewAttempt(verified);
+      expect(renewed).not.toBe('outlived');
+      if (renewed !== undefined) renewals += 1;
+      token = renewed ?? token;
+    }
+    expect(renewals).toBeGreaterThan(1);
+    const verified = await credentials.verifyAttempt(token);
+    if (typeof verified === 'string') throw new Error(verified);
+    clock.now += 2 * 60_000;
+    expect(await credentials.renewAttempt(verified)).toBe('outlived');
+    expect(await credentials.verifyAttempt(token)).toBe('expired');
+  });
+
+  it('has no ceiling when the setting is not positive', async () => {
+    const { clock, credentials } = credentialsAt(Date.now(), 0);
+    const verified = await credentials.verifyAttempt(await credentials.issueAttempt(identity));
+    if (typeof verified === 'string') throw new Error(verified);
+    clock.now += 20 * 60_000;
+    const renewed = await credentials.renewAttempt({ ...verified, issuedAt: 1 });
+    expect(renewed).toMatch(/^ey/);
+  });
+});

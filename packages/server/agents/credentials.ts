@@ -1,0 +1,171 @@
+/**
+ * The credentials of attempts and of workers: HS256, signed with `auth.jwt.secret` like those of users, told apart from
+ * them and from each other by their audience.
+ *
+ *   attempt   `svc:agent`   one attempt of one task, or one callback. Whoever holds it acts for that attempt and no other.
+ *   worker    `svc:worker`  receives orders. Says nothing about any attempt.
+ *
+ * An attempt's credential lives for minutes and is renewed by heartbeats, as long as the attempt is not older than
+ * `auth.max_attempt_credential_lifetime`.
+ */
+import { SignJWT, errors, jwtVerify } from 'jose';
+import type { JWTPayload } from 'jose';
+
+const ISSUER = 'svc';
+const ATTEMPT_AUDIENCE = 'svc:agent';
+const WORKER_AUDIENCE = 'svc:worker';
+const CLOCK_LEEWAY_SECONDS = 10;
+
+/** Longer than an agent goes on without a control plane (15 minutes): its last word must still be heard. */
+const ATTEMPT_TTL_SECONDS = 30 * 60;
+const WORKER_TTL_SECONDS = 24 * 60 * 60;
+
+export type AttemptIdentity = {
+  kind: 'task' | 'callback';
+  tenantId: string;
+  dagId: string;
+  /** `dag_runs.id`. */
+  run: number;
+  /** Empty for a callback of the run. */
+  taskId: string;
+  mapIndex: number;
+  tryNumber: number;
+  versionNumber: number;
+  attemptId: string;
+  /** When the first credential of the attempt was made; kept across renewals. Seconds since the epoch. */
+  issuedAt: number;
+};
+
+export type VerifiedAttempt = AttemptIdentity & { expiresAt: number };
+
+export type CredentialFault = 'expired' | 'invalid';
+
+export type AgentCredentials = {
+  issueAttempt(identity: Omit<AttemptIdentity, 'issuedAt'>): Promise<string>;
+  verifyAttempt(token: string): Promise<VerifiedAttempt | CredentialFault>;
+  /** A fresh credential, nothing when the old one is still young, or the word that the attempt has had its time. */
+  renewAttempt(identity: VerifiedAttempt): Promise<string | undefined | 'outlived'>;
+  issueWorker(workerId: string): Promise<string>;
+  /** The worker's id. */
+  verifyWorker(token: string): Promise<string | undefined>;
+};
+
+export type CredentialSettings = {
+  secret: string;
+  /** Non-positive: no ceiling. */
+  maxAttemptLifetimeMs: number;
+  /** Shorter in tests. */
+  attemptTtlSeconds?: number;
+  now?: () => number;
+};
+
+/** Credentials whose signature is remembered: those we signed ourselves cost no verification at all. */
+const MAX_REMEMBERED = 20_000;
+
+export function createAgentCredentials(settings: CredentialSettings): AgentCredentials {
+  const { maxAttemptLifetimeMs, attemptTtlSeconds = ATTEMPT_TTL_SECONDS, now = Date.now } = settings;
+  const key = new TextEncoder().encode(settings.secret);
+  const known = new Map<string, VerifiedAttempt>();
+  const seconds = (): number => Math.floor(now() / 1_000);
+
+  function remember(token: string, identity: VerifiedAttempt): void {
+    const [oldest] = known.keys();
+    if (known.size >= MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
+    known.set(token, identity);
+  }
+
+  /** Never beyond the ceiling, so that a credential that is not renewed any more ends there by itself. */
+  function expiryOf(issuedAt: number): number {
+    const expiry = seconds() + attemptTtlSeconds;
+    return maxAttemptLifetimeMs > 0 ? Math.min(expiry, issuedAt + Math.ceil(maxAttemptLifetimeMs / 1_000)) : expiry;
+  }
+
+  async function sign(identity: AttemptIdentity): Promise<string> {
+    const expiresAt = expiryOf(identity.issuedAt);
+    const { attemptId, tenantId, ...rest } = identity;
+    const token = await signed({ tenant_id: tenantId, attempt: rest }, attemptId, ATTEMPT_AUDIENCE, expiresAt);
+    remember(token, { ...identity, expiresAt });
+    return token;
+  }
+
+  const signed = (claims: JWTPayload, subject: string, audience: string, expiresAt: number): Promise<string> =>
+    new SignJWT(claims)
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setSubject(subject)
+      .setIssuer(ISSUER)
+      .setAudience(audience)
+      .setIssuedAt(seconds())
+      .setExpirationTime(expiresAt)
+      .sign(key);
+
+  const verified = (token: string, audience: string) =>
+    jwtVerify(token, key, {
+      algorithms: ['HS256'],
+      issuer: ISSUER,
+      audience,
+      clockTolerance: CLOCK_LEEWAY_SECONDS,
+      currentDate: new Date(now()),
+      requiredClaims: ['sub', 'exp'],
+    });
+
+  return {
+    issueAttempt: (identity) => sign({ ...identity, issuedAt: seconds() }),
+
+    async verifyAttempt(token) {
+      const remembered = known.get(token);
+      if (remembered && remembered.expiresAt > seconds() - CLOCK_LEEWAY_SECONDS) return remembered;
+      known.delete(token);
+      try {
+        const { payload } = await verified(token, ATTEMPT_AUDIENCE);
+        const identity = identityOf(payload);
+        if (identity) remember(token, identity);
+        return identity ?? 'invalid';
+      } catch (error) {
+        return error instanceof errors.JWTExpired ? 'expired' : 'invalid';
+      }
+    },
+
+    async renewAttempt(identity) {
+      const { expiresAt, ...rest } = identity;
+      if (maxAttemptLifetimeMs > 0 && now() >= rest.issuedAt * 1_000 + maxAttemptLifetimeMs) return 'outlived';
+      if (expiresAt - seconds() > attemptTtlSeconds / 2 || expiryOf(rest.issuedAt) <= expiresAt) return undefined;
+      return sign(rest);
+    },
+
+    issueWorker: (workerId) => signed({}, workerId, WORKER_AUDIENCE, seconds() + WORKER_TTL_SECONDS),
+
+    async verifyWorker(token) {
+      try {
+        return (await verified(token, WORKER_AUDIENCE)).payload.sub;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+type Claims = Record<keyof Omit<AttemptIdentity, 'attemptId' | 'tenantId'>, unknown>;
+
+function identityOf(payload: JWTPayload): VerifiedAttempt | undefined {
+  const { sub: attemptId, tenant_id: tenantId, attempt, exp } = payload;
+  if (typeof attemptId !== 'string' || typeof tenantId !== 'string' || typeof exp !== 'number') return undefined;
+  if (typeof attempt !== 'object' || attempt === null) return undefined;
+  const { kind, dagId, run, taskId, mapIndex, tryNumber, versionNumber, issuedAt } = attempt as Claims;
+  if (kind !== 'task' && kind !== 'callback') return undefined;
+  if (typeof dagId !== 'string' || typeof taskId !== 'string') return undefined;
+  if (typeof run !== 'number' || typeof mapIndex !== 'number' || typeof tryNumber !== 'number') return undefined;
+  if (typeof versionNumber !== 'number' || typeof issuedAt !== 'number') return undefined;
+  return {
+    kind,
+    tenantId,
+    dagId,
+    run,
+    taskId,
+    mapIndex,
+    tryNumber,
+    versionNumber,
+    attemptId,
+    issuedAt,
+    expiresAt: exp,
+  };
+}

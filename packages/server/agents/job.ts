@@ -1,0 +1,146 @@
+/** What the task process is given at its start: everything it needs to run without asking back. Pure. */
+import type { RunRow, TaskInstanceRow } from '../scheduling/attempts.ts';
+import type { ParamSpec } from '@svc/spec/schema-parts.ts';
+import type { AttemptIdentity } from './credentials.ts';
+import type { SecretBundle } from './secret-delivery.ts';
+import type { SecretScoping } from './secret-scope.ts';
+import type { FactsQuery, StartFacts } from './start-facts.ts';
+import type { AttemptTask, AttemptVersion } from './versions.ts';
+
+/** What all values sent along may have together; the rest is fetched by the task when it looks at it. */
+const MAX_PREFETCHED_BYTES = 256 * 1024;
+/** A task with more upstream tasks than this rarely reads them all. */
+const MAX_PREFETCHED_TASKS = 256;
+
+export type JobInput = {
+  identity: AttemptIdentity;
+  version: AttemptVersion;
+  run: RunRow;
+  facts: StartFacts;
+  secrets: SecretBundle;
+  scoping: SecretScoping;
+  baseUrl: string;
+  xcomMaxBytes: number;
+};
+
+/** What must be looked up for the job of a task. */
+export function factsQuery(identity: AttemptIdentity, task: AttemptTask | undefined): FactsQuery {
+  const isMapped = identity.mapIndex >= 0;
+  return {
+    run: identity.run,
+    dagId: identity.dagId,
+    single: task?.singleUpstream.slice(0, MAX_PREFETCHED_TASKS) ?? [],
+    mapped: [...(task?.mappedUpstream ?? []), ...(isMapped ? [identity.taskId] : [])],
+  };
+}
+
+/** JSON. Values of other tasks are copied as they were written, not parsed. */
+export function taskJob(input: JobInput & { task: AttemptTask; instance: TaskInstanceRow }): string {
+  const { identity, task, instance, facts } = input;
+  const { xcoms, prefetched } = prefetch(facts, task);
+  const { [identity.taskId]: ownLength, ...upstreamLengths } = facts.lengths;
+  const job = {
+    kind: 'task',
+    ...common(input, task),
+    try_number: instance.try_number,
+    max_tries: instance.max_tries,
+    start_date: instance.start_date,
+    first_poke_at: instance.first_poke_at,
+    expanded: identity.mapIndex >= 0 ? { length: ownLength ?? 0 } : null,
+    upstream_lengths: upstreamLengths,
+    mapped_over: task.isMappedOver,
+    retry_on_failure: instance.try_number <= instance.max_tries,
+    ti_id: instance.id,
+    prefetched,
+    spec: { execution_timeout: task.spec.policy.execution_timeout },
+  };
+  return `${JSON.stringify(job).slice(0, -1)},"xcoms":[${xcoms.join(',')}]}`;
+}
+
+export type CallbackInput = JobInput & {
+  task: AttemptTask | undefined;
+  callback: { id: string; which: string; reason: string };
+};
+
+export function callbackJob(input: CallbackInput): string {
+  const { identity, task, callback } = input;
+  return JSON.stringify({
+    kind: 'callback',
+    scope: identity.taskId === '' ? 'run' : 'task',
+    which: callback.which,
+    reason: callback.reason,
+    ...common(input, task),
+    try_number: identity.tryNumber,
+    max_tries: task?.spec.policy.retries ?? 0,
+    expanded: null,
+    upstream_lengths: {},
+    mapped_over: false,
+    retry_on_failure: callback.which === 'on_retry',
+    first_poke_at: null,
+    ti_id: callback.id,
+    prefetched: [],
+    xcoms: [],
+    spec: { execution_timeout: null },
+  });
+}
+
+function common(input: JobInput, task: AttemptTask | undefined) {
+  const { identity, version, run, facts, secrets, scoping, baseUrl, xcomMaxBytes } = input;
+  return {
+    attempt_id: identity.attemptId,
+    dag_id: identity.dagId,
+    python_dag_id: version.pythonDagId,
+    task_id: identity.taskId === '' ? null : identity.taskId,
+    map_index: identity.mapIndex,
+    run: runFields(run),
+    previous: facts.previous,
+    params: mergedParams([...version.params, ...(task?.spec.params ?? [])], run.conf),
+    // svc.yaml is the author's last word, but for what belongs to the platform.
+    env: { ...secrets.env, ...withoutPlatform(task?.spec.env ?? {}) },
+    secrets: { scope: scoping },
+    masks: secrets.masks,
+    base_url: baseUrl,
+    xcom_max_bytes: xcomMaxBytes,
+  };
+}
+
+const runFields = (run: RunRow) => ({
+  run_id: run.run_id,
+  run_type: run.run_type,
+  logical_date: run.logical_date,
+  data_interval_start: run.data_interval_start,
+  data_interval_end: run.data_interval_end,
+  run_after: run.run_after,
+  start_date: run.start_date,
+  end_date: run.end_date,
+  queued_at: run.queued_at,
+  state: run.state,
+  conf: run.conf,
+  triggering_user_name: run.triggering_user_name,
+  partition_key: run.partition_key,
+  note: run.note,
+});
+
+function mergedParams(params: readonly ParamSpec[], conf: Record<string, unknown>): Record<string, unknown> {
+  return { ...Object.fromEntries(params.map(({ name, default: value }) => [name, value ?? null])), ...conf };
+}
+
+const withoutPlatform = (env: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SVC_SECRETS_')));
+
+/** `prefetched` names the tasks whose values are all there, those without any included. */
+function prefetch(facts: StartFacts, task: AttemptTask): { xcoms: string[]; prefetched: string[] } {
+  const xcoms: string[] = [];
+  const prefetched: string[] = [];
+  let bytes = 0;
+  for (const taskId of task.singleUpstream.slice(0, MAX_PREFETCHED_TASKS)) {
+    const value = facts.values.get(taskId);
+    bytes += value?.length ?? 0;
+    if (value === null || bytes > MAX_PREFETCHED_BYTES) continue;
+    prefetched.push(taskId);
+    if (value === undefined) continue;
+    const place = JSON.stringify({ task_id: taskId, map_index: -1, key: 'return_value' });
+    xcoms.push(`${place.slice(0, -1)},"value":${value}}`);
+  }
+  return { xcoms, prefetched };
+}

@@ -1,0 +1,41 @@
+/** Errors of the agent service, and the gRPC status each is told as. Nothing else ever reaches an agent in words. */
+import { status } from '@grpc/grpc-js';
+import type { ServiceError } from '@grpc/grpc-js';
+import { isOutage } from '../db/outage.ts';
+import { UnsealError } from '../vault/keyring.ts';
+import type { AgentLog } from './collaborators.ts';
+
+/** The agent hands the word to the task (`not_found` becomes the exception an author expects). */
+const STATUS_OF = {
+  invalid: status.INVALID_ARGUMENT,
+  not_found: status.NOT_FOUND,
+  denied: status.PERMISSION_DENIED,
+  conflict: status.ALREADY_EXISTS,
+  too_large: status.OUT_OF_RANGE,
+  unreadable: status.FAILED_PRECONDITION,
+  unavailable: status.UNAVAILABLE,
+  unauthenticated: status.UNAUTHENTICATED,
+  /** The attempt is not the current one any more. */
+  stale: status.ABORTED,
+  unknown_method: status.UNIMPLEMENTED,
+} as const;
+
+export type RpcCode = keyof typeof STATUS_OF;
+
+export class RpcError extends Error {
+  readonly code: RpcCode;
+
+  constructor(code: RpcCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A database that is away is worth another try; an error of ours is logged here and told without its text. */
+export function toServiceError(error: unknown, input: { log: AgentLog; method: string }): Partial<ServiceError> {
+  if (error instanceof RpcError) return { code: STATUS_OF[error.code], details: error.message };
+  if (isOutage(error)) return { code: status.UNAVAILABLE, details: 'the database is not available' };
+  if (error instanceof UnsealError) return { code: status.FAILED_PRECONDITION, details: error.message };
+  input.log.error({ err: error, method: input.method }, 'an agent call failed');
+  return { code: status.INTERNAL, details: 'internal error: see the log of the control plane' };
+}

@@ -1,0 +1,129 @@
+/** Hands secrets to attempts: all they may have at the start, as environment variables, and single ones when they ask. */
+import { findConnection } from '../db/connections.ts';
+import type { Database } from '../db/database.ts';
+import { findVariable } from '../db/variables.ts';
+import type { Keyring } from '../vault/keyring.ts';
+import type { AgentLog } from './collaborators.ts';
+import type { AttemptIdentity } from './credentials.ts';
+import { RpcError } from './rpc-errors.ts';
+import { judgeSecret } from './secret-scope.ts';
+import type { SecretKind, SecretScoping } from './secret-scope.ts';
+import { createTenantVaults, openConnection, openVariable } from './tenant-vault.ts';
+import type { OpenSecret } from './tenant-vault.ts';
+import type { AttemptVersion } from './versions.ts';
+
+export type SecretBundle = { env: Record<string, string>; masks: string[] };
+
+type Asking = { identity: AttemptIdentity; version: AttemptVersion };
+
+export type SecretDelivery = {
+  readonly scoping: SecretScoping;
+  atStart(asking: Asking & { stamp: string }): Promise<SecretBundle>;
+  /** Undefined when there is none of that name. Throws when the attempt may not have it. */
+  one(asking: Asking, kind: SecretKind, name: string): Promise<OpenSecret | undefined>;
+  /** Throws when the attempt may not write it: what it may not read it may not replace. */
+  checkWrite(asking: Asking, name: string): void;
+};
+
+// A program can be given 128 KiB in one variable and about 2 MiB in all, and bash operators start programs. What does not fit
+// is asked for when it is used.
+const MAX_VALUE_BYTES = 32 * 1024;
+const MAX_ENV_BYTES = 512 * 1024;
+
+export function createSecretDelivery(input: {
+  db: Database;
+  keyring: Keyring;
+  scoping: SecretScoping;
+  log: AgentLog;
+}): SecretDelivery {
+  const { db, keyring, scoping, log } = input;
+  const vaults = createTenantVaults({ db, keyring });
+  const warn = createOnce();
+
+  function check({ identity, version }: Asking, kind: SecretKind, name: string): void {
+    const verdict = judgeSecret(scoping, version.secrets, { kind, name });
+    if (verdict === 'denied') {
+      throw new RpcError(
+        'denied',
+        `DAG ${identity.dagId} does not declare the ${kind} ${name}, and auth.secret_scoping is enforce: name it in an argument, a template or the source of the DAG`,
+      );
+    }
+    if (verdict !== 'allowed_with_warning') return;
+    warn(`${identity.tenantId}/${identity.dagId}/${identity.versionNumber}/${kind}/${name}`, () =>
+      log.warn(
+        { tenant: identity.tenantId, dag: identity.dagId, task: identity.taskId, [kind]: name },
+        'a task reads a secret its DAG does not declare: auth.secret_scoping=enforce would deny it',
+      ),
+    );
+  }
+
+  return {
+    scoping,
+
+    async atStart({ identity, version, stamp }) {
+      const { secrets, unreadable } = await vaults.get(identity.tenantId, stamp);
+      const judged = secrets.map((secret) => ({ secret, verdict: judgeSecret(scoping, version.secrets, secret) }));
+      const beyond = judged.filter(({ verdict }) => verdict === 'allowed_with_warning').length;
+      if (beyond > 0) {
+        warn(`${identity.tenantId}/${identity.dagId}/${identity.versionNumber}`, () =>
+          log.warn(
+            { tenant: identity.tenantId, dag: identity.dagId, version: identity.versionNumber, undeclared: beyond },
+            'the tasks of a DAG are given more secrets than it declares: auth.secret_scoping=enforce would not',
+          ),
+        );
+      }
+      if (unreadable.length > 0) {
+        warn(`${identity.tenantId}/${stamp}`, () =>
+          log.warn({ tenant: identity.tenantId, unreadable }, 'secrets that no configured key opens are not delivered'),
+        );
+      }
+      return bundle(judged.filter(({ verdict }) => verdict !== 'denied').map(({ secret }) => secret));
+    },
+
+    async one(asking, kind, name) {
+      check(asking, kind, name);
+      const { tenantId } = asking.identity;
+      const scoped = db.tenant(tenantId);
+      if (kind === 'variable') {
+        const row = await findVariable(scoped, name);
+        return row && openVariable(row, { keyring, tenantId });
+      }
+      const row = await findConnection(scoped, name);
+      return row && openConnection(row, { keyring, tenantId });
+    },
+
+    checkWrite: (asking, name) => check(asking, 'variable', name),
+  };
+}
+
+/** Pure. Airflow's names; of two that differ only in case none, since one variable cannot hold both. */
+export function bundle(secrets: readonly OpenSecret[]): SecretBundle {
+  const named = secrets.map((secret) => ({ ...secret, variable: variableOf(secret) }));
+  const uses = Map.groupBy(named, ({ variable }) => variable);
+  const env: Record<string, string> = {};
+  const masks = new Set<string>();
+  let bytes = 0;
+  for (const { variable, text, masks: own } of named) {
+    for (const mask of own) masks.add(mask);
+    const size = Buffer.byteLength(variable) + Buffer.byteLength(text);
+    const isUsable = !/[=\0]/.test(variable) && !text.includes('\0') && uses.get(variable)?.length === 1;
+    if (!isUsable || size > MAX_VALUE_BYTES || bytes + size > MAX_ENV_BYTES) continue;
+    bytes += size;
+    env[variable] = text;
+  }
+  return { env, masks: [...masks] };
+}
+
+const variableOf = ({ kind, name }: OpenSecret): string =>
+  `AIRFLOW_${kind === 'connection' ? 'CONN' : 'VAR'}_${name.toUpperCase()}`;
+
+/** A warning per attempt would bury the first one; and remembering all for ever would cost memory. */
+function createOnce(): (key: string, say: () => void) => void {
+  const said = new Set<string>();
+  return (key, say) => {
+    if (said.has(key)) return;
+    if (said.size >= 10_000) said.clear();
+    said.add(key);
+    say();
+  };
+}

@@ -1,0 +1,95 @@
+/** Start: the attempt becomes the running one, and gets everything it needs in one answer. */
+import type { StartReply } from '@svc/proto/agent-service.ts';
+import type { Attempts, TaskInstanceRow } from '../scheduling/attempts.ts';
+import type { CallbackRequests } from './callback-requests.ts';
+import type { LogPlace, LogSink } from './collaborators.ts';
+import type { AttemptIdentity } from './credentials.ts';
+import { callbackJob, factsQuery, taskJob } from './job.ts';
+import type { JobInput } from './job.ts';
+import type { SecretDelivery } from './secret-delivery.ts';
+import type { createStartFacts } from './start-facts.ts';
+import type { AttemptVersion, AttemptVersions } from './versions.ts';
+
+export type StartInput = {
+  attempts: Attempts;
+  callbacks: CallbackRequests;
+  versions: AttemptVersions;
+  facts: ReturnType<typeof createStartFacts>;
+  secrets: SecretDelivery;
+  logs: LogSink;
+  settings: { baseUrl: string; xcomMaxBytes: number };
+  /** Told the run's id as users know it, before the attempt writes to its log. */
+  rememberRun(identity: AttemptIdentity, runId: string): void;
+};
+
+export type StartAttempt = (
+  identity: AttemptIdentity,
+  worker: { hostname: string; pid: number | null },
+) => Promise<StartReply>;
+
+const stop = (reason: string): StartReply => ({ stop: { reason } });
+
+export function createStartAttempt(input: StartInput): StartAttempt {
+  const { attempts, callbacks, versions, facts, secrets, logs, settings, rememberRun } = input;
+
+  async function jobInput(identity: AttemptIdentity, version: AttemptVersion): Promise<Omit<JobInput, 'run'>> {
+    const found = await facts(identity.tenantId, factsQuery(identity, version.tasks.get(identity.taskId)));
+    const bundle = await secrets.atStart({ identity, version, stamp: found.vaultStamp });
+    return { identity, version, facts: found, secrets: bundle, scoping: secrets.scoping, ...settings };
+  }
+
+  async function startTask(
+    identity: AttemptIdentity,
+    version: AttemptVersion | undefined,
+    worker: { hostname: string; pid: number | null },
+  ): Promise<StartReply> {
+    const task = version?.tasks.get(identity.taskId);
+    // Side by side: what is looked up does not depend on the start, and is thrown away when there is none.
+    const [answer, job] = await Promise.all([
+      attempts.start(identity, worker),
+      version && task ? jobInput(identity, version) : undefined,
+    ]);
+    if (answer.kind === 'stop') return stop(answer.reason);
+    if (!job || !task) {
+      const text = `version ${identity.versionNumber} of DAG ${identity.dagId} has no task ${identity.taskId}`;
+      await attempts.finish(identity, {
+        state: 'failed',
+        retryable: false,
+        failure: { cause: 'dispatch_failed', text },
+      });
+      return stop(text);
+    }
+    const { run, instance } = answer;
+    rememberRun(identity, run.run_id);
+    const jobJson = taskJob({ ...job, run, task, instance });
+    return { started: { job_json: jobJson, log_offset: await logOffset(identity, run.run_id, instance) } };
+  }
+
+  /** Only a rescheduled sensor goes on in the log of an earlier attempt; for all others there is nothing to look up. */
+  async function logOffset(identity: AttemptIdentity, runId: string, instance: TaskInstanceRow): Promise<number> {
+    return instance.first_poke_at === null ? 0 : logs.size(logPlace(identity, runId));
+  }
+
+  async function startCallback(identity: AttemptIdentity, version: AttemptVersion | undefined): Promise<StartReply> {
+    const started = version && (await callbacks.start(identity));
+    if (!started) return stop('the callback is over');
+    rememberRun(identity, started.run.run_id);
+    const job = await jobInput(identity, version);
+    const task = version.tasks.get(identity.taskId);
+    return { started: { job_json: callbackJob({ ...job, ...started, task }), log_offset: 0 } };
+  }
+
+  return async (identity, worker) => {
+    const version = await versions.get(identity);
+    return identity.kind === 'callback' ? startCallback(identity, version) : startTask(identity, version, worker);
+  };
+}
+
+export const logPlace = (identity: AttemptIdentity, runId: string): LogPlace => ({
+  tenantId: identity.tenantId,
+  dagId: identity.dagId,
+  runId,
+  taskId: identity.taskId,
+  mapIndex: identity.mapIndex,
+  tryNumber: identity.tryNumber,
+});

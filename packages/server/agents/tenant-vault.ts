@@ -1,0 +1,118 @@
+/**
+ * All variables and connections of a tenant in the clear, kept until one of them changes: a start that finds its tenant's
+ * stamp unchanged reads and opens nothing.
+ *
+ * What no configured key opens is left out and named in `unreadable`: one value that is broken must not keep every task of
+ * the tenant from starting. A task that asks for it is told.
+ */
+import type { Database } from '../db/database.ts';
+import { readJson } from '../vault/json-text.ts';
+import { UnsealError } from '../vault/keyring.ts';
+import type { Keyring } from '../vault/keyring.ts';
+import { MASK, mayBeJsonContainer, secretsIn } from '../vault/mask.ts';
+import { isSensitiveName } from '../vault/sensitive-names.ts';
+import { connectionPlace, variablePlace } from '../vault/vault.ts';
+
+export type OpenSecret = {
+  kind: 'connection' | 'variable';
+  name: string;
+  /** A variable's value; a connection as Airflow writes it in JSON. */
+  text: string;
+  /** What of it must not appear in a log. */
+  masks: readonly string[];
+};
+
+export type TenantVault = { secrets: readonly OpenSecret[]; unreadable: readonly string[] };
+
+export type TenantVaults = { get(tenantId: string, stamp: string): Promise<TenantVault> };
+
+/** Tenants whose secrets are kept; those of one take about as much memory as in the database. */
+const KEPT = 50;
+
+export function createTenantVaults(input: { db: Database; keyring: Keyring }): TenantVaults {
+  const kept = new Map<string, { stamp: string; vault: Promise<TenantVault> }>();
+  return {
+    get(tenantId, stamp) {
+      const known = kept.get(tenantId);
+      kept.delete(tenantId);
+      // Read after the stamp was taken, so it is at least as new; if it is newer, the next stamp differs and it is read again.
+      const entry = known?.stamp === stamp ? known : { stamp, vault: loadVault(input, tenantId) };
+      kept.set(tenantId, entry);
+      if (entry !== known) entry.vault.catch(() => kept.delete(tenantId));
+      if (kept.size > KEPT) kept.delete(kept.keys().next().value ?? '');
+      return entry.vault;
+    },
+  };
+}
+
+async function loadVault({ db, keyring }: { db: Database; keyring: Keyring }, tenantId: string): Promise<TenantVault> {
+  const scoped = db.tenant(tenantId);
+  const [variables, connections] = await Promise.all([
+    scoped.selectFrom('variables').select(['key', 'value_plain', 'value_sealed']).orderBy('key').execute(),
+    scoped.selectFrom('connections').selectAll().orderBy('connection_id').execute(),
+  ]);
+  const unreadable: string[] = [];
+  const readable = (name: string, open: () => OpenSecret): OpenSecret[] => {
+    try {
+      return [open()];
+    } catch (error) {
+      if (!(error instanceof UnsealError)) throw error;
+      unreadable.push(name);
+      return [];
+    }
+  };
+  const secrets = [
+    ...variables.flatMap((row) => readable(`variable ${row.key}`, () => openVariable(row, { keyring, tenantId }))),
+    ...connections.flatMap((row) =>
+      readable(`connection ${row.connection_id}`, () => openConnection(row, { keyring, tenantId })),
+    ),
+  ];
+  return { secrets, unreadable };
+}
+
+type Opening = { keyring: Keyring; tenantId: string };
+
+type VariableRow = { key: string; value_plain: string | null; value_sealed: string | null };
+
+export function openVariable(row: VariableRow, { keyring, tenantId }: Opening): OpenSecret {
+  const { key, value_plain: plain, value_sealed: sealed } = row;
+  const text = plain ?? (sealed === null ? '' : keyring.unseal(sealed, variablePlace(tenantId, key)));
+  return { kind: 'variable', name: key, text, masks: masksOfVariable(key, text) };
+}
+
+type ConnectionRow = {
+  connection_id: string;
+  conn_type: string;
+  description: string | null;
+  host: string | null;
+  login: string | null;
+  schema: string | null;
+  port: number | null;
+  password_sealed: string | null;
+  extra_sealed: string | null;
+};
+
+export function openConnection(row: ConnectionRow, { keyring, tenantId }: Opening): OpenSecret {
+  const open = (sealed: string | null, column: 'password' | 'extra'): string | null =>
+    sealed === null ? null : keyring.unseal(sealed, connectionPlace(tenantId, row.connection_id, column));
+  const password = open(row.password_sealed, 'password');
+  const extra = open(row.extra_sealed, 'extra');
+  const { conn_type, description, host, login, schema, port } = row;
+  const text = JSON.stringify({ conn_type, description, host, login, password, schema, port, extra });
+  const masks = [...(password ? [password] : []), ...masksOfExtra(extra ?? '')];
+  return { kind: 'connection', name: row.connection_id, text, masks };
+}
+
+function masksOfVariable(key: string, text: string): string[] {
+  if (text === '' || text === MASK) return [];
+  if (isSensitiveName(key)) return [text];
+  const node = mayBeJsonContainer(text) ? readJson(text) : 'not-json';
+  return typeof node === 'string' ? [] : secretsIn(node);
+}
+
+/** An extra that is no JSON object may be a bare key. */
+function masksOfExtra(extra: string): string[] {
+  if (extra === '') return [];
+  const node = readJson(extra);
+  return typeof node === 'string' || node.kind !== 'object' ? [extra] : secretsIn(node);
+}

@@ -1,0 +1,149 @@
+/**
+ * DAG versions as attempts need them: read once, looked at once, kept while they are used. A version never changes, so
+ * nothing here can go stale, but for the folder of the DAG file, which is only a hint for agents on the same machine.
+ */
+import type { ParamSpec } from '@svc/spec/schema-parts.ts';
+import type { TaskSpec } from '@svc/spec/schema-task.ts';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
+import type { Version } from '@svc/proto/agent-service.ts';
+import type { Database } from '../db/database.ts';
+
+export type VersionRef = { tenantId: string; dagId: string; versionNumber: number };
+
+export type AttemptVersion = {
+  /** What the agent is told. */
+  readonly message: Version;
+  readonly pythonDagId: string;
+  readonly params: readonly ParamSpec[];
+  readonly tasks: ReadonlyMap<string, AttemptTask>;
+  /** Ids of the tasks in each group, at any depth. */
+  readonly groups: ReadonlyMap<string, readonly string[]>;
+  readonly timetable: TimetableSpec;
+  readonly dates: { readonly start: string | null; readonly end: string | null };
+  /** What the DAG declares that it reads. */
+  readonly secrets: { readonly connections: ReadonlySet<string>; readonly variables: ReadonlySet<string> };
+};
+
+export type AttemptTask = {
+  readonly spec: TaskSpec;
+  /** Direct upstream tasks with exactly one instance. */
+  readonly singleUpstream: readonly string[];
+  /** Direct upstream tasks with any number of instances: mapped ones, and those in mapped groups. */
+  readonly mappedUpstream: readonly string[];
+  /** Some task or group is expanded over what this one returns. */
+  readonly isMappedOver: boolean;
+};
+
+export type AttemptVersions = { get(ref: VersionRef): Promise<AttemptVersion | undefined> };
+
+/** A version of a few dozen tasks takes some 100 kB. */
+const KEPT = 200;
+
+export const versionKey = (ref: VersionRef): string => `${ref.tenantId}/${ref.versionNumber}/${ref.dagId}`;
+
+export function createAttemptVersions(db: Database): AttemptVersions {
+  const kept = new Map<string, Promise<AttemptVersion | undefined>>();
+  return {
+    get(ref) {
+      const key = versionKey(ref);
+      const known = kept.get(key);
+      const wanted = known ?? load(db, ref);
+      kept.delete(key); // to the end: the first of the map is the one longest unused
+      kept.set(key, wanted);
+      if (known) return known;
+      wanted.then(
+        (version) => version === undefined && kept.delete(key),
+        () => kept.delete(key),
+      );
+      if (kept.size > KEPT) kept.delete(kept.keys().next().value ?? '');
+      return wanted;
+    },
+  };
+}
+
+async function load(db: Database, ref: VersionRef): Promise<AttemptVersion | undefined> {
+  const row = await db
+    .tenant(ref.tenantId)
+    .selectFrom('dag_versions as v')
+    .innerJoin('dags', 'dags.dag_id', 'v.dag_id')
+    .select(['v.spec', 'dags.fileloc'])
+    .where('v.dag_id', '=', ref.dagId)
+    .where('v.version_number', '=', ref.versionNumber)
+    .executeTakeFirst();
+  return row && attemptVersion(ref, JSON.parse(row.spec) as CompiledSpec, row.fileloc);
+}
+
+type Project = { defined_as?: string; dependencies?: string[] } | null;
+
+export function attemptVersion(ref: VersionRef, spec: CompiledSpec, fileloc: string): AttemptVersion {
+  const project = spec.project as Project;
+  const pythonDagId = project?.defined_as ?? spec.dag.dag_id;
+  const { source } = spec;
+  return {
+    pythonDagId,
+    params: spec.params,
+    tasks: attemptTasks(spec),
+    groups: tasksByGroup(spec),
+    timetable: spec.schedule,
+    dates: { start: spec.dag.start_date, end: spec.dag.end_date },
+    secrets: { connections: new Set(spec.secrets.connections), variables: new Set(spec.secrets.variables) },
+    message: {
+      version_key: versionKey(ref),
+      version_number: ref.versionNumber,
+      dag_id: spec.dag.dag_id,
+      python_dag_id: pythonDagId,
+      dags_folder: folderOf(fileloc, source.path),
+      source_path: source.path,
+      source_module: source.module,
+      source_text: source.text,
+      modules: source.modules.map(({ module: name, path, sha256 }) => ({ name, path, sha256 })),
+      dependencies: project?.dependencies ?? [],
+      env: {},
+    },
+  };
+}
+
+/** What is left of the DAG file's place without its relative path; empty when nobody said where the file is. */
+function folderOf(fileloc: string, path: string): string {
+  return fileloc.startsWith('/') && fileloc.endsWith(`/${path}`) ? fileloc.slice(0, -path.length - 1) || '/' : '';
+}
+
+function attemptTasks(spec: CompiledSpec): Map<string, AttemptTask> {
+  const groups = new Map(spec.groups.map((group) => [group.group_id, group]));
+  const isInMappedGroup = (task: TaskSpec): boolean => {
+    for (let group = groups.get(task.group_id); group; group = groups.get(group.parent_id)) {
+      if (group.mapping !== null) return true;
+      if (group.group_id === null) return false;
+    }
+    return false;
+  };
+  const mapped = new Set(spec.tasks.filter((task) => task.mapping !== null || isInMappedGroup(task)).map(idOf));
+  const mappedOver = new Set(
+    [...spec.tasks, ...spec.groups].flatMap(({ mapping }) => (mapping === null ? [] : mapping.depends_on)),
+  );
+  return new Map(
+    spec.tasks.map((task) => [
+      task.task_id,
+      {
+        spec: task,
+        singleUpstream: task.upstream_task_ids.filter((id) => !mapped.has(id)),
+        mappedUpstream: task.upstream_task_ids.filter((id) => mapped.has(id)),
+        isMappedOver: mappedOver.has(task.task_id),
+      },
+    ]),
+  );
+}
+
+function tasksByGroup(spec: CompiledSpec): Map<string, string[]> {
+  const parents = new Map(spec.groups.map((group) => [group.group_id, group.parent_id]));
+  const found = new Map(
+    spec.groups.flatMap(({ group_id: id }) => (id === null ? [] : [[id, [] as string[]] as const])),
+  );
+  for (const task of spec.tasks) {
+    for (let id = task.group_id; id !== null; id = parents.get(id) ?? null) found.get(id)?.push(task.task_id);
+  }
+  return found;
+}
+
+const idOf = (task: TaskSpec): string => task.task_id;

@@ -1,0 +1,210 @@
+/**
+ * Runs attempts on this machine: one `svc-agent work` process, given its orders over the agent RPC.
+ *
+ *   stopped ──start──▶ starting ──it connects──▶ connected ──stream breaks──▶ starting (the process lives, and comes back)
+ *                          ▲                         │
+ *                          └──── pause, growing ◀────┴── the process ends: its attempts are lost, said at once
+ *
+ * An order travels without an acknowledgement, so those of attempts that have not started are sent again when the stream
+ * comes back; the agent knows an attempt it has been given before.
+ */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Assignment } from '@svc/proto/agent-service.ts';
+import type { AgentService } from '../agents/agent-service.ts';
+import type { AgentLog } from '../agents/collaborators.ts';
+import type { AgentCredentials, AttemptIdentity } from '../agents/credentials.ts';
+import { versionKey } from '../agents/versions.ts';
+import type { AnnouncedWorker } from '../agents/worker-hub.ts';
+import type { Attempt, AttemptRef, Attempts, CallbackJob, Executor } from '../scheduling/attempts.ts';
+import { startAgentProcess } from './agent-process.ts';
+import type { AgentProcess } from './agent-process.ts';
+import { WORKER_VARIABLE, endLeftovers } from './leftovers.ts';
+
+export type SubprocessExecutorOptions = {
+  service: Pick<AgentService, 'workers' | 'observe'>;
+  credentials: AgentCredentials;
+  attempts: Pick<Attempts, 'lost'>;
+  /** `executor.agent_path`. */
+  agentPath: string;
+  /** `executor.subprocess_workdir`; empty keeps ours. */
+  workdir: string;
+  /** `executor.parallelism`. */
+  parallelism: number;
+  /** Where the agent reaches the service: `host:port`. Asked when a process is started. */
+  controlPlane: () => string;
+  /** PEM file of the authority that signed the service's certificate; empty without TLS. */
+  tlsCa?: string;
+  /** What the agent inherits, but for the control plane's own settings. */
+  env: Readonly<Record<string, string | undefined>>;
+  log: AgentLog;
+};
+
+export type SubprocessExecutor = Executor & {
+  start(): void;
+  /** `leave`: running tasks go on without us, and are told to the next control plane. `stop`: they are ended. */
+  close(how: 'leave' | 'stop'): Promise<void>;
+};
+
+type InFlight = { ref: AttemptRef | null; assignment: Assignment | undefined; isStarted: boolean };
+
+type Worker = { id: string; announced: AnnouncedWorker; process: AgentProcess; startedAt: number };
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 10_000;
+/** A process that lived this long was fine: the next one is started at once. */
+const STEADY_MS = 30_000;
+const STOP_PATIENCE_MS = 15_000;
+
+export function createSubprocessExecutor(options: SubprocessExecutorOptions): SubprocessExecutor {
+  const { service, credentials, attempts, parallelism, log } = options;
+  const inFlight = new Map<string, InFlight>();
+  const listeners: (() => void)[] = [];
+  let worker: Worker | undefined;
+  const closing = new AbortController();
+  const isClosing = (): boolean => closing.signal.aborted;
+  const pauseFor = (ms: number): Promise<void> => sleep(ms, undefined, { signal: closing.signal }).catch(() => {});
+
+  const tellCapacity = (): void => listeners.forEach((listener) => listener());
+
+  service.observe({
+    started(attemptId) {
+      const known = inFlight.get(attemptId);
+      if (known) known.isStarted = true;
+    },
+    ended(attemptId) {
+      if (inFlight.delete(attemptId)) tellCapacity();
+    },
+  });
+
+  async function run(): Promise<void> {
+    let pause = FIRST_PAUSE_MS;
+    while (!isClosing()) {
+      const current = await launch();
+      worker = current;
+      const how = await current.process.ended;
+      worker = undefined;
+      current.announced.dismiss();
+      if (!isClosing()) log.error({ agent: current.process.pid, how }, 'the agent has ended: it is started again');
+      await mourn(current, how);
+      pause = Date.now() - current.startedAt > STEADY_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS);
+      await pauseFor(pause);
+    }
+  }
+
+  async function launch(): Promise<Worker> {
+    const id = randomUUID();
+    const token = await credentials.issueWorker(id);
+    const announced = service.workers.announce(id, {
+      connected() {
+        for (const { assignment, isStarted } of inFlight.values()) {
+          if (!isStarted && assignment) announced.send({ assignment });
+        }
+        tellCapacity();
+      },
+      disconnected: () => log.warn({ worker: id }, 'the agent is not connected'),
+    });
+    const settings = {
+      SVC_AGENT_TOKEN: token,
+      SVC_AGENT_CONTROL_PLANE_ADDR: options.controlPlane(),
+      [WORKER_VARIABLE]: id,
+      ...(options.tlsCa && { SVC_AGENT_TLS_CA: options.tlsCa }),
+    };
+    return { id, announced, process: startAgentProcess({ ...options, settings }), startedAt: Date.now() };
+  }
+
+  /** What a dead process was running has failed, or was never begun. Nothing of it may run on when that is said. */
+  async function mourn({ id }: Worker, how: string): Promise<void> {
+    const lost = [...inFlight];
+    const left = await endLeftovers(id);
+    if (left.length > 0) log.error({ processes: left }, 'processes of a dead agent could not be ended');
+    for (const [attemptId, { ref }] of lost) {
+      if (inFlight.delete(attemptId) && ref) void tellLost(ref, `the agent has ended: ${how}`);
+    }
+    tellCapacity();
+  }
+
+  async function tellLost(ref: AttemptRef, text: string): Promise<void> {
+    for (let pause = FIRST_PAUSE_MS; !isClosing(); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      try {
+        return await attempts.lost(ref, { cause: 'agent_lost', text });
+      } catch (error) {
+        log.warn({ err: error, attempt: ref.attemptId }, 'a lost attempt could not be recorded: tried again');
+        await pauseFor(pause);
+      }
+    }
+  }
+
+  async function give(attemptId: string, identity: Omit<AttemptIdentity, 'issuedAt'>): Promise<void> {
+    const known = inFlight.get(attemptId);
+    if (!known) return;
+    known.assignment = {
+      attempt_id: attemptId,
+      token: await credentials.issueAttempt(identity),
+      version_key: versionKey(identity),
+      dag_id: identity.dagId,
+      task_id: identity.taskId,
+      map_index: identity.mapIndex,
+      try_number: identity.tryNumber,
+    };
+    worker?.announced.send({ assignment: known.assignment });
+  }
+
+  return {
+    capacity: () => (worker?.announced.isConnected() && !isClosing() ? Math.max(parallelism - inFlight.size, 0) : 0),
+    dispatch(claimed: readonly Attempt[]) {
+      for (const attempt of claimed) {
+        const { attemptId, tenantId, run: runKey, taskId, mapIndex } = attempt;
+        const ref = { attemptId, tenantId, run: runKey, taskId, mapIndex };
+        inFlight.set(attemptId, { ref, assignment: undefined, isStarted: false });
+        const { dagId, tryNumber, versionNumber } = attempt;
+        void give(attemptId, { kind: 'task', ...ref, dagId, tryNumber, versionNumber });
+      }
+    },
+    dispatchCallbacks(callbacks: readonly CallbackJob[]) {
+      for (const callback of callbacks) {
+        inFlight.set(callback.id, { ref: null, assignment: undefined, isStarted: false });
+        void give(callback.id, callbackIdentity(callback));
+      }
+    },
+    cancel(attemptIds) {
+      const ours = attemptIds.filter((id) => inFlight.has(id));
+      if (ours.length > 0) worker?.announced.send({ cancel: { attempt_ids: ours, reason: 'cancelled' } });
+    },
+    onCapacity: (listener) => void listeners.push(listener),
+    start: () => void run(),
+    async close(how) {
+      closing.abort();
+      const last = worker;
+      if (!last) return;
+      if (how === 'leave') return last.process.release();
+      last.process.closeInput();
+      last.process.signal('SIGTERM');
+      const late = sleep(STOP_PATIENCE_MS).then(() => last.process.signal('SIGKILL'));
+      await Promise.race([last.process.ended, late]);
+      await last.process.ended;
+    },
+  };
+}
+
+function callbackIdentity(callback: CallbackJob): Omit<AttemptIdentity, 'issuedAt'> {
+  return {
+    kind: 'callback',
+    tenantId: callback.tenant_id,
+    run: callback.run,
+    dagId: callback.dag_id,
+    taskId: callback.task_id ?? '',
+    mapIndex: callback.map_index ?? -1,
+    tryNumber: callback.try_number ?? 0,
+    versionNumber: callback.versionNumber,
+    attemptId: callback.id,
+  };
+}
+
+/** The address of a listener as a process on the same machine reaches it. */
+export function reachableAddress({ host, port }: { host: string; port: number }): string {
+  if (host === '0.0.0.0') return `127.0.0.1:${port}`;
+  if (host === '::') return `[::1]:${port}`;
+  return host.includes(':') ? `[${host}]:${port}` : `${host || hostname()}:${port}`;
+}
