@@ -219,7 +219,7 @@ async function logBody(input: Body): Promise<string | Readable> {
       request.headers['x-no-compression'] = 'follow'; // a compressor would hold back line after line until it has enough
       const signal = AbortSignal.any([left.signal, input.closing]);
       const grown = followLog(logs, place, { from: to, isOver: overCheck(input), signal });
-      parts.push(inForm({ form, lines: linesOf(grown), continuationToken }));
+      parts.push(headersFirst(reply, inForm({ form, lines: linesOf(grown), continuationToken })));
     }
     return Readable.from(oneAfterTheOther(parts), { objectMode: false });
   } catch (error) {
@@ -265,6 +265,12 @@ function inForm(input: {
 
 async function* oneAfterTheOther(parts: readonly AsyncGenerator<string>[]): AsyncGenerator<string> {
   for (const part of parts) yield* part;
+}
+
+/** They would go with the first byte, and that may be long in coming: the client would not know that it is connected. */
+async function* headersFirst(reply: FastifyReply, part: AsyncGenerator<string>): AsyncGenerator<string> {
+  reply.raw.flushHeaders();
+  yield* part;
 }
 
 /** Asks the database now and then only, however fast the log grows. */

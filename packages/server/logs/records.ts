@@ -62,19 +62,26 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** The value itself when nothing is wrong with it. */
 function showable(value: Record<string, unknown>): LogRecord {
-  const wrong = Object.keys(CHECKED).filter((key) => value[key] !== undefined && !CHECKED[key]?.(value[key]));
-  if (wrong.length === 0 && typeof value['event'] === 'string') return value as LogRecord;
-  const kept = Object.fromEntries(Object.entries(value).filter(([key]) => !wrong.includes(key)));
+  if (typeof value['event'] === 'string' && CHECKS.every((check) => passes(value, check))) return value as LogRecord;
+  const wrong = new Set(CHECKS.filter((check) => !passes(value, check)).map(([key]) => key));
+  const kept = Object.fromEntries(Object.entries(value).filter(([key]) => !wrong.has(key)));
   return { ...kept, event: textOf(value['event']) };
 }
 
-const CHECKED: Record<string, (value: unknown) => boolean> = {
-  timestamp: (value) => value === null || isTimestamp(value),
-  level: (value) => typeof value === 'string',
-  logger: (value) => typeof value === 'string',
-  error_detail: (value) =>
-    Array.isArray(value) && value.every((part) => isObject(part) && Array.isArray(part['frames'])),
-};
+type Check = readonly [key: string, holds: (value: unknown) => boolean];
+
+const CHECKS: readonly Check[] = [
+  ['timestamp', (value) => value === null || isTimestamp(value)],
+  ['level', (value) => typeof value === 'string'],
+  ['logger', (value) => typeof value === 'string'],
+  [
+    'error_detail',
+    (value) => Array.isArray(value) && value.every((part) => isObject(part) && Array.isArray(part['frames'])),
+  ],
+];
+
+const passes = (value: Record<string, unknown>, [key, holds]: Check): boolean =>
+  value[key] === undefined || holds(value[key]);
 
 const isTimestamp = (value: unknown): boolean =>
   typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value));
