@@ -20,6 +20,7 @@ import { ApiError } from './errors.ts';
 import { registerEventLogs } from './event-logs.ts';
 import { installJsonParser } from './json-body.ts';
 import { registerImportErrors } from './import-errors.ts';
+import { registerLogs } from './logs.ts';
 import { registerMonitor } from './monitor.ts';
 import { registerPools } from './pools.ts';
 import { registerProbes } from './probes.ts';
@@ -115,6 +116,7 @@ function registerResources(app: App, services: Services): void {
   registerDagSources(app, services);
   registerDagTags(app, services);
   registerDagRuns(app, services);
+  registerLogs(app, services);
   registerTasks(app, services);
   registerImportErrors(app, services);
   registerDagWarnings(app, services);
