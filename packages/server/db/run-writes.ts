@@ -56,11 +56,34 @@ export async function lockInstances(trx: SharedDb, picks: readonly InstancePick[
   return rows;
 }
 
-/** What the scheduler changes in an instance. The key is that of the row as stored. */
-export async function updateInstances(trx: SharedDb, rows: readonly InstanceRow[]): Promise<void> {
-  if (rows.length === 0) return;
+export type RunChange = RunRef & {
+  state: RunRow['state'];
+  startDate: string | null;
+  endDate: string | null;
+  timeoutAt: string | null;
+  stateCounts: StateCounts;
+};
+
+/** What the scheduler changes in runs and their instances, in one statement. The keys are those of the rows as stored. */
+export async function updateRunsAndInstances(
+  trx: SharedDb,
+  changes: readonly RunChange[],
+  rows: readonly InstanceRow[],
+): Promise<void> {
+  if (changes.length === 0) return;
   const column = <K extends keyof InstanceRow>(name: K): InstanceRow[K][] => rows.map((row) => row[name]);
+  // Plan: two nested loops over the keys, primary keys. An empty set of instances updates none.
   await sql`
+    with runs as (
+      update dag_runs r set state = k.state, start_date = k.start_date, end_date = k.end_date, timeout_at = k.timeout_at,
+        state_counts = k.state_counts
+      from unnest(${changes.map((row) => row.tenantId)}::uuid[], ${changes.map((row) => row.run)}::bigint[],
+        ${changes.map((row) => row.state)}::text[], ${changes.map((row) => row.startDate)}::timestamptz[],
+        ${changes.map((row) => row.endDate)}::timestamptz[], ${changes.map((row) => row.timeoutAt)}::timestamptz[],
+        ${changes.map((row) => JSON.stringify(row.stateCounts))}::jsonb[])
+        as k(tenant_id, id, state, start_date, end_date, timeout_at, state_counts)
+      where r.tenant_id = k.tenant_id and r.id = k.id
+    )
     update task_instances t set
       state = k.state, try_number = k.try_number, max_tries = k.max_tries, attempt_id = k.attempt_id,
       claimable = k.claimable, waits = k.waits, upstream = k.upstream, skips = k.skips,
@@ -165,27 +188,6 @@ export async function keepTries(trx: SharedDb, picks: readonly InstancePick[]): 
       state = excluded.state, end_date = excluded.end_date, failure_reason = excluded.failure_reason`.execute(trx);
 }
 
-export type RunChange = RunRef & {
-  state: RunRow['state'];
-  startDate: string | null;
-  endDate: string | null;
-  timeoutAt: string | null;
-  stateCounts: StateCounts;
-};
-
-export async function updateRuns(trx: SharedDb, changes: readonly RunChange[]): Promise<void> {
-  if (changes.length === 0) return;
-  await sql`
-    update dag_runs r set state = k.state, start_date = k.start_date, end_date = k.end_date, timeout_at = k.timeout_at,
-      state_counts = k.state_counts
-    from unnest(${changes.map((row) => row.tenantId)}::uuid[], ${changes.map((row) => row.run)}::bigint[],
-      ${changes.map((row) => row.state)}::text[], ${changes.map((row) => row.startDate)}::timestamptz[],
-      ${changes.map((row) => row.endDate)}::timestamptz[], ${changes.map((row) => row.timeoutAt)}::timestamptz[],
-      ${changes.map((row) => JSON.stringify(row.stateCounts))}::jsonb[])
-      as k(tenant_id, id, state, start_date, end_date, timeout_at, state_counts)
-    where r.tenant_id = k.tenant_id and r.id = k.id`.execute(trx);
-}
-
 /** States of the tasks that decide a run; asked once, when nothing in the run is left to do. */
 export async function countStates(
   trx: SharedDb,
@@ -209,17 +211,18 @@ export async function admit(
   limits: { pools: readonly string[]; free: number },
 ): Promise<void> {
   if (limits.free <= 0) return;
-  // Plan: one index scan of task_instances_scheduled per pool, limited.
+  // Plan: one index scan of task_instances_scheduled per pool, limited; the rows by their place. Joined by their key
+  // instead, the planner reads the whole run: 466 ms for one of 10,000 instances, and well below 1 ms this way.
   await sql`
     update task_instances t set claimable = true
-    from unnest(${[...limits.pools]}::text[]) as p(pool)
-    cross join lateral (
-      select task_id, map_index from task_instances s
-      where s.tenant_id = ${ref.tenantId} and s.run = ${ref.run} and s.pool = p.pool and s.state = 'scheduled' and s.waits is null
-      order by s.priority_weight desc, s.task_id, s.map_index limit ${limits.free}
-    ) as n
-    where t.tenant_id = ${ref.tenantId} and t.run = ${ref.run} and t.task_id = n.task_id and t.map_index = n.map_index
-      and t.state = 'scheduled' and not t.claimable`.execute(trx);
+    where t.ctid = any(array(
+      select n.place from unnest(${[...limits.pools]}::text[]) as p(pool)
+      cross join lateral (
+        select s.ctid as place from task_instances s
+        where s.tenant_id = ${ref.tenantId} and s.run = ${ref.run} and s.pool = p.pool and s.state = 'scheduled' and s.waits is null
+        order by s.priority_weight desc, s.task_id, s.map_index limit ${limits.free} for no key update
+      ) as n
+    )) and t.state = 'scheduled' and not t.claimable`.execute(trx);
 }
 
 /** How many instances of the run hold a place under max_active_tasks. */

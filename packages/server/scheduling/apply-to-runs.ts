@@ -17,10 +17,9 @@ import {
   listActive,
   lockInstances,
   renumberExpanded,
-  updateInstances,
-  updateRuns,
+  updateRunsAndInstances,
 } from '../db/run-writes.ts';
-import type { InstancePick, InstanceRow, RunRow } from '../db/run-writes.ts';
+import type { InstancePick, InstanceRow, RunChange, RunRow } from '../db/run-writes.ts';
 import { nowIso } from './clock.ts';
 import type { DagGraphs } from './dag-graphs.ts';
 import { runOutcome } from './plan/outcome.ts';
@@ -172,8 +171,11 @@ export async function writeAll(trx: SharedDb, works: readonly RunWork[]): Promis
     ),
   );
   for (const work of works) markClaimable(work);
-  const changed = works.flatMap((work) => work.changedRows());
-  await updateInstances(trx, changed);
+  await updateRunsAndInstances(
+    trx,
+    works.map(runChange),
+    works.flatMap((work) => work.changedRows()),
+  );
   await insertInstances(
     trx,
     works.flatMap((work) => work.fresh),
@@ -183,20 +185,18 @@ export async function writeAll(trx: SharedDb, works: readonly RunWork[]): Promis
     if (work.unfinished() === 0 && work.run.state === 'running') await endRun(trx, work, effects);
     else if (isHoldingBack(work)) await admitMore(trx, work);
   }
-  await updateRuns(
-    trx,
-    works.map((work) => ({
-      tenantId: work.run.tenant_id,
-      run: work.run.id,
-      state: work.run.state,
-      startDate: work.run.start_date,
-      endDate: work.run.end_date,
-      timeoutAt: work.run.timeout_at,
-      stateCounts: work.counts,
-    })),
-  );
   return effects;
 }
+
+export const runChange = ({ run, counts }: RunWork): RunChange => ({
+  tenantId: run.tenant_id,
+  run: run.id,
+  state: run.state,
+  startDate: run.start_date,
+  endDate: run.end_date,
+  timeoutAt: run.timeout_at,
+  stateCounts: counts,
+});
 
 /** Everything in flight fits under max_active_tasks: nothing has to be held back, and no query is needed to know it. */
 function markClaimable(work: RunWork): void {
@@ -238,6 +238,7 @@ async function endRun(trx: SharedDb, work: RunWork, effects: RunEffects): Promis
   const ref = { tenantId: run.tenant_id, run: run.id };
   const state = runOutcome(graph.blueprint, await countStates(trx, ref, graph.blueprint.leaves));
   Object.assign(run, { state, end_date: work.now });
+  await updateRunsAndInstances(trx, [runChange(work)], []);
   effects.ended.push({ tenantId: run.tenant_id, dagId: run.dag_id, run: run.id, runId: run.run_id, state });
   const callbacks = state === 'success' ? graph.spec.callbacks.on_success : graph.spec.callbacks.on_failure;
   if (callbacks.length > 0) {

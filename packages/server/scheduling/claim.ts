@@ -10,12 +10,15 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { Database, SharedDb } from '../db/database.ts';
+import { inTransaction } from '../db/transaction.ts';
 import { countActive, lockRuns } from '../db/run-writes.ts';
 import type { Attempt } from './attempts.ts';
 import type { DagGraph, DagGraphs } from './dag-graphs.ts';
 
 /** Advisory lock of claims; any number that nothing else uses. */
 const CLAIM_LOCK = 7_203_001;
+/** In one round trip with the beginning; a statement of its own, so that the next one sees what the last holder wrote. */
+const LOCKED = `begin; select pg_advisory_xact_lock(${CLAIM_LOCK})`;
 const CLAIMS_AT_ONCE = 500;
 
 type Candidate = {
@@ -46,8 +49,7 @@ export type Claimed = {
 };
 
 export async function claim(db: Database, graphs: DagGraphs, capacity: number): Promise<Claimed> {
-  return db.shared.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(${CLAIM_LOCK})`.execute(trx);
+  return inTransaction(db.shared, LOCKED, async (trx) => {
     const candidates = await findCandidates(trx, Math.min(capacity, CLAIMS_AT_ONCE));
     if (candidates.length === 0) return { attempts: [], withdrawn: 0, missed: 0 };
     const usage = await loadUsage(trx, graphs, candidates);

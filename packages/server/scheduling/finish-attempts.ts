@@ -90,7 +90,8 @@ async function loadAround(trx: SharedDb, byRun: Map<number, RunWork>, endings: r
     picks.push({ taskId: ref.taskId, mapIndex: ref.mapIndex });
     if (ref.mapIndex >= 0) continue; // which child instances matter depends on the mapping: planning asks
     for (const childId of work.graph.blueprint.tasks.get(ref.taskId)?.spec.downstream_task_ids ?? []) {
-      if (work.graph.blueprint.tasks.get(childId)?.spec.mapping === null) picks.push({ taskId: childId });
+      // Not mapped: exactly one row, found by its key.
+      if (work.graph.blueprint.tasks.get(childId)?.isMapped === false) picks.push({ taskId: childId, mapIndex: -1 });
     }
   }
   await load(

@@ -6,9 +6,9 @@ import { sql } from 'kysely';
 import { failureReason } from '@svc/spec/failure-causes.ts';
 import { isFinished, isOccupying } from '@svc/spec/states.ts';
 import type { Database, SharedDb } from '../db/database.ts';
-import { lockRuns, updateInstances, updateRuns } from '../db/run-writes.ts';
+import { lockRuns, updateRunsAndInstances } from '../db/run-writes.ts';
 import type { InstanceRow, RunRow } from '../db/run-writes.ts';
-import { load, noEffects, openWork, requestRunCallback } from './apply-to-runs.ts';
+import { load, noEffects, openWork, requestRunCallback, runChange } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import type { DagGraphs } from './dag-graphs.ts';
 import type { RunWork } from './run-work.ts';
@@ -31,7 +31,6 @@ export async function endRunAs(
     order by task_id, map_index`.execute(trx);
   await load(trx, [{ work, picks: rows }]);
   for (const row of work.loadedRows()) endRow(work, row, input);
-  await updateInstances(trx, work.changedRows());
   Object.assign(run, { state: input.state, end_date: work.now, start_date: run.start_date ?? work.now });
   const effects = noEffects();
   effects.superseded = work.superseded;
@@ -46,17 +45,7 @@ export async function endRunAs(
     await requestRunCallback(trx, work, 'failed', 'timed_out');
     effects.hasCallbacks = true;
   }
-  await updateRuns(trx, [
-    {
-      tenantId: run.tenant_id,
-      run: run.id,
-      state: run.state,
-      startDate: run.start_date,
-      endDate: run.end_date,
-      timeoutAt: run.timeout_at,
-      stateCounts: work.counts,
-    },
-  ]);
+  await updateRunsAndInstances(trx, [runChange(work)], work.changedRows());
   return effects;
 }
 

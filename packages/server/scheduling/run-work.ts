@@ -63,7 +63,7 @@ export class RunWork implements RunView {
   }
 
   instances(taskId: string): readonly Instance[] | undefined {
-    const keys = this.#wholeTasks.get(taskId);
+    const keys = this.#wholeTasks.get(taskId) ?? this.#onlyKeyOf(taskId);
     return keys?.map((key) => this.#viewOf(key, this.#rowAt(key)));
   }
 
@@ -220,6 +220,12 @@ export class RunWork implements RunView {
     this.counts[before] = (this.counts[before] ?? 0) - 1;
     if (this.counts[before] === 0) delete this.counts[before];
     this.counts[after] = (this.counts[after] ?? 0) + 1;
+  }
+
+  /** A task that is not mapped has one instance: whoever has that has them all. */
+  #onlyKeyOf(taskId: string): string[] | undefined {
+    const key = keyText(taskId, -1);
+    return this.graph.blueprint.tasks.get(taskId)?.isMapped === false && this.#rows.has(key) ? [key] : undefined;
   }
 
   #viewOf(key: string, row: InstanceRow): Instance {

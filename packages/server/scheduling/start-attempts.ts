@@ -8,6 +8,8 @@ export type Start = { ref: AttemptRef; worker: { hostname: string; pid: number |
 
 export async function startAttempts(db: Database, starts: readonly Start[]): Promise<StartAnswer[]> {
   const refs = starts.map(({ ref }) => ref);
+  const runsLoading = loadRuns(db, refs); // beside the update: what a run is does not depend on it
+  runsLoading.catch(() => {}); // awaited below
   // An attempt that is running already is started again in word only: its answer may have been lost on the way.
   const { rows } = await sql<InstanceRow>`
     with k as (
@@ -29,7 +31,7 @@ export async function startAttempts(db: Database, starts: readonly Start[]): Pro
     where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
     returning t.*`.execute(db.shared);
   const byAttempt = new Map(rows.map((row) => [row.attempt_id, row]));
-  const runs = await loadRuns(db, rows);
+  const runs = await runsLoading;
   return refs.map((ref): StartAnswer => {
     const instance = byAttempt.get(ref.attemptId);
     const run = instance && runs.get(instance.run);
@@ -38,10 +40,9 @@ export async function startAttempts(db: Database, starts: readonly Start[]): Pro
   });
 }
 
-async function loadRuns(db: Database, rows: readonly InstanceRow[]): Promise<Map<number, RunRow>> {
-  const ids = [...new Set(rows.map((row) => row.run))];
-  if (ids.length === 0) return new Map();
-  const tenants = [...new Set(rows.map((row) => row.tenant_id))];
+async function loadRuns(db: Database, refs: readonly AttemptRef[]): Promise<Map<number, RunRow>> {
+  const ids = [...new Set(refs.map((ref) => ref.run))];
+  const tenants = [...new Set(refs.map((ref) => ref.tenantId))];
   const runs = await sql<RunRow>`
     select * from dag_runs where tenant_id = any(${tenants}::uuid[]) and id = any(${ids}::bigint[])`.execute(db.shared);
   return new Map(runs.rows.map((run) => [run.id, run]));

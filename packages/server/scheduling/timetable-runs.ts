@@ -145,5 +145,5 @@ function instantOf(now: string): Instant {
 }
 
 /** A deadlock, a serialisation failure, a lock or statement that took too long: nothing is wrong with the DAG. */
-const isTransient = (error: unknown): boolean =>
+export const isTransient = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && /^(40|55P03|57014)/.test(String(error.code));

@@ -1,0 +1,130 @@
+/** A scheduler on a real Postgres whose executor ends every attempt at once: what is measured is the engine alone. */
+import { ensureTenant } from '@svc/server/auth/tenants.ts';
+import { registerVersion } from '@svc/server/dags/register-version.ts';
+import { openDatabase } from '@svc/server/db/database.ts';
+import { migrate } from '@svc/server/db/migrate.ts';
+import type { Attempt, Executor } from '@svc/server/scheduling/attempts.ts';
+import { createDagGraphs } from '@svc/server/scheduling/dag-graphs.ts';
+import { createScheduler } from '@svc/server/scheduling/scheduler.ts';
+import type { TaskSpec } from '@svc/spec/schema-task.ts';
+import { makeSpec, makeTask } from '@svc/spec/testing/make-spec.ts';
+
+export type NullEngine = Awaited<ReturnType<typeof startNullEngine>>;
+
+const IN_FLIGHT = 400;
+
+export async function startNullEngine(url: string) {
+  await migrate(url);
+  const db = openDatabase({
+    url,
+    maxOpenConns: 25,
+    maxIdleConns: 5,
+    statementTimeoutMs: 120_000,
+    idleInTransactionTimeoutMs: 60_000,
+  });
+  const tenant = await ensureTenant(db.shared, 'default');
+  await db.tenant(tenant.id).updateTable('pools').set({ slots: -1 }).execute();
+  let inFlight = 0;
+  let finished = 0;
+  let onCapacity: () => void = () => {};
+  const worker = { hostname: 'bench', pid: null };
+
+  async function play(attempt: Attempt): Promise<void> {
+    await scheduler.attempts.start(attempt, worker);
+    await scheduler.attempts.finish(attempt, { state: 'success' });
+    finished += 1;
+    inFlight -= 1;
+    onCapacity();
+  }
+
+  const executor: Executor = {
+    capacity: () => IN_FLIGHT - inFlight,
+    dispatch(attempts) {
+      inFlight += attempts.length;
+      for (const attempt of attempts) void play(attempt);
+    },
+    cancel: () => {},
+    onCapacity: (listener) => (onCapacity = listener),
+    dispatchCallbacks: () => {},
+  };
+  const log = {
+    info: () => {},
+    warn: () => {},
+    error: (details: object, message: string) => console.error(message, details),
+  };
+  const scheduler = createScheduler({
+    db,
+    graphs: createDagGraphs(),
+    executor,
+    dispatch: { bufferSize: 0, workers: 0 },
+    recordAssetEvents: async () => ({ effects: [] }),
+    timeCauses: [],
+    say: () => {},
+    log,
+  });
+  const scope = db.tenant(tenant.id);
+
+  return {
+    db,
+    scope,
+    scheduler,
+    tenantId: tenant.id,
+    finished: () => finished,
+    async register(dagId: string, tasks: readonly TaskSpec[], maxActive = 100_000): Promise<void> {
+      const spec = makeSpec({ dagId, tasks, dag: { max_active_tasks: maxActive, max_active_runs: 100_000 } });
+      const actor = { name: 'bench', clientIp: '127.0.0.1', requestId: 'bench' };
+      const registration = await registerVersion(scope, { dagId, artifact: { spec }, actor });
+      if (registration.kind === 'refused') throw new Error(registration.problems.join('\n'));
+      await scope.updateTable('dags').set({ is_paused: false }).where('dag_id', '=', dagId).execute();
+    },
+    async trigger(dagId: string): Promise<number> {
+      const result = await scheduler.trigger(tenant.id, { dagId, runType: 'manual', triggeredBy: 'bench' });
+      if (result.kind !== 'created') throw new Error(`not created: ${JSON.stringify(result)}`);
+      return result.run.id;
+    },
+    /** Until no run of the DAG is live. */
+    async idle(dagId: string): Promise<void> {
+      for (;;) {
+        const live = await scope
+          .selectFrom('dag_runs')
+          .select('id')
+          .where('dag_id', '=', dagId)
+          .where('state', 'in', ['queued', 'running'])
+          .limit(1)
+          .executeTakeFirst();
+        if (!live) return;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+    async close(): Promise<void> {
+      await scheduler.stop();
+      await db.close();
+    },
+  };
+}
+
+export const independent = (count: number): TaskSpec[] =>
+  Array.from({ length: count }, (_, index) => makeTask(`t${String(index).padStart(5, '0')}`));
+
+export const chainOf = (count: number): TaskSpec[] => {
+  const name = (index: number): string => `t${String(index).padStart(5, '0')}`;
+  return Array.from({ length: count }, (_, index) =>
+    makeTask(name(index), {
+      upstream: index > 0 ? [name(index - 1)] : [],
+      downstream: index < count - 1 ? [name(index + 1)] : [],
+    }),
+  );
+};
+
+export const mapped = (count: number): TaskSpec[] => [
+  makeTask('each', {
+    rest: {
+      mapping: {
+        kind: 'expand',
+        target: 'operator',
+        arguments: [{ name: 'x', value: Array.from({ length: count }, (_, index) => index), length: count }],
+        depends_on: [],
+      },
+    },
+  }),
+];
