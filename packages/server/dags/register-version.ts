@@ -24,6 +24,7 @@ import type { TenantDb } from '../db/database.ts';
 import { lastAutomatedInterval, lockDagRow } from '../db/due-dags.ts';
 import { deleteImportError } from '../db/import-errors.ts';
 import { nextRunColumns, runAfterInterval } from '../scheduling/dag-schedule.ts';
+import { registerAssets } from './register-assets.ts';
 
 export type Artifact = {
   spec: object;
@@ -66,8 +67,11 @@ export async function registerVersion(
     const lastInterval = await lastIntervalOf(trx, dagId);
     const values = dagValues({ spec, artifact, versionNumber, lastInterval, now });
     await upsertDag(trx, values);
-    const warnings = (artifact.warnings ?? []).map((message) => ({ type: 'runtime varying value', message }));
-    await replaceDagWarnings(trx, dagId, warnings);
+    const conflicts = await registerAssets(trx, dagId, spec);
+    await replaceDagWarnings(trx, dagId, [
+      ...(artifact.warnings ?? []).map((message) => ({ type: 'runtime varying value', message })),
+      ...conflicts.map((message) => ({ type: 'asset conflict', message })),
+    ]);
     await deleteImportError(trx, { bundleName: values.bundle_name, filename: spec.source.path });
     if (isNew) {
       await insertVersion(trx, {

@@ -1,0 +1,41 @@
+/** What a DAG's schedule says about assets: its leaves, and whether it holds. Pure. */
+import type { AssetCondition } from '@svc/spec/timetables/schema.ts';
+
+export type AssetLeaf = Exclude<AssetCondition, { type: 'asset_all' | 'asset_any' }>;
+
+/** An asset that has events waiting, with the aliases tasks have attached it to. */
+export type PresentAsset = { name: string; uri: string; aliases: readonly string[] };
+
+export function leavesOf(condition: AssetCondition): AssetLeaf[] {
+  return condition.type === 'asset_all' || condition.type === 'asset_any'
+    ? condition.objects.flatMap(leavesOf)
+    : [condition];
+}
+
+export function isMeant(leaf: AssetLeaf, asset: PresentAsset): boolean {
+  switch (leaf.type) {
+    case 'asset':
+      return leaf.name === asset.name && leaf.uri === asset.uri;
+    case 'asset_alias':
+      return asset.aliases.includes(leaf.name);
+    case 'asset_name_ref':
+      return leaf.name === asset.name;
+    case 'asset_uri_ref':
+      return leaf.uri === asset.uri;
+  }
+}
+
+/** An alias without an asset is an event that has not happened: it never holds. */
+export function holds(condition: AssetCondition, present: readonly PresentAsset[]): boolean {
+  switch (condition.type) {
+    case 'asset_all':
+      return condition.objects.every((part) => holds(part, present));
+    case 'asset_any':
+      return condition.objects.some((part) => holds(part, present));
+    case 'asset':
+    case 'asset_alias':
+    case 'asset_name_ref':
+    case 'asset_uri_ref':
+      return present.some((asset) => isMeant(condition, asset));
+  }
+}
