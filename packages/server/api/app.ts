@@ -28,6 +28,7 @@ import { installOpenApi } from './openapi.ts';
 import { registerPages } from './pages.ts';
 import { answerBrokenRequest, installProblems, sendProblem } from './problems.ts';
 import type { App, Services } from './services.ts';
+import { registerTaskInstances } from './task-instances.ts';
 import { registerTasks } from './tasks.ts';
 import { registerTokens } from './tokens.ts';
 import { registerUsers } from './users.ts';
@@ -116,6 +117,7 @@ function registerResources(app: App, services: Services): void {
   registerDagSources(app, services);
   registerDagTags(app, services);
   registerDagRuns(app, services);
+  registerTaskInstances(app, services);
   registerLogs(app, services);
   registerTasks(app, services);
   registerImportErrors(app, services);

@@ -1,0 +1,158 @@
+/** Which task instances a list shows, as conditions over `task_instances as t` joined to `dag_runs as r`. */
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
+import type { TaskStateOrNone } from '@svc/spec/states.ts';
+import { matches } from './text-match.ts';
+import type { TextMatch } from './text-match.ts';
+
+export type Bounds = { gte?: string | number; gt?: string | number; lte?: string | number; lt?: string | number };
+
+/** Tasks by what their spec says: the database has their ids only. */
+export type TaskChoice = {
+  readonly dagIds: readonly string[];
+  /** Beside the DAG of the same place. */
+  readonly taskIds: readonly string[];
+};
+
+/** What belongs to the run of an instance: a count can answer it without looking at instances. */
+export type OfTheRun = {
+  /** `dag_runs.id`. */
+  run?: number;
+  dagIds?: readonly string[];
+  runIds?: readonly string[];
+  dagIdPatterns?: readonly TextMatch[];
+  runIdPatterns?: readonly TextMatch[];
+  runAfter?: Bounds;
+  logicalDate?: Bounds;
+};
+
+export type InstanceFilter = OfTheRun & {
+  states?: readonly TaskStateOrNone[];
+  taskIds?: readonly string[];
+  pools?: readonly string[];
+  queues?: readonly string[];
+  operators?: readonly string[];
+  versionNumbers?: readonly number[];
+  tryNumbers?: readonly number[];
+  mapIndexes?: readonly number[];
+  /** Only instances of expanded tasks. */
+  isExpanded?: boolean;
+  poolPatterns?: readonly TextMatch[];
+  queuePatterns?: readonly TextMatch[];
+  operatorPatterns?: readonly TextMatch[];
+  renderedMapIndexPatterns?: readonly TextMatch[];
+  startDate?: Bounds;
+  endDate?: Bounds;
+  updatedAt?: Bounds;
+  duration?: Bounds;
+  /** Each narrows the list further. */
+  choices?: readonly TaskChoice[];
+  /** Shown names: those of `renamed` tasks are matched in `choice`, those of all others are their ids. */
+  displayNames?: { patterns: readonly TextMatch[]; renamed: TaskChoice; choice: TaskChoice };
+};
+
+const when = <T>(value: T | undefined, condition: (value: T) => RawBuilder<boolean>): RawBuilder<boolean>[] =>
+  value === undefined ? [] : [condition(value)];
+
+const oneOf = (column: string, values: readonly (string | number)[] | undefined, type: 'text' | 'int') =>
+  when(values, (wanted) =>
+    wanted.length === 1
+      ? sql<boolean>`${sql.ref(column)} = ${wanted[0]}`
+      : sql<boolean>`${sql.ref(column)} = any(${[...wanted]}::${sql.raw(type)}[])`,
+  );
+
+const patterned = (column: string, patterns: readonly TextMatch[] | undefined): RawBuilder<boolean>[] =>
+  (patterns ?? []).map((match) => matches(column, match));
+
+export const conditionsOnRun = (filter: OfTheRun): RawBuilder<boolean>[] => [
+  ...when(filter.run, (run) => sql<boolean>`r.id = ${run}`),
+  ...oneOf('r.dag_id', filter.dagIds, 'text'),
+  ...oneOf('r.run_id', filter.runIds, 'text'),
+  ...patterned('r.dag_id', filter.dagIdPatterns),
+  ...patterned('r.run_id', filter.runIdPatterns),
+  ...bounded('r.run_after', filter.runAfter),
+  ...bounded('r.logical_date', filter.logicalDate),
+];
+
+export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean>[] => [
+  // The run's key is also that of its instances; without this the planner would have to find out by itself.
+  ...when(filter.run, (run) => sql<boolean>`t.run = ${run}`),
+  ...when(filter.states, stateCondition),
+  ...oneOf('t.task_id', filter.taskIds, 'text'),
+  ...oneOf('t.pool', filter.pools, 'text'),
+  ...oneOf('t.queue', filter.queues, 'text'),
+  ...oneOf('t.operator', filter.operators, 'text'),
+  ...oneOf('t.version_number', filter.versionNumbers, 'int'),
+  ...oneOf('t.try_number', filter.tryNumbers, 'int'),
+  ...oneOf('t.map_index', filter.mapIndexes, 'int'),
+  ...(filter.isExpanded ? [sql<boolean>`t.map_index >= 0`] : []),
+  ...patterned('t.pool', filter.poolPatterns),
+  ...patterned('t.queue', filter.queuePatterns),
+  ...patterned('t.operator', filter.operatorPatterns),
+  ...patterned('t.rendered_map_index', filter.renderedMapIndexPatterns),
+  ...openEnded('t.start_date', filter.startDate),
+  ...openEnded('t.end_date', filter.endDate),
+  ...bounded('t.updated_at', filter.updatedAt),
+  ...bounded('t.duration', filter.duration, 'float8'),
+  ...(filter.choices ?? []).map(isChosen),
+  ...when(filter.displayNames, ({ patterns, renamed, choice }) => {
+    const byId = sql.join([sql`not ${isChosen(renamed)}`, ...patterned('t.task_id', patterns)], sql` and `);
+    return sql<boolean>`((${byId}) or ${isChosen(choice)})`;
+  }),
+];
+
+const COUNTABLE = new Set<keyof InstanceFilter>([
+  'run',
+  'dagIds',
+  'runIds',
+  'dagIdPatterns',
+  'runIdPatterns',
+  'runAfter',
+  'logicalDate',
+  'states',
+]);
+
+/** Whether the filter looks at nothing but runs and states. */
+export const isCountable = (filter: InstanceFilter): boolean =>
+  Object.entries(filter).every(
+    ([name, value]) =>
+      COUNTABLE.has(name as keyof InstanceFilter) || value === undefined || (isList(value) && value.length === 0),
+  );
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+
+/** Literals, not parameters: Postgres uses a partial index only when it can see that the condition implies the index's. */
+export function stateCondition(states: readonly TaskStateOrNone[]): RawBuilder<boolean> {
+  const named = states.filter((state) => state !== null);
+  const parts = [
+    ...(named.length > 0 ? [sql`t.state in (${sql.join(named.map((state) => sql.lit(state)))})`] : []),
+    ...(states.includes(null) ? [sql`t.state is null`] : []),
+  ];
+  return parts.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(parts, sql` or `)})`;
+}
+
+const isChosen = ({ dagIds, taskIds }: TaskChoice): RawBuilder<boolean> =>
+  sql<boolean>`(t.dag_id, t.task_id) in (select * from unnest(${[...dagIds]}::text[], ${[...taskIds]}::text[]))`;
+
+const OPERATORS = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;
+type Bound = keyof typeof OPERATORS;
+const boundsOf = (bounds: Bounds | undefined): [Bound, string | number][] =>
+  (Object.keys(OPERATORS) as Bound[]).flatMap((name) => {
+    const limit = bounds?.[name];
+    return limit === undefined ? [] : [[name, limit]];
+  });
+
+const bounded = (column: string, bounds: Bounds | undefined, type = 'timestamptz'): RawBuilder<boolean>[] =>
+  boundsOf(bounds).map(
+    ([name, limit]) => sql<boolean>`${sql.ref(column)} ${sql.raw(OPERATORS[name])} ${limit}::${sql.raw(type)}`,
+  );
+
+/** As in Airflow: what has not started or ended will do so from now on. */
+const openEnded = (column: string, bounds: Bounds | undefined): RawBuilder<boolean>[] =>
+  boundsOf(bounds).map(([name, limit]) => {
+    const value = sql.ref(column);
+    const within = sql`${value} ${sql.raw(OPERATORS[name])} ${limit}::timestamptz`;
+    return name === 'gte' || name === 'gt'
+      ? sql<boolean>`(${within} or ${value} is null)`
+      : sql<boolean>`(${within} or (${value} is null and now() <= ${limit}::timestamptz))`;
+  });
