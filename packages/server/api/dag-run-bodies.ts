@@ -1,8 +1,29 @@
 /** From rows to what goes over the wire. */
+import { findRun } from '../db/dag-runs.ts';
 import type { DagRunRow } from '../db/dag-runs.ts';
+import { versionsOfRun } from '../db/dag-versions.ts';
+import type { TenantDb } from '../db/database.ts';
 import { versionBody } from './dag-bodies.ts';
 import type { DagRunBody } from './dag-run-schemas.ts';
+import { ApiError } from './errors.ts';
 import { parseExactly } from './exact-json.ts';
+
+type RunPath = { dag_id: string; dag_run_id: string };
+
+export const noSuchRun = ({ dag_id: dagId, dag_run_id: runId }: RunPath): ApiError =>
+  new ApiError('not_found', `The DagRun with dag_id: \`${dagId}\` and run_id: \`${runId}\` was not found`);
+
+export async function existingRun(db: TenantDb, path: RunPath): Promise<DagRunRow> {
+  const run = await findRun(db, path.dag_id, path.dag_run_id);
+  if (!run) throw noSuchRun(path);
+  return run;
+}
+
+/** One run with every version its instances are of: more than one after a part of it was cleared to the newest. */
+export async function wholeRunBody(db: TenantDb, run: DagRunRow): Promise<DagRunBody> {
+  const versions = await versionsOfRun(db, run);
+  return runBody(run, versions.map(versionBody));
+}
 
 /** `versions`: where the run's instances are of more than one. Default: the one the run is bound to. */
 export function runBody(run: DagRunRow, versions = versionsOf(run)): DagRunBody {

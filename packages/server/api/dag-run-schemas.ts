@@ -5,6 +5,9 @@ import { RUN_STATES, RUN_TYPES } from '@svc/spec/states.ts';
 import { DagVersion } from './dag-schemas.ts';
 import { DateTime, MAX_LIMIT, Nullable } from './schemas.ts';
 
+export const RUN_TAGS = ['DAG runs'];
+export const RunParams = Type.Object({ dag_id: Type.String(), dag_run_id: Type.String() });
+
 export const RunStateWord = Type.Enum([...RUN_STATES]);
 
 /** The specification's word for what Airflow's clients know as `asset_triggered` only: read, never written. */

@@ -422,7 +422,7 @@ describe('pages by cursor', () => {
     expect(pages[0]?.previous_cursor).toBeNull();
     const back: string[] = [];
     let page = pages.at(-1);
-    for (; page?.previous_cursor != null;) {
+    while (page && page.previous_cursor !== null) {
       page = await list(`cursor=${encodeURIComponent(page.previous_cursor)}&limit=2&order_by=${key}`);
       back.unshift(...page.dag_runs.map(nameOf));
     }

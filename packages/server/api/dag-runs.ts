@@ -1,43 +1,27 @@
 /** Runs: lists, by query and by body, and one run. `~` in place of a DAG's id is all DAGs of the caller's tenant. */
 import { Type } from 'typebox';
 import { findDag } from '../db/dags.ts';
-import { findRun, listRuns, listRunsFrom, sortKeysOf } from '../db/dag-runs.ts';
-import type { DagRunRow, RunOrder } from '../db/dag-runs.ts';
+import { listRuns, listRunsFrom, sortKeysOf } from '../db/dag-runs.ts';
+import type { RunOrder } from '../db/dag-runs.ts';
 import type { RunFilter } from '../db/dag-run-filters.ts';
-import { versionsOfRun } from '../db/dag-versions.ts';
 import type { TenantDb } from '../db/database.ts';
 import { databaseOf } from './access.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { versionBody } from './dag-bodies.ts';
-import { runBody } from './dag-run-bodies.ts';
+import { existingRun, runBody, wholeRunBody } from './dag-run-bodies.ts';
+import { registerRunChanges } from './dag-run-changes.ts';
 import { ALL, RunListQuery, filterOfBatch, filterOfQuery, runOrder } from './dag-run-filters.ts';
-import { DagRun, DagRunCollection, DagRunsBatch } from './dag-run-schemas.ts';
-import type { DagRunBody } from './dag-run-schemas.ts';
+import { DagRun, DagRunCollection, DagRunsBatch, RUN_TAGS, RunParams } from './dag-run-schemas.ts';
+import { registerTrigger } from './dag-run-trigger.ts';
+import { registerRunWait } from './dag-run-wait.ts';
 import { noSuchDag } from './dags.ts';
-import { ApiError } from './errors.ts';
 import type { App, Services } from './services.ts';
-
-export const RUN_TAGS = ['DAG runs'];
-export const RunParams = Type.Object({ dag_id: Type.String(), dag_run_id: Type.String() });
 
 export function registerDagRuns(app: App, services: Services): void {
   registerLists(app, services);
   registerGet(app, services);
-}
-
-export const noSuchRun = ({ dag_id: dagId, dag_run_id: runId }: { dag_id: string; dag_run_id: string }): ApiError =>
-  new ApiError('not_found', `The DagRun with dag_id: \`${dagId}\` and run_id: \`${runId}\` was not found`);
-
-export async function existingRun(db: TenantDb, params: { dag_id: string; dag_run_id: string }): Promise<DagRunRow> {
-  const run = await findRun(db, params.dag_id, params.dag_run_id);
-  if (!run) throw noSuchRun(params);
-  return run;
-}
-
-/** One run with every version its instances are of: more than one after a part of it was cleared to the newest. */
-export async function wholeRunBody(db: TenantDb, run: DagRunRow): Promise<DagRunBody> {
-  const versions = await versionsOfRun(db, run);
-  return runBody(run, versions.map(versionBody));
+  registerTrigger(app, services);
+  registerRunChanges(app, services);
+  registerRunWait(app, services);
 }
 
 function registerLists(app: App, { db }: Services): void {

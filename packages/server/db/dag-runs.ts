@@ -52,7 +52,7 @@ const selectRuns = (db: TenantDb) =>
 export const findRun = (db: TenantDb, dagId: string, runId: string): Promise<DagRunRow | undefined> =>
   selectRuns(db).where('r.dag_id', '=', dagId).where('r.run_id', '=', runId).executeTakeFirst();
 
-export const findRunState = (db: TenantDb, dagId: string, runId: string): Promise<RunKey | undefined> =>
+export const findRunKey = (db: TenantDb, dagId: string, runId: string): Promise<RunKey | undefined> =>
   db
     .selectFrom('dag_runs')
     .select(['id', 'state'])
@@ -61,6 +61,18 @@ export const findRunState = (db: TenantDb, dagId: string, runId: string): Promis
     .executeTakeFirst();
 
 export type RunKey = { id: number; state: RunState };
+
+/** What tasks returned, as JSON text; the values of a mapped task in the order of its instances. */
+export const findResults = (db: TenantDb, run: number, taskIds: readonly string[]) =>
+  db
+    .selectFrom('xcoms')
+    .select(['task_id', 'map_index', 'value'])
+    .where('run', '=', run)
+    .where('task_id', 'in', [...taskIds])
+    .where('key', '=', 'return_value')
+    .orderBy('task_id')
+    .orderBy('map_index')
+    .execute();
 
 type Sortable = Omit<SortKey, 'direction'>;
 const column = (name: string, type: SortKey['type'], nullable = false): Sortable => ({

@@ -34,7 +34,7 @@ export async function fillTenant(server: TestServer, token: string, name: string
   const spec = sampleDag({ dagId, taskId, text: marker });
   const version = await create(`/api/v2/dags/${dagId}/dagVersions`, { spec });
   // Straight into the tables, because it must be over: an operation that waits for its end has nothing to wait for.
-  const runId = `run:${crypto.randomUUID()}+/~`; // with characters that are special in paths and queries
+  const runId = `run:${crypto.randomUUID()}+~`; // with characters that are special in paths and queries
   await insertRun(server.db.tenant(tenantOf(token)), {
     dagId,
     runId,
