@@ -1,68 +1,164 @@
 /**
- * Puts the scheduler together: with its executor in a process that runs work, without one in a process that only serves the
- * API. Such a process writes what a user caused and wakes the others.
+ * Puts together what runs tasks: the scheduler, the service agents talk to, and the executor that carries attempts to them.
+ * A process that only serves the API has a scheduler without an executor: it writes what users cause and wakes the others.
  */
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
+import { createAgentCredentials } from './agents/credentials.ts';
+import { createAgentService } from './agents/agent-service.ts';
+import { createAttemptXcoms } from './agents/attempt-xcoms.ts';
+import { createTaskTrigger } from './agents/task-trigger.ts';
 import type { Config } from './config/load.ts';
 import type { Database } from './db/database.ts';
+import { readTaskAssetEvents } from './db/task-asset-events.ts';
+import { createSubprocessExecutor, reachableAddress } from './executors/subprocess.ts';
+import type { SubprocessExecutor } from './executors/subprocess.ts';
+import type { LogStore } from './logs/store.ts';
 import type { RunEffects } from './scheduling/apply-to-runs.ts';
-import type { RecordAssetEvents } from './scheduling/attempt-belongings.ts';
-import type { Executor } from './scheduling/attempts.ts';
+import { createAssetRuns, recordAssetEvents } from './scheduling/asset-events.ts';
+import type { Attempts } from './scheduling/attempts.ts';
 import { nowIso } from './scheduling/clock.ts';
 import { createDagGraphs } from './scheduling/dag-graphs.ts';
 import { createScheduler } from './scheduling/scheduler.ts';
 import type { Scheduler } from './scheduling/scheduler.ts';
 import { createTimetableRuns } from './scheduling/timetable-runs.ts';
 import { createWakeUps } from './scheduling/wake-ups.ts';
+import type { Keyring } from './vault/keyring.ts';
 
 export type RunEngine = {
   readonly scheduler: Scheduler;
+  /** Opens the listener for agents; they are started by `start`, when the database is ready. */
+  listen(): Promise<void>;
+  start(): void;
+  /** Where agents connect; undefined in a process without an executor. */
+  agentAddress(): string | undefined;
   stop(): Promise<void>;
 };
 
 /** Runs that one look at the timetables creates at most; a backlog goes on at the next look. */
 const RUNS_AT_ONCE = 100;
 
-export function createRunEngine(input: {
-  config: Config;
-  db: Database;
-  executor: Executor | null;
-  logger: Logger;
-}): RunEngine {
-  const { config, db, executor, logger } = input;
+type EngineInput = { config: Config; db: Database; keyring: Keyring; logs: LogStore; logger: Logger };
+
+/** Does this process run tasks? */
+export const runsTasks = (config: Config): boolean => config.server.role !== 'api' && config.scheduler.enabled;
+
+export function createRunEngine(input: EngineInput): RunEngine {
+  const { config, db, logger } = input;
+  // The scheduler knows the executor and the executor the scheduler: one of them has to be met later.
+  const attempts: Attempts = {
+    start: (...args) => scheduler.attempts.start(...args),
+    finish: (...args) => scheduler.attempts.finish(...args),
+    heartbeat: (...args) => scheduler.attempts.heartbeat(...args),
+    lost: (...args) => scheduler.attempts.lost(...args),
+  };
+  const workers = runsTasks(config) ? createWorkers(input, attempts, () => scheduler) : null;
   const wakeUps = createWakeUps({
     url: config.database.url,
     notify: (channel, from) => sql`select pg_notify(${channel}, ${from})`.execute(db.shared),
-    onWake: executor && (() => scheduler.wokenFromOutside()),
+    onWake: workers && (() => scheduler.wokenFromOutside()),
   });
-  const recordAssetEvents: RecordAssetEvents = async () => ({ effects: [] });
   const scheduler: Scheduler = createScheduler({
     db,
     graphs: createDagGraphs(),
-    executor,
+    executor: workers?.executor ?? null,
     dispatch: { bufferSize: config.scheduler.dispatchBufferSize, workers: config.scheduler.dispatchWorkers },
     recordAssetEvents,
-    timeCauses: [timetableCause],
+    timeCauses: [() => timetableCause(), () => assetCause()],
     say: () => wakeUps.say(),
     log: logger,
   });
-  const timetables = createTimetableRuns({
-    db,
-    createRun: scheduler.createRun,
-    onEffects: (effects: RunEffects) => scheduler.applyEffects(effects),
-    log: logger,
-  });
+  const onEffects = (effects: RunEffects): void => scheduler.applyEffects(effects);
+  const timetables = createTimetableRuns({ db, createRun: scheduler.createRun, onEffects, log: logger });
+  const assetRuns = createAssetRuns({ db, createRun: scheduler.createRun, onEffects, log: logger });
+
   async function timetableCause(): Promise<{ effects: RunEffects[]; nextAt: string | null }> {
     const { nextDueAt } = await timetables.createDue({ now: nowIso(), limit: RUNS_AT_ONCE });
     return { effects: [], nextAt: nextDueAt };
   }
 
+  async function assetCause(): Promise<{ effects: RunEffects[]; nextAt: string | null }> {
+    await assetRuns.considerAll();
+    return { effects: [], nextAt: null };
+  }
+
   return {
     scheduler,
+    listen: async () => workers?.listen(),
+    start() {
+      wakeUps.listen();
+      workers?.executor.start();
+    },
+    agentAddress: () => workers?.address(),
     async stop() {
       await wakeUps.stop();
+      await workers?.close();
       await scheduler.stop();
+    },
+  };
+}
+
+type Workers = {
+  executor: SubprocessExecutor;
+  address(): string | undefined;
+  listen(): Promise<void>;
+  close(): Promise<void>;
+};
+
+function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => Scheduler): Workers | null {
+  const { config, db, keyring, logs, logger } = input;
+  if (config.executor.type !== 'subprocess') {
+    logger.warn(
+      'executor.type is "orchestrator", which this version does not have: runs will wait; set it to "subprocess" to run tasks on this machine',
+    );
+    return null;
+  }
+  const { cert, key } = config.server.grpcTls;
+  const credentials = createAgentCredentials({
+    secret: config.auth.jwt.secret,
+    maxAttemptLifetimeMs: config.auth.maxAttemptCredentialLifetime,
+  });
+  const service = createAgentService({
+    address: config.server.grpcAddr,
+    tls: cert !== '' && key !== '' ? { cert, key } : null,
+    db,
+    keyring,
+    attempts,
+    credentials,
+    logs,
+    xcoms: createAttemptXcoms(db),
+    triggerRun: createTaskTrigger({ db, scheduler, clearWholeRun: async () => {} }),
+    readAssetEvents: (query) => readTaskAssetEvents(db.shared, query),
+    settings: {
+      scoping: config.auth.secretScoping,
+      livenessMode: config.auth.secretLivenessMode,
+      xcomMaxBytes: config.xcom.maxBytes,
+      baseUrl: '',
+    },
+    log: logger,
+  });
+  let address: string | undefined;
+  const executor = createSubprocessExecutor({
+    service,
+    credentials,
+    attempts,
+    agentPath: config.executor.agentPath,
+    workdir: config.executor.subprocessWorkdir,
+    parallelism: config.executor.parallelism,
+    controlPlane: () => config.executor.agentControlPlaneAddr || address || config.server.grpcAddr,
+    tlsCa: cert,
+    env: process.env,
+    log: logger,
+  });
+  return {
+    executor,
+    address: () => address,
+    async listen() {
+      address = reachableAddress(await service.listen());
+    },
+    async close() {
+      await executor.close('stop');
+      await service.close();
     },
   };
 }

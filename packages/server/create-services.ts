@@ -2,12 +2,11 @@ import type { Services } from './api/services.ts';
 import { createSessions } from './auth/sessions.ts';
 import { createTokenSigner } from './auth/tokens.ts';
 import type { Config } from './config/load.ts';
-import { readSecretKeys } from './config/secret-key.ts';
 import type { Database } from './db/database.ts';
-import { createLogStore } from './logs/create-log-store.ts';
+import type { LogStore } from './logs/store.ts';
 import type { Scheduler } from './scheduling/scheduler.ts';
 import type { SecretRegistry } from './telemetry/redact.ts';
-import { createKeyring } from './vault/keyring.ts';
+import type { Keyring } from './vault/keyring.ts';
 
 /** What the routes work with, from the configuration and a database. */
 export function createServices(input: {
@@ -15,18 +14,19 @@ export function createServices(input: {
   db: Database;
   secrets: SecretRegistry;
   scheduler: Scheduler;
+  logs: LogStore;
+  keyring: Keyring;
   reason: () => string | null;
   onFailedLogin: () => void;
 }): Services {
-  const { config, db, secrets, scheduler, reason, onFailedLogin } = input;
-  const { keys } = readSecretKeys(config);
+  const { config, db, secrets, scheduler, logs, keyring, reason, onFailedLogin } = input;
   return {
     config,
     db,
     secrets,
     scheduler,
-    logs: createLogStore(config),
-    keyring: createKeyring({ current: keys.current ?? null, previous: keys.previous }),
+    logs,
+    keyring,
     sessions: createSessions({
       db,
       onFailedLogin,

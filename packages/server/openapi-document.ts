@@ -4,6 +4,8 @@ import { loadConfig } from './config/load.ts';
 import { createRunEngine } from './create-run-engine.ts';
 import { createServices } from './create-services.ts';
 import { openDatabase } from './db/database.ts';
+import { createLogStore } from './logs/create-log-store.ts';
+import { openKeyring } from './open-keyring.ts';
 import { createSecretRegistry } from './telemetry/redact.ts';
 
 /** The OpenAPI document of the API as JSON text. Needs no database: the routes are registered and never called. */
@@ -17,11 +19,15 @@ export async function renderOpenApi(): Promise<string> {
     idleInTransactionTimeoutMs: 0,
   });
   const logger = pino({ level: 'silent' });
-  const engine = createRunEngine({ config, db, executor: null, logger });
+  const logs = createLogStore(config);
+  const keyring = openKeyring(config);
+  const engine = createRunEngine({ config, db, keyring, logs, logger });
   const services = createServices({
     config,
     db,
     scheduler: engine.scheduler,
+    logs,
+    keyring,
     secrets: createSecretRegistry(),
     reason: () => null,
     onFailedLogin: () => {},

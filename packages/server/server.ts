@@ -18,7 +18,7 @@ import { parseAddress } from './config/address.ts';
 import { checkBoot } from './config/boot-checks.ts';
 import type { Config } from './config/load.ts';
 import { createProxyTrust } from './config/trusted-proxies.ts';
-import { createRunEngine } from './create-run-engine.ts';
+import { createRunEngine, runsTasks } from './create-run-engine.ts';
 import { createServices } from './create-services.ts';
 import { openDatabase } from './db/database.ts';
 import type { Database } from './db/database.ts';
@@ -27,6 +27,8 @@ import { isOutage } from './db/outage.ts';
 import { ensureTenant } from './auth/tenants.ts';
 import { DEFAULT_TENANT } from './db/tenants.ts';
 import { createHousekeeping } from './scheduling/housekeeping.ts';
+import { createLogStore } from './logs/create-log-store.ts';
+import { openKeyring } from './open-keyring.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createMetricsServer } from './telemetry/metrics-server.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -89,11 +91,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   let notReady: string | null = 'starting: the database schema is not in place yet';
   let everybody: Principal | null = null;
-  const engine = createRunEngine({ config, db, executor: null, logger });
+  const logs = createLogStore(config);
+  const keyring = openKeyring(config);
+  const engine = createRunEngine({ config, db, keyring, logs, logger });
   const services = createServices({
     config,
     db,
     scheduler: engine.scheduler,
+    logs,
+    keyring,
     secrets,
     reason: () => notReady,
     onFailedLogin: () => metrics.loginFailed(),
@@ -132,13 +138,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   try {
     const url = await listen(config, app);
+    await engine.listen();
     const metricsAddress = await metricsServer.listen();
     logger.info({ url, role: config.server.role, version: VERSION }, 'listening');
     const ready = prepareDatabase({ config, db, logger, signal: closing.signal }).then((tenant) => {
       if (!tenant) return; // asked to stop before it was ready
       if (config.auth.devNoAuth) everybody = noAuthAdministrator(tenant);
       notReady = null;
-      if (config.server.role !== 'api' && config.scheduler.enabled) housekeeping.start();
+      if (runsTasks(config)) {
+        housekeeping.start();
+        engine.start();
+      }
       logger.info('ready');
     });
     ready.catch((error: unknown) => {

@@ -16,7 +16,7 @@ export type RecordAssetEvents = (
 export async function saveBelongings(
   trx: SharedDb,
   input: { endings: readonly Ending[]; byRun: ReadonlyMap<number, RunWork>; recordAssetEvents: RecordAssetEvents },
-): Promise<{ ended: RunEffects['ended']; hasCallbacks: boolean }> {
+): Promise<{ dueAt: string | null; hasCallbacks: boolean }> {
   const { endings, byRun } = input;
   const reported = endings.flatMap((ending) =>
     'outcome' in ending ? [{ ref: ending.ref, outcome: ending.outcome }] : [],
@@ -24,15 +24,15 @@ export async function saveBelongings(
   await saveValues(trx, reported, byRun);
   await saveRenderedFields(trx, reported);
   await dropValuesOfRetried(trx, endings, byRun);
-  const ended: RunEffects['ended'] = [];
+  let dueAt: string | null = null;
   for (const { ref, outcome } of reported) {
     const work = byRun.get(ref.run);
     if (!work || outcome.state !== 'success' || !outcome.assetEvents?.length) continue;
     const source = { ...ref, dagId: work.run.dag_id, runId: work.run.run_id };
     const { effects } = await input.recordAssetEvents(trx, source, outcome.assetEvents);
-    ended.push(...effects.flatMap((effect) => effect.ended));
+    dueAt ??= effects.find((effect) => effect.dueAt !== null)?.dueAt ?? null;
   }
-  return { ended, hasCallbacks: await requestCallbacksOfLost(trx, endings, byRun) };
+  return { dueAt, hasCallbacks: await requestCallbacksOfLost(trx, endings, byRun) };
 }
 
 type Reported = { ref: AttemptRef; outcome: AttemptOutcome };

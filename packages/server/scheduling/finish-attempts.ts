@@ -72,7 +72,7 @@ export async function finishAttempts(
       kept.flatMap((ending) => retriedPick(byRun, ending)),
     );
     for (const work of works) await releaseLimits(trx, work, kept);
-    effects.ended.push(...beside.ended);
+    effects.dueAt = beside.dueAt ?? effects.dueAt; // an asset event is due at once
     effects.hasScheduled ||= kept.length > 0; // a place came free
     effects.hasCallbacks ||= beside.hasCallbacks;
     return { answers, effects };

@@ -10,7 +10,7 @@ const CHANNEL = 'svc_wake';
 const COALESCE_MS = 10;
 const RECONNECT_MS = 1_000;
 
-export type WakeUps = { say(): void; stop(): Promise<void> };
+export type WakeUps = { say(): void; listen(): void; stop(): Promise<void> };
 
 export function createWakeUps(options: {
   url: string;
@@ -50,9 +50,8 @@ export function createWakeUps(options: {
       .then(() => options.onWake?.()) // what was said while nobody listened
       .catch(again);
   }
-  listen();
-
   return {
+    listen,
     say() {
       timer ??= setTimeout(() => {
         timer = undefined;

@@ -1,0 +1,44 @@
+/** A task that starts a run of another DAG (TriggerDagRunOperator), in the name of its own run. */
+import type { Database } from '../db/database.ts';
+import type { Scheduler } from '../scheduling/scheduler.ts';
+import type { TriggerAnswer, TriggerRequest, TriggerRun } from './collaborators.ts';
+
+/** Clears every task of a run, so that it starts from the beginning. */
+export type ClearWholeRun = (ref: { tenantId: string; run: number }) => Promise<void>;
+
+export function createTaskTrigger(input: {
+  db: Database;
+  scheduler: () => Scheduler;
+  clearWholeRun: ClearWholeRun;
+}): TriggerRun {
+  const { scheduler } = input;
+  return async (request) => {
+    const result = await scheduler().trigger(request.tenantId, {
+      dagId: request.dagId,
+      runType: 'manual',
+      triggeredBy: 'operator',
+      ...(request.runId !== undefined && { runId: request.runId }),
+      ...(request.logicalDate !== undefined && { logicalDate: request.logicalDate }),
+      ...(request.runAfter !== undefined && { runAfter: request.runAfter }),
+      ...(request.conf && { conf: request.conf }),
+      ...(request.note !== undefined && { note: request.note }),
+    });
+    if (result.kind === 'duplicate' && request.reset) return (await reset(input, request)) ?? result;
+    return result.kind === 'created' ? { kind: 'created', run: result.run } : result;
+  };
+}
+
+/** The run that is there already starts again from the beginning. */
+async function reset(
+  { db, clearWholeRun }: { db: Database; clearWholeRun: ClearWholeRun },
+  request: TriggerRequest,
+): Promise<TriggerAnswer | null> {
+  let query = db.tenant(request.tenantId).selectFrom('dag_runs').selectAll().where('dag_id', '=', request.dagId);
+  if (request.runId !== undefined) query = query.where('run_id', '=', request.runId);
+  else if (typeof request.logicalDate === 'string') query = query.where('logical_date', '=', request.logicalDate);
+  else return null;
+  const run = await query.executeTakeFirst();
+  if (!run) return null;
+  await clearWholeRun({ tenantId: request.tenantId, run: run.id });
+  return { kind: 'reset', run: { ...run, state: 'queued' } };
+}

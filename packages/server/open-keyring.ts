@@ -1,0 +1,10 @@
+import type { Config } from './config/load.ts';
+import { readSecretKeys } from './config/secret-key.ts';
+import { createKeyring } from './vault/keyring.ts';
+import type { Keyring } from './vault/keyring.ts';
+
+/** The keyring of the configured keys; the boot checks have refused unreadable ones. */
+export function openKeyring(config: Pick<Config, 'secretKey' | 'secretKeyPrevious'>): Keyring {
+  const { keys } = readSecretKeys(config);
+  return createKeyring({ current: keys.current ?? null, previous: keys.previous });
+}
