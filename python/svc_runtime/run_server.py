@@ -30,6 +30,7 @@ import signal
 import sys
 import time
 
+from .run import logs
 from .run.kernel import become_subreaper, children_of, die_with_parent, own_threads
 
 _READ_SIZE = 1 << 16
@@ -57,12 +58,13 @@ class Server:
 
     def load(self, request: dict) -> None:
         from .run.load_version import LoadFailed, load_version
-        from .run.warm import preload
+        from .run.warm import preload, rehearse
 
         started = time.perf_counter()
         self.request = request
         os.environ.update({name: str(value) for name, value in (request.get("env") or {}).items()})
         preload(request["source"].get("text", ""))
+        rehearse()
         if self.preload:
             try:
                 self.dag = load_version(request)
@@ -196,9 +198,10 @@ class Server:
         os.set_blocking(wake_read, False)
         os.set_blocking(wake_write, False)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGCHLD, _ignore)
         signal.signal(signal.SIGTERM, lambda *_: self._terminated(own))
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal reaches the agent, which decides
+        # Ctrl-C in a terminal reaches the agent, which decides. A handler, unlike SIG_IGN, is not passed on to programs.
+        signal.signal(signal.SIGINT, _ignore)
         poll = select.poll()
         poll.register(self.commands, select.POLLIN)
         poll.register(wake_read, select.POLLIN)
@@ -236,6 +239,9 @@ class Server:
             self.load(command)
 
 
+def _ignore(number, frame) -> None: ...
+
+
 def kill_group(pid: int) -> None:
     try:
         os.killpg(pid, signal.SIGKILL)
@@ -252,6 +258,7 @@ def main(arguments: list) -> None:
     os.dup2(null, 0)
     os.close(null)
     os.dup2(2, 1)
+    logs.install()
     server = Server(commands, events)
     if arguments[:1] == ["--resume"]:
         server.resume(int(arguments[1]))

@@ -59,7 +59,15 @@ class Attempt:
 
 
 class Agent:
-    def __init__(self, text: str, *, dag_id: str = "d", files: dict | None = None, env: dict | None = None, **source) -> None:
+    def __init__(
+        self,
+        text: str,
+        *,
+        dag_id: str = "d",
+        files: dict | None = None,
+        env: dict | None = None,
+        version_files: dict | None = None,
+    ) -> None:
         self.folder = tempfile.mkdtemp(prefix="svc-run-")
         for name, content in (files or {}).items():
             path = os.path.join(self.folder, name)
@@ -96,7 +104,7 @@ class Agent:
                 "dags_folder": self.folder,
                 "dag_id": dag_id,
                 "fileloc": os.path.join(self.folder, "dag.py"),
-                "source": {"path": "dag.py", "module": "svc_dag_dag", "text": textwrap.dedent(text), **source},
+                "source": {"path": "dag.py", "module": "svc_dag_dag", "text": textwrap.dedent(text), "files": version_files or {}},
                 "env": env or {},
             }
         )

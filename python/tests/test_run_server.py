@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import time
 import unittest
 
 from .run_agent import Agent
+from .support import PYTHON
 
 SIMPLE = """
+    import os
     from airflow.sdk import DAG, task
     from airflow.providers.standard.operators.bash import BashOperator
+
+    print("said while loading")
 
     with DAG("d", schedule=None):
         @task
@@ -25,6 +32,40 @@ SIMPLE = """
 
         two(one())
         BashOperator(task_id="bash", bash_command="echo {{ ds }}; echo last")
+
+        @task
+        def pids():
+            return [os.getpid(), os.getsid(0), os.getpgid(0), os.getppid()]
+
+        pids()
+"""
+
+FAMILY = """
+    import os, subprocess, sys, time
+    from airflow.sdk import DAG, task
+    from airflow.providers.standard.operators.bash import BashOperator
+
+    SLEEP = [sys.executable, "-c", "import time; time.sleep(1000)"]
+
+    def families():
+        # One child, one in a session of its own, one that left its parent behind.
+        found = [subprocess.Popen(SLEEP).pid, subprocess.Popen(SLEEP, start_new_session=True).pid]
+        double = "import subprocess, sys; print(subprocess.Popen(sys.argv[1:], start_new_session=True, stdout=2).pid)"
+        found.append(int(subprocess.run([sys.executable, "-c", double, *SLEEP], stdout=subprocess.PIPE).stdout))
+        return found
+
+    with DAG("d", schedule=None):
+        @task
+        def leaves():
+            return families()
+
+        @task
+        def waits():
+            print(*families())
+            time.sleep(1000)
+
+        leaves(), waits()
+        BashOperator(task_id="bash", bash_command="sleep 1000 & echo $! $$; wait; true")
 """
 
 
@@ -36,8 +77,11 @@ def alive(pid: int) -> bool:
         return False
 
 
-def gone(pids) -> bool:
-    return not any(alive(pid) for pid in pids)
+def wait_until_gone(test: unittest.TestCase, pids, patience: float = 20) -> None:
+    deadline = time.monotonic() + patience
+    while left := [pid for pid in pids if alive(pid)]:
+        test.assertLess(time.monotonic(), deadline, f"still alive: {left}")
+        time.sleep(0.005)
 
 
 class Running(unittest.TestCase):
@@ -52,7 +96,228 @@ class Running(unittest.TestCase):
             bash = agent.run("bash")
             self.assertEqual(bash.value(), "last")
             self.assertIn("2024-05-01", bash.events())
-            self.assertEqual(bash.exit["status"], 0)
+            self.assertEqual(bash.exit, {"event": "exit", "attempt": bash.name, "status": 0, "signal": None})
+            self.assertIn(b"said while loading", agent.stderr)
+
+    def test_every_attempt_is_a_process_with_a_session_of_its_own(self) -> None:
+        with Agent(SIMPLE) as agent:
+            one, two = agent.run("pids"), agent.run("pids")
+            for attempt in (one, two):
+                pid, session, group, parent = attempt.value()
+                self.assertEqual([pid, session, group, parent], [attempt.pid] * 3 + [agent.server.pid])
+            self.assertNotEqual(one.pid, two.pid)
+
+    def test_two_hundred_attempts_leave_no_process_and_no_zombie(self) -> None:
+        with Agent(SIMPLE) as agent:
+            for _ in range(10):
+                attempts = [agent.start("one") for _ in range(20)]
+                agent.pump(lambda: all(attempt.over for attempt in attempts))
+                self.assertEqual({attempt.result["state"] for attempt in attempts}, {"success"})
+            with open(f"/proc/{agent.server.pid}/task/{agent.server.pid}/children", encoding="ascii") as file:
+                self.assertEqual(file.read().split(), [])
+            self.assertEqual(len(os.listdir(f"/proc/{agent.server.pid}/fd")), len({0, 1, 2, "in", "out", "r", "w"}))
+
+    def test_the_job_may_come_late_or_never(self) -> None:
+        with Agent(SIMPLE) as agent:
+            attempt = agent.start("one", hold=True)
+            agent.pump(lambda: attempt.control is not None and attempt.open == 3)
+            agent.kill(attempt, signal.SIGTERM)
+            agent.pump(lambda: attempt.over)
+            self.assertEqual((attempt.result, attempt.exit["signal"]), (None, signal.SIGTERM))
+
+
+class Loading(unittest.TestCase):
+    def failed(self, text: str, **options) -> dict:
+        with Agent(text, **options) as agent:
+            self.assertEqual(agent.loaded["event"], "failed", agent.loaded)
+            attempt = agent.start("x")
+            agent.pump(lambda: attempt.exit is not None)
+            self.assertEqual(attempt.exit["status"], 1)
+            return agent.loaded
+
+    def test_a_file_that_fails_says_where_and_a_fork_is_still_answered(self) -> None:
+        failed = self.failed("import json\nraise ValueError('top level')\n")
+        self.assertEqual(failed["error"], "ValueError: top level")
+        self.assertIn('dag.py", line 2', failed["traceback"])
+
+    def test_a_file_that_exits_does_not_end_the_server(self) -> None:
+        self.assertIn("SystemExit", self.failed("import sys\nsys.exit(3)\n")["error"])
+
+    def test_a_missing_dag_is_named_with_those_that_exist(self) -> None:
+        failed = self.failed('from airflow.sdk import DAG\nwith DAG("other"):\n    pass\n')
+        self.assertEqual(failed["error"], "the file defines no DAG 'd'; it defines 'other'")
+
+    def test_one_of_many_dags_renamed_with_helpers_beside_the_file(self) -> None:
+        text = """
+            from airflow.sdk import DAG, task
+            from lib.helper import double
+            for name in ("a", "b"):
+                with DAG(name, schedule=None):
+                    @task
+                    def t(dag=None, ti=None, name=name):
+                        return [name, dag.dag_id, ti.dag_id, double(2)]
+                    t()
+        """
+        files = {"lib/__init__.py": "", "lib/helper.py": "def double(x):\n    return 2 * x\n"}
+        with Agent(text, dag_id="b", files=files) as agent:
+            attempt = agent.run("t", dag_id="renamed", python_dag_id="b")
+            self.assertEqual(attempt.value(), ["b", "renamed", "renamed", 4])
+
+    def test_the_registered_text_runs_whatever_the_disk_says(self) -> None:
+        text = """
+            from airflow.sdk import DAG, task
+            import inspect
+            with DAG("d", schedule=None):
+                @task
+                def t():
+                    return inspect.getsource(t.function)
+                t()
+                @task
+                def fails():
+                    raise ValueError("here")
+                fails()
+        """
+        with Agent(text, files={"dag.py": "raise RuntimeError('changed since')\n"}) as agent:
+            self.assertIn("return inspect.getsource", agent.run("t").value())
+            self.assertIn('raise ValueError("here")', agent.run("fails").text())
+
+    def test_a_file_that_starts_threads_is_loaded_in_each_child_instead(self) -> None:
+        text = """
+            import threading, time
+            from airflow.sdk import DAG, task
+            threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+            with DAG("d", schedule=None):
+                @task
+                def t():
+                    return threading.active_count()
+                t()
+        """
+        with Agent(text) as agent:
+            self.assertEqual((agent.loaded["event"], agent.loaded["preloaded"]), ("ready", False))
+            self.assertEqual(len(os.listdir(f"/proc/{agent.server.pid}/task")), 1)
+            self.assertEqual([agent.run("t").value(), agent.run("t").value()], [2, 2])
+
+    def test_what_was_said_before_a_restart_without_preload_is_not_lost(self) -> None:
+        text = """
+            import threading, time
+            from airflow.sdk import DAG, task
+            time.sleep(0.3)
+            threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+            with DAG("d", schedule=None):
+                @task
+                def t():
+                    return 1
+                t()
+        """
+        agent = Agent(text)
+        try:
+            attempts = [agent.start("t"), agent.start("t")]
+            agent.pump(lambda: all(attempt.over for attempt in attempts))
+            self.assertEqual([attempt.value() for attempt in attempts], [1, 1])
+        finally:
+            agent.close()
+
+    def test_a_file_that_fails_only_in_the_child_fails_the_attempt(self) -> None:
+        text = """
+            import os, threading, time
+            from airflow.sdk import DAG
+            if os.environ.get("BROKEN"):
+                raise ValueError("broken here")
+            threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+            DAG("d", schedule=None)
+            dag = DAG("d", schedule=None)
+        """
+        with Agent(text) as agent:
+            attempt = agent.run("t", env={"BROKEN": "1"})
+            self.assertEqual(attempt.result["state"], "failed")
+            self.assertIn("ValueError: broken here", attempt.result["failure"]["text"])
+
+    def test_environment_of_the_load_reaches_the_file_and_secrets_only_the_child(self) -> None:
+        text = """
+            import os
+            from airflow.sdk import DAG, task
+            AT_LOAD = [os.environ.get("OF_THE_FILE"), os.environ.get("AIRFLOW_CONN_X")]
+            with DAG("d", schedule=None):
+                @task
+                def t():
+                    return AT_LOAD + [os.environ.get("AIRFLOW_CONN_X")]
+                t()
+        """
+        with Agent(text, env={"OF_THE_FILE": "yes"}) as agent:
+            self.assertEqual(agent.run("t", env={"AIRFLOW_CONN_X": "http://h"}).value(), ["yes", None, "http://h"])
+            self.assertEqual(agent.run("t").value(), ["yes", None, None])
+
+
+class Ending(unittest.TestCase):
+    def test_whatever_an_attempt_started_ends_with_it(self) -> None:
+        with Agent(FAMILY) as agent:
+            attempt = agent.run("leaves")
+            self.assertEqual(len(attempt.value()), 3)
+            wait_until_gone(self, attempt.value())
+
+    def family(self, agent: Agent) -> tuple:
+        waits, bash = agent.start("waits"), agent.start("bash")
+        agent.pump(lambda: waits.events("task.stdout") and bash.records)
+        pids = [int(word) for word in f"{waits.events('task.stdout')[0]} {bash.events()[0]}".split()]
+        return waits, bash, [*pids, waits.pid, bash.pid]
+
+    def test_kill_takes_the_whole_family(self) -> None:
+        with Agent(FAMILY) as agent:
+            waits, bash, pids = self.family(agent)
+            agent.kill(waits, signal.SIGKILL)
+            agent.kill(bash, signal.SIGKILL)
+            agent.pump(lambda: waits.over and bash.over)
+            self.assertEqual({waits.exit["signal"], bash.exit["signal"]}, {signal.SIGKILL})
+            wait_until_gone(self, pids)
+
+    def test_children_die_when_the_agent_closes_stdin(self) -> None:
+        with Agent(FAMILY) as agent:
+            pids = self.family(agent)[2]
+            agent.server.stdin.close()
+            agent.server.wait(20)
+            wait_until_gone(self, pids)
+
+    def test_attempts_die_when_the_server_is_killed(self) -> None:
+        with Agent(FAMILY) as agent:
+            waits, bash, pids = self.family(agent)
+            agent.server.kill()
+            agent.server.wait(20)
+            wait_until_gone(self, [waits.pid, bash.pid])
+            # What the agent does then: their groups still bear their names.
+            for attempt in (waits, bash):
+                try:
+                    os.killpg(attempt.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            for pid in pids:
+                if alive(pid) and os.getsid(pid) == pid:
+                    os.kill(pid, signal.SIGKILL)  # left the group on purpose; nobody but the server knew it
+            wait_until_gone(self, pids)
+
+    def test_the_server_dies_with_an_agent_that_vanishes(self) -> None:
+        # The pipe's other end stays open in this process, so that only the parent's death can tell.
+        read, write = os.pipe()
+        script = (
+            "import subprocess, sys, time\n"
+            "p = subprocess.Popen([sys.executable, '-m', 'svc_runtime.run_server'], stdin=0)\n"
+            "print(p.pid, flush=True)\n"
+            "time.sleep(1000)\n"
+        )
+        agent = subprocess.Popen([sys.executable, "-c", script], stdin=read, stdout=subprocess.PIPE, cwd=PYTHON)
+        try:
+            server = int(agent.stdout.readline())
+            load = {"op": "load", "socket": "", "dags_folder": "/", "dag_id": "d", "fileloc": "/dag.py"}
+            load["source"] = {"path": "dag.py", "module": "svc_dag_dag", "text": "from airflow.sdk import DAG\nx = DAG('d')"}
+            os.write(write, json.dumps(load).encode() + b"\n")
+            self.assertIn(b"ready", agent.stdout.readline())
+            agent.kill()
+            agent.wait(20)
+            wait_until_gone(self, [server])
+        finally:
+            agent.kill()
+            agent.stdout.close()
+            os.close(read)
+            os.close(write)
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ class ExpandInput:
         return found
 
     def resolve_key(self, context, key: str):
-        return context["svc_expand"](self, key)
+        return context["ti"].svc_expand(self, key)
 
 
 class DictOfListsExpandInput(ExpandInput):

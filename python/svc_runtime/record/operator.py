@@ -252,7 +252,8 @@ class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
 
     @property
     def log(self) -> logging.Logger:
-        return logging.getLogger(self.logger_name or f"airflow.task.operators.{type(self).__module__}")
+        name = self.logger_name or f"{type(self).__module__}.{type(self).__name__}"
+        return logging.getLogger(f"airflow.task.operators.{name}")
 
     @property
     def priority_weight_total(self) -> int:

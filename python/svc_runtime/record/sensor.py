@@ -81,8 +81,8 @@ class BaseSensorOperator(BaseOperator):
 
     def execute(self, context):
         """Poke until done. In reschedule mode one poke per attempt; the scheduler calls again later."""
-        first_poke = context.get("svc_first_poke_at") if hasattr(context, "get") else None
-        started = first_poke or time.time()
+        first_poke = getattr(context["ti"], "svc_first_poke_at", None)
+        started = first_poke.timestamp() if first_poke is not None else time.time()
         tries = 1
         while True:
             try:

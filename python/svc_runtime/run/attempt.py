@@ -22,7 +22,7 @@ from .channel import AgentGone
 from .context import build_context
 from .deferral import run_body
 from .instance import RunningDagRun, RunningTaskInstance
-from .logs import say
+from .logs import say, sink
 from .mapping import Expansion, unmapped
 from .outcome import Outcome
 from .rendered import rendered_fields
@@ -31,15 +31,12 @@ from .templating import render_text
 from .xcom_values import encode_within
 from .xcoms import RETURN_KEY, max_bytes
 
-_SHOWN_VALUE = 2000
-
 
 class Attempt:
-    def __init__(self, job: dict, dag, channel, sink, stopping) -> None:
+    def __init__(self, job: dict, dag, channel, stopping) -> None:
         self.job = job
         self.dag = dag
         self.channel = channel
-        self.sink = sink
         self.stopping = stopping
         self.outcome = Outcome()
         self.task = None
@@ -51,12 +48,12 @@ class Attempt:
             self._prepare()
             value = self._body()
             # From here on the runner speaks, and will be done shortly.
-            self.sink.hold()
+            sink.hold()
             self._collect(value)
         except (AirflowTaskTerminated, AgentGone):
             raise
         except BaseException as error:
-            self.sink.hold()
+            sink.hold()
             self._ended_by(error)
         self._finish()
         self.stopping.task = None
@@ -68,11 +65,12 @@ class Attempt:
         dag.dag_id = job["dag_id"]
         current.secrets_source = AgentSecrets(self.channel)
         ti = RunningTaskInstance(job, dag, self.channel)
+        ti.svc_left = self.outcome.xcoms
         self.context = context = build_context(job, dag, ti.dag_run, ti, self.channel)
         self.task = ti.task
         current.push(context)
         expansion = Expansion(ti.task, ti.map_index)
-        context["svc_expand"] = lambda expand_input, key: expansion(expand_input, key, context)
+        ti.svc_expand = lambda expand_input, key: expansion(expand_input, key, context)
         task, not_templates = unmapped(ti.task, ti.map_index, context, expansion)
         if not_templates:
             task.__dict__["svc_not_templates"] = not_templates
@@ -92,11 +90,6 @@ class Attempt:
                 from .trigger_run import trigger
 
                 value = trigger(request, context["ti"], self.channel)
-            except SystemExit as end:
-                # Leaving with success is success; any other code fails the task.
-                if end.code not in (None, 0):
-                    raise
-                value = None
         task.post_execute(context, value)
         return value
 
@@ -110,10 +103,7 @@ class Attempt:
 
     def _collect(self, value) -> None:
         task, outcome = self.task, self.outcome
-        if hasattr(task, "show_return_value_in_logs"):
-            shown = str(value) if task.show_return_value_in_logs else "not shown"
-            say(f"Done. Returned value was: {shown[:_SHOWN_VALUE]}")
-        outcome.xcoms = self._values(value if task.do_xcom_push else None)
+        outcome.xcoms += self._values(value if task.do_xcom_push else None)
         outcome.asset_events = events_of(task.outlets, self.context["outlet_events"])
 
     def _values(self, value) -> list:
@@ -153,7 +143,7 @@ class Attempt:
         if outcome.state == "failed":
             say("Task failed with exception", level=logging.ERROR, error=error)
         elif outcome.state == "skipped":
-            say(f"Task skipped: {error}" if str(error) else "Task skipped")
+            say(f"Skipping task. {error}".rstrip())
         elif outcome.state == "reschedule":
             say(f"Rescheduling the task, next at {outcome.reschedule_at}")
         elif outcome.skips:
@@ -173,9 +163,9 @@ class Attempt:
         callbacks = getattr(task, which, None) if which else None
         if callbacks:
             self.context["ti"].state = _shown_state(which, outcome.state)
-            self.sink.flush()  # a callback may take its time
+            sink.flush()  # a callback may take its time
             run_callbacks(callbacks, self.context, which.removesuffix("_callback"))
-            self.sink.hold()
+            sink.hold()
 
     def _render_map_index(self) -> None:
         template = self.context.get("map_index_template")
@@ -191,7 +181,7 @@ def _shown_state(which: str, state: str) -> str:
     return "up_for_retry" if which == "on_retry_callback" else state
 
 
-def run_callback_job(job: dict, dag, channel, sink) -> Outcome:
+def run_callback_job(job: dict, dag, channel) -> Outcome:
     """Callbacks of a run, or of a task whose process could not call them itself."""
     outcome = Outcome()
     dag.dag_id = job["dag_id"]

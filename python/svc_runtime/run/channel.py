@@ -55,9 +55,8 @@ class Steady:
 
 
 class Channel:
-    def __init__(self, path: str) -> None:
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(path)
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
         self.steady = Steady()
         self.owner = os.getpid()
         self._received = bytearray()
@@ -65,6 +64,12 @@ class Channel:
         self._poll.register(self.socket.fileno(), select.POLLIN)
         self._last_request = 0
         self._request_lock = threading.RLock()
+
+    @classmethod
+    def connect(cls, path: str) -> "Channel":
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(path)
+        return cls(connection)
 
     @property
     def is_ours(self) -> bool:

@@ -25,20 +25,18 @@ def run_child(attempt: str, *, request: dict, dag, parent: int) -> None:
         os.setsid()
         die_with_parent(signal.SIGKILL, parent)
         become_subreaper()
-        for number in (signal.SIGCHLD, signal.SIGINT):
-            signal.signal(number, signal.SIG_DFL)
-        channel = Channel(request["socket"])
+        channel = Channel.connect(request["socket"])
         stopping = Stopping(channel)
         stopping.install()
         channel.send({"type": "hello", "attempt": attempt, "pid": os.getpid()})
         _open_streams(request["socket"], attempt)
-        sink = logs.install(channel)
+        logs.sink.attach(channel)
         job = channel.receive()
-        outcome = _run(job, request, dag, channel, sink, stopping)
+        outcome = _run(job, request, dag, channel, stopping)
         if not channel.is_ours:
             os._exit(0)  # the body forked, and this is the copy that came back from it
         stopping.die_if_terminated()
-        _report(outcome, channel, sink)
+        report(outcome, channel)
     except AgentGone:
         os._exit(71)
     except BaseException:
@@ -58,7 +56,7 @@ def _open_streams(path: str, attempt: str) -> None:
         stream.close()
 
 
-def _run(job: dict, request: dict, dag, channel, sink, stopping) -> Outcome:
+def _run(job: dict, request: dict, dag, channel, stopping) -> Outcome:
     from .attempt import Attempt, run_callback_job
 
     for secret in job.get("masks") or ():
@@ -75,15 +73,15 @@ def _run(job: dict, request: dict, dag, channel, sink, stopping) -> Outcome:
             outcome.fail(failure)
             return outcome
     if job.get("kind") == "callback":
-        return run_callback_job(job, dag, channel, sink)
-    return Attempt(job, dag, channel, sink, stopping).run()
+        return run_callback_job(job, dag, channel)
+    return Attempt(job, dag, channel, stopping).run()
 
 
-def _report(outcome: Outcome, channel, sink) -> None:
-    """The last words and the result leave in one piece."""
-    sink.hold()
+def report(outcome: Outcome, channel) -> None:
+    """The last words, then the result."""
+    logs.sink.hold()
     logs.end_streams()
-    sink.flush()
+    logs.sink.flush()
     try:
         channel.send(outcome.message())
     except ValueError as error:

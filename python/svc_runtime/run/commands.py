@@ -1,4 +1,8 @@
-"""Child processes of a task: own process group, output to the log line by line, stopped as a group."""
+"""Programs a task starts: output to the log line by line, stopped with everything they started themselves.
+
+They stay in the attempt's process group, so that whoever kills the attempt reaches them, and die with it when it is killed
+alone. Stopping one of them therefore walks its descendants instead of signalling a group.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,11 @@ import os
 import shutil
 import signal
 import subprocess
+
+from .kernel import descendants_of, die_with_parent
+
+
+_LONGEST_LINE = 64 * 1024
 
 
 def run_bash(owner, command: str, *, env: dict, cwd: str | None) -> tuple[int, str]:
@@ -17,24 +26,34 @@ def run_command(owner, command: list, *, env: dict | None, cwd: str | None) -> t
     encoding = getattr(owner, "output_encoding", "utf-8")
     process = subprocess.Popen(
         command,
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd=cwd,
         env=env,
-        start_new_session=True,
+        preexec_fn=die_with_parent,
     )
     owner._process = process
     last = ""
-    with process.stdout as stream:
-        for raw in stream:
-            last = raw.decode(encoding, errors="backslashreplace").rstrip()
-            owner.log.info("%s", last)
-    return process.wait(), last
+    try:
+        with process.stdout as stream:
+            # In pieces: a program that never ends its line must not fill our memory.
+            while raw := stream.readline(_LONGEST_LINE):
+                last = raw.decode(encoding, errors="backslashreplace").rstrip()
+                owner.log.info("%s", last)
+        return process.wait(), last
+    except BaseException:
+        # Stopped while it ran (timeout, SIGTERM): nobody will read its output any more.
+        stop(process)
+        raise
 
 
 def stop(process) -> None:
-    if process is not None and process.poll() is None:
+    """SIGTERM to the program and all its descendants."""
+    if process is None or process.poll() is not None:
+        return
+    for pid in [*descendants_of(process.pid), process.pid]:
         try:
-            os.killpg(process.pid, signal.SIGTERM)
+            os.kill(pid, signal.SIGTERM)
         except ProcessLookupError:
             pass

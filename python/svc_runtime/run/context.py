@@ -86,7 +86,6 @@ def build_context(job: dict, dag, run, ti, channel) -> Context:
 
 def _of_the_task(job: dict, run, ti, channel) -> dict:
     task = ti.task
-    first_poke = moment(job.get("first_poke_at"))
     values = {
         "task": task,
         "ti": ti,
@@ -100,7 +99,6 @@ def _of_the_task(job: dict, run, ti, channel) -> dict:
         "expanded_ti_count": (job.get("expanded") or {}).get("length"),
         "map_index_template": task.map_index_template,
         "task_reschedule_count": job.get("reschedule_count") or 0,
-        "svc_first_poke_at": first_poke.timestamp() if first_poke is not None else None,
     }
     if run.logical_date is not None:
         values["task_instance_key_str"] = f"{ti.dag_id}__{ti.task_id}__{run.logical_date.strftime('%Y%m%d')}"

@@ -16,6 +16,13 @@ def pop() -> None:
     _stack.pop()
 
 
+def reset() -> None:
+    """As if no task had run in this process."""
+    global secrets_source
+    _stack.clear()
+    secrets_source = None
+
+
 def get_current_context():
     if not _stack:
         raise RuntimeError("Current context was requested but no context was found! Are you running within a task?")

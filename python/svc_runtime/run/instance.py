@@ -13,6 +13,7 @@ from .moments import iso, moment
 from .xcoms import RETURN_KEY, XComs, pull
 
 
+_SKIP_KEY = "skipmixin_key"
 _RUN_TYPES = {member.value for member in DagRunType}
 
 
@@ -67,12 +68,19 @@ class RunningTaskInstance:
         self._job = job
         self._channel = channel
         self.svc_context: dict | None = None
+        self.svc_first_poke_at = moment(job.get("first_poke_at"))
+        # Values that travel with the result.
+        self.svc_left: list = []
         self.xcoms = XComs(job, channel, (job["dag_id"], job.get("python_dag_id") or job["dag_id"]))
 
     # -- what bodies call
 
     def xcom_push(self, key: str, value) -> None:
-        self.xcoms.push(key, value)
+        if key == _SKIP_KEY:
+            # Written by every branch and read by nobody meanwhile: not worth a round trip.
+            self.svc_left.append({"key": key, "value": value})
+        else:
+            self.xcoms.push(key, value)
 
     def xcom_pull(
         self,
@@ -86,10 +94,21 @@ class RunningTaskInstance:
         run_id: str | None = None,
     ):
         place = {"dag_id": dag_id, "run_id": run_id, "prior": include_prior_dates}
-        return pull(self.xcoms, self, task_ids, key, map_indexes=map_indexes, default=default, **place)
+        return pull(
+            self.xcoms,
+            self.task_id if task_ids is None else task_ids,
+            key,
+            own_id=self.task_id,
+            map_indexes=map_indexes,
+            default=default,
+            **place,
+        )
 
     def get_template_context(self) -> dict:
         return self.svc_context
+
+    def get_dag(self):
+        return self._dag
 
     def get_dagrun(self) -> RunningDagRun:
         return self.dag_run
@@ -130,7 +149,7 @@ class RunningTaskInstance:
     mark_success_url = log_url
 
     def get_first_reschedule_date(self, context=None):
-        return moment(self._job.get("first_poke_at"))
+        return self.svc_first_poke_at
 
     def get_previous_dagrun(self, state=None):
         """Only what the job says about it: the dates of the last successful run."""
@@ -174,11 +193,6 @@ class RunningTaskInstance:
         )
 
     # -- what our operators and references ask (svc_runtime/record, airflow/providers/standard)
-
-    def svc_is_mapped(self, task_id: str) -> bool:
-        """Does the task have several instances, seen from this one?"""
-        task = self._dag.task_dict.get(task_id)
-        return task is not None and self._relevant(task) is None
 
     def _relevant(self, task) -> int | None:
         """The one instance of `task` this instance looks at, or None for all of them."""

@@ -9,19 +9,22 @@ import signal
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
-_libc = ctypes.CDLL(None, use_errno=True)
+# Bound and typed once: finding it again would touch, and so copy, some forty pages in every child.
+_prctl = ctypes.CDLL(None).prctl
+_prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+_prctl.restype = ctypes.c_int
 
 
 def die_with_parent(number: int = signal.SIGKILL, parent: int | None = None) -> None:
     """The kernel sends `number` when the parent dies. With `parent`, also if it died before we could ask."""
-    _libc.prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+    _prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
     if parent is not None and os.getppid() != parent:
         os._exit(0)
 
 
 def become_subreaper() -> None:
     """Orphans among our descendants become our children instead of init's."""
-    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def own_threads() -> int:

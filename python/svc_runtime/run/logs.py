@@ -39,9 +39,14 @@ def clean(text: str) -> str:
 
 
 class LogSink:
-    def __init__(self, channel) -> None:
-        self._channel = channel
+    """Without a channel, in the fork server, everything goes to stderr, where the agent reads it."""
+
+    def __init__(self) -> None:
+        self._channel = None
         self._held: list | None = None
+
+    def attach(self, channel) -> None:
+        self._channel = channel
 
     def hold(self) -> None:
         if self._held is None:
@@ -55,10 +60,10 @@ class LogSink:
     def emit(self, record: dict) -> None:
         record["event"] = clean(masks.apply(record["event"]))
         records = list(_split(record))
-        if not self._channel.is_ours:
-            # A process that the task forked: its words take the way of any other program's output.
+        if self._channel is None or not self._channel.is_ours:
+            # A process that the task forked too: its words take the way of any other program's output.
             for piece in records:
-                os.write(1, piece["event"].encode(errors="replace") + b"\n")
+                os.write(2, piece["event"].encode(errors="replace") + b"\n")
         elif self._held is not None:
             self._held += records
         else:
@@ -277,9 +282,11 @@ class _ByteWriter(io.RawIOBase):
         return len(data)
 
 
-def install(channel) -> LogSink:
-    """Takes over logging, stdout and stderr of this process."""
-    sink = LogSink(channel)
+sink = LogSink()
+
+
+def install() -> None:
+    """Takes over logging, stdout and stderr, once and before the DAG file runs: handlers it makes keep our streams."""
     root = logging.getLogger()
     for handler in list(root.handlers):
         root.removeHandler(handler)
@@ -288,7 +295,6 @@ def install(channel) -> LogSink:
     root.setLevel(wanted if isinstance(logging.getLevelName(wanted), int) else logging.INFO)
     sys.stdout = LineWriter(sink, "task.stdout", "info", 1)
     sys.stderr = LineWriter(sink, "task.stderr", "error", 2)
-    return sink
 
 
 def end_streams() -> None:

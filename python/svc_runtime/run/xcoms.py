@@ -8,6 +8,7 @@ usual pull costs no round trip. Everything else is asked for: get_xcom answers a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from types import NoneType
 
 from ..record.notset import NOTSET
 from .xcom_values import decode, encode_within
@@ -97,33 +98,33 @@ class XComs:
         self.own[key] = encoded
 
 
-def pull(xcoms: XComs, instance, task_ids, key, *, map_indexes=NOTSET, default=None, **place):
-    """xcom_pull(): one value for one task id, a list for several; a mapped task gives all its values."""
-    if task_ids is None:
-        task_ids = instance.task_id
-    single_task = isinstance(task_ids, str)
-    single_index = isinstance(map_indexes, int)
+def pull(xcoms: XComs, task_ids, key, *, own_id: str, map_indexes=NOTSET, default=None, **place):
+    """xcom_pull(): all values of the instances asked for. One value of one task comes bare, everything else as a list.
+
+    Without `map_indexes` a mapped task gives the values of all its instances, also to a task in the same mapped group.
+    """
     found: list = []
-    for task_id in [task_ids] if single_task else task_ids:
-        if map_indexes is NOTSET or map_indexes is None:
-            own = task_id == instance.task_id and key in xcoms.own and not any(place.values())
-            if own:
+    for task_id in [task_ids] if isinstance(task_ids, str) else task_ids:
+        if map_indexes is NOTSET:
+            if task_id == own_id and key in xcoms.own and not any(place.values()):
                 found.append(decode(xcoms.own[key]))
                 continue
             entries = xcoms.entries(task_id, key, **place)
-            if single_task and instance.svc_is_mapped(task_id):
-                return LazySequence(lambda entries=entries: entries)
             found += [decode(entry["value"]) for entry in entries] if entries else [default]
             continue
-        for index in [map_indexes] if single_index else _indexes(map_indexes):
+        for index in _indexes(map_indexes):
             value = xcoms.one(task_id, key, index, **place)
             found.append(default if value is NOTSET else value)
-    if single_task and (single_index or map_indexes in (NOTSET, None)):
-        return found[0] if len(found) == 1 else found
-    return found
+    several = not isinstance(task_ids, str) or not (map_indexes is NOTSET or isinstance(map_indexes, (int, NoneType)))
+    return found if several or len(found) != 1 else found[0]
 
 
 def _indexes(given) -> Iterable:
+    """None means the instance of a task that is not mapped."""
+    if given is None:
+        return [-1]
+    if isinstance(given, int):
+        return [given]
     if not isinstance(given, Iterable):
         raise TypeError(f"map_indexes must be an int or several of them, not {type(given).__name__}")
     return given

@@ -9,6 +9,10 @@ from svc_runtime.record.operator import BaseAsyncOperator
 from .branch import BaseBranchOperator
 
 
+# A page of a value is enough to recognise it; all of it is in the XCom.
+_SHOWN = 4000
+
+
 def is_venv_installed() -> bool:
     import importlib.util
 
@@ -50,16 +54,16 @@ class PythonOperator(BaseAsyncOperator):
         self.show_return_value_in_logs = show_return_value_in_logs
 
     def execute(self, context):
-        from svc_runtime.run.callables import call_with_context
-
         if self.templates_dict is not None:
             context["templates_dict"] = self.templates_dict
         self._context = context
-        return (
-            self.execute_callable()
-            if type(self).execute_callable is not PythonOperator.execute_callable
-            else (call_with_context(self.python_callable, self.op_args, self.op_kwargs, context))
-        )
+        value = self.execute_callable()
+        if self.show_return_value_in_logs:
+            shown = str(value)
+            self.log.info("Done. Returned value was: %s", shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…")
+        else:
+            self.log.info("Done. Returned value not shown")
+        return value
 
     def execute_callable(self):
         from svc_runtime.run.callables import call_with_context
@@ -86,8 +90,8 @@ class ShortCircuitOperator(PythonOperator):
         # Either everything below is skipped, or only the next tasks and trigger rules decide further on.
         below = self.get_flat_relative_ids() if self.ignore_downstream_trigger_rules else self.downstream_task_ids
         skipped = sorted(task_id for task_id in below if not self.dag.get_task(task_id).is_teardown)
-        context["ti"].xcom_push(key="return_value", value=condition)
         if skipped:
+            context["ti"].xcom_push(key="skipmixin_key", value={"skipped": skipped})
             raise DownstreamTasksSkipped(tasks=skipped)
         return condition
 
