@@ -5,7 +5,6 @@ import type { DagVersionRow } from '../db/dag-versions.ts';
 import type { DagRow } from '../db/dags.ts';
 import type { DagBody } from './dag-schemas.ts';
 
-
 export function dagBody(dag: DagRow): DagBody {
   return {
     dag_id: dag.dag_id,
@@ -59,8 +58,9 @@ export function detailsBody(input: {
   spec: CompiledSpec;
   version: DagVersionRow | undefined;
   isFavorite: boolean;
+  liveRuns: number;
 }) {
-  const { dag, spec, version, isFavorite } = input;
+  const { dag, spec, version, isFavorite, liveRuns } = input;
   return {
     ...dagBody(dag),
     allowed_run_types: spec.dag.allowed_run_types,
@@ -78,7 +78,7 @@ export function detailsBody(input: {
     default_args: spec.dag.default_args,
     owner_links: spec.dag.owner_links,
     is_favorite: isFavorite,
-    active_runs_count: 0,
+    active_runs_count: liveRuns,
     concurrency: dag.max_active_tasks,
     latest_dag_version: version ? versionBody(version) : null,
   };

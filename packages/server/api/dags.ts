@@ -1,9 +1,19 @@
 /** DAGs: list, get, details, pause, delete, favourites. Their structure lives in versions (dag-versions.ts). */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { RUN_STATES } from '@svc/spec/states.ts';
 import { recordAudit } from '../db/audit-log.ts';
 import { findVersion } from '../db/dag-versions.ts';
-import { deleteDag, findDag, isFavorite, listDags, setFavorite, setPaused } from '../db/dags.ts';
+import {
+  countLiveRuns,
+  deleteDag,
+  findDag,
+  isAtWork,
+  isFavorite,
+  listDags,
+  setFavorite,
+  setPaused,
+} from '../db/dags.ts';
 import type { DagQuery, DagRow } from '../db/dags.ts';
 import type { TenantDb } from '../db/database.ts';
 import { actorOf, databaseOf, principalOf } from './access.ts';
@@ -13,7 +23,7 @@ import { readSpec } from './dag-specs.ts';
 import { ApiError } from './errors.ts';
 import { parseOrderBy } from './ordering.ts';
 import { PatternQuery, parsePatterns } from './patterns.ts';
-import { OrderByQuery, PagingQuery } from './schemas.ts';
+import { DateTime, OrderByQuery, PagingQuery } from './schemas.ts';
 import type { App, Services } from './services.ts';
 import { UpdateMaskQuery, applyUpdateMask } from './update-mask.ts';
 
@@ -21,12 +31,28 @@ const ORDER_COLUMNS = {
   dag_id: 'dag_id',
   dag_display_name: 'display_name',
   next_dagrun: 'next_dagrun_run_after',
+  last_run_state: 'last_run_state',
+  last_run_start_date: 'last_run_start_date',
+  state: 'last_run_state',
+  start_date: 'last_run_start_date',
 } as const;
 const TAGS = ['DAGs'];
 const Params = Type.Object({ dag_id: Type.String() });
 const DagUpdate = Type.Object({ is_paused: Type.Boolean() }, { title: 'DAGUpdate', additionalProperties: false });
 
 const Strings = Type.Optional(Type.Array(Type.String(), { maxItems: 100 }));
+/** DAGs with a run that matches all of these. */
+const RunFilters = {
+  dag_run_state: Type.Optional(Type.Array(Type.Enum([...RUN_STATES]), { maxItems: 100 })),
+  dag_run_start_date_gte: Type.Optional(DateTime),
+  dag_run_start_date_gt: Type.Optional(DateTime),
+  dag_run_start_date_lte: Type.Optional(DateTime),
+  dag_run_start_date_lt: Type.Optional(DateTime),
+  dag_run_end_date_gte: Type.Optional(DateTime),
+  dag_run_end_date_gt: Type.Optional(DateTime),
+  dag_run_end_date_lte: Type.Optional(DateTime),
+  dag_run_end_date_lt: Type.Optional(DateTime),
+};
 const Filters = {
   tags: Strings,
   tags_match_mode: Type.Optional(
@@ -45,6 +71,10 @@ const Filters = {
   ),
   timetable_type: Strings,
   is_favorite: Type.Optional(Type.Boolean({ description: 'Of the caller' })),
+  last_dag_run_state: Type.Optional(
+    Type.Enum([...RUN_STATES], { description: 'Of the run that is newest by run_after' }),
+  ),
+  ...RunFilters,
   ...PatternQuery('dag_id'),
   ...PatternQuery('dag_display_name'),
 };
@@ -80,6 +110,8 @@ function dagQuery(query: Static<typeof ListQuery>, userId: string): DagQuery {
     assetDependency: query.asset_dependency || undefined,
     timetableTypes: query.timetable_type,
     favoriteOf: query.is_favorite === undefined ? undefined : { userId, isFavorite: query.is_favorite },
+    lastRunState: query.last_dag_run_state,
+    hasRun: runFilter(query),
   };
   return {
     limit: query.limit,
@@ -93,6 +125,22 @@ function dagQuery(query: Static<typeof ListQuery>, userId: string): DagQuery {
     excludeStale: query.only_active && query.exclude_stale,
     ...Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)),
   };
+}
+
+/** Undefined when nothing is asked of the runs. */
+function runFilter(query: Static<typeof ListQuery>): DagQuery['hasRun'] {
+  const { dag_run_state: states } = query;
+  const ranges = Object.fromEntries(
+    (['start_date', 'end_date'] as const).flatMap((column) => {
+      const ends = (['gte', 'gt', 'lte', 'lt'] as const).flatMap((end) => {
+        const limit = query[`dag_run_${column}_${end}`];
+        return limit === undefined ? [] : [[end, limit] as const];
+      });
+      return ends.length === 0 ? [] : [[column, Object.fromEntries(ends)] as const];
+    }),
+  );
+  if (!states?.length && Object.keys(ranges).length === 0) return undefined;
+  return { ...(states?.length && { states }), ranges };
 }
 
 function registerReads(app: App, { db }: Services): void {
@@ -141,17 +189,18 @@ function registerReads(app: App, { db }: Services): void {
     async (request) => {
       const scope = databaseOf(request, db);
       const dag = await existingDag(scope, request.params.dag_id);
-      const [spec, version, favorite] = await Promise.all([
+      const [spec, version, favorite, liveRuns] = await Promise.all([
         readSpec(scope, dag.dag_id),
         findVersion(scope, dag.dag_id),
         isFavorite(scope, principalOf(request).userId, dag.dag_id),
+        countLiveRuns(scope, dag.dag_id),
       ]);
-      return detailsBody({ dag, spec, version, isFavorite: favorite });
+      return detailsBody({ dag, spec, version, isFavorite: favorite, liveRuns });
     },
   );
 }
 
-function registerPause(app: App, { db }: Services): void {
+function registerPause(app: App, { db, scheduler }: Services): void {
   app.patch(
     '/api/v2/dags/:dag_id',
     {
@@ -171,7 +220,7 @@ function registerPause(app: App, { db }: Services): void {
         is_paused: undefined,
         ...applyUpdateMask(request.body, request.query.update_mask, ['is_paused']),
       };
-      return databaseOf(request, db)
+      const body = await databaseOf(request, db)
         .transaction()
         .execute(async (trx) => {
           const { dag_id: dagId } = await existingDag(trx, request.params.dag_id);
@@ -185,6 +234,9 @@ function registerPause(app: App, { db }: Services): void {
           });
           return dagBody(await existingDag(trx, dagId));
         });
+      // What waited for this goes on at once, not at the next tick.
+      if (isPaused === false) await scheduler.dagUnpaused(principalOf(request).tenantId, body.dag_id);
+      return body;
     },
   );
 
@@ -209,11 +261,11 @@ function registerPause(app: App, { db }: Services): void {
         throw new ApiError('invalid_request', 'dag_id_pattern is required here: use ~ for all DAGs');
       }
       const query = dagQuery(request.query, principalOf(request).userId);
-      return databaseOf(request, db)
+      const { dags, total } = await databaseOf(request, db)
         .transaction()
         .execute(async (trx) => {
-          const { dags, total } = await listDags(trx, query);
-          const ids = dags.map((dag) => dag.dag_id);
+          const matching = await listDags(trx, query);
+          const ids = matching.dags.map((dag) => dag.dag_id);
           if (ids.length > 0) await setPaused(trx, ids, isPaused);
           for (const dagId of ids) {
             await recordAudit(trx, actorOf(request), {
@@ -224,8 +276,12 @@ function registerPause(app: App, { db }: Services): void {
               detail: { is_paused: isPaused },
             });
           }
-          return { dags: dags.map((dag) => dagBody({ ...dag, is_paused: isPaused })), total_entries: total };
+          return matching;
         });
+      const { tenantId } = principalOf(request);
+      const unpaused = isPaused ? [] : dags.filter((dag) => dag.is_paused);
+      for (const dag of unpaused) await scheduler.dagUnpaused(tenantId, dag.dag_id);
+      return { dags: dags.map((dag) => dagBody({ ...dag, is_paused: isPaused })), total_entries: total };
     },
   );
 }
@@ -238,8 +294,9 @@ function registerDelete(app: App, { db }: Services): void {
       schema: {
         operationId: 'delete_dag',
         tags: TAGS,
-        summary: 'Delete a DAG with all its versions',
-        description: 'A DAG whose file is still there comes back with its next registration.',
+        summary: 'Delete a DAG with all its versions and runs',
+        description:
+          'With its runs, too. Refused while one of its tasks runs. A DAG whose file is still there comes back with its next registration.',
         params: Params,
         response: { 204: Type.Null() },
       },
@@ -249,6 +306,12 @@ function registerDelete(app: App, { db }: Services): void {
       await databaseOf(request, db)
         .transaction()
         .execute(async (trx) => {
+          if (await isAtWork(trx, dagId)) {
+            throw new ApiError(
+              'conflict',
+              `tasks of DAG ${dagId} are running: pause it and wait, or mark its runs as failed`,
+            );
+          }
           if (!(await deleteDag(trx, dagId))) throw noSuchDag(dagId);
           await recordAudit(trx, actorOf(request), { event: 'delete_dag', objectKind: 'dag', objectId: dagId, dagId });
         });

@@ -1,5 +1,8 @@
 import { sql } from 'kysely';
 import type { Insertable, RawBuilder, Selectable } from 'kysely';
+import type { RunState } from '@svc/spec/states.ts';
+import { conditionsOf as conditionsOfRuns } from './dag-run-filters.ts';
+import type { RunFilter } from './dag-run-filters.ts';
 import type { TenantDb } from './database.ts';
 import type { TenantTables } from './schema.ts';
 import { matches } from './text-match.ts';
@@ -7,7 +10,7 @@ import type { TextMatch } from './text-match.ts';
 
 export type DagRow = Omit<Selectable<TenantTables['dags']>, 'tenant_id'> & { has_import_errors: boolean };
 
-export type DagColumn = 'dag_id' | 'display_name' | 'next_dagrun_run_after';
+export type DagColumn = 'dag_id' | 'display_name' | 'next_dagrun_run_after' | 'last_run_state' | 'last_run_start_date';
 
 export type DagQuery = {
   limit: number;
@@ -29,12 +32,25 @@ export type DagQuery = {
   assetDependency?: string;
   timetableTypes?: readonly string[];
   favoriteOf?: { userId: string; isFavorite: boolean };
+  lastRunState?: RunState;
+  /** The DAG has a run that matches all of it. */
+  hasRun?: Pick<RunFilter, 'states' | 'ranges'>;
 };
 
 /** A DAG's file failed to compile after the version we have: what runs is older than what the author wrote. */
 const hasImportErrors = sql<boolean>`exists (
   select from import_errors e
   where e.tenant_id = dags.tenant_id and e.bundle_name = dags.bundle_name and e.filename = dags.relative_fileloc)`;
+
+/** Plan: index dag_runs_newest, one row per DAG. */
+const ofLastRun = (column: string): RawBuilder<unknown> => sql`(
+  select ${sql.ref(`r.${column}`)} from dag_runs r where r.tenant_id = dags.tenant_id and r.dag_id = dags.dag_id
+  order by r.run_after desc, r.id desc limit 1)`;
+
+const LAST_RUN_COLUMNS: Partial<Record<DagColumn, RawBuilder<unknown>>> = {
+  last_run_state: ofLastRun('state'),
+  last_run_start_date: ofLastRun('start_date'),
+};
 
 const selectDags = (db: TenantDb) =>
   db.selectFrom('dags').selectAll('dags').select(hasImportErrors.as('has_import_errors'));
@@ -48,7 +64,9 @@ export async function listDags(db: TenantDb, query: DagQuery): Promise<{ dags: D
     count = count.where(condition);
   }
   for (const { column, direction } of query.order) {
-    page = page.orderBy(column, (order) => (direction === 'desc' ? order.desc().nullsLast() : order.asc().nullsLast()));
+    page = page.orderBy(LAST_RUN_COLUMNS[column] ?? sql.ref(column), (order) =>
+      direction === 'desc' ? order.desc().nullsLast() : order.asc().nullsLast(),
+    );
   }
   const [dags, { total }] = await Promise.all([page.execute(), count.executeTakeFirstOrThrow()]);
   return { dags, total };
@@ -83,6 +101,12 @@ function conditionsOf(query: DagQuery): RawBuilder<boolean>[] {
     ...when(
       query.timetableTypes?.length ? query.timetableTypes : undefined,
       (types) => sql`(timetable ->> 'type') = any(${[...types]}::text[])`,
+    ),
+    ...when(query.lastRunState, (state) => sql`${ofLastRun('state')} = ${state}`),
+    ...when(
+      query.hasRun,
+      (filter) => sql`exists (select from dag_runs r where r.tenant_id = dags.tenant_id and r.dag_id = dags.dag_id
+        and ${sql.join(conditionsOfRuns(filter), sql` and `)})`,
     ),
     ...(favoriteOf
       ? [
@@ -132,6 +156,29 @@ export async function markStale(db: TenantDb, dagIds: readonly string[]): Promis
     .set({ is_stale: true })
     .where('dag_id', 'in', [...dagIds])
     .execute();
+}
+
+/** Runs that are not finished, those in the queue included. */
+export async function countLiveRuns(db: TenantDb, dagId: string): Promise<number> {
+  const { live } = await db
+    .selectFrom('dag_runs')
+    .select((eb) => eb.fn.countAll<number>().as('live'))
+    .where('dag_id', '=', dagId)
+    .where(sql<boolean>`state in ('queued', 'running')`)
+    .executeTakeFirstOrThrow();
+  return live;
+}
+
+/** Does a worker have something of the DAG, or is about to get it? */
+export async function isAtWork(db: TenantDb, dagId: string): Promise<boolean> {
+  const active = await db
+    .selectFrom('task_instances')
+    .select('task_id')
+    .where('dag_id', '=', dagId)
+    .where(sql<boolean>`state in ('queued', 'running', 'restarting', 'deferred')`)
+    .limit(1)
+    .executeTakeFirst();
+  return active !== undefined;
 }
 
 export async function deleteDag(db: TenantDb, dagId: string): Promise<boolean> {

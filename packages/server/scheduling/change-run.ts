@@ -40,7 +40,7 @@ export async function deleteRun(trx: SharedDb, ref: RunRef): Promise<Deletion> {
   if (run.state === 'running') return { kind: 'running' };
   const { rows } = await sql<{ attempt: string }>`
     select attempt_id as attempt from task_instances
-    where tenant_id = ${ref.tenantId} and run = ${ref.run} and attempt_id is not null
+    where tenant_id = ${ref.tenantId} and dag_id = ${run.dag_id} and run = ${ref.run} and attempt_id is not null
       and state in ('queued', 'running', 'restarting', 'deferred')`.execute(trx);
   await sql`delete from dag_runs where tenant_id = ${ref.tenantId} and id = ${ref.run}`.execute(trx);
   return { kind: 'deleted', effects: { ...noEffects(), superseded: rows.map((row) => row.attempt) } };
