@@ -114,6 +114,7 @@ export type NewInstance = Pick<
   | 'map_index'
   | 'dag_id'
   | 'state'
+  | 'try_number'
   | 'max_tries'
   | 'claimable'
   | 'waits'
@@ -139,12 +140,12 @@ export async function insertInstances(trx: SharedDb, all: readonly NewInstance[]
     const rows = all.slice(from, from + INSERTS_AT_ONCE);
     const column = <K extends keyof NewInstance>(name: K): NewInstance[K][] => rows.map((row) => row[name]);
     await sql`
-      insert into task_instances (tenant_id, run, task_id, map_index, dag_id, state, max_tries, claimable, waits, operator,
-        pool, pool_slots, priority_weight, queue, max_active_tis_per_dag, upstream, scheduled_at, start_date, end_date,
+      insert into task_instances (tenant_id, run, task_id, map_index, dag_id, state, try_number, max_tries, claimable, waits,
+        operator, pool, pool_slots, priority_weight, queue, max_active_tis_per_dag, upstream, scheduled_at, start_date, end_date,
         failure_reason, version_number)
       select * from unnest(${column('tenant_id')}::uuid[], ${column('run')}::bigint[], ${column('task_id')}::text[],
         ${column('map_index')}::int[], ${column('dag_id')}::text[], ${column('state')}::text[],
-        ${column('max_tries')}::int[], ${column('claimable')}::boolean[], ${column('waits')}::text[],
+        ${column('try_number')}::int[], ${column('max_tries')}::int[], ${column('claimable')}::boolean[], ${column('waits')}::text[],
         ${column('operator')}::text[], ${column('pool')}::text[], ${column('pool_slots')}::int[],
         ${column('priority_weight')}::bigint[], ${column('queue')}::text[], ${column('max_active_tis_per_dag')}::int[],
         ${column('upstream')}::text[], ${column('scheduled_at')}::timestamptz[], ${column('start_date')}::timestamptz[],

@@ -19,6 +19,13 @@ export const countedAs = (state: TaskStateOrNone): CountedState => {
   return LIVE.has(state) ? 'live' : (state as CountedState);
 };
 
+/** What a new instance has beside what planning knows. */
+type FreshInstance = {
+  failure: string | null;
+  waits: string | null;
+  tries?: Pick<InstanceRow, 'try_number' | 'max_tries'>;
+};
+
 const keyText = (taskId: string, mapIndex: number): string => `${mapIndex}/${taskId}`;
 const lengthText = (need: { taskId: string; key: string; mapIndex: number | null }): string =>
   `${need.mapIndex ?? '*'}/${need.key}/${need.taskId}`;
@@ -141,7 +148,7 @@ export class RunWork implements RunView {
   /** A row that does not exist yet, for the start of a run and for expansions. */
   addFresh(
     instance: Omit<Instance, 'skips'>,
-    beside: { failure: string | null; waits: string | null } = { failure: null, waits: null },
+    beside: FreshInstance = { failure: null, waits: null },
   ): void {
     const task = this.graph.blueprint.tasks.get(instance.taskId);
     if (!task) throw new Error(`task ${instance.taskId} is not in the graph`);
@@ -153,7 +160,8 @@ export class RunWork implements RunView {
       task_id: instance.taskId,
       map_index: instance.mapIndex,
       dag_id: this.run.dag_id,
-      max_tries: policy.retries,
+      try_number: beside.tries?.try_number ?? 0,
+      max_tries: beside.tries?.max_tries ?? policy.retries,
       operator: operator.operator_name,
       pool: policy.pool,
       pool_slots: policy.pool_slots,
@@ -196,8 +204,10 @@ export class RunWork implements RunView {
       waits: first.waits ?? null,
       ...(first.state === null ? { state: null } : this.#stamps(first.state)),
     });
+    // Of a task that was expanded before and then cleared, the tries go on: their numbers name history and logs.
+    const tries = { try_number: original.try_number, max_tries: original.max_tries };
     for (const { waits, ...instance } of others) {
-      this.addFresh({ taskId, ...instance }, { failure: null, waits: waits ?? null });
+      this.addFresh({ taskId, ...instance }, { failure: null, waits: waits ?? null, tries });
     }
   }
 
