@@ -47,17 +47,24 @@ class Attempt:
         try:
             self._prepare()
             value = self._body()
+            self._check_stopped()
             # From here on the runner speaks, and will be done shortly.
             sink.hold()
             self._collect(value)
         except (AirflowTaskTerminated, AgentGone):
             raise
         except BaseException as error:
+            self._check_stopped()
             sink.hold()
             self._ended_by(error)
         self._finish()
         self.stopping.task = None
         return outcome
+
+    def _check_stopped(self) -> None:
+        """A body that swallowed its end is stopped all the same: no outcome, no callbacks."""
+        if self.stopping.terminated:
+            raise AirflowTaskTerminated
 
     def _prepare(self) -> None:
         job, dag = self.job, self.dag
