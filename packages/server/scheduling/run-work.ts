@@ -146,10 +146,7 @@ export class RunWork implements RunView {
   }
 
   /** A row that does not exist yet, for the start of a run and for expansions. */
-  addFresh(
-    instance: Omit<Instance, 'skips'>,
-    beside: FreshInstance = { failure: null, waits: null },
-  ): void {
+  addFresh(instance: Omit<Instance, 'skips'>, beside: FreshInstance = { failure: null, waits: null }): void {
     const task = this.graph.blueprint.tasks.get(instance.taskId);
     if (!task) throw new Error(`task ${instance.taskId} is not in the graph`);
     const { policy, operator } = task.spec;
