@@ -1,25 +1,57 @@
 import { readFileSync } from 'node:fs';
+import { runOne } from './run-one.ts';
+import { SettingsError, readSettings } from './settings.ts';
+import { work } from './work.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8')) as { version: string };
 
-const HELP = `Usage: svc-agent [--version] [--help]
+const HELP = `Usage: svc-agent work | run | --version | --help
 
 Runs task attempts for the svc control plane. The control plane starts it; people rarely do.
+
+  work   takes orders until its input closes
+  run    runs one attempt
+
+Environment:
+  SVC_AGENT_TOKEN                 credential of the worker (work) or of the attempt (run)
+  SVC_AGENT_CONTROL_PLANE_ADDR    host:port of the control plane's agent RPC
+  SVC_AGENT_TLS_CA                PEM file of the authority to trust; without it the channel is not encrypted
+  SVC_PYTHON                      interpreter for tasks without dependencies of their own
 `;
 
-function main(argv: readonly string[]): number {
-  if (argv.includes('--version') || argv.includes('-V')) {
+const USAGE_ERROR = 2;
+
+/** The reader may be gone: a control plane that died takes its end of the pipe along. */
+function say(text: string): void {
+  process.stderr.write(`svc-agent: ${text}\n`);
+}
+
+async function main([command, ...rest]: readonly string[]): Promise<number> {
+  if (command === '--version' || command === '-V') {
     process.stdout.write(`${manifest.version}\n`);
     return 0;
   }
-  if (argv.includes('--help') || argv.includes('-h')) {
+  if (command === '--help' || command === '-h') {
     process.stdout.write(HELP);
     return 0;
   }
-  const [first] = argv;
-  const problem = first === undefined ? 'nothing to do' : `unknown argument ${JSON.stringify(first)}`;
-  process.stderr.write(`svc-agent: ${problem}: this version knows --version and --help only\n`);
-  return 2;
+  if ((command !== 'work' && command !== 'run') || rest.length > 0) {
+    const problem = command === undefined ? 'nothing to do' : `unknown argument ${JSON.stringify(rest[0] ?? command)}`;
+    say(`${problem}: see svc-agent --help`);
+    return USAGE_ERROR;
+  }
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  const stopping = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => stopping.abort());
+  const input = { settings: readSettings(process.env), env: process.env, stop: stopping.signal, say };
+  if (command === 'run') return runOne(input);
+  return work({ ...input, version: manifest.version, stdin: process.stdin });
 }
 
-process.exitCode = main(process.argv.slice(2));
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof SettingsError)) throw error;
+  say(error.message);
+  process.exitCode = USAGE_ERROR;
+}

@@ -2,7 +2,9 @@
 import { join } from 'node:path';
 import { loadPackageDefinition } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
+import type { MethodDefinition } from '@grpc/proto-loader';
 import type { ProtoGrpcType } from './generated/agent.ts';
+import type { AgentDefinition } from './generated/svc/agent/v1/Agent.ts';
 import { LOADER_OPTIONS } from './loader-options.ts';
 
 export type { AgentClient, AgentHandlers } from './generated/svc/agent/v1/Agent.ts';
@@ -14,6 +16,16 @@ export type { Order__Output as ReceivedOrder } from './generated/svc/agent/v1/Or
 export type { StartReply } from './generated/svc/agent/v1/StartReply.ts';
 export type { Version } from './generated/svc/agent/v1/Version.ts';
 export type { Version__Output as ReceivedVersion } from './generated/svc/agent/v1/Version.ts';
+
+/** The definition of a method knows both its messages. */
+type MessagesOf<D> =
+  D extends MethodDefinition<infer Request, infer _Sent, infer _Received, infer Reply>
+    ? { request: Request; reply: Reply }
+    : never;
+
+export type UnaryMethod = 'Start' | 'Heartbeat' | 'AppendLog' | 'Finish' | 'Call' | 'GetVersion';
+export type RequestOf<M extends UnaryMethod> = MessagesOf<AgentDefinition[M]>['request'];
+export type ReplyOf<M extends UnaryMethod> = MessagesOf<AgentDefinition[M]>['reply'];
 
 const loaded = loadPackageDefinition(
   loadSync(join(import.meta.dirname, 'agent.proto'), LOADER_OPTIONS),

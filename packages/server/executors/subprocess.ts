@@ -12,6 +12,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Assignment } from '@svc/proto/agent-service.ts';
+import { WORKER_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
 import type { AgentService } from '../agents/agent-service.ts';
 import type { AgentLog } from '../agents/collaborators.ts';
 import type { AgentCredentials, AttemptIdentity } from '../agents/credentials.ts';
@@ -20,7 +21,6 @@ import type { AnnouncedWorker } from '../agents/worker-hub.ts';
 import type { Attempt, AttemptRef, Attempts, CallbackJob, Executor } from '../scheduling/attempts.ts';
 import { startAgentProcess } from './agent-process.ts';
 import type { AgentProcess } from './agent-process.ts';
-import { WORKER_VARIABLE, endLeftovers } from './leftovers.ts';
 
 export type SubprocessExecutorOptions = {
   service: Pick<AgentService, 'workers' | 'observe'>;
@@ -117,7 +117,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
   /** What a dead process was running has failed, or was never begun. Nothing of it may run on when that is said. */
   async function mourn({ id }: Worker, how: string): Promise<void> {
     const lost = [...inFlight];
-    const left = await endLeftovers(id);
+    const left = await endMarkedProcesses(WORKER_VARIABLE, id);
     if (left.length > 0) log.error({ processes: left }, 'processes of a dead agent could not be ended');
     for (const [attemptId, { ref }] of lost) {
       if (inFlight.delete(attemptId) && ref) void tellLost(ref, `the agent has ended: ${how}`);

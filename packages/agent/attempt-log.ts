@@ -1,0 +1,171 @@
+/**
+ * The log of one attempt, on its way to the control plane. Stored as one JSON object per line.
+ *
+ * Lines travel soon after they are written, so that people can watch; but a task that ends within that moment sends nothing
+ * on its own: its few lines go with the outcome.
+ */
+import { StringDecoder } from 'node:string_decoder';
+import type { ControlPlane } from './control-plane.ts';
+import { Refusal } from './control-plane.ts';
+import { createLogBuffer } from './log-buffer.ts';
+import type { Masks } from './masks.ts';
+import { nowIso } from './moments.ts';
+import type { StreamName } from './task-sockets.ts';
+
+export type Level = 'debug' | 'info' | 'warning' | 'error';
+
+export type AttemptLog = {
+  /** The agent's own words. */
+  say(text: string, level?: Level): void;
+  /** Records as the task process made them. */
+  write(records: readonly unknown[]): void;
+  /** What programs print: bytes, cut into lines here. */
+  output(name: StreamName, chunk: Buffer): void;
+  outputEnded(name: StreamName): void;
+  /** True while the task should wait. */
+  isFull(): boolean;
+  /** The attempt has started, and its log goes on at `offset`. Nothing is sent before. */
+  begin(offset: number): void;
+  /** All that is not acknowledged, once it is little enough to go with the outcome; more is sent before. */
+  tail(): Promise<{ offset: number; data: Buffer }>;
+  /** How long the control plane says the log is. */
+  acknowledge(length: number): void;
+  /** Until everything has arrived. */
+  flush(): Promise<void>;
+  close(): void;
+};
+
+const SEND_AFTER_MS = 250;
+const SEND_AT_BYTES = 64 * 1024;
+const MAX_CHUNK_BYTES = 1024 * 1024;
+const MAX_TAIL_BYTES = 256 * 1024;
+const MAX_LINE_CHARACTERS = 64 * 1024;
+
+export function createAttemptLog(input: {
+  controlPlane: Pick<ControlPlane, 'persist'>;
+  token: () => string;
+  masks: Masks;
+  signal: AbortSignal;
+  /** Called when the task may go on. */
+  onRoom: () => void;
+}): AttemptLog {
+  const { controlPlane, token, masks, signal } = input;
+  const buffer = createLogBuffer();
+  const lines = { stdout: createOutput(), stderr: createOutput() };
+  /** Where position 0 of the buffer is in the log; undefined until the attempt has started. */
+  let base: number | undefined;
+  let sending: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isGivenUp = false;
+  const waitingBytes = (): number => (isGivenUp ? 0 : buffer.end - buffer.start);
+
+  function store(text: string): void {
+    if (isGivenUp || !buffer.write(Buffer.from(text))) return;
+    if (base === undefined) return;
+    if (buffer.end - buffer.start >= SEND_AT_BYTES) void send();
+    else timer ??= setTimeout(() => void send(), SEND_AFTER_MS);
+  }
+
+  function send(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    sending ??= sendAll().finally(() => {
+      sending = undefined;
+      // Written while the last answer was on its way.
+      if (!isGivenUp && buffer.start < buffer.end) timer ??= setTimeout(() => void send(), SEND_AFTER_MS);
+    });
+    return sending;
+  }
+
+  /** What there is now; what a busy task adds meanwhile is for the next time. */
+  async function sendAll(): Promise<void> {
+    const goal = buffer.end;
+    while (base !== undefined && buffer.start < goal && !isGivenUp) {
+      const offset = base + buffer.start;
+      const data = buffer.peek(MAX_CHUNK_BYTES);
+      try {
+        const { length } = await controlPlane.persist('AppendLog', { offset, data }, { token, signal });
+        acknowledge(length, offset + data.length);
+      } catch (error) {
+        if (!(error instanceof Refusal) && !signal.aborted) throw error;
+        giveUp(); // nobody wants these lines any more
+      }
+    }
+  }
+
+  function acknowledge(length: number, sentUpTo: number): void {
+    if (base === undefined) return;
+    const from = base + buffer.start;
+    // The control plane has lost what it had acknowledged: go on where its log ends now.
+    if (length < from) base -= from - length;
+    else buffer.acknowledge(Math.min(length, sentUpTo) - base);
+    if (!buffer.isFull) input.onRoom();
+  }
+
+  function giveUp(): void {
+    isGivenUp = true;
+    buffer.close();
+    input.onRoom();
+  }
+
+  function line(name: StreamName, event: string): void {
+    const level = name === 'stdout' ? 'info' : 'error';
+    store(`${JSON.stringify({ timestamp: nowIso(), level, logger: `task.${name}`, event: masks.apply(event) })}\n`);
+  }
+
+  return {
+    say: (text, level = 'info') =>
+      store(`${JSON.stringify({ timestamp: nowIso(), level, logger: 'svc.agent', event: masks.apply(text) })}\n`),
+    write: (records) => store(records.map((record) => `${JSON.stringify(record)}\n`).join('')),
+    output(name, chunk) {
+      for (const text of lines[name].push(chunk)) line(name, text);
+    },
+    outputEnded(name) {
+      const rest = lines[name].end();
+      if (rest !== '') line(name, rest);
+    },
+    isFull: () => !isGivenUp && buffer.isFull,
+    begin(offset) {
+      base = offset;
+      if (buffer.start < buffer.end) timer ??= setTimeout(() => void send(), SEND_AFTER_MS);
+    },
+    async tail() {
+      while (waitingBytes() > MAX_TAIL_BYTES) await send();
+      await sending;
+      clearTimeout(timer);
+      timer = undefined;
+      return { offset: (base ?? 0) + buffer.start, data: buffer.peek(Infinity) };
+    },
+    acknowledge: (length) => acknowledge(length, Infinity),
+    async flush() {
+      while (waitingBytes() > 0) await send();
+    },
+    close() {
+      clearTimeout(timer);
+      isGivenUp = true;
+      buffer.close();
+    },
+  };
+}
+
+/** Whole lines of a stream of bytes; a very long one in pieces. */
+function createOutput(): { push(chunk: Buffer): string[]; end(): string } {
+  const decoder = new StringDecoder('utf8');
+  let partial = '';
+  return {
+    push(chunk) {
+      const lines = (partial + decoder.write(chunk)).split('\n');
+      partial = lines.pop() ?? '';
+      while (partial.length >= MAX_LINE_CHARACTERS) {
+        lines.push(partial.slice(0, MAX_LINE_CHARACTERS));
+        partial = partial.slice(MAX_LINE_CHARACTERS);
+      }
+      return lines.map((text) => (text.endsWith('\r') ? text.slice(0, -1) : text));
+    },
+    end() {
+      const rest = partial + decoder.end();
+      partial = '';
+      return rest;
+    },
+  };
+}

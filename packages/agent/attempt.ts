@@ -1,0 +1,280 @@
+/**
+ * One attempt, from its order to the acknowledgement of its outcome.
+ *
+ *   order ──▶ Start asked for  ─┬─▶ started: the job goes to the process ──▶ result, or the process ends ──▶ Finish ──▶ over
+ *         └─▶ process forked   ─┘   stop: the process is ended, unused ───────────────────────────────────────────────▶ over
+ *
+ * Both go on side by side: the process is there by the time the control plane has agreed. A process that ends without a
+ * result is an outcome too, as is one that cannot be made at all.
+ */
+import type { Assignment, ReceivedVersion } from '@svc/proto/agent-service.ts';
+import { memberTexts } from '@svc/proto/json-spans.ts';
+import { createAttemptLog } from './attempt-log.ts';
+import type { AttemptLog } from './attempt-log.ts';
+import { Refusal } from './control-plane.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { EnvironmentFailure } from './environments.ts';
+import { failureOfExit } from './exit-cause.ts';
+import type { ProcessExit } from './exit-cause.ts';
+import { LoadFailure } from './fork-server.ts';
+import type { ForkServers } from './fork-servers.ts';
+import { createMasks } from './masks.ts';
+import { nowIso } from './moments.ts';
+import { failed, outcomeOfResult } from './outcome.ts';
+import type { Outcome, ResultMessage } from './outcome.ts';
+import { codeOf } from './reply-codes.ts';
+import { startTaskProcess } from './task-process.ts';
+import type { TaskProcess } from './task-process.ts';
+import type { TaskSockets } from './task-sockets.ts';
+
+export type AttemptInput = {
+  assignment: Assignment;
+  controlPlane: ControlPlane;
+  version: (token: () => string) => Promise<ReceivedVersion>;
+  servers: ForkServers;
+  sockets: TaskSockets;
+  hostname: string;
+  wasOutOfMemory: () => boolean;
+  /** Aborted when nothing can be told any more. */
+  signal: AbortSignal;
+  graceMs?: number;
+};
+
+export type RunningAttempt = {
+  readonly attemptId: string;
+  token(): string;
+  renew(token: string): void;
+  /** Started, and its outcome not yet acknowledged. */
+  isBeating(): boolean;
+  cancel(reason: string): void;
+  readonly over: Promise<void>;
+};
+
+type Job = { spec?: { execution_timeout?: number | null }; masks?: string[] };
+
+const GRACE_MS = 5_000;
+/** The task ends itself at its execution_timeout; this much later it is ended. */
+const TIMEOUT_SLACK_MS = 5_000;
+
+export function runAttempt(input: AttemptInput): RunningAttempt {
+  const attempt = new Attempt(input);
+  return {
+    attemptId: input.assignment.attempt_id,
+    token: () => attempt.token,
+    renew: (token) => (attempt.token = token),
+    isBeating: () => attempt.isBeating,
+    cancel: (reason) => attempt.cancel(reason),
+    over: attempt.run(),
+  };
+}
+
+class Attempt {
+  token: string;
+  isBeating = false;
+  readonly #input: AttemptInput;
+  readonly #masks = createMasks();
+  readonly #log: AttemptLog;
+  #process: TaskProcess | undefined;
+  #startedAt = 0;
+  #executionTimeout: number | null = null;
+  #result: Outcome | undefined;
+  #cancelled: string | undefined;
+  #isTimedOut = false;
+  #resulted = Promise.withResolvers<void>();
+
+  constructor(input: AttemptInput) {
+    this.#input = input;
+    this.token = input.assignment.token;
+    this.#log = createAttemptLog({
+      controlPlane: input.controlPlane,
+      token: () => this.token,
+      masks: this.#masks,
+      signal: input.signal,
+      onRoom: () => this.#process?.resume(),
+    });
+  }
+
+  async run(): Promise<void> {
+    try {
+      const launching = this.#launch();
+      launching.catch(() => {}); // looked at below, when the attempt has started
+      const job = await this.#start();
+      if (job !== undefined) await this.#runJob(job, launching);
+      else (await launching.catch(() => undefined))?.stop();
+      await this.#process?.exited;
+    } catch (error) {
+      // Aborted, or refused for good: there is nobody to tell. What runs must not go on.
+      this.#process?.stop();
+      await this.#process?.exited;
+      if (!(error instanceof Refusal) && !this.#input.signal.aborted) throw error;
+    } finally {
+      this.isBeating = false;
+      this.#log.close();
+    }
+  }
+
+  cancel(reason: string): void {
+    if (this.#cancelled !== undefined) return;
+    this.#cancelled = reason;
+    this.#log.say(`the attempt is stopped: ${reason}`, 'warning');
+    this.#process?.stop();
+  }
+
+  /** The job, or undefined when the attempt must not run. */
+  async #start(): Promise<string | undefined> {
+    const { controlPlane, hostname, signal } = this.#input;
+    const reply = await controlPlane.persist('Start', { hostname, pid: 0 }, { token: () => this.token, signal });
+    if (!reply.started) return undefined;
+    this.isBeating = true;
+    this.#log.begin(reply.started.log_offset);
+    return reply.started.job_json;
+  }
+
+  async #launch(): Promise<TaskProcess> {
+    const { assignment, servers, sockets, graceMs = GRACE_MS } = this.#input;
+    const version = await this.#input.version(() => this.token);
+    const { server, notes } = await servers.get(version);
+    for (const note of notes) this.#log.say(note, 'warning');
+    const process = startTaskProcess({
+      attemptId: assignment.attempt_id,
+      server,
+      sockets,
+      graceMs,
+      onLine: (line) => this.#hear(line),
+      onOutput: (name, chunk) => this.#log.output(name, chunk),
+      onOutputEnded: (name) => this.#log.outputEnded(name),
+    });
+    this.#process = process;
+    await process.greeted.catch(() => {}); // how it ended is for `exited` to say
+    return process;
+  }
+
+  async #runJob(job: string, launching: Promise<TaskProcess>): Promise<void> {
+    const { masks = [], spec } = JSON.parse(job) as Job;
+    this.#masks.add(masks);
+    this.#executionTimeout = spec?.execution_timeout ?? null;
+    const launched = await launching.catch((error: unknown) => outcomeOfLaunch(error, this.#log));
+    if (!('exited' in launched)) return this.#deliver(launched);
+    this.#startedAt = performance.now();
+    const watch = this.#watchTimeout(launched);
+    if (this.#cancelled === undefined) launched.send(`{"type":"job",${job.slice(1)}`);
+    else launched.stop();
+    const exit = await Promise.race([launched.exited, this.#resulted.promise]);
+    clearTimeout(watch);
+    await this.#deliver(this.#result ?? this.#outcomeOfExit(exit ?? { status: null, signal: null }));
+    await this.#letGo(launched);
+  }
+
+  #watchTimeout(process: TaskProcess): NodeJS.Timeout | undefined {
+    if (this.#executionTimeout === null) return undefined;
+    return setTimeout(
+      () => {
+        this.#isTimedOut = true;
+        this.#log.say('the task did not end by itself at its execution_timeout, and is ended', 'error');
+        process.stop();
+      },
+      Math.min(this.#executionTimeout * 1_000 + TIMEOUT_SLACK_MS, 2 ** 31 - 1),
+    );
+  }
+
+  #outcomeOfExit(exit: ProcessExit): Outcome {
+    if (this.#isTimedOut) {
+      return failed(
+        'execution_timeout',
+        `the task ran longer than its execution_timeout of ${this.#executionTimeout} s`,
+      );
+    }
+    if (this.#cancelled !== undefined) return failed('process_killed', `the attempt was stopped: ${this.#cancelled}`);
+    const failure = failureOfExit(exit, this.#input.wasOutOfMemory);
+    this.#log.say(failure.text ?? failure.cause, 'error');
+    return { state: 'failed', failure };
+  }
+
+  /** The outcome is told as soon as it is known; the process may take a moment longer to end, and to say its last. */
+  async #deliver(outcome: Outcome): Promise<void> {
+    const { controlPlane, signal } = this.#input;
+    const outcomeJson = JSON.stringify({ endedAt: nowIso(), ...outcome });
+    const { offset, data } = await this.#log.tail();
+    const reply = await controlPlane.persist(
+      'Finish',
+      { outcome_json: outcomeJson, log_offset: offset, log_data: data },
+      { token: () => this.token, signal },
+    );
+    this.isBeating = false;
+    this.#log.acknowledge(reply.log_length);
+  }
+
+  async #letGo(process: TaskProcess): Promise<void> {
+    const late = setTimeout(() => process.stop(), GRACE_MS);
+    await process.exited;
+    clearTimeout(late);
+    await this.#log.flush();
+  }
+
+  #hear(line: string): void {
+    const message = parse(line);
+    switch (message?.type) {
+      case 'log':
+        if (Array.isArray(message.records)) this.#log.write(message.records);
+        if (this.#log.isFull()) this.#process?.pause();
+        return;
+      case 'request':
+        return void this.#relay(line, message);
+      case 'result':
+        return this.#conclude(line, message);
+      default:
+        this.#result ??= failed('exception', 'the task process sent something that cannot be read');
+        this.#process?.stop();
+    }
+  }
+
+  #conclude(line: string, message: ResultMessage): void {
+    if (this.#result) return;
+    const seconds = (performance.now() - this.#startedAt) / 1_000;
+    this.#result = outcomeOfResult(line, message, { seconds, executionTimeout: this.#executionTimeout });
+    const { failure } = this.#result;
+    if (failure?.text !== undefined) failure.text = this.#masks.apply(failure.text);
+    // What programs printed before the result is in their sockets already: one more turn of the loop reads it.
+    setImmediate(() => setImmediate(() => this.#resulted.resolve()));
+  }
+
+  async #relay(line: string, { id, method }: { id?: unknown; method?: unknown }): Promise<void> {
+    const { controlPlane, signal } = this.#input;
+    const params = memberTexts(line).get('params') ?? '{}';
+    const request = { method: String(method), params_json: params, request_id: String(id) };
+    const head = `{"type":"reply","id":${JSON.stringify(id ?? null)}`;
+    try {
+      const reply = await controlPlane.persist('Call', request, { token: () => this.token, signal });
+      this.#masks.add(reply.masks);
+      const masks = reply.masks.length > 0 ? `,"masks":${JSON.stringify(reply.masks)}` : '';
+      this.#process?.send(`${head},"ok":true,"value":${reply.value_json || 'null'}${masks}}`);
+    } catch (error) {
+      const answer = { error: (error as Error).message, code: codeOf(error) };
+      this.#process?.send(`${head},"ok":false,${JSON.stringify(answer).slice(1)}`);
+    }
+  }
+}
+
+/** Told in the log as well: the author reads it there. */
+function outcomeOfLaunch(error: unknown, log: AttemptLog): Outcome {
+  if (error instanceof LoadFailure) {
+    log.say(`the DAG file could not be loaded: ${error.message}\n${error.traceback}`, 'error');
+    return failed('dag_file_failed', error.message);
+  }
+  if (error instanceof EnvironmentFailure) {
+    log.say(`the Python environment could not be prepared: ${error.message}\n${error.output}`, 'error');
+    return failed('environment_failed', error.message);
+  }
+  throw error;
+}
+
+type TaskMessage = ResultMessage & { type?: string; records?: unknown; id?: unknown; method?: unknown };
+
+function parse(line: string): TaskMessage | undefined {
+  try {
+    const value = JSON.parse(line) as unknown;
+    return typeof value === 'object' && value !== null ? (value as TaskMessage) : undefined;
+  } catch {
+    return undefined;
+  }
+}

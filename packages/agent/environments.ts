@@ -1,0 +1,124 @@
+/**
+ * Python environments of tasks. A DAG without dependencies runs in the one DAG files are compiled with; one that has them
+ * (`dependencies` and `connectors` of svc.yaml) gets a virtual environment of its own, kept by the content of the list, so
+ * that all versions and DAGs with the same list share it.
+ *
+ * It is built beside its final place and renamed into it: whoever finds one finds a whole one.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { ensurePython } from '@svc/compiler/python-environment.ts';
+import { runPython } from '@svc/compiler/run-python.ts';
+
+export type PythonEnvironments = {
+  /** The interpreter for the given packages. Rejects with an `EnvironmentFailure`. */
+  get(dependencies: readonly string[]): Promise<string>;
+};
+
+/** What the author can read in the task's log. */
+export class EnvironmentFailure extends Error {
+  readonly output: string;
+
+  constructor(message: string, output: string) {
+    super(message);
+    this.output = output;
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const STAMP = 'complete.json';
+const PIP = '-m pip install --disable-pip-version-check --no-input --root-user-action=ignore --quiet --'.split(' ');
+const SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))';
+
+export function createPythonEnvironments(input: { env: Environment; say: (text: string) => void }): PythonEnvironments {
+  const { env, say } = input;
+  const building = new Map<string, Promise<string>>();
+  let base: Promise<string> | undefined;
+
+  async function basePython(): Promise<string> {
+    base ??= ensurePython({ env, say });
+    try {
+      return await base;
+    } catch (error) {
+      base = undefined; // what was missing may be installed by the next time
+      throw new EnvironmentFailure((error as Error).message, '');
+    }
+  }
+
+  return {
+    async get(dependencies) {
+      const python = await basePython();
+      if (dependencies.length === 0) return python;
+      const key = createHash('sha256')
+        .update(JSON.stringify([python, ...dependencies]))
+        .digest('hex')
+        .slice(0, 16);
+      const known = building.get(key) ?? ensureVenv({ python, dependencies, key, env, say });
+      building.set(key, known);
+      known.catch(() => building.delete(key));
+      return known;
+    },
+  };
+}
+
+type Build = {
+  python: string;
+  dependencies: readonly string[];
+  key: string;
+  env: Environment;
+  say: (text: string) => void;
+};
+
+async function ensureVenv(build: Build): Promise<string> {
+  const cache = join(build.env['XDG_CACHE_HOME'] || join(build.env['HOME'] || homedir(), '.cache'), 'svc');
+  const target = join(cache, `venv-${build.key}`);
+  if (!existsSync(join(target, STAMP)) || !existsSync(join(target, 'bin', 'python')))
+    await buildVenv(build, cache, target);
+  return join(target, 'bin', 'python');
+}
+
+async function buildVenv({ python, dependencies, env, say }: Build, cache: string, target: string): Promise<void> {
+  const draft = `${target}.building-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const step = async (command: string, args: readonly string[], what: string): Promise<string> => {
+    const result = await runPython({ command, args, env });
+    if (result.code === 0) return result.output.trim();
+    throw new EnvironmentFailure(
+      `${what} failed: ${result.missing ?? result.lastLine}`,
+      `${result.output}${result.errors}`,
+    );
+  };
+  try {
+    mkdirSync(cache, { recursive: true });
+    say(`making a Python environment with ${dependencies.join(', ')}`);
+    await step(python, ['-m', 'venv', draft], 'making a Python environment');
+    const own = join(draft, 'bin', 'python');
+    const [ownPackages, basePackages] = [
+      await step(own, ['-c', SITE_PACKAGES], 'asking the environment for its packages'),
+      await step(python, ['-c', SITE_PACKAGES], 'asking Python for its packages'),
+    ];
+    // The packages every task needs come from the base environment; the project's own stand before them.
+    writeFileSync(join(ownPackages, 'svc-base.pth'), `${basePackages}\n`);
+    await step(own, [...PIP, ...dependencies], `installing ${dependencies.join(', ')}`);
+    writeFileSync(join(draft, STAMP), `${JSON.stringify({ dependencies })}\n`);
+    moveIntoPlace(draft, target);
+  } catch (error) {
+    if (error instanceof EnvironmentFailure) throw error;
+    throw new EnvironmentFailure(`the environment cannot be made in ${cache}: ${(error as Error).message}`, '');
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** Somebody else's whole one may be there by now, and is as good as ours; a broken one makes room. */
+function moveIntoPlace(draft: string, target: string): void {
+  if (existsSync(target) && !existsSync(join(target, STAMP))) rmSync(target, { recursive: true, force: true });
+  try {
+    renameSync(draft, target);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['ENOTEMPTY', 'EEXIST'].includes(code)) throw error;
+  }
+}

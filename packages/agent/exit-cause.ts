@@ -1,0 +1,53 @@
+/** Why a task process ended without a result, as far as it can be seen from outside. */
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import type { Failure } from './outcome.ts';
+
+export type ProcessExit = {
+  status: number | null;
+  signal: number | null;
+  /** Of the server process, when it could not even start the task's. */
+  error?: string | undefined;
+};
+
+const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+
+/** Pure, but for what is asked about memory. */
+export function failureOfExit(exit: ProcessExit, wasOutOfMemory: () => boolean): Failure {
+  if (exit.error !== undefined) return { cause: 'process_exited', text: `it could not be started: ${exit.error}` };
+  if (exit.signal === null) {
+    return { cause: 'process_exited', text: `the task process ended with exit code ${exit.status} and no result` };
+  }
+  const name = SIGNALS.get(exit.signal) ?? `signal ${exit.signal}`;
+  if (exit.signal === constants.signals.SIGKILL && wasOutOfMemory()) {
+    return { cause: 'out_of_memory', text: 'the task process was killed for want of memory' };
+  }
+  return { cause: 'process_killed', text: `the task process was killed by ${name}` };
+}
+
+/** Counters of processes that the kernel killed for want of memory: of our control group, and of the machine. */
+const COUNTERS = [
+  { path: '/sys/fs/cgroup/memory.events', line: /^oom_kill (\d+)$/m },
+  { path: '/proc/vmstat', line: /^oom_kill (\d+)$/m },
+];
+
+/** True when the kernel has killed for want of memory since it was last asked. */
+export function createMemoryWatch(): () => boolean {
+  let last = countKills();
+  return () => {
+    const now = countKills();
+    const rose = now > last;
+    last = now;
+    return rose;
+  };
+}
+
+function countKills(): number {
+  return COUNTERS.reduce((sum, { path, line }) => {
+    try {
+      return sum + Number(line.exec(readFileSync(path, 'utf8'))?.[1] ?? 0);
+    } catch {
+      return sum; // not on every system
+    }
+  }, 0);
+}

@@ -1,0 +1,123 @@
+/**
+ * The Python server processes of this worker: one per DAG version and environment, started when an attempt needs it, kept
+ * while it is used. Those idle for long, and the longest idle when there are too many, are ended.
+ */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import type { ReceivedVersion } from '@svc/proto/agent-service.ts';
+import type { PythonEnvironments } from './environments.ts';
+import { startForkServer } from './fork-server.ts';
+import type { ForkServer } from './fork-server.ts';
+import { taskEnvironment } from './settings.ts';
+
+export type LoadedServer = {
+  server: ForkServer;
+  /** What the log of each attempt should say: a module of the project is not what it was when the version was made. */
+  notes: readonly string[];
+};
+
+export type ForkServers = {
+  /** Ready to fork. Rejects with a `LoadFailure` or an `EnvironmentFailure`. */
+  get(version: ReceivedVersion): Promise<LoadedServer>;
+  close(): Promise<void>;
+};
+
+const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', 'python');
+/** A lean one takes some 30 MB. */
+const MAX_IDLE = 8;
+const MAX_IDLE_MS = 10 * 60_000;
+const SWEEP_MS = 30_000;
+
+type Entry = { loading: Promise<LoadedServer>; server: ForkServer | undefined; usedAt: number };
+
+export function createForkServers(input: {
+  environments: PythonEnvironments;
+  socket: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Variables that mark this worker's processes. */
+  marks: Readonly<Record<string, string>>;
+}): ForkServers {
+  const { environments, socket, marks } = input;
+  const entries = new Map<string, Entry>();
+  const env = { ...taskEnvironment(input.env), ...marks, PYTHONPATH: PYTHON_FOLDER, PYTHONUNBUFFERED: '1' };
+
+  async function load(key: string, version: ReceivedVersion, entry: Entry): Promise<LoadedServer> {
+    const python = await environments.get(version.dependencies);
+    const folder = version.dags_folder || process.cwd();
+    const server = startForkServer({
+      python,
+      env,
+      load: {
+        socket,
+        dags_folder: folder,
+        dag_id: version.python_dag_id,
+        fileloc: placeOf(folder, version.source_path),
+        source: { path: version.source_path, module: version.source_module, text: version.source_text },
+        env: version.env,
+      },
+    });
+    entry.server = server;
+    void server.ended.then(() => entries.get(key) === entry && entries.delete(key));
+    const [notes] = await Promise.all([changedModules(folder, version), server.ready]);
+    return { server, notes };
+  }
+
+  function sweep(): void {
+    const idle = [...entries].filter(([, entry]) => entry.server?.running === 0);
+    const tooMany = Math.max(idle.length - MAX_IDLE, 0);
+    const oldest = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt);
+    for (const [index, [key, entry]] of oldest.entries()) {
+      if (index >= tooMany && Date.now() - entry.usedAt < MAX_IDLE_MS) continue;
+      entries.delete(key);
+      entry.server?.close();
+    }
+  }
+  const timer = setInterval(sweep, SWEEP_MS);
+  timer.unref();
+
+  return {
+    get(version) {
+      const key = version.version_key;
+      const known = entries.get(key);
+      if (known) {
+        known.usedAt = Date.now();
+        return known.loading;
+      }
+      const entry: Entry = { loading: Promise.resolve() as never, server: undefined, usedAt: Date.now() };
+      entry.loading = load(key, version, entry);
+      entries.set(key, entry);
+      entry.loading.catch(() => {
+        // The next attempt tries anew: what was missing may be there by then.
+        if (entries.get(key) === entry) entries.delete(key);
+        entry.server?.close();
+      });
+      return entry.loading;
+    },
+    async close() {
+      clearInterval(timer);
+      const servers = [...entries.values()].flatMap(({ server }) => server ?? []);
+      entries.clear();
+      for (const server of servers) server.close();
+      await Promise.all(servers.map(({ ended }) => ended));
+    },
+  };
+}
+
+const placeOf = (folder: string, path: string): string => (isAbsolute(path) ? path : join(folder, path));
+
+/** The version holds the DAG file itself; modules beside it are taken as they are on disk now. */
+async function changedModules(folder: string, version: ReceivedVersion): Promise<string[]> {
+  const notes = await Promise.all(
+    version.modules.map(async ({ name, path, sha256 }) => {
+      const text = await readFile(placeOf(folder, path)).catch(() => undefined);
+      if (text === undefined) return [`module ${name} (${path}) is not there any more`];
+      const isSame = createHash('sha256').update(text).digest('hex') === sha256;
+      const number = version.version_number;
+      return isSame
+        ? []
+        : [`module ${name} (${path}) was changed after version ${number} was made: the file of now is used`];
+    }),
+  );
+  return notes.flat();
+}

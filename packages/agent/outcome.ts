@@ -1,0 +1,93 @@
+/** From what the task process says of its end to what the control plane is told. Pure. */
+import { itemTexts, memberTexts } from '@svc/proto/json-spans.ts';
+import { isFailureCause, mayReport } from '@svc/spec/failure-causes.ts';
+import type { FailureCause } from '@svc/spec/failure-causes.ts';
+
+export type Failure = { cause: FailureCause; text?: string };
+
+/** As the control plane reads it (AttemptOutcome); `value` is JSON text. */
+export type Outcome = {
+  state: 'success' | 'failed' | 'skipped' | 'reschedule';
+  retryable?: boolean;
+  failure?: Failure;
+  rescheduleAt?: string;
+  skips?: unknown;
+  xcoms?: { key: string; value: string }[];
+  assetEvents?: unknown;
+  renderedFields?: unknown;
+  renderedMapIndex?: string;
+  endedAt?: string;
+};
+
+export type ResultMessage = {
+  state?: unknown;
+  retryable?: unknown;
+  reschedule_at?: unknown;
+  failure?: { cause?: unknown; text?: unknown } | null;
+  skips?: unknown;
+  asset_events?: unknown;
+  rendered_fields?: unknown;
+  rendered_map_index?: unknown;
+};
+
+const STATES = ['success', 'failed', 'skipped', 'reschedule'] as const;
+
+/** `line` is the message as it came: values in it are passed on as they were written. */
+export function outcomeOfResult(
+  line: string,
+  message: ResultMessage,
+  seen: { seconds: number; executionTimeout: number | null },
+): Outcome {
+  const state = STATES.find((word) => word === message.state);
+  if (state === undefined) return failed('exception', 'the task process sent a result that cannot be read');
+  const outcome: Outcome = { state, xcoms: xcomsIn(line), ...optional(message) };
+  if (state === 'failed') outcome.failure = failureOfResult(message.failure ?? {}, seen);
+  if (state !== 'reschedule') return outcome;
+  if (typeof message.reschedule_at !== 'string')
+    return failed('exception', 'the task did not say when to run it again');
+  return { ...outcome, rescheduleAt: message.reschedule_at };
+}
+
+export const failed = (cause: FailureCause, text: string): Outcome => ({ state: 'failed', failure: { cause, text } });
+
+function optional(message: ResultMessage): Partial<Outcome> {
+  const { skips, asset_events: assetEvents, rendered_fields: renderedFields, rendered_map_index: mapIndex } = message;
+  return {
+    ...(message.retryable === false && { retryable: false }),
+    ...(Array.isArray(skips) && skips.length > 0 && { skips }),
+    ...(Array.isArray(assetEvents) && assetEvents.length > 0 && { assetEvents }),
+    ...(typeof renderedFields === 'object' && renderedFields !== null && { renderedFields }),
+    ...(typeof mapIndex === 'string' && { renderedMapIndex: mapIndex }),
+  };
+}
+
+/**
+ * A task may name the causes that are its own to name. Any other word becomes a plain exception, so that it cannot blame the
+ * platform; but for its timeout, which it reports as an exception and we have watched on our own clock.
+ */
+function failureOfResult(
+  { cause, text }: { cause?: unknown; text?: unknown },
+  { seconds, executionTimeout }: { seconds: number; executionTimeout: number | null },
+): Failure {
+  const words = typeof text === 'string' && text !== '' ? { text } : {};
+  const isTimeout = typeof text === 'string' && text.startsWith('AirflowTaskTimeout');
+  if (isTimeout && executionTimeout !== null && seconds >= executionTimeout) {
+    return {
+      cause: 'execution_timeout',
+      text: `the task ran longer than its execution_timeout of ${executionTimeout} s`,
+    };
+  }
+  const isOwn = typeof cause === 'string' && isFailureCause(cause) && mayReport('task', cause);
+  return { cause: isOwn ? cause : 'exception', ...words };
+}
+
+function xcomsIn(line: string): { key: string; value: string }[] {
+  const list = memberTexts(line).get('xcoms');
+  if (list === undefined || !list.startsWith('[')) return [];
+  return itemTexts(list).flatMap((item) => {
+    const members = item.startsWith('{') ? memberTexts(item) : new Map<string, string>();
+    const key = members.get('key');
+    const value = members.get('value');
+    return key?.startsWith('"') && value !== undefined ? [{ key: JSON.parse(key) as string, value }] : [];
+  });
+}

@@ -1,0 +1,60 @@
+/** `svc-agent run`: the one attempt whose credential it was given, and then it leaves. For a container per attempt. */
+import type { Assignment } from '@svc/proto/agent-service.ts';
+import { connectControlPlane } from './control-plane.ts';
+import { SettingsError } from './settings.ts';
+import type { AgentSettings } from './settings.ts';
+import { createWorker } from './worker.ts';
+
+const GIVE_UP_MS = 15 * 60_000;
+const CHECK_MS = 1_000;
+
+export async function runOne(input: {
+  settings: AgentSettings;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Aborted by SIGTERM. */
+  stop: AbortSignal;
+  say: (text: string) => void;
+}): Promise<number> {
+  const { settings, env, stop, say } = input;
+  const assignment = assignmentOf(settings.token);
+  const controlPlane = connectControlPlane({ address: settings.controlPlane, tlsCa: settings.tlsCa });
+  const worker = await createWorker({ controlPlane, workerId: settings.workerId, env, say });
+  stop.addEventListener('abort', () => worker.stop('the agent was asked to stop'));
+  worker.accept(assignment);
+  const code = await new Promise<number>((resolve) => {
+    worker.onIdle(() => resolve(0));
+    const check = setInterval(() => {
+      if (Date.now() - controlPlane.lastContact() < GIVE_UP_MS) return;
+      say('no control plane for 15 minutes: giving up');
+      worker.abandon();
+      resolve(1);
+    }, CHECK_MS);
+    check.unref();
+  });
+  await worker.close();
+  controlPlane.close();
+  return code;
+}
+
+/** Read, not verified: whether it is genuine is for the control plane to say, which sees it with every call. */
+function assignmentOf(token: string): Assignment {
+  try {
+    const payload = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as {
+      sub: string;
+      tenant_id: string;
+      attempt: { dagId: string; taskId: string; mapIndex: number; tryNumber: number; versionNumber: number };
+    };
+    const { dagId, taskId, mapIndex, tryNumber, versionNumber } = payload.attempt;
+    return {
+      attempt_id: payload.sub,
+      token,
+      version_key: `${payload.tenant_id}/${versionNumber}/${dagId}`,
+      dag_id: dagId,
+      task_id: taskId,
+      map_index: mapIndex,
+      try_number: tryNumber,
+    };
+  } catch {
+    throw new SettingsError('SVC_AGENT_TOKEN is no credential of an attempt: it is made by the control plane');
+  }
+}

@@ -1,0 +1,44 @@
+/** What the agent is told by its environment. */
+import { existsSync } from 'node:fs';
+
+export type AgentSettings = {
+  /** A worker's credential for `work`, an attempt's for `run`. */
+  token: string;
+  /** `host:port`. */
+  controlPlane: string;
+  /** PEM file of the authority that signed the control plane's certificate; empty: plaintext. */
+  tlsCa: string;
+  /** Marks the processes of this worker; empty when nobody asked for it. */
+  workerId: string;
+};
+
+/** Told to people: what is missing and who sets it. */
+export class SettingsError extends Error {}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function readSettings(env: Environment): AgentSettings {
+  const required = (name: string, meaning: string): string => {
+    const value = env[name];
+    if (value) return value;
+    throw new SettingsError(`${name} is not set: it is ${meaning}, and set by the control plane that starts the agent`);
+  };
+  const tlsCa = env['SVC_AGENT_TLS_CA'] ?? '';
+  if (tlsCa !== '' && !existsSync(tlsCa)) {
+    throw new SettingsError(`SVC_AGENT_TLS_CA is ${tlsCa}, which does not exist: name a PEM file, or unset it`);
+  }
+  return {
+    token: required('SVC_AGENT_TOKEN', 'the credential'),
+    controlPlane: required('SVC_AGENT_CONTROL_PLANE_ADDR', 'the address of the control plane, host:port'),
+    tlsCa,
+    workerId: env['SVC_WORKER'] ?? '',
+  };
+}
+
+/** What a task must not see: the control plane's settings, and the agent's own credential above all. */
+const PRIVATE = /^(SVC_|PG|DATABASE_URL$)/;
+const UNWANTED = new Set(['PYTHONDONTWRITEBYTECODE', 'PYTHONHOME', 'PYTHONPYCACHEPREFIX', 'PYTHONSTARTUP']);
+
+export function taskEnvironment(env: Environment): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !PRIVATE.test(name) && !UNWANTED.has(name)));
+}

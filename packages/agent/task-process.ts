@@ -1,0 +1,92 @@
+/** The process of one attempt: forked, greeted, spoken to, ended. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ForkServer } from './fork-server.ts';
+import type { ProcessExit } from './exit-cause.ts';
+import type { StreamName, TaskConnection, TaskSockets } from './task-sockets.ts';
+
+export type TaskProcess = {
+  /** Resolves with its first word; rejects when it ends before. */
+  readonly greeted: Promise<void>;
+  readonly exited: Promise<ProcessExit>;
+  send(line: string): void;
+  pause(): void;
+  resume(): void;
+  /** SIGTERM, and SIGKILL for whatever is left of it after the grace. */
+  stop(): void;
+};
+
+export type TaskProcessInput = {
+  attemptId: string;
+  server: ForkServer;
+  sockets: TaskSockets;
+  graceMs: number;
+  onLine: (line: string) => void;
+  onOutput: (name: StreamName, chunk: Buffer) => void;
+  onOutputEnded: (name: StreamName) => void;
+};
+
+const SIGTERM = 15;
+const SIGKILL = 9;
+const LAST_WORDS_MS = 1_000;
+
+export function startTaskProcess(input: TaskProcessInput): TaskProcess {
+  const { attemptId, server, sockets, graceMs } = input;
+  const { promise: greeted, resolve: greet, reject: neverGreeted } = Promise.withResolvers<void>();
+  greeted.catch(() => {}); // told by `exited` as well
+  const { promise: exited, resolve: exit } = Promise.withResolvers<ProcessExit>();
+  let connection: TaskConnection | undefined;
+  let pid: number | undefined;
+  let killing: NodeJS.Timeout | undefined;
+  let isOver = false;
+
+  sockets.expect(attemptId, {
+    hello(opened) {
+      connection = opened;
+      opened.onLine(input.onLine);
+      greet();
+    },
+    output: input.onOutput,
+    outputEnded: input.onOutputEnded,
+  });
+  server.fork(attemptId, {
+    forked: (number) => (pid = number),
+    exited(how) {
+      isOver = true;
+      clearTimeout(killing);
+      neverGreeted(new Error('the task process ended before it said a word'));
+      // What it sent before its end may still be on its way to us. A process it forked may hold its end open, though.
+      void Promise.race([connection?.closed, sleep(LAST_WORDS_MS)]).then(() => {
+        sockets.forget(attemptId);
+        exit(how);
+      });
+    },
+  });
+
+  /** Asks the server, which knows the process's strays too; and tells the group ourselves, should the server be stuck. */
+  function kill(): void {
+    if (isOver) return;
+    server.kill(attemptId, SIGKILL);
+    if (pid !== undefined) killGroup(pid);
+  }
+
+  return {
+    greeted,
+    exited,
+    send: (line) => connection?.send(line),
+    pause: () => connection?.pause(),
+    resume: () => connection?.resume(),
+    stop() {
+      if (isOver || killing) return;
+      server.kill(attemptId, SIGTERM);
+      killing = setTimeout(kill, graceMs);
+    },
+  };
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // it is gone
+  }
+}

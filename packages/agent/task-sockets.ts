@@ -1,0 +1,123 @@
+/**
+ * The unix socket task processes connect to. Each opens a control connection, which says hello, and one connection for each
+ * of its standard streams. The folder of the socket is closed to other users.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLineReader } from './json-lines.ts';
+
+export type TaskConnection = {
+  /** Called for each line that follows the first. */
+  onLine(listener: (line: string) => void): void;
+  readonly closed: Promise<void>;
+  send(line: string): void;
+  /** Back-pressure: the task waits while we take nothing from it. */
+  pause(): void;
+  resume(): void;
+  close(): void;
+};
+
+export type StreamName = 'stdout' | 'stderr';
+
+export type TaskListener = {
+  hello(connection: TaskConnection, pid: number): void;
+  output(name: StreamName, chunk: Buffer): void;
+  outputEnded(name: StreamName): void;
+};
+
+export type TaskSockets = {
+  readonly path: string;
+  /** Connections that name this attempt go to the listener until it is removed. */
+  expect(attemptId: string, listener: TaskListener): void;
+  forget(attemptId: string): void;
+  close(): void;
+};
+
+const FIRST_LINE_MS = 10_000;
+
+export async function openTaskSockets(): Promise<TaskSockets> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-agent-'));
+  const path = join(folder, 'tasks.sock');
+  const expected = new Map<string, { listener: TaskListener; hasSaidHello: boolean }>();
+
+  function accept(socket: Socket): void {
+    const late = setTimeout(() => socket.destroy(), FIRST_LINE_MS);
+    socket.on('error', () => {}); // its close says the rest
+    socket.once('close', () => clearTimeout(late));
+    let first: Buffer = Buffer.alloc(0);
+    const onData = (chunk: Buffer): void => {
+      first = first.length === 0 ? chunk : Buffer.concat([first, chunk]);
+      const end = first.indexOf(10);
+      if (end === -1 && first.length < 4_096) return;
+      clearTimeout(late);
+      socket.off('data', onData);
+      if (!introduce(socket, first.subarray(0, Math.max(end, 0)).toString('utf8'), first.subarray(end + 1))) {
+        socket.destroy();
+      }
+    };
+    socket.on('data', onData);
+  }
+
+  /** False when nobody expects it. An attempt has one process: whoever says hello second is another. */
+  function introduce(socket: Socket, line: string, rest: Buffer): boolean {
+    const { type, attempt = '', pid = 0, name } = parse(line);
+    const entry = expected.get(attempt);
+    if (!entry) return false;
+    if (type === 'hello' && !entry.hasSaidHello) {
+      entry.hasSaidHello = true;
+      entry.listener.hello(connectionOf(socket, rest), pid);
+      return true;
+    }
+    if (type !== 'stream' || (name !== 'stdout' && name !== 'stderr')) return false;
+    if (rest.length > 0) entry.listener.output(name, rest);
+    socket.on('data', (chunk: Buffer) => entry.listener.output(name, chunk));
+    socket.once('close', () => entry.listener.outputEnded(name));
+    return true;
+  }
+
+  const server = createServer(accept);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, resolve);
+  });
+  return {
+    path,
+    expect: (attemptId, listener) => void expected.set(attemptId, { listener, hasSaidHello: false }),
+    forget: (attemptId) => void expected.delete(attemptId),
+    close() {
+      server.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type Introduction = { type?: string; attempt?: string; pid?: number; name?: string };
+
+function parse(line: string): Introduction {
+  try {
+    const value = JSON.parse(line) as unknown;
+    return typeof value === 'object' && value !== null ? (value as Introduction) : {};
+  } catch {
+    return {};
+  }
+}
+
+function connectionOf(socket: Socket, rest: Buffer): TaskConnection {
+  return {
+    onLine(listener) {
+      const reader = createLineReader({ onLine: listener, onTooLong: () => socket.destroy() });
+      if (rest.length > 0) reader.push(rest);
+      socket.on('data', (chunk: Buffer) => reader.push(chunk));
+    },
+    closed: new Promise((resolve) => {
+      socket.once('close', () => resolve());
+    }),
+    send: (line) => void socket.write(`${line}\n`),
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+    close: () => void socket.destroy(),
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * `svc-agent work`: runs what the control plane orders, until it is told to leave.
+ *
+ *   input open     orders are taken; a broken stream is opened again
+ *   input closed   no more orders: what runs is run to its end and told, then the process leaves
+ *   SIGTERM        the same, and what runs is stopped
+ *   15 minutes without a word from any control plane: everything is given up
+ */
+import { hostname } from 'node:os';
+import type { Readable } from 'node:stream';
+import { connectControlPlane } from './control-plane.ts';
+import type { ControlPlane } from './control-plane.ts';
+import type { AgentSettings } from './settings.ts';
+import { createWorker } from './worker.ts';
+import type { Worker } from './worker.ts';
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+const GIVE_UP_MS = 15 * 60_000;
+const CHECK_MS = 1_000;
+
+export async function work(input: {
+  settings: AgentSettings;
+  env: Readonly<Record<string, string | undefined>>;
+  version: string;
+  stdin: Readable;
+  /** Aborted by SIGTERM. */
+  stop: AbortSignal;
+  say: (text: string) => void;
+}): Promise<number> {
+  const { settings, env, version, stop, say } = input;
+  const controlPlane = connectControlPlane({ address: settings.controlPlane, tlsCa: settings.tlsCa });
+  const worker = await createWorker({ controlPlane, workerId: settings.workerId, env, say });
+  const leaving = new AbortController();
+  const orders = takeOrders({ controlPlane, worker, token: settings.token, version, leaving: leaving.signal });
+
+  input.stdin.on('error', () => {}).once('close', () => leaving.abort());
+  input.stdin.resume().once('end', () => leaving.abort());
+  stop.addEventListener('abort', () => {
+    leaving.abort();
+    worker.stop('the agent was asked to stop');
+  });
+
+  const code = await new Promise<number>((resolve) => {
+    const leaveWhenIdle = (): void => {
+      if (leaving.signal.aborted && worker.running === 0) resolve(0);
+    };
+    worker.onIdle(leaveWhenIdle);
+    leaving.signal.addEventListener('abort', leaveWhenIdle);
+    const check = setInterval(() => {
+      if (orders.isConnected() || Date.now() - controlPlane.lastContact() < GIVE_UP_MS) return;
+      clearInterval(check);
+      say('no control plane for 15 minutes: giving up');
+      leaving.abort();
+      worker.abandon();
+      resolve(1);
+    }, CHECK_MS);
+    check.unref();
+  });
+  await worker.close();
+  controlPlane.close();
+  return code;
+}
+
+function takeOrders(input: {
+  controlPlane: ControlPlane;
+  worker: Worker;
+  token: string;
+  version: string;
+  leaving: AbortSignal;
+}): { isConnected(): boolean } {
+  const { controlPlane, worker, version, leaving } = input;
+  let { token } = input;
+  let isConnected = false;
+  let pause = FIRST_PAUSE_MS;
+
+  function open(): void {
+    if (leaving.aborted) return;
+    const stream = controlPlane.work({ hostname: hostname(), pid: process.pid, version }, token);
+    const close = (): void => stream.cancel();
+    leaving.addEventListener('abort', close);
+    stream.on('data', ({ assignment, cancel, credential }) => {
+      isConnected = true;
+      pause = FIRST_PAUSE_MS;
+      if (credential) token = credential.token;
+      if (assignment) worker.accept(assignment);
+      if (cancel) worker.cancel(cancel.attempt_ids, cancel.reason);
+    });
+    let isOver = false;
+    const again = (): void => {
+      if (isOver) return;
+      isOver = true;
+      isConnected = false;
+      leaving.removeEventListener('abort', close);
+      setTimeout(open, pause * (0.5 + Math.random() / 2));
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    };
+    stream.on('error', again).on('end', again).on('close', again);
+  }
+
+  open();
+  return { isConnected: () => isConnected };
+}

@@ -1,0 +1,130 @@
+/**
+ * What runs attempts: takes assignments, keeps their credentials alive, hears what must stop, and knows when all is told.
+ * Where assignments come from is not its business (orders.ts, run-one.ts).
+ */
+import { hostname } from 'node:os';
+import type { Assignment, ReceivedVersion } from '@svc/proto/agent-service.ts';
+import { WORKER_VARIABLE } from '@svc/proto/marked-processes.ts';
+import { runAttempt } from './attempt.ts';
+import type { RunningAttempt } from './attempt.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { createPythonEnvironments } from './environments.ts';
+import { createMemoryWatch } from './exit-cause.ts';
+import { createForkServers } from './fork-servers.ts';
+import { openTaskSockets } from './task-sockets.ts';
+
+export type Worker = {
+  /** An attempt it has been given before is not run again: orders may be repeated. */
+  accept(assignment: Assignment): void;
+  cancel(attemptIds: readonly string[], reason: string): void;
+  /** All of them. */
+  stop(reason: string): void;
+  /** Nothing can be told any more: everything ends at once. */
+  abandon(): void;
+  readonly running: number;
+  /** Called whenever an attempt is over. */
+  onIdle(listener: () => void): void;
+  close(): Promise<void>;
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const HEARTBEAT_MS = 5_000;
+const HEARTBEAT_DEADLINE_MS = 10_000;
+const REMEMBERED = 10_000;
+const VERSIONS_KEPT = 50;
+
+export async function createWorker(input: {
+  controlPlane: ControlPlane;
+  workerId: string;
+  env: Environment;
+  say: (text: string) => void;
+  graceMs?: number;
+}): Promise<Worker> {
+  const { controlPlane, workerId, env, say } = input;
+  const sockets = await openTaskSockets();
+  const environments = createPythonEnvironments({ env, say });
+  environments.get([]).catch(() => {}); // made ready now, for whoever comes first; told again to the attempt that needs it
+  const marks = workerId === '' ? {} : { [WORKER_VARIABLE]: workerId };
+  const servers = createForkServers({ environments, socket: sockets.path, env, marks });
+  const wasOutOfMemory = createMemoryWatch();
+  const versions = createVersions(controlPlane);
+  const attempts = new Map<string, RunningAttempt>();
+  const over = new Set<string>();
+  const abandoned = new AbortController();
+  const listeners: (() => void)[] = [];
+
+  function end(attemptId: string): void {
+    attempts.delete(attemptId);
+    over.add(attemptId);
+    if (over.size > REMEMBERED) over.delete(over.values().next().value ?? '');
+    for (const listener of listeners) listener();
+  }
+
+  const beats = setInterval(() => void beat(controlPlane, [...attempts.values()]), HEARTBEAT_MS);
+
+  return {
+    accept(assignment) {
+      const { attempt_id: attemptId } = assignment;
+      if (attempts.has(attemptId) || over.has(attemptId)) return;
+      const attempt = runAttempt({
+        assignment,
+        controlPlane,
+        version: (token) => versions(assignment.version_key, token),
+        servers,
+        sockets,
+        hostname: hostname(),
+        wasOutOfMemory,
+        signal: abandoned.signal,
+        ...(input.graceMs !== undefined && { graceMs: input.graceMs }),
+      });
+      attempts.set(attemptId, attempt);
+      attempt.over
+        .catch((error: unknown) => say(`attempt ${attemptId}: ${(error as Error).stack ?? String(error)}`))
+        .finally(() => end(attemptId));
+    },
+    cancel(attemptIds, reason) {
+      for (const attemptId of attemptIds) attempts.get(attemptId)?.cancel(reason);
+    },
+    stop(reason) {
+      for (const attempt of attempts.values()) attempt.cancel(reason);
+    },
+    abandon: () => abandoned.abort(),
+    get running() {
+      return attempts.size;
+    },
+    onIdle: (listener) => void listeners.push(listener),
+    async close() {
+      clearInterval(beats);
+      await servers.close();
+      sockets.close();
+    },
+  };
+}
+
+/** One call for all. Whatever goes wrong is left to the next one, five seconds later. */
+async function beat(controlPlane: ControlPlane, all: readonly RunningAttempt[]): Promise<void> {
+  const attempts = all.filter((attempt) => attempt.isBeating());
+  if (attempts.length === 0) return;
+  const request = { tokens: attempts.map((attempt) => attempt.token()) };
+  const options = { token: () => '', deadlineMs: HEARTBEAT_DEADLINE_MS };
+  const reply = await controlPlane.once('Heartbeat', request, options).catch(() => undefined);
+  for (const [index, { stop, reason, token }] of (reply?.beats ?? []).entries()) {
+    if (stop) attempts[index]?.cancel(reason);
+    else if (token !== '') attempts[index]?.renew(token);
+  }
+}
+
+/** A version is the same for all its attempts: asked for once. */
+function createVersions(controlPlane: ControlPlane) {
+  const kept = new Map<string, Promise<ReceivedVersion>>();
+  return (key: string, token: () => string): Promise<ReceivedVersion> => {
+    const known = kept.get(key);
+    const wanted = known ?? controlPlane.persist('GetVersion', {}, { token });
+    kept.delete(key);
+    kept.set(key, wanted);
+    if (!known) wanted.catch(() => kept.delete(key));
+    if (kept.size > VERSIONS_KEPT) kept.delete(kept.keys().next().value ?? '');
+    return wanted;
+  };
+}
