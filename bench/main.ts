@@ -23,6 +23,11 @@ const BENCHES: Record<string, Bench> = {
     about: 'one DAG file in a new process, and a workspace of 500 files in a warm one; spec size and memory',
     load: () => import('./compile.ts'),
   },
+  runs: {
+    about:
+      'the scheduler alone, tasks end to end, and both with 3,000,000 finished instances [--runs 3 --only scheduler|tasks|history]',
+    load: () => import('./runs.ts'),
+  },
   timetables: {
     about: 'one step of a cron schedule, in zones with and without clock changes',
     load: () => import('./timetables.ts'),

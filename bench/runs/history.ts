@@ -1,0 +1,144 @@
+/** The same work on an empty database and on one with years of history: latencies must not notice. */
+import pg from 'pg';
+import { median, rounded } from '../figure.ts';
+import type { BenchOptions } from '../figure.ts';
+import { startLiveServer } from './live-server.ts';
+import type { LiveServer } from './live-server.ts';
+import { chainRun, percentile } from './tasks.ts';
+
+const RUNS = 100_000;
+const TASKS = 30;
+const RUNS_PER_STATEMENT = 5_000;
+
+const HISTORY_DAG = `
+from airflow.sdk import DAG
+from airflow.providers.standard.operators.bash import BashOperator
+
+for number in range(20):
+    with DAG(f"history_{number:02}", schedule=None) as dag:
+        for task in range(${TASKS}):
+            BashOperator(task_id=f"t{task:02}", bash_command="true")
+    globals()[dag.dag_id] = dag
+`;
+
+const LISTS = [
+  '/dags?limit=50',
+  '/dags/history_03/dagRuns?limit=100',
+  '/dags/~/dagRuns?limit=100',
+  '/dags/~/dagRuns?state=failed&limit=100',
+  '/dags/~/dagRuns?order_by=-start_date&limit=50',
+  '/dags/history_03/dagRuns?run_type=manual&limit=100',
+  '/dags/~/dagRuns/~/taskInstances?limit=100',
+  '/dags/~/dagRuns/~/taskInstances?state=failed&limit=100',
+  '/dags/~/dagRuns/~/taskInstances?state=running&limit=100',
+  '/dags/~/dagRuns/~/taskInstances?order_by=-start_date&limit=50',
+  '/dags/history_03/dagRuns/~/taskInstances?limit=100',
+  '/dags/history_03/dagRuns/history_5003/taskInstances?limit=100',
+  '/pools?limit=100',
+  '/eventLogs?limit=100',
+];
+
+type Sample = { chain: number; gap: number; lists: Map<string, { p50: number; p99: number }> };
+
+export async function benchHistory(options: BenchOptions, repeats: number): Promise<void> {
+  const server = await startLiveServer();
+  try {
+    await server.addDag('history', HISTORY_DAG);
+    const empty = await measure(server, repeats);
+    options.say(`loading ${RUNS} runs and ${RUNS * TASKS} task instances`);
+    const from = performance.now();
+    await load(server.databaseUrl);
+    options.say(`loaded in ${Math.round((performance.now() - from) / 1_000)} s`);
+    const full = await measure(server, repeats);
+    report(options, { empty, full, repeats });
+  } finally {
+    await server.close();
+  }
+}
+
+async function measure(server: LiveServer, repeats: number): Promise<Sample> {
+  const chains: number[] = [];
+  const gaps: number[] = [];
+  for (let repeat = 0; repeat <= repeats; repeat += 1) {
+    const run = await chainRun(server);
+    if (repeat === 0) continue; // warm
+    chains.push(run.seconds);
+    gaps.push(...run.gaps);
+  }
+  const lists = new Map<string, { p50: number; p99: number }>();
+  for (const path of LISTS) {
+    const times: number[] = [];
+    for (let call = 0; call < 60; call += 1) {
+      const started = performance.now();
+      await server.api('GET', path).catch((error: Error) => {
+        if (!error.message.includes('404')) throw error; // the named run exists only when history was loaded
+      });
+      if (call >= 10) times.push(performance.now() - started);
+    }
+    lists.set(path, { p50: percentile(times, 0.5), p99: percentile(times, 0.99) });
+  }
+  return { chain: median(chains), gap: percentile(gaps, 0.5), lists };
+}
+
+function report(
+  options: BenchOptions,
+  { empty, full, repeats }: { empty: Sample; full: Sample; repeats: number },
+): void {
+  const print = (figure: string, value: number, unit: string): void =>
+    options.print({
+      bench: 'runs',
+      figure,
+      value: rounded(value),
+      unit,
+      runs: repeats,
+      stored_runs: RUNS,
+      stored_instances: RUNS * TASKS,
+    });
+  print('with history: chain of 40, against an empty database', full.chain / empty.chain, 'ratio');
+  print('with history: gap between tasks p50, against an empty database', full.gap / empty.gap, 'ratio');
+  for (const [path, { p50, p99 }] of full.lists) {
+    print(`with history: GET ${path}, p99`, p99, 'ms');
+    print(
+      `with history: GET ${path}, p50 against an empty database`,
+      p50 / (empty.lists.get(path)?.p50 ?? Number.NaN),
+      'ratio',
+    );
+  }
+}
+
+/** Straight into the tables: what the scheduler would have left behind. */
+async function load(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (let first = 0; first < RUNS; first += RUNS_PER_STATEMENT) {
+      await client.query(INSERT_RUNS, [first, first + RUNS_PER_STATEMENT - 1, TASKS]);
+      await client.query(INSERT_INSTANCES, [first, first + RUNS_PER_STATEMENT - 1, TASKS]);
+    }
+    // What autovacuum does in its own time; without it, counting reads the tables instead of their indexes.
+    await client.query('vacuum (analyze) dag_runs');
+    await client.query('vacuum (analyze) task_instances');
+  } finally {
+    await client.end();
+  }
+}
+
+const INSERT_RUNS = `
+  insert into dag_runs (tenant_id, dag_id, run_id, run_type, state, logical_date, data_interval_start, data_interval_end,
+    run_after, queued_at, start_date, end_date, triggered_by, version_number, state_counts)
+  select t.id, 'history_' || lpad((n % 20)::text, 2, '0'), 'history_' || n, 'scheduled',
+    case when n % 50 = 0 then 'failed' else 'success' end,
+    m.at, m.at, m.at, m.at, m.at, m.at, m.at + interval '5 minutes', 'timetable', 1,
+    case when n % 50 = 0 then jsonb_build_object('success', $3::int - 1, 'failed', 1) else jsonb_build_object('success', $3::int) end
+  from tenants t, generate_series($1::int, $2::int) as n,
+    lateral (select timestamptz '2020-01-01' + n * interval '10 minutes' as at) as m`;
+
+const INSERT_INSTANCES = `
+  insert into task_instances (tenant_id, run, task_id, map_index, dag_id, state, try_number, max_tries, attempt_id, operator,
+    pool, pool_slots, priority_weight, queue, upstream, scheduled_at, queued_at, start_date, end_date, hostname, version_number)
+  select r.tenant_id, r.id, 't' || lpad(k::text, 2, '0'), -1, r.dag_id,
+    case when r.state = 'failed' and k = 7 then 'failed' else 'success' end,
+    1, 0, gen_random_uuid(), 'BashOperator', 'default_pool', 1, 1, 'default', '0', r.start_date, r.start_date,
+    r.start_date + k * interval '1 second', r.start_date + (k + 1) * interval '1 second', 'worker', 1
+  from dag_runs r, generate_series(0, $3::int - 1) as k
+  where r.run_id = any(select 'history_' || n from generate_series($1::int, $2::int) as n)`;
