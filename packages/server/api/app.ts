@@ -34,6 +34,7 @@ import { registerTokens } from './tokens.ts';
 import { registerUsers } from './users.ts';
 import { createValidatorCompiler } from './validation.ts';
 import { registerVariables } from './variables.ts';
+import { registerXcoms } from './xcoms.ts';
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
 /** Ids have at most 250 characters; percent-encoded UTF-8 makes up to twelve of one. */
@@ -119,6 +120,7 @@ function registerResources(app: App, services: Services): void {
   registerDagRuns(app, services);
   registerTaskInstances(app, services);
   registerLogs(app, services);
+  registerXcoms(app, services);
   registerTasks(app, services);
   registerImportErrors(app, services);
   registerDagWarnings(app, services);
