@@ -133,6 +133,11 @@ export function principalOf(request: FastifyRequest): Principal {
   return request.maybePrincipal;
 }
 
+/** For what a route shows beside the thing that its own permission is about. */
+export function requirePermission(request: FastifyRequest, permission: Permission): void {
+  if (!principalOf(request).permissions.has(permission)) throw permissionDenied(request, permission);
+}
+
 /** The database as the caller may see it: their tenant and nothing else. */
 export const databaseOf = (request: FastifyRequest, db: Database): TenantDb => db.tenant(principalOf(request).tenantId);
 

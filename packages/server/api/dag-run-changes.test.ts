@@ -6,6 +6,7 @@ import type { InstanceRows } from '../testing/run-rows.ts';
 import { startTestServer } from '../testing/test-server.ts';
 import type { TestServer } from '../testing/test-server.ts';
 
+/** Nothing but the API: what is written here must stay as it is. */
 let server: TestServer;
 let admin: string;
 let db: TenantDb;
@@ -43,7 +44,7 @@ const makeRun = (values: Partial<Parameters<typeof insertRun>[1]> = {}) =>
   });
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ 'scheduler.enabled': 'false' });
   admin = await server.login();
   db = server.db.tenant((await ensureTenant(server.db.shared, 'default')).id);
   await insertDag(db, { dagId: 'dag', taskIds: UNDER_WAY.map((instance) => instance.task_id) });

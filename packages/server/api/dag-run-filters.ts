@@ -54,6 +54,7 @@ export const RunListQuery = Type.Object({
   ...PatternQuery('dag_id'),
   ...PatternQuery('triggering_user_name'),
   ...PatternQuery('partition_key'),
+  consuming_asset_pattern: PatternQuery('consuming_asset').consuming_asset_pattern,
 });
 
 export function filterOfQuery(dagId: string, query: Static<typeof RunListQuery>): RunFilter {
@@ -70,6 +71,7 @@ export function filterOfQuery(dagId: string, query: Static<typeof RunListQuery>)
       prefix: query.triggering_user_name_prefix_pattern,
     }),
     partitionKeys: parsePatterns({ pattern: query.partition_key_pattern, prefix: query.partition_key_prefix_pattern }),
+    consumedAssets: parsePatterns({ pattern: query.consuming_asset_pattern }),
     confContains: query.conf_contains || undefined,
     ranges: rangesOf(query),
   });

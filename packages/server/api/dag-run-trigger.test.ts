@@ -6,6 +6,7 @@ import { compileDags } from '../testing/compiled-dags.ts';
 import { startTestServer } from '../testing/test-server.ts';
 import type { TestServer } from '../testing/test-server.ts';
 
+/** Nothing but the API: what is written here must stay as it is. */
 let server: TestServer;
 let admin: string;
 let db: TenantDb;
@@ -13,7 +14,10 @@ let db: TenantDb;
 type Body = Record<string, unknown>;
 
 beforeAll(async () => {
-  const [started, specs] = await Promise.all([startTestServer(), compileDags(['taskflow.py', 'params.py'])]);
+  const [started, specs] = await Promise.all([
+    startTestServer({ 'scheduler.enabled': 'false' }),
+    compileDags(['taskflow.py', 'params.py']),
+  ]);
   server = started;
   admin = await server.login();
   db = server.db.tenant((await ensureTenant(server.db.shared, 'default')).id);

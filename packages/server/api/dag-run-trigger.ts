@@ -70,7 +70,7 @@ const hasImportErrors = (dagId: string): ApiError =>
     `Dag with dag_id: '${dagId}' has import errors and cannot be triggered: GET /api/v2/importErrors says which`,
   );
 
-function newRunOf(body: Static<typeof DagRunCreate>): Partial<NewRun> {
+export function newRunOf(body: Static<typeof DagRunCreate>): Partial<NewRun> {
   const { dag_run_id: runId, logical_date: logicalDate, conf, note, partition_key: partitionKey } = body;
   if (typeof runId === 'string') refuseBadRunId(runId);
   const dataInterval = intervalOf(body);
@@ -122,7 +122,7 @@ function intervalOf(body: Static<typeof DagRunCreate>): { start: string; end: st
 }
 
 /** What came of it, when a run did; the reason why none did otherwise. */
-function createdRun(result: CreateRunResult, input: NewRun): Extract<CreateRunResult, { kind: 'created' }> {
+export function createdRun(result: CreateRunResult, input: NewRun): Extract<CreateRunResult, { kind: 'created' }> {
   switch (result.kind) {
     case 'created':
       return result;

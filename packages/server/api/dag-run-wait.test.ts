@@ -10,7 +10,7 @@ let admin: string;
 let db: TenantDb;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ 'scheduler.enabled': 'false' });
   admin = await server.login();
   db = server.db.tenant((await ensureTenant(server.db.shared, 'default')).id);
   await insertDag(db, { dagId: 'dag', taskIds: ['a', 'b'] });
@@ -94,7 +94,7 @@ describe('waiting for a run', () => {
   });
 
   it('stops looking when the client has gone, and does not keep the server from stopping', async () => {
-    const other = await startTestServer();
+    const other = await startTestServer({ 'scheduler.enabled': 'false' });
     try {
       const token = await other.login();
       const scope = other.db.tenant((await ensureTenant(other.db.shared, 'default')).id);

@@ -12,10 +12,9 @@ import type { RunKey } from '../db/dag-runs.ts';
 import type { TenantDb } from '../db/database.ts';
 import { isOutage } from '../db/outage.ts';
 import { preferredType } from './accept.ts';
-import { databaseOf, principalOf } from './access.ts';
+import { databaseOf, requirePermission } from './access.ts';
 import { noSuchRun } from './dag-run-bodies.ts';
 import { RUN_TAGS, RunParams } from './dag-run-schemas.ts';
-import { ApiError } from './errors.ts';
 import type { App, Services } from './services.ts';
 
 const NDJSON = 'application/x-ndjson';
@@ -53,9 +52,7 @@ export function registerRunWait(app: App, { db }: Services): void {
     async (request, reply) => {
       const { dag_id: dagId, dag_run_id: runId } = request.params;
       const { interval, result: tasks = [] } = request.query;
-      if (tasks.length > 0 && !principalOf(request).permissions.has('read:xcom')) {
-        throw new ApiError('permission_denied', 'missing permission read:xcom');
-      }
+      if (tasks.length > 0) requirePermission(request, 'read:xcom');
       const scope = databaseOf(request, db);
       const first = await findRunKey(scope, dagId, runId);
       if (!first) throw noSuchRun(request.params);

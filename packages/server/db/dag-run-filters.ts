@@ -21,6 +21,8 @@ export type RunFilter = {
   dagIdPatterns?: readonly TextMatch[];
   triggeringUsers?: readonly TextMatch[];
   partitionKeys?: readonly TextMatch[];
+  /** Name or URI of an asset whose event caused the run. */
+  consumedAssets?: readonly TextMatch[];
   /** Text, or a JSON object, that the conf of a run contains. */
   confContains?: string;
   ranges?: Partial<Record<RangedColumn, Range>>;
@@ -64,6 +66,13 @@ function otherConditions(filter: RunFilter): RawBuilder<boolean>[] {
     ...(filter.dagIdPatterns ?? []).map((match) => matches('r.dag_id', match)),
     ...(filter.triggeringUsers ?? []).map((match) => matches('r.triggering_user_name', match)),
     ...(filter.partitionKeys ?? []).map((match) => matches('r.partition_key', match)),
+    ...(filter.consumedAssets ?? []).map(
+      (match) => sql<boolean>`exists (
+        select from dag_run_asset_events l
+        join asset_events e on e.tenant_id = l.tenant_id and e.id = l.event_id
+        join assets a on a.tenant_id = e.tenant_id and a.id = e.asset_id
+        where l.tenant_id = r.tenant_id and l.run = r.id and (${matches('a.name', match)} or ${matches('a.uri', match)}))`,
+    ),
     ...when(filter.confContains, confCondition),
     ...Object.entries(ranges).flatMap(([column, range]) => rangeConditions(column as RangedColumn, range)),
   ];
