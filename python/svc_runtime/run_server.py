@@ -63,6 +63,7 @@ class Server:
         started = time.perf_counter()
         self.request = request
         os.environ.update({name: str(value) for name, value in (request.get("env") or {}).items()})
+        logs.set_level()
         preload(request["source"].get("text", ""))
         rehearse()
         if self.preload:

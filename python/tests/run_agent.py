@@ -114,6 +114,14 @@ class Agent:
         self.loaded = self.events[0]
         return self
 
+    @classmethod
+    def ready(cls, text: str, **options) -> "Agent":
+        agent = cls(text, **options).__enter__()
+        if agent.loaded["event"] != "ready":
+            agent.close()
+            raise AssertionError(agent.loaded["traceback"] or agent.loaded["error"])
+        return agent
+
     def __exit__(self, *_) -> None:
         self.close()
 

@@ -92,7 +92,7 @@ class Context(unittest.TestCase):
             "script.sh": "echo {{ ds_nodash }} $A\n",
             "more/found.sh": "echo {{ run_id }}\n",
         }
-        cls.agent = Agent(TEXT, files=files).__enter__()
+        cls.agent = Agent.ready(TEXT, files=files)
         cls.addClassCleanup(cls.agent.close)
 
     def value(self, task_id: str, **options):

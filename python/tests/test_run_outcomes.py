@@ -13,7 +13,6 @@ TEXT = """
     from datetime import timedelta
     from airflow.exceptions import AirflowFailException, AirflowSkipException, AirflowException, AirflowSensorTimeout
     from airflow.sdk import DAG, BaseOperator, BaseSensorOperator, BaseNotifier, task
-    from airflow.sdk.bases.hook import BaseHook
     from airflow.providers.standard.operators.bash import BashOperator
     from airflow.providers.standard.sensors.python import PythonSensor
 
@@ -207,7 +206,7 @@ TEXT = """
 class Outcomes(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
-        cls.agent = Agent(TEXT).__enter__()
+        cls.agent = Agent.ready(TEXT)
         cls.addClassCleanup(cls.agent.close)
 
     def heard(self, task_id: str, **options) -> tuple:
@@ -322,7 +321,7 @@ class Outcomes(unittest.TestCase):
 class Stopping(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
-        cls.agent = Agent(TEXT).__enter__()
+        cls.agent = Agent.ready(TEXT)
         cls.addClassCleanup(cls.agent.close)
 
     def test_timeout_cannot_be_swallowed_by_except_exception(self) -> None:
@@ -368,7 +367,7 @@ class Stopping(unittest.TestCase):
 class Callbacks(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
-        cls.agent = Agent(TEXT).__enter__()
+        cls.agent = Agent.ready(TEXT)
         cls.addClassCleanup(cls.agent.close)
 
     def test_callbacks_of_a_run(self) -> None:

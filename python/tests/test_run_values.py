@@ -293,7 +293,7 @@ TEXT = """
 class Between(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
-        cls.agent = Agent(TEXT).__enter__()
+        cls.agent = Agent.ready(TEXT)
         cls.addClassCleanup(cls.agent.close)
 
     def value(self, task_id: str, **options):

@@ -107,11 +107,20 @@ class BaseSensorOperator(BaseOperator):
                     raise AirflowSkipException(message)
                 raise AirflowSensorTimeout(message)
             pause = self._next_pause(tries)
-            if self.reschedule:
-                now = datetime.datetime.now(datetime.timezone.utc)
-                raise AirflowRescheduleException(now + datetime.timedelta(seconds=pause))
+            # A deferrable sensor waits without a slot too; here it is the scheduler that waits for it.
+            if self.reschedule or getattr(self, "deferrable", False):
+                raise AirflowRescheduleException(self._next_moment(context, pause))
             time.sleep(pause)
             tries += 1
+
+    def _next_moment(self, context, pause: float) -> datetime.datetime:
+        """When to look again: after the pause, or exactly when the wait is over if the sensor knows."""
+        known = self.svc_moment(context) if getattr(self, "deferrable", False) else None
+        return known or datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=pause)
+
+    def svc_moment(self, context) -> datetime.datetime | None:
+        """For sensors that wait for a point in time."""
+        return None
 
     def _next_pause(self, tries: int) -> float:
         if not self.exponential_backoff:

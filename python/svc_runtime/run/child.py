@@ -62,6 +62,8 @@ def _run(job: dict, request: dict, dag, channel, stopping) -> Outcome:
     for secret in job.get("masks") or ():
         masks.add(secret, shortest=1)
     os.environ.update({name: str(value) for name, value in (job.get("env") or {}).items()})
+    if logs.LEVEL_SETTING in (job.get("env") or {}):
+        logs.set_level()
     if dag is None:
         from .load_version import LoadFailed, load_version
 

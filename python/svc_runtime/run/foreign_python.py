@@ -6,10 +6,12 @@ contract of the virtualenv and external-python operators.
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import json
 import os
 import pickle
-import subprocess
+import shutil
 import sys
 import tempfile
 import textwrap
@@ -68,19 +70,48 @@ def run_in_interpreter(operator, context):
 
 
 def prepare_virtualenv(operator, folder: str) -> str:
-    target = os.path.join(operator.venv_cache_path or folder, "venv")
-    python = os.path.join(target, "bin", "python")
-    if os.path.exists(python):
-        return python
-    base = f"python{operator.python_version}" if operator.python_version else sys.executable
-    command = [base, "-m", "venv", target]
-    if operator.system_site_packages:
-        command.insert(3, "--system-site-packages")
-    subprocess.run(command, check=True)
+    """The interpreter of an environment with the operator's requirements; kept for the next task if it has a cache."""
     requirements = [line for item in operator.requirements for line in str(item).splitlines() if line.strip()]
+    cache = operator.venv_cache_path
+    if not cache:
+        return _build_virtualenv(operator, requirements, os.path.join(folder, "venv"))
+    wanted = [requirements, operator.python_version, operator.system_site_packages, operator.pip_install_options, sys.version]
+    target = os.path.join(cache, f"venv-{hashlib.sha256(json.dumps(wanted).encode()).hexdigest()[:12]}")
+    python = os.path.join(target, "bin", "python")
+    if not os.path.exists(python):
+        # Built beside its place and moved there: whoever finds it finds a whole one, and two builders do no harm.
+        draft = f"{target}.{os.getpid()}"
+        _build_virtualenv(operator, requirements, draft)
+        try:
+            os.rename(draft, target)
+        except OSError:
+            shutil.rmtree(draft, ignore_errors=True)
+    return python
+
+
+def _build_virtualenv(operator, requirements: list, target: str) -> str:
+    from .commands import run_command
+
+    def step(command: list) -> None:
+        code, last = run_command(operator, command, env=None, cwd=None)
+        if code != 0:
+            raise AirflowException(f"the virtual environment cannot be made: {last or f'exit code {code}'}")
+
+    base = f"python{operator.python_version}" if operator.python_version else sys.executable
+    options = ["--system-site-packages"] if operator.system_site_packages else []
+    # pip takes seconds to unpack, so it comes only where it has something to do.
+    step([base, "-m", "venv", *options, *([] if requirements else ["--without-pip"]), target])
+    python = os.path.join(target, "bin", "python")
     if requirements:
         install = [python, "-m", "pip", "install", "--quiet", *operator.pip_install_options]
-        for index, url in enumerate(operator.index_urls or []):
+        for index, url in enumerate(_index_urls(operator)):
             install += ["--index-url" if index == 0 else "--extra-index-url", url]
-        subprocess.run([*install, *requirements], check=True)
+        step([*install, *requirements])
     return python
+
+
+def _index_urls(operator) -> list:
+    from airflow.providers.standard.hooks.package_index import PackageIndexHook
+
+    named = operator.index_urls_from_connection_ids or []
+    return [*(operator.index_urls or []), *(PackageIndexHook(conn_id).get_connection_url() for conn_id in named)]

@@ -291,10 +291,17 @@ def install() -> None:
     for handler in list(root.handlers):
         root.removeHandler(handler)
     root.addHandler(SinkHandler(sink))
-    wanted = os.environ.get("AIRFLOW__LOGGING__LOGGING_LEVEL", "INFO").upper()
-    root.setLevel(wanted if isinstance(logging.getLevelName(wanted), int) else logging.INFO)
+    set_level()
     sys.stdout = LineWriter(sink, "task.stdout", "info", 1)
     sys.stderr = LineWriter(sink, "task.stderr", "error", 2)
+
+
+LEVEL_SETTING = "AIRFLOW__LOGGING__LOGGING_LEVEL"
+
+
+def set_level() -> None:
+    wanted = os.environ.get(LEVEL_SETTING, "INFO").upper()
+    logging.getLogger().setLevel(wanted if isinstance(logging.getLevelName(wanted), int) else logging.INFO)
 
 
 def end_streams() -> None:

@@ -36,10 +36,12 @@ class Masks:
             return
         if not isinstance(value, str) or value == MASK:
             return
-        found = {value, value.strip(), quote(value, safe=""), json.dumps(value)[1:-1], repr(value)[1:-1]}
-        # Logs are kept line by line, so a key of several lines must be found in each of them.
+        found = {value.strip(), quote(value, safe=""), json.dumps(value)[1:-1], repr(value)[1:-1]}
+        # Logs are kept line by line, so a key of several lines must be found in each of them; not in every brace, though.
         found.update(line.strip() for line in value.splitlines())
-        fresh = {text for text in found if len(text) >= shortest} - self._values
+        fresh = {text for text in found if len(text) >= _SHORTEST} - self._values
+        if len(value) >= shortest:
+            fresh.add(value)
         if fresh:
             self._values |= fresh
             self._pattern = None

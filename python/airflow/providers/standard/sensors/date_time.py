@@ -20,12 +20,17 @@ class DateTimeSensor(BaseSensorOperator):
         else:
             raise TypeError(f"Expected str or datetime.datetime type for target_time. Got {type(target_time)}")
 
+    def svc_moment(self, context):
+        return to_utc(self.target_time)
+
     def poke(self, context):
-        return datetime.datetime.now(datetime.timezone.utc) > to_utc(self.target_time)
+        return datetime.datetime.now(datetime.timezone.utc) > self.svc_moment(context)
 
 
 class DateTimeSensorAsync(DateTimeSensor):
-    """Recorded like the plain sensor; waiting costs no slot because the runner reschedules it."""
+    """Waiting costs no slot: the attempt ends and the scheduler starts another one at the moment."""
+
+    deferrable = True
 
     def __init__(
         self, *, start_from_trigger: bool = False, end_from_trigger: bool = False, trigger_kwargs=None, **kwargs

@@ -25,10 +25,13 @@ class TimeSensor(BaseSensorOperator):
         self.end_from_trigger = end_from_trigger
         self.trigger_kwargs = trigger_kwargs
 
-    def poke(self, context):
+    def svc_moment(self, context):
         from svc_runtime.run.clock import today_at
 
-        return datetime.datetime.now(datetime.timezone.utc) > today_at(self.target_time, self.dag)
+        return today_at(self.target_time, self.dag)
+
+    def poke(self, context):
+        return datetime.datetime.now(datetime.timezone.utc) > self.svc_moment(context)
 
 
 class TimeSensorAsync(TimeSensor):

@@ -16,9 +16,11 @@ class TimeDeltaSensor(BaseSensorOperator):
         self.deferrable = deferrable
         self.end_from_trigger = end_from_trigger
 
+    def svc_moment(self, context):
+        return (context.get("data_interval_end") or context["dag_run"].run_after) + self.delta
+
     def poke(self, context):
-        base = context.get("data_interval_end") or context["dag_run"].run_after
-        return datetime.datetime.now(datetime.timezone.utc) > base + self.delta
+        return datetime.datetime.now(datetime.timezone.utc) > self.svc_moment(context)
 
 
 class TimeDeltaSensorAsync(TimeDeltaSensor):
@@ -33,10 +35,11 @@ class WaitSensor(BaseSensorOperator):
         self.time_to_wait = (
             time_to_wait if isinstance(time_to_wait, datetime.timedelta) else datetime.timedelta(minutes=time_to_wait)
         )
-        self._until = None
+
+    def svc_moment(self, context):
+        """Counted from the first attempt, however often the sensor was rescheduled since."""
+        ti = context["ti"]
+        return (getattr(ti, "svc_first_poke_at", None) or ti.start_date) + self.time_to_wait
 
     def poke(self, context):
-        now = datetime.datetime.now(datetime.timezone.utc)
-        if self._until is None:
-            self._until = (context["ti"].start_date or now) + self.time_to_wait
-        return now > self._until
+        return datetime.datetime.now(datetime.timezone.utc) > self.svc_moment(context)

@@ -1,0 +1,469 @@
+"""Every operator, sensor and decorator of the standard set, run for real."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+import unittest
+
+from . import support  # noqa: F401
+from .run_agent import Agent, Refused
+from svc_runtime.run.xcom_values import decode
+
+UTC = datetime.timezone.utc
+
+OPERATORS = """
+    import datetime, os, sys
+    from airflow.sdk import DAG, Asset, AssetAlias, Metadata, PokeReturnValue, TaskGroup, asset, task
+    from airflow.providers.standard.operators.bash import BashOperator
+    from airflow.providers.standard.operators.datetime import BranchDateTimeOperator
+    from airflow.providers.standard.operators.empty import EmptyOperator
+    from airflow.providers.standard.operators.hitl import HITLOperator
+    from airflow.providers.standard.operators.latest_only import LatestOnlyOperator
+    from airflow.providers.standard.operators.python import (
+        BranchExternalPythonOperator, BranchPythonOperator, BranchPythonVirtualenvOperator, ExternalPythonOperator,
+        PythonOperator, PythonVirtualenvOperator, ShortCircuitOperator)
+    from airflow.providers.standard.operators.smooth import SmoothOperator
+    from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
+    from airflow.providers.standard.operators.weekday import BranchDayOfWeekOperator
+
+    def elsewhere(a, b=1, ds=None):
+        import os, sys
+        print("said elsewhere")
+        return {"sum": a + b, "mark": os.environ.get("MARK"), "ds": ds, "exe": sys.executable}
+
+    def choose():
+        return "left"
+
+    def exits():
+        import sys
+        sys.exit(42)
+
+    out, alias = Asset("out"), AssetAlias("alias")
+
+    with DAG("d", schedule=None):
+        left, right, below = (EmptyOperator(task_id=name) for name in ("left", "right", "below"))
+        [left, right] >> below
+
+        def branch(operator):
+            operator >> [left, right]
+
+        EmptyOperator(task_id="empty")
+        SmoothOperator(task_id="smooth")
+        BashOperator(task_id="bash", bash_command="echo $X-$AIRFLOW_CTX_TASK_ID; exit {{ params.code }}", env={"X": "x"},
+                     output_processor=str.upper)
+        BashOperator(task_id="bash_cwd", bash_command="pwd", cwd="/nowhere/at/all")
+        PythonOperator(task_id="python", python_callable=lambda a, *, b, ds: [a, b, ds], op_args=[1], op_kwargs={"b": 2})
+        branch(BranchPythonOperator(task_id="branch", python_callable=choose))
+        branch(BranchPythonOperator(task_id="branch_nowhere", python_callable=lambda: None))
+        branch(BranchPythonOperator(task_id="branch_both", python_callable=lambda: ["left", "right"]))
+        branch(BranchPythonOperator(task_id="branch_wrong", python_callable=lambda: "bash"))
+        for code, name in ((1, "open"), (0, "shut")):
+            gate = ShortCircuitOperator(task_id=name, python_callable=lambda code=code: code)
+            gate >> EmptyOperator(task_id=f"{name}_next") >> EmptyOperator(task_id=f"{name}_last")
+        branch(BranchDayOfWeekOperator(task_id="weekday", week_day="Wednesday", use_task_logical_date=True,
+                                       follow_task_ids_if_true="left", follow_task_ids_if_false="right"))
+        branch(BranchDateTimeOperator(task_id="datetime", use_task_logical_date=True, follow_task_ids_if_true="left",
+                                      follow_task_ids_if_false="right", target_lower=datetime.time(11), target_upper=None))
+        LatestOnlyOperator(task_id="latest") >> [left, right]
+        ExternalPythonOperator(task_id="external", python=sys.executable, python_callable=elsewhere, op_args=[2],
+                               op_kwargs={"b": 3}, env_vars={"MARK": "m"})
+        ExternalPythonOperator(task_id="external_skip", python=sys.executable, python_callable=exits, skip_on_exit_code=42)
+        ExternalPythonOperator(task_id="external_fail", python=sys.executable, python_callable=exits)
+        branch(BranchExternalPythonOperator(task_id="external_branch", python=sys.executable, python_callable=choose))
+        PythonVirtualenvOperator(task_id="venv", python_callable=elsewhere, op_args=[1], venv_cache_path=os.environ["VENVS"])
+        branch(BranchPythonVirtualenvOperator(task_id="venv_branch", python_callable=choose, venv_cache_path=os.environ["VENVS"]))
+        TriggerDagRunOperator(task_id="trigger", trigger_dag_id="other", conf={"d": "{{ ds }}"}, logical_date="2024-01-02")
+        TriggerDagRunOperator(task_id="trigger_skip", trigger_dag_id="other", skip_when_already_exists=True)
+        TriggerDagRunOperator(task_id="trigger_wait", trigger_dag_id="other", wait_for_completion=True, poke_interval=0.01)
+        HITLOperator(task_id="human", subject="s", options=["a"])
+
+        @task.branch
+        def deco_branch():
+            return "left"
+
+        branch(deco_branch())
+
+        @task.short_circuit
+        def deco_gate():
+            return False
+
+        deco_gate() >> EmptyOperator(task_id="deco_gate_next")
+
+        @task.bash(env={"Y": "{{ ds }}"}, append_env=True)
+        def deco_bash(word):
+            return f"echo {word} $Y"
+
+        deco_bash("hi")
+
+        @task.virtualenv(venv_cache_path=os.environ["VENVS"])
+        def deco_venv(x):
+            return x + 1
+
+        deco_venv(1)
+
+        @task.external_python(python=sys.executable)
+        def deco_external(x):
+            return x + 1
+
+        deco_external(2)
+
+        @task.branch_external_python(python=sys.executable)
+        def deco_external_branch():
+            return "left"
+
+        branch(deco_external_branch())
+
+        @task.branch_virtualenv(venv_cache_path=os.environ["VENVS"])
+        def deco_venv_branch():
+            return "left"
+
+        branch(deco_venv_branch())
+
+        @task.stub
+        def deco_stub(): ...
+
+        deco_stub()
+
+        @task(outlets=[out, alias])
+        def produces(outlet_events):
+            outlet_events[out].extra = {"rows": 3}
+            outlet_events[alias].add(Asset("dynamic", "s3://b/k"), extra={"z": 1})
+
+        @task(outlets=[out])
+        def describes():
+            yield Metadata(out, {"rows": 4})
+            return 1
+
+        @task(inlets=[out], outlets=[out])
+        def reads(inlet_events, triggering_asset_events):
+            newest = inlet_events[out][-1]
+            found = {asset.name: [event.extra for event in events] for asset, events in triggering_asset_events.items()}
+            return [newest.extra, newest.source_dag_id, str(newest.timestamp), found]
+
+        produces(), describes(), reads()
+
+    @asset(schedule=None)
+    def made(self, context):
+        return [self.name, context["run_id"]]
+"""
+
+
+class Operators(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        import tempfile
+
+        venvs = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(venvs.cleanup)
+        cls.agent = Agent.ready(OPERATORS, env={"VENVS": venvs.name})
+        cls.addClassCleanup(cls.agent.close)
+
+    def run_task(self, task_id: str, state: str = "success", **options):
+        attempt = self.agent.run(task_id, **options)
+        self.assertIsNotNone(attempt.result, (attempt.exit, attempt.text(), attempt.streams))
+        self.assertEqual(attempt.result["state"], state, attempt.text())
+        return attempt
+
+    def skips(self, task_id: str, **options) -> list:
+        return self.run_task(task_id, **options).result["skips"]
+
+    def test_simple_ones(self) -> None:
+        self.assertEqual(self.run_task("empty").result["xcoms"], [])
+        self.assertIn("Smooth Operator", self.run_task("smooth").text())
+        self.assertEqual(self.run_task("python").value(), [1, 2, "2024-05-01"])
+
+    def test_bash(self) -> None:
+        self.assertEqual(self.run_task("bash", params={"code": 0}).value(), "X-BASH")
+        self.run_task("bash", "skipped", params={"code": 99})
+        failed = self.run_task("bash", "failed", params={"code": 3}).result["failure"]["text"]
+        self.assertEqual(failed, "AirflowException: Bash command failed. The command returned a non-zero exit code 3.")
+        self.assertIn("Can not find the cwd", self.run_task("bash_cwd", "failed").result["failure"]["text"])
+
+    def test_branches_name_what_to_skip(self) -> None:
+        for task_id in ("branch", "deco_branch", "external_branch", "deco_external_branch", "weekday"):
+            with self.subTest(task_id=task_id):
+                attempt = self.run_task(task_id)
+                self.assertEqual(attempt.result["skips"], ["right"])
+                self.assertEqual(attempt.value("skipmixin_key"), {"followed": ["left"]})
+                self.assertEqual(attempt.requests, [], "branching must not cost a round trip")
+        self.assertEqual(self.skips("datetime"), ["left"])
+        self.assertEqual(self.skips("branch_nowhere"), ["left", "right"])
+        both = self.run_task("branch_both")
+        self.assertEqual((both.result["skips"], both.value()), ([], ["left", "right"]))
+        self.assertIn("Not directly downstream", self.run_task("branch_wrong", "failed").result["failure"]["text"])
+
+    def test_short_circuits(self) -> None:
+        self.assertEqual(self.run_task("open").value(), 1)
+        self.assertEqual(self.skips("shut"), ["shut_last", "shut_next"])
+        self.assertEqual(self.skips("deco_gate"), ["deco_gate_next"])
+
+    def test_latest_only_asks_when_the_next_run_is_due(self) -> None:
+        self.assertEqual(self.skips("latest"), [])  # by hand: always
+        soon = (datetime.datetime.now(UTC) + datetime.timedelta(hours=1)).isoformat()
+        scheduled = {"run_type": "scheduled"}
+        self.assertEqual(self.skips("latest", run=scheduled, answers={"next_run_after": soon}), [])
+        self.assertEqual(self.skips("latest", run=scheduled, answers={"next_run_after": None}), [])
+        late = self.skips("latest", run=scheduled, answers={"next_run_after": "2024-05-02T00:00:00Z"})
+        self.assertEqual(late, ["left", "right"])
+
+    def test_other_interpreters(self) -> None:
+        external = self.run_task("external")
+        self.assertEqual(
+            external.value(), {"sum": 5, "mark": "m", "ds": "2024-05-01", "exe": sys.executable}
+        )
+        self.assertIn("said elsewhere", external.events())
+        self.run_task("external_skip", "skipped")
+        self.assertIn("code 42", self.run_task("external_fail", "failed").result["failure"]["text"])
+        self.assertEqual(self.run_task("deco_external").value(), 3)
+
+    def test_virtual_environments(self) -> None:
+        made = self.run_task("venv").value()
+        self.assertEqual(made["sum"], 2)
+        self.assertNotEqual(made["exe"], sys.executable)
+        self.assertEqual(self.run_task("deco_venv").value(), 2)
+        self.assertEqual(self.skips("venv_branch"), ["right"])
+        self.assertEqual(self.skips("deco_venv_branch"), ["right"])
+
+    def test_triggering_other_dags(self) -> None:
+        attempt = self.run_task("trigger", answers={"trigger_dag_run": {"run_id": "made"}})
+        asked, pushed = attempt.requests
+        self.assertEqual(
+            asked["params"],
+            {
+                "dag_id": "other",
+                "run_id": None,
+                "conf": {"d": "2024-05-01"},
+                "logical_date": "2024-01-02T00:00:00Z",
+                "run_after": asked["params"]["run_after"],
+                "reset_dag_run": False,
+                "fail_when_dag_is_paused": False,
+                "note": None,
+            },
+        )
+        self.assertEqual(pushed["params"], {"key": "trigger_run_id", "value": "made"})
+
+        def exists(**_):
+            raise Refused("a run with this id exists", "conflict")
+
+        self.run_task("trigger_skip", "skipped", answers={"trigger_dag_run": exists})
+        failed = self.run_task("trigger", "failed", answers={"trigger_dag_run": exists})
+        self.assertEqual(
+            failed.result["failure"]["text"], "AirflowException: cannot trigger other: a run with this id exists"
+        )
+
+    def test_waiting_for_a_triggered_run(self) -> None:
+        states = iter(["queued", "running", "success"])
+        answers = {"trigger_dag_run": {"run_id": "r"}, "get_dag_run_state": lambda **_: {"state": next(states)}}
+        self.run_task("trigger_wait", answers=answers)
+        answers["get_dag_run_state"] = "failed"
+        failed = self.run_task("trigger_wait", "failed", answers=answers)
+        self.assertIn("other, run r, is failed", failed.result["failure"]["text"])
+
+    def test_tasks_without_a_body_say_so(self) -> None:
+        self.assertIn("human-in-the-loop", self.run_task("human", "failed").result["failure"]["text"])
+        self.assertIn("no body", self.run_task("deco_stub", "failed").result["failure"]["text"])
+
+    def test_decorated_bash(self) -> None:
+        self.assertEqual(self.run_task("deco_bash").value(), "hi 2024-05-01")
+
+    def test_asset_events_of_outlets_and_aliases(self) -> None:
+        self.assertEqual(
+            self.run_task("produces").result["asset_events"],
+            [
+                {"asset": {"name": "out", "uri": "out"}, "extra": {"rows": 3}, "alias": None},
+                {"asset": {"name": "dynamic", "uri": "s3://b/k"}, "extra": {"z": 1}, "alias": "alias"},
+            ],
+        )
+        described = self.run_task("describes")
+        self.assertEqual((described.value(), described.result["asset_events"][0]["extra"]), (1, {"rows": 4}))
+
+    def test_reading_asset_events(self) -> None:
+        event = {"asset": {"name": "out", "uri": "out"}, "extra": {"n": 1}, "timestamp": "2024-01-01T00:00:00Z"}
+
+        def asset_events(triggering=False, **_):
+            return [event] if triggering else [event, {**event, "extra": {"n": 2}, "source_dag_id": "maker"}]
+
+        attempt = self.run_task("reads", answers={"asset_events": asset_events})
+        self.assertEqual(attempt.value(), [{"n": 2}, "maker", "2024-01-01 00:00:00+00:00", {"out": [{"n": 1}]}])
+
+    def test_an_asset_made_by_a_function(self) -> None:
+        with Agent(OPERATORS, dag_id="made", env={"VENVS": "/tmp"}) as agent:
+            attempt = agent.run("made", dag_id="made", python_dag_id="made")
+            self.assertEqual(attempt.value(), ["made", "manual__1"])
+            self.assertEqual(attempt.result["asset_events"][0]["asset"]["name"], "made")
+
+
+SENSORS = """
+    import asyncio, datetime, os
+    from airflow.sdk import DAG, BaseOperator, PokeReturnValue, task
+    from airflow.triggers.base import BaseTrigger, TriggerEvent
+    from airflow.providers.standard.sensors.bash import BashSensor
+    from airflow.providers.standard.sensors.date_time import DateTimeSensor, DateTimeSensorAsync
+    from airflow.providers.standard.sensors.external_task import ExternalTaskMarker, ExternalTaskSensor
+    from airflow.providers.standard.sensors.filesystem import FileSensor
+    from airflow.providers.standard.sensors.python import PythonSensor
+    from airflow.providers.standard.sensors.time import TimeSensor, TimeSensorAsync
+    from airflow.providers.standard.sensors.time_delta import TimeDeltaSensor, TimeDeltaSensorAsync, WaitSensor
+    from airflow.providers.standard.sensors.weekday import DayOfWeekSensor
+    from airflow.providers.standard.triggers.temporal import TimeDeltaTrigger
+
+    FAST = {"poke_interval": 0.01, "timeout": 5}
+    PAST, FUTURE = "2020-01-01T00:00:00+00:00", "2999-01-01T00:00:00+00:00"
+
+    class Countdown(BaseTrigger):
+        def __init__(self, n):
+            super().__init__(n=n)
+            self.n = n
+
+        async def run(self):
+            await asyncio.sleep(0.001)
+            yield TriggerEvent({"left": self.n})
+
+        async def cleanup(self):
+            print("cleaned", self.n)
+
+    class Never(BaseTrigger):
+        async def run(self):
+            await asyncio.sleep(1000)
+            yield TriggerEvent(1)
+
+    class Broken(BaseTrigger):
+        async def run(self):
+            raise ValueError("trigger broke")
+            yield
+
+    class Defers(BaseOperator):
+        def __init__(self, trigger=None, timeout=None, **kwargs):
+            super().__init__(**kwargs)
+            self.trigger = trigger
+            self.wait = timeout
+
+        def execute(self, context):
+            self.defer(trigger=self.trigger or Countdown(2), method_name="again", kwargs={"seen": []}, timeout=self.wait)
+
+        def again(self, context, event, seen):
+            seen = [*seen, event["left"]]
+            if event["left"]:
+                self.defer(trigger=Countdown(event["left"] - 1), method_name="again", kwargs={"seen": seen})
+            return seen
+
+    with DAG("d", schedule=None):
+        answers = iter([False, PokeReturnValue(True, "v")])
+        PythonSensor(task_id="python", python_callable=lambda: next(answers), **FAST)
+        BashSensor(task_id="bash", bash_command="test -e {{ params.path }}", **FAST)
+        BashSensor(task_id="bash_fails", bash_command="exit 7", retry_exit_code=1, **FAST)
+        DateTimeSensor(task_id="date", target_time="{{ params.at }}", **FAST)
+        DateTimeSensorAsync(task_id="date_async", target_time="{{ params.at }}")
+        TimeSensor(task_id="time", target_time=datetime.time(0), **FAST)
+        TimeSensorAsync(task_id="time_async", target_time=datetime.time(23, 59, 59, 999999))
+        TimeDeltaSensor(task_id="delta", delta=datetime.timedelta(hours=1), **FAST)
+        TimeDeltaSensorAsync(task_id="delta_async", delta=datetime.timedelta(days=100_000))
+        WaitSensor(task_id="wait", time_to_wait=datetime.timedelta(seconds=0.05), **FAST)
+        WaitSensor(task_id="wait_async", time_to_wait=datetime.timedelta(hours=1), deferrable=True)
+        DayOfWeekSensor(task_id="weekday", week_day="Wednesday", use_task_logical_date=True, **FAST)
+        FileSensor(task_id="file", filepath="{{ params.path }}", **FAST)
+        FileSensor(task_id="file_async", filepath="{{ params.path }}", deferrable=True)
+        ExternalTaskSensor(task_id="external", external_dag_id="other", external_task_ids=["a", "b"],
+                           execution_delta=datetime.timedelta(hours=1), failed_states=["failed"], skipped_states=["skipped"],
+                           check_existence=True, mode="reschedule")
+        ExternalTaskSensor(task_id="external_dag", external_dag_id="other", mode="reschedule")
+        ExternalTaskMarker(task_id="marker", external_dag_id="other", external_task_id="x")
+        Defers(task_id="defers")
+        Defers(task_id="defers_too_long", trigger=Never(), timeout=datetime.timedelta(seconds=0.05))
+        Defers(task_id="defers_broken", trigger=Broken())
+
+        @task.sensor(**FAST)
+        def deco():
+            return PokeReturnValue(True, "found")
+
+        deco()
+
+        @task.sensor(mode="reschedule", poke_interval=30)
+        def deco_waits():
+            return False
+
+        deco_waits()
+"""
+
+
+class Sensors(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.agent = Agent.ready(SENSORS)
+        cls.addClassCleanup(cls.agent.close)
+
+    def ends(self, task_id: str, state: str = "success", **options):
+        attempt = self.agent.run(task_id, **options)
+        self.assertEqual(attempt.result["state"], state, attempt.text())
+        return attempt
+
+    def test_those_that_poke(self) -> None:
+        here = {"params": {"path": self.agent.folder + "/agent.sock"}}
+        self.assertEqual(self.ends("python").value(), "v")
+        self.ends("bash", **here)
+        self.ends("bash_fails", "failed")
+        self.ends("date", params={"at": "2020-01-01T00:00:00+00:00"})
+        for task_id in ("time", "delta", "wait", "weekday", "marker"):
+            self.ends(task_id)
+        self.ends("file", params={"path": __file__})
+        self.assertEqual(self.ends("deco").value(), "found")
+
+    def test_those_that_wait_for_a_moment_give_back_their_slot_until_then(self) -> None:
+        moment = self.ends("date_async", "reschedule", params={"at": "2999-01-01T00:00:00+00:00"})
+        self.assertEqual(moment.result["reschedule_at"], "2999-01-01T00:00:00Z")
+        self.ends("date_async", params={"at": "2020-01-01T00:00:00+00:00"})
+        self.assertRegex(self.ends("time_async", "reschedule").result["reschedule_at"], "T23:59:59.999999Z$")
+        self.assertRegex(self.ends("delta_async", "reschedule").result["reschedule_at"], "^22")
+        first = datetime.datetime.now(UTC) - datetime.timedelta(minutes=59)
+        waiting = self.ends("wait_async", "reschedule", first_poke_at=first.isoformat())
+        left = datetime.datetime.fromisoformat(waiting.result["reschedule_at"].replace("Z", "+00:00")) - first
+        self.assertEqual(left, datetime.timedelta(hours=1))
+        self.ends("wait_async", first_poke_at=(first - datetime.timedelta(minutes=2)).isoformat())
+        self.ends("deco_waits", "reschedule")
+        self.ends("file_async", "reschedule", params={"path": "/nowhere"})
+        self.ends("file_async", params={"path": __file__})
+
+    def external(self, task_id: str, state: str, rows: list, **answer):
+        states = [{"run_id": "r", "map_index": -1, "logical_date": "2024-05-01T09:20:30+00:00", **row} for row in rows]
+        reply = {"dag_exists": True, "missing_task_ids": [], "missing_task_group": False, "states": states, **answer}
+        attempt = self.ends(task_id, state, answers={"external_states": reply})
+        return attempt
+
+    def test_states_of_other_dags(self) -> None:
+        done = self.external("external", "success", [{"task_id": "a", "state": "success"}, {"task_id": "b", "state": "success"}])
+        self.assertEqual(
+            done.requests[0]["params"],
+            {
+                "dag_id": "other",
+                "task_ids": ["a", "b"],
+                "task_group_id": None,
+                "logical_dates": ["2024-05-01T09:20:30Z"],
+                "run_ids": None,
+            },
+        )
+        self.external("external", "reschedule", [])
+        self.external("external", "reschedule", [{"task_id": "a", "state": "success"}])
+        self.external("external", "reschedule", [{"task_id": "a", "state": "success"}, {"task_id": "b", "state": "running"}])
+        failed = self.external("external", "failed", [{"task_id": "a", "state": "failed"}])
+        self.assertIn("ExternalTaskFailedError", failed.result["failure"]["text"])
+        self.external("external", "skipped", [{"task_id": "a", "state": "skipped"}])
+        absent = self.external("external", "failed", [], dag_exists=False)
+        self.assertIn("The external DAG other does not exist", absent.result["failure"]["text"])
+        missing = self.external("external", "failed", [], missing_task_ids=["b"])
+        self.assertIn("external task b in DAG other does not exist", missing.result["failure"]["text"])
+        run = {"task_id": None, "state": "success", "logical_date": "2024-05-01T10:20:30Z"}
+        self.external("external_dag", "success", [run])
+        self.external("external_dag", "reschedule", [{**run, "state": "running"}])
+
+    def test_deferred_operators_run_their_triggers_and_resume(self) -> None:
+        attempt = self.ends("defers")
+        self.assertEqual(decode(attempt.value()), [2, 1, 0])
+        self.assertEqual(attempt.events("task.stdout"), ["cleaned 2", "cleaned 1", "cleaned 0"])
+        late = self.ends("defers_too_long", "failed")
+        self.assertIn("TaskDeferralTimeout: Never gave no event", late.result["failure"]["text"])
+        self.assertEqual(self.ends("defers_broken", "failed").result["failure"]["text"], "ValueError: trigger broke")
+
+
+if __name__ == "__main__":
+    unittest.main()
