@@ -11,6 +11,7 @@ import { ALL } from './dag-run-filters.ts';
 import { noSuchDag } from './dags.ts';
 import { ApiError } from './errors.ts';
 import type { App, Services } from './services.ts';
+import { registerTaskInstanceClear } from './task-instance-clear.ts';
 import { instanceBodies } from './task-instance-bodies.ts';
 import { createFactsCache } from './task-instance-facts.ts';
 import type { FactsCache } from './task-instance-facts.ts';
@@ -44,6 +45,7 @@ export function registerTaskInstances(app: App, services: Services): void {
   registerMappedList(app, services, facts);
   registerOne(app, services, facts);
   registerTaskInstanceTries(app, services, facts);
+  registerTaskInstanceClear(app, services, facts);
 }
 
 /** What `~` and names in the path stand for. */
