@@ -88,6 +88,9 @@ export const GroupSpec = Type.Object(
     downstream_group_ids: Ids('groups drawn after it'),
     upstream_task_ids: Ids('tasks drawn before it'),
     downstream_task_ids: Ids('tasks drawn after it'),
+    project_dir: Type.Optional(
+      Type.String({ minLength: 1, description: 'transformation project its tasks run, relative to the DAG directory' }),
+    ),
   },
   closed,
 );

@@ -105,4 +105,26 @@ describe.runIf(CAN_BUILD)('an image', () => {
     const { stderr } = await svc('compile', join(root, 'c'), '-o', join(root, 'out'), '--build');
     expect(stderr).toContain('imports helper.py: add a Dockerfile');
   });
+
+  it('carries the transformation projects its task groups name', async () => {
+    const group = 'with TaskGroup("models", project_dir="warehouse"):\n        EmptyOperator(task_id="run")';
+    const root = workspaceOf({
+      'd/svc.yaml': projectFile('svc-test-d', ''),
+      'd/dag.py': [
+        'from airflow.sdk import DAG, TaskGroup',
+        'from airflow.providers.standard.operators.empty import EmptyOperator',
+        'with DAG("svc-test-d", schedule=None):',
+        `    ${group}`,
+        '',
+      ].join('\n'),
+      'd/warehouse/models/orders.sql': 'select 1\n',
+    });
+    expect((await svc('compile', join(root, 'd'), '-o', join(root, 'out'), '--build')).code).toBe(0);
+    const outside = group.replace('warehouse', '../elsewhere');
+    writeFiles(root, {
+      'd/dag.py': `from airflow.sdk import DAG, TaskGroup\nfrom airflow.providers.standard.operators.empty import EmptyOperator\nwith DAG("svc-test-d", schedule=None):\n    ${outside}\n`,
+    });
+    const refused = await svc('compile', join(root, 'd'), '-o', join(root, 'out'), '--build');
+    expect(refused.stderr).toMatch(/task group.*inside the DAG directory/);
+  });
 });

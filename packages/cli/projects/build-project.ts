@@ -36,7 +36,7 @@ export async function buildProject(
   const built = await buildImage({
     projectDirectory: unit.unit.root,
     project,
-    groupDirectories: [],
+    groupDirectories: projectsOfGroups(unit),
     version: VERSION,
     tagSource: { versionNumber, contentHash: canonicalHash(artifacts.map(({ spec }) => spec)) },
     push: options.push,
@@ -46,6 +46,12 @@ export async function buildProject(
     signal: options.signal,
   });
   return { ...built, warnings: [...built.warnings, ...missingModules(unit)] };
+}
+
+/** Transformation projects that task groups run: their directories go into the image beside the DAG file. */
+function projectsOfGroups({ artifacts }: CompiledProject): string[] {
+  const named = artifacts.flatMap(({ spec }) => spec.groups.flatMap((group) => group.project_dir ?? []));
+  return [...new Set(named)].sort();
 }
 
 /** The generated build file copies the DAG file alone, so what that imports from its project is not there at run time. */

@@ -92,6 +92,7 @@ def _groups(dag, encoder: Encoder) -> list:
                 "downstream_group_ids": sorted(item for item in group.downstream_group_ids if item),
                 "upstream_task_ids": sorted(group.upstream_task_ids),
                 "downstream_task_ids": sorted(group.downstream_task_ids),
+                **({"project_dir": str(group.project_dir)} if group.project_dir else {}),
             }
         )
         for child in group.children.values():
