@@ -1,0 +1,147 @@
+/**
+ * What a diagnosis needs to know of a run. The number of requests does not grow with the run: five short lists that the
+ * control plane filters and counts, then the spec of the versions that failed, and one log tail for each failure shown.
+ */
+import type { TaskState } from '@svc/spec/states.ts';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+import type { DagAnswer, InstanceAnswer, InstancesAnswer, RunAnswer } from '../control-plane/answers.ts';
+import { readLastLines } from '../control-plane/bodies.ts';
+import type { ControlPlane } from '../control-plane/client.ts';
+import { ControlPlaneError } from '../control-plane/failures.ts';
+import { createLimit } from '../control-plane/limit.ts';
+import type { Limit } from '../control-plane/limit.ts';
+import { paths } from '../control-plane/paths.ts';
+import type { RunRef } from '../control-plane/paths.ts';
+import { safeLines } from '../text/untrusted.ts';
+import type { GraphTask } from './blocked.ts';
+import type { ModelTask } from './models.ts';
+import { pickVaried } from './pick.ts';
+import type { Counts } from './summary.ts';
+
+export const MAX_FAILURES = 20;
+/** Of so many failures the varied ones are picked. */
+const MAX_CANDIDATES = 100;
+const MAX_ACTIVE = 20;
+const MAX_WAITING = 5;
+/** More than one only after a part of the run was cleared to a newer version. */
+const MAX_VERSIONS = 3;
+const REQUESTS_AT_ONCE = 6;
+
+const FAILED: readonly TaskState[] = ['failed', 'up_for_retry'];
+const ACTIVE: readonly TaskState[] = ['running', 'queued', 'scheduled', 'restarting', 'deferred', 'up_for_reschedule'];
+
+/** The tail of a log, or why there is none. */
+export type LogTail = { lines: string[]; note: string | null };
+export type SpecTask = GraphTask & ModelTask;
+
+export type RunFacts = {
+  run: RunAnswer;
+  counts: Counts;
+  failures: { instance: InstanceAnswer; log: LogTail }[];
+  /** Every failed task that was looked at, shown or not. */
+  failedTaskIds: string[];
+  /** By version. Null: it could not be read, and why. */
+  graphs: Map<number, { tasks: readonly SpecTask[] } | { note: string }>;
+  waiting: InstanceAnswer[];
+  /** Only of a run that has not started. */
+  dag: DagAnswer | null;
+};
+
+export async function readRun(
+  { controlPlane, heavy }: { controlPlane: ControlPlane; heavy: Limit },
+  ref: RunRef,
+  { logTailLines }: { logTailLines: number },
+): Promise<RunFacts> {
+  const few = createLimit(REQUESTS_AT_ONCE);
+  const list = (query: Record<string, string | number | readonly string[]>): Promise<InstancesAnswer> =>
+    few.run(() => controlPlane.json<InstancesAnswer>(paths.instances(ref), query));
+  const [run, failed, retried, lost, active, waiting, all] = await Promise.all([
+    few.run(() => controlPlane.json<RunAnswer>(paths.run(ref))),
+    list({ state: FAILED, limit: MAX_CANDIDATES, order_by: 'end_date' }),
+    list({ state: ['up_for_retry'], limit: 1 }),
+    list({ state: ['upstream_failed'], limit: 1 }),
+    list({ state: ACTIVE, limit: MAX_ACTIVE }),
+    list({ state: ['none'], limit: MAX_WAITING }),
+    list({ limit: 1 }),
+  ]);
+  const shown = pickVaried(failed.task_instances, MAX_FAILURES);
+  const [graphs, logs, dag] = await Promise.all([
+    readGraphs({ controlPlane, heavy, few }, ref, shown),
+    Promise.all(shown.map((instance) => few.run(() => readTail(controlPlane, ref, { instance, logTailLines })))),
+    run.state === 'queued' ? few.run(() => controlPlane.json<DagAnswer>(paths.dag(ref.dagId))) : null,
+  ]);
+  return {
+    run,
+    counts: {
+      total: all.total_entries,
+      failed: failed.total_entries,
+      up_for_retry: retried.total_entries,
+      upstream_failed: lost.total_entries,
+      active: active.total_entries,
+      waiting: waiting.total_entries,
+    },
+    failures: shown.map((instance, index) => ({ instance, log: logs[index] ?? { lines: [], note: null } })),
+    failedTaskIds: [...new Set(failed.task_instances.map((instance) => instance.task_id))],
+    graphs,
+    waiting: [...active.task_instances, ...waiting.task_instances],
+    dag,
+  };
+}
+
+type Readers = { controlPlane: ControlPlane; heavy: Limit; few: Limit };
+
+/** The graph as it was when the failed attempts ran: a version that was registered since must not change the diagnosis. */
+async function readGraphs(
+  { controlPlane, heavy, few }: Readers,
+  { dagId }: RunRef,
+  failures: readonly InstanceAnswer[],
+): Promise<RunFacts['graphs']> {
+  const versions = [...new Set(failures.flatMap((failure) => failure.dag_version?.version_number ?? []))];
+  const read = async (version: number) => {
+    const query = { version_number: version };
+    const { tasks } = await controlPlane.json<Pick<CompiledSpec, 'tasks'>>(paths.spec(dagId), query);
+    return { tasks: tasks.map(graphPart) }; // the rest of a spec is most of it, and not needed
+  };
+  const graphs = await Promise.all(
+    versions
+      .slice(0, MAX_VERSIONS)
+      .map((version) =>
+        few.run(() => heavy.run(() => orNote(read(version)))).then((graph) => [version, graph] as const),
+      ),
+  );
+  return new Map(graphs);
+}
+
+const graphPart = (task: CompiledSpec['tasks'][number]): SpecTask => ({
+  task_id: task.task_id,
+  upstream_task_ids: task.upstream_task_ids,
+  downstream_task_ids: task.downstream_task_ids,
+  is_setup: task.is_setup,
+  policy: { trigger_rule: task.policy.trigger_rule },
+  operator: { module: task.operator.module, name: task.operator.name },
+  arguments: task.arguments,
+});
+
+async function readTail(
+  controlPlane: ControlPlane,
+  ref: RunRef,
+  { instance, logTailLines }: { instance: InstanceAnswer; logTailLines: number },
+): Promise<LogTail> {
+  const { task_id: taskId, map_index: mapIndex, try_number: tryNumber } = instance;
+  if (tryNumber < 1) return { lines: [], note: 'it never started, so it has no log' };
+  const query = { tail_lines: logTailLines, ...(mapIndex !== -1 && { map_index: mapIndex }) };
+  const path = paths.log({ ...ref, taskId, tryNumber });
+  const lines = await orNote(controlPlane.text(path, query, (response) => readLastLines(response, logTailLines)));
+  if ('note' in lines) return { lines: [], note: `the log could not be read: ${lines.note}` };
+  return { lines: safeLines(lines), note: lines.length === 0 ? 'the log is empty' : null };
+}
+
+/** A part that cannot be had leaves a gap; what is known without it is still worth telling. */
+async function orNote<T extends object>(part: Promise<T>): Promise<T | { note: string }> {
+  try {
+    return await part;
+  } catch (error) {
+    if (error instanceof ControlPlaneError) return { note: error.message };
+    throw error;
+  }
+}

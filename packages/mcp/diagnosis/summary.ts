@@ -1,0 +1,64 @@
+/** A run in one line: states, numbers and ids only, no text that an author could have written. */
+import type { RunState } from '@svc/spec/states.ts';
+
+export type Counts = {
+  total: number;
+  failed: number;
+  /** Of the failed ones: those that will be tried again. */
+  up_for_retry: number;
+  upstream_failed: number;
+  /** Scheduled, queued, running or between two pokes. */
+  active: number;
+  /** Without a state: waiting for others. */
+  waiting: number;
+};
+
+const MAX_NAMED = 5;
+
+export function summaryOf(input: {
+  dagId: string;
+  runId: string;
+  state: RunState;
+  counts: Counts;
+  /** Most important first; mapped ones as `task[3]`. */
+  failedNames: readonly string[];
+  /** Why the first waiting task waits, or the run itself. */
+  waitsFor: string | null;
+}): string {
+  const { dagId, runId, state, counts } = input;
+  const run = `Run ${runId} of ${dagId} `;
+  if (counts.failed > 0) {
+    const lost = counts.upstream_failed > 0 ? `; ${tasks(counts.upstream_failed)} could not run because of it` : '';
+    const retried = counts.up_for_retry > 0 ? ` (${counts.up_for_retry} will be tried again)` : '';
+    return `${run}${STATE_WORDS[state]}: ${counts.failed} of ${tasks(counts.total)} failed${retried}: ${named(input.failedNames, counts.failed)}${lost}.`;
+  }
+  switch (state) {
+    case 'success':
+      return `${run}succeeded: nothing failed in ${tasks(counts.total)}.`;
+    case 'failed':
+      return `${run}has failed although none of its ${tasks(counts.total)} is in the state failed${counts.upstream_failed > 0 ? ` (${counts.upstream_failed} could not run)` : ''}: it was marked as failed, ran into its timeout, or its tasks were cleared.`;
+    case 'queued':
+      return `${run}has not started, so nothing failed. It waits: ${input.waitsFor ?? 'no reason is known'}.`;
+    case 'running':
+      return `${run}is running and nothing failed so far: ${counts.active} of ${tasks(counts.total)} active, ${counts.waiting} waiting${input.waitsFor === null ? '' : `. First reason: ${input.waitsFor}`}.`;
+  }
+}
+
+const STATE_WORDS: Record<RunState, string> = {
+  failed: 'failed',
+  running: 'is running',
+  queued: 'is queued',
+  success: 'succeeded all the same',
+};
+
+const tasks = (count: number): string => `${count} ${count === 1 ? 'task' : 'tasks'}`;
+
+function named(names: readonly string[], total: number): string {
+  const shown = names.slice(0, MAX_NAMED);
+  const rest = total - shown.length;
+  return rest > 0 ? `${shown.join(', ')} and ${rest} more` : shown.join(', ');
+}
+
+/** `task`, or `task[3]` for the fourth instance of a mapped one. */
+export const nameOf = ({ task_id: taskId, map_index: mapIndex }: { task_id: string; map_index: number }): string =>
+  mapIndex >= 0 ? `${taskId}[${mapIndex}]` : taskId;

@@ -1,0 +1,26 @@
+/** Lines for the operator, on standard error: standard output belongs to the protocol. Tokens never get here. */
+import { safeText } from './text/untrusted.ts';
+
+export type Log = {
+  info(message: string, facts?: Facts): void;
+  warn(message: string, facts?: Facts): void;
+  error(message: string, facts?: Facts): void;
+};
+
+type Facts = Record<string, string | number | boolean | null | undefined>;
+
+export function createLog(write: (line: string) => void): Log {
+  const at =
+    (level: string) =>
+    (message: string, facts: Facts = {}) => {
+      const cleaned = Object.entries(facts).flatMap(([name, value]) => {
+        if (value === undefined) return [];
+        // Ids and names come from clients; a line break in one must not begin a line of its own.
+        return [[name, typeof value === 'string' ? safeText(value, 500) : value]];
+      });
+      write(
+        `${JSON.stringify({ time: new Date().toISOString(), level, msg: message, ...Object.fromEntries(cleaned) })}\n`,
+      );
+    };
+  return { info: at('info'), warn: at('warn'), error: at('error') };
+}

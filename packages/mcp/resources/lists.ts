@@ -1,0 +1,64 @@
+/** dag://list and task://instances: all entries of a list, page by page, a few pages at a time. */
+import type { DagAnswer, InstanceAnswer } from '../control-plane/answers.ts';
+import type { ControlPlane } from '../control-plane/client.ts';
+import { createLimit } from '../control-plane/limit.ts';
+import { paths } from '../control-plane/paths.ts';
+import type { RunRef } from '../control-plane/paths.ts';
+import { MAX_RESOURCE_LENGTH } from '../text/caps.ts';
+import { safeText } from '../text/untrusted.ts';
+import { compactDag } from '../tools/list-dags.ts';
+
+const PAGE = 1_000;
+const MAX_ENTRIES = 10_000;
+const PAGES_AT_ONCE = 3;
+
+type Listed = { total: number; is_complete: boolean };
+
+async function readAll<T>(
+  controlPlane: ControlPlane,
+  { path, name }: { path: string; name: string },
+): Promise<{ entries: T[]; total: number }> {
+  const page = (offset: number) =>
+    controlPlane.json<Record<string, unknown>>(path, { limit: PAGE, ...(offset > 0 && { offset }) });
+  const entriesOf = (answer: Record<string, unknown>): T[] => answer[name] as T[];
+  const first = await page(0);
+  const total = Number(first['total_entries']);
+  const few = createLimit(PAGES_AT_ONCE);
+  const offsets: number[] = [];
+  for (let offset = PAGE; offset < Math.min(total, MAX_ENTRIES); offset += PAGE) offsets.push(offset);
+  const rest = await Promise.all(offsets.map((offset) => few.run(() => page(offset))));
+  return { entries: [first, ...rest].flatMap(entriesOf), total };
+}
+
+/** As many as fit into a resource. */
+function fitting<T>(entries: readonly T[], total: number): { shown: T[] } & Listed {
+  let left = MAX_RESOURCE_LENGTH;
+  const end = entries.findIndex((entry) => (left -= JSON.stringify(entry).length + 1) < 0);
+  const shown = end === -1 ? [...entries] : entries.slice(0, end);
+  return { shown, total, is_complete: shown.length >= total };
+}
+
+export async function dagList(controlPlane: ControlPlane) {
+  const { entries, total } = await readAll<DagAnswer>(controlPlane, { path: paths.dags, name: 'dags' });
+  const { shown, ...listed } = fitting(entries.map(compactDag), total);
+  return { dags: shown, ...listed };
+}
+
+export async function instanceList(controlPlane: ControlPlane, ref: RunRef) {
+  const { entries, total } = await readAll<InstanceAnswer>(controlPlane, {
+    path: paths.instances(ref),
+    name: 'task_instances',
+  });
+  const { shown, ...listed } = fitting(entries.map(compactInstance), total);
+  return { dag_id: ref.dagId, run_id: ref.runId, task_instances: shown, ...listed };
+}
+
+const compactInstance = (instance: InstanceAnswer) => ({
+  task_id: safeText(instance.task_id),
+  ...(instance.map_index >= 0 && { map_index: instance.map_index }),
+  state: instance.state,
+  try_number: instance.try_number,
+  duration_seconds: instance.duration,
+  ...(instance.failure_reason !== null && { failure_reason: safeText(instance.failure_reason, 200) }),
+  ...(instance.wait_reason !== null && { wait_reason: safeText(instance.wait_reason, 200) }),
+});

@@ -1,0 +1,41 @@
+/** log://task and dag://source: text of others, cleaned and capped. */
+import { readBeginning, readLastLines } from '../control-plane/bodies.ts';
+import type { ControlPlane } from '../control-plane/client.ts';
+import { paths } from '../control-plane/paths.ts';
+import type { TryRef } from '../control-plane/paths.ts';
+import { MAX_LOG_LINES, MAX_SOURCE_BYTES, capBytes, capText } from '../text/caps.ts';
+import { redactLines } from '../text/redact.ts';
+import { sanitizeLines } from '../text/sanitize.ts';
+import { safeLines } from '../text/untrusted.ts';
+
+export type TextResource = { head: string; what: string; lines: string[] };
+
+/** Characters that are removed leave room for others: more is read than is shown. */
+const MAX_RAW_SOURCE_LENGTH = 4 * MAX_SOURCE_BYTES;
+
+export async function logTail(controlPlane: ControlPlane, ref: TryRef): Promise<TextResource> {
+  const lines = await controlPlane.text(paths.log(ref), { tail_lines: MAX_LOG_LINES }, (response) =>
+    readLastLines(response, MAX_LOG_LINES),
+  );
+  const which = `try ${ref.tryNumber} of ${ref.taskId} in run ${ref.runId} of ${ref.dagId}`;
+  const head =
+    lines.length === 0
+      ? `The log of ${which} is empty.`
+      : `The last ${lines.length} lines (at most ${MAX_LOG_LINES}) of the log of ${which}. search_logs finds earlier ones.`;
+  return { head, what: 'log', lines: safeLines(lines) };
+}
+
+export async function dagSource(controlPlane: ControlPlane, dagId: string): Promise<TextResource> {
+  const raw = await controlPlane.text(paths.source(dagId), {}, (response) =>
+    readBeginning(response, MAX_RAW_SOURCE_LENGTH),
+  );
+  const clean = redactLines(sanitizeLines(raw.text), 'source')
+    .map((line) => capText(line))
+    .join('\n');
+  const { text, isCut } = capBytes(clean, MAX_SOURCE_BYTES);
+  const head =
+    isCut || raw.isCut
+      ? `The source of ${dagId}, its first ${MAX_SOURCE_BYTES / 1024} KiB; the rest is cut.`
+      : `The source of ${dagId}.`;
+  return { head, what: 'source', lines: text.replace(/\n$/, '').split('\n') };
+}

@@ -1,0 +1,37 @@
+/** Ids from the URI of a resource: decoded and checked, or refused with what is allowed. */
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { Variables } from '@modelcontextprotocol/server';
+import { isSafeDagId, isSafeRunId, isSafeTaskId } from '../control-plane/paths.ts';
+import type { RunRef, TryRef } from '../control-plane/paths.ts';
+import { safeText } from '../text/untrusted.ts';
+import { MAX_INT } from '../tools/inputs.ts';
+
+/** The client's mistake: trying again with the same URI does not help. */
+export const invalid = (message: string): ProtocolError => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+
+function part(variables: Variables, name: string, isValid: (id: string) => boolean): string {
+  const value = variables[name];
+  try {
+    const id = decodeURIComponent(typeof value === 'string' ? value : '');
+    if (isValid(id)) return id;
+  } catch {
+    // not percent-encoded as it should be: refused below
+  }
+  throw invalid(
+    `${name} in the URI is not an id: ${JSON.stringify(safeText(String(value), 100))}. Use the id as list_dags or diagnose_run shows it, percent-encoded where it has characters that a URI may not have`,
+  );
+}
+
+export const dagIdOf = (variables: Variables): string => part(variables, 'dag_id', isSafeDagId);
+
+export const runRefOf = (variables: Variables): RunRef => ({
+  dagId: dagIdOf(variables),
+  runId: part(variables, 'run_id', isSafeRunId),
+});
+
+export function tryRefOf(variables: Variables): TryRef {
+  const tryNumber = Number(
+    part(variables, 'try_number', (text) => /^[1-9]\d{0,9}$/.test(text) && Number(text) <= MAX_INT),
+  );
+  return { ...runRefOf(variables), taskId: part(variables, 'task_id', isSafeTaskId), tryNumber };
+}

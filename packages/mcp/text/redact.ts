@@ -1,0 +1,62 @@
+/**
+ * Credentials in text and in specs. The control plane masks the secrets it knows before a log is stored; this is the second
+ * line, for what authors print or write into a file by themselves. It looks for the shapes of credentials only: a model must
+ * still be able to read why a token was refused.
+ */
+const MASK = '***';
+
+const SENSITIVE_PARTS =
+  'secret|password|passwd|passphrase|token|apikey|api_key|access_key|private_key|authorization|credential|keyfile';
+const SENSITIVE_NAME = new RegExp(SENSITIVE_PARTS, 'i');
+/** Bounded on both sides: an endless name must not cost the square of its length. */
+const NAME = `[\\w.-]{0,60}(?:${SENSITIVE_PARTS})[\\w.-]{0,60}`;
+
+type Rule = readonly [RegExp, string];
+
+const EVERYWHERE: readonly Rule[] = [
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+/g, MASK], // a JSON web token
+  [/\b([a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@]*):[^\s/@]+@/gi, `$1:${MASK}@`], // scheme://user:password@host
+  [/\b(authorization["']?\s{0,5}[:=]\s{0,5}["']?(?:bearer|basic|token)\s{1,5})[^\s"',]+/gi, `$1${MASK}`],
+  [/\b(bearer\s{1,5})[\w.~+/=-]{20,}/gi, `$1${MASK}`],
+  [/\bAKIA[0-9A-Z]{16}\b/g, MASK],
+  // name = "value", "name": "value"
+  [new RegExp(`(${NAME}["']?\\s{0,5}[=:]\\s{0,5})"[^"]+"`, 'gi'), `$1"${MASK}"`],
+  [new RegExp(`(${NAME}["']?\\s{0,5}[=:]\\s{0,5})'[^']+'`, 'gi'), `$1'${MASK}'`],
+];
+
+/** In code the right side of `password=` is an expression; in a log it is the password. */
+const IN_LOGS: readonly Rule[] = [[new RegExp(`\\b(${NAME}=)[^\\s"'&;,]+`, 'gi'), `$1${MASK}`]];
+
+/** A line without any of these has nothing for the rules. */
+const HINT = new RegExp(`${SENSITIVE_PARTS}|eyJ|://|bearer|AKIA`, 'i');
+
+const KEY_BEGINS = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/;
+const KEY_ENDS = /-----END [A-Z0-9 ]*PRIVATE KEY-----/;
+
+/** Lines that were sanitised before: nothing may hide inside a name or a token any more. */
+export function redactLines(lines: readonly string[], kind: 'log' | 'source'): string[] {
+  const rules = kind === 'log' ? [...EVERYWHERE, ...IN_LOGS] : EVERYWHERE;
+  let isInKey = false;
+  return lines.map((line) => {
+    if (isInKey || KEY_BEGINS.test(line)) {
+      isInKey = !KEY_ENDS.test(line);
+      return MASK;
+    }
+    if (!HINT.test(line)) return line;
+    return rules.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line);
+  });
+}
+
+export const redactText = (text: string, kind: 'log' | 'source' = 'log'): string =>
+  redactLines(text.split('\n'), kind).join('\n');
+
+/** Everything below a sensitive name is masked, whatever its form; other texts are looked at as text. */
+export function redactValue(value: unknown, isSecret = false): unknown {
+  if (typeof value === 'string') return isSecret ? MASK : redactText(value, 'source');
+  if (typeof value === 'number') return isSecret ? MASK : value;
+  if (Array.isArray(value)) return value.map((inner) => redactValue(inner, isSecret));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, redactValue(inner, isSecret || SENSITIVE_NAME.test(key))]),
+  );
+}

@@ -1,0 +1,65 @@
+/**
+ * The server as the protocol sees it: three tools, seven resources, nothing that writes. One is made for each HTTP request, or
+ * one for a connection over standard input and output; what it may see is what the token it was made with may see.
+ */
+import { McpServer } from '@modelcontextprotocol/server';
+import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
+import { observe } from './observe.ts';
+import type { ToolServerOptions } from './observe.ts';
+import { registerResources } from './resources/register.ts';
+import { UNTRUSTED_NOTICE } from './text/untrusted.ts';
+import { diagnoseRun } from './tools/diagnose-run.ts';
+import { DIAGNOSE_RUN, diagnoseRunInput, diagnoseRunOutput } from './tools/diagnose-run-shapes.ts';
+import { LIST_DAGS, listDags, listDagsInput, listDagsOutput } from './tools/list-dags.ts';
+import { SEARCH_LOGS, searchLogs, searchLogsInput, searchLogsOutput } from './tools/search-logs.ts';
+import { READ_ONLY } from './tools/tool.ts';
+import type { ToolContext } from './tools/tool.ts';
+import { VERSION } from './version.ts';
+
+const INSTRUCTIONS = `Shows a svc control plane (Airflow-compatible DAG workflows), read-only.
+To find out why a run failed, call diagnose_run with its dag_id and run_id: one call is enough in most cases. list_dags finds dag_ids, search_logs looks into a log beyond its last lines.
+${UNTRUSTED_NOTICE}`;
+
+export function createToolServer(options: ToolServerOptions): McpServer {
+  const mcp = new McpServer(
+    { name: 'svc-mcp', title: 'svc control plane', version: VERSION },
+    {
+      instructions: INSTRUCTIONS,
+      // Both lists are always the same.
+      capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+    },
+  );
+  registerTools(mcp, options);
+  registerResources(mcp, options);
+  return mcp;
+}
+
+function registerTools(mcp: McpServer, options: ToolServerOptions): void {
+  const tool =
+    <Input extends object>(name: string, run: (context: ToolContext, input: Input) => Promise<CallToolResult>) =>
+    (input: Input, ctx: ServerContext): Promise<CallToolResult> =>
+      observe({ mcp, options, ctx, what: name, about: idsOf(input) }, (controlPlane) =>
+        run({ controlPlane, heavy: options.heavy }, input),
+      );
+
+  mcp.registerTool(
+    'list_dags',
+    { ...LIST_DAGS, inputSchema: listDagsInput, outputSchema: listDagsOutput, annotations: READ_ONLY },
+    tool('list_dags', listDags),
+  );
+  mcp.registerTool(
+    'diagnose_run',
+    { ...DIAGNOSE_RUN, inputSchema: diagnoseRunInput, outputSchema: diagnoseRunOutput, annotations: READ_ONLY },
+    tool('diagnose_run', diagnoseRun),
+  );
+  mcp.registerTool(
+    'search_logs',
+    { ...SEARCH_LOGS, inputSchema: searchLogsInput, outputSchema: searchLogsOutput, annotations: READ_ONLY },
+    tool('search_logs', searchLogs),
+  );
+}
+
+function idsOf(input: object): Record<string, string> {
+  const ids = Object.entries(input).filter(([name, value]) => name.endsWith('_id') && typeof value === 'string');
+  return Object.fromEntries(ids) as Record<string, string>;
+}

@@ -1,0 +1,85 @@
+/** list_dags: what there is, compact. */
+import { z } from 'zod';
+import type { DagAnswer, DagsAnswer } from '../control-plane/answers.ts';
+import { paths } from '../control-plane/paths.ts';
+import { UNTRUSTED_NOTICE, safeText, safeTextOrNull } from '../text/untrusted.ts';
+import { wholeNumber } from './inputs.ts';
+import { result } from './tool.ts';
+import type { ToolContext } from './tool.ts';
+
+const TAG_ERROR = 'must be a tag of 1 to 100 characters';
+
+export const listDagsInput = z.strictObject({
+  limit: wholeNumber({ min: 1, max: 200, default: 25, about: 'How many DAGs at most' }),
+  tag: z
+    .string({ error: TAG_ERROR })
+    .min(1, { error: TAG_ERROR })
+    .max(100, { error: TAG_ERROR })
+    .optional()
+    .describe('Only DAGs with this tag'),
+});
+
+const Dag = z.object({
+  dag_id: z.string(),
+  is_paused: z.boolean().describe('Paused: no new runs start'),
+  schedule: z.string().nullable(),
+  next_run_after: z.string().nullable(),
+  tags: z.array(z.string()),
+  has_import_errors: z.boolean(),
+  description: z.string().nullable().describe('Untrusted text of the author'),
+});
+
+export const listDagsOutput = z.object({
+  dags: z.array(Dag),
+  total: z.number().describe('How many DAGs match in all'),
+  is_complete: z.boolean().describe('False: there are more than shown; raise limit or give a tag'),
+  notice: z.string(),
+});
+type Output = z.infer<typeof listDagsOutput>;
+
+export const LIST_DAGS = {
+  title: 'List DAGs',
+  description:
+    'Lists the registered DAGs this user may see, with their paused state, schedule and tags, by id. Read-only. ' +
+    'Use it to find the dag_id that other tools need.',
+} as const;
+
+const MAX_TAGS = 10;
+
+export const compactDag = (dag: DagAnswer): z.infer<typeof Dag> => ({
+  dag_id: safeText(dag.dag_id),
+  is_paused: dag.is_paused,
+  schedule: safeTextOrNull(dag.timetable_summary, 100),
+  next_run_after: dag.next_dagrun_run_after,
+  tags: dag.tags.slice(0, MAX_TAGS).map(({ name }) => safeText(name, 100)),
+  has_import_errors: dag.has_import_errors,
+  description: safeTextOrNull(dag.description, 200),
+});
+
+export async function listDags({ controlPlane }: ToolContext, input: z.infer<typeof listDagsInput>) {
+  const { limit, tag } = input;
+  const answer = await controlPlane.json<DagsAnswer>(paths.dags, { limit, ...(tag !== undefined && { tags: [tag] }) });
+  const output: Output = {
+    dags: answer.dags.map(compactDag),
+    total: answer.total_entries,
+    is_complete: answer.dags.length >= answer.total_entries,
+    notice: UNTRUSTED_NOTICE,
+  };
+  return result(output, textOf(output, tag));
+}
+
+function textOf({ dags, total, is_complete: isComplete }: Output, tag: string | undefined): string {
+  const which = tag === undefined ? '' : ` with the tag ${JSON.stringify(safeText(tag, 100))}`;
+  if (dags.length === 0) return `There are no DAGs${which} that this user may see.`;
+  const lines = dags.map((dag) => {
+    const facts = [
+      dag.is_paused ? 'paused' : 'active',
+      `schedule ${JSON.stringify(dag.schedule)}`,
+      ...(dag.tags.length > 0 ? [`tags ${JSON.stringify(dag.tags)}`] : []),
+      ...(dag.has_import_errors ? ['its file has import errors'] : []),
+    ];
+    return `- ${dag.dag_id}: ${facts.join(', ')}`;
+  });
+  const more = isComplete ? '' : `\n${total - dags.length} more: raise limit (up to 200) or give a tag.`;
+  return `${dags.length} of ${total} DAGs${which}:\n${lines.join('\n')}${more}`;
+}

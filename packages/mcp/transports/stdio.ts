@@ -1,0 +1,89 @@
+/**
+ * Standard input and output. Only protocol goes to standard output: whatever else in the process means to print there is sent
+ * to standard error.
+ */
+import { Console } from 'node:console';
+import { PassThrough } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import { isJSONRPCRequest } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage, McpServer, Transport } from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { Log } from '../log.ts';
+
+/** How long answers that are under way may take after the input has ended. */
+const DRAIN_MS = 30_000;
+
+export type StdioStreams = { stdin: Readable; stdout: Writable; stderr: Writable };
+
+/** Resolves when the client has gone and everything it asked for is answered. */
+export async function serveOverStdio(input: {
+  streams: StdioStreams;
+  createServer: () => McpServer;
+  log: Log;
+}): Promise<void> {
+  const { streams, createServer, log } = input;
+  globalThis.console = new Console(streams.stderr, streams.stderr);
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const transport = new DrainingStdioTransport(streams, resolve);
+  serveStdio(createServer, { transport, onerror: (error) => log.warn('protocol', { error: error.message }) });
+  await closed;
+}
+
+/**
+ * The SDK drops what is under way when the input ends. A client that pipes its requests in (`svc-mcp < requests`) ends the
+ * input at once and still wants the answers: the end is passed on when the last one is written.
+ */
+class DrainingStdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #inner: StdioServerTransport;
+  readonly #open = new Set<string | number>();
+  readonly #input = new PassThrough();
+  readonly #onClosed: () => void;
+  #hasEnded = false;
+
+  constructor({ stdin, stdout }: StdioStreams, onClosed: () => void) {
+    this.#onClosed = onClosed;
+    this.#inner = new StdioServerTransport(this.#input, stdout);
+    stdin.pipe(this.#input, { end: false });
+    const ended = (): void => {
+      if (this.#hasEnded) return;
+      this.#hasEnded = true;
+      setTimeout(() => this.#input.end(), DRAIN_MS).unref();
+      this.#endWhenIdle();
+    };
+    stdin.on('end', ended).on('close', ended).on('error', ended);
+  }
+
+  async start(): Promise<void> {
+    Object.assign(this.#inner, {
+      onmessage: (message: JSONRPCMessage) => {
+        if (isJSONRPCRequest(message)) this.#open.add(message.id);
+        this.onmessage?.(message);
+      },
+      onerror: (error: Error) => this.onerror?.(error),
+      onclose: () => {
+        this.onclose?.();
+        this.#onClosed();
+      },
+    });
+    await this.#inner.start();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    await this.#inner.send(message);
+    if (!('method' in message) && message.id !== undefined) this.#open.delete(message.id);
+    if (this.#hasEnded) this.#endWhenIdle();
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  #endWhenIdle(): void {
+    // What has arrived and is not parsed yet may hold more requests.
+    if (this.#input.readableLength + this.#input.writableLength > 0) setImmediate(() => this.#endWhenIdle());
+    else if (this.#open.size === 0) this.#input.end();
+  }
+}
