@@ -2,6 +2,9 @@
  * One of everything in a tenant, for tests that are generated from the API document. An operation with a new path parameter
  * needs a value here: make the object, and return its id under the name of the parameter.
  */
+import { createDiskLogStore } from '../logs/disk-store.ts';
+import type { LogPlace } from '../logs/place.ts';
+import { createXcomStore } from '../xcom/store.ts';
 import { insertRun } from './run-rows.ts';
 import { sampleDag } from './sample-dag.ts';
 import { ADMIN_EMAIL, TEST_PASSWORD } from './test-server.ts';
@@ -27,23 +30,26 @@ export async function fillTenant(server: TestServer, token: string, name: string
   await create('/api/v2/connections', { connection_id: connectionId, conn_type: 'http', host: marker });
   const variableKey = `variable-${name}/part`; // a slash, because keys may have some
   await create('/api/v2/variables', { key: variableKey, value: marker });
-  const poolName = `pool-${name}`;
+  const poolName = `pool-${name}-${crypto.randomUUID()}`;
   await create('/api/v2/pools', { name: poolName, slots: 3, description: marker });
   const dagId = `dag-${name}`;
   const taskId = 'task';
-  const spec = sampleDag({ dagId, taskId, text: marker });
+  const spec = withAssets(sampleDag({ dagId, taskId, text: marker }), name);
   const version = await create(`/api/v2/dags/${dagId}/dagVersions`, { spec });
+  const assets = await fillAssets(server, token, { dagId, name });
   // Straight into the tables, because it must be over: an operation that waits for its end has nothing to wait for.
   const runId = `run:${crypto.randomUUID()}+~`; // with characters that are special in paths and queries
-  await insertRun(server.db.tenant(tenantOf(token)), {
+  const run = await insertRun(server.db.tenant(tenantOf(token)), {
     dagId,
     runId,
     state: 'success',
     note: marker,
     start_date: '2026-01-02T03:04:05Z',
     end_date: '2026-01-02T03:04:06Z',
-    instances: [{ task_id: taskId, note: marker }],
+    instances: [{ task_id: taskId, pool: poolName, note: marker }],
   });
+  const place = { tenantId: tenantOf(token), dagId, runId, taskId, mapIndex: -1, tryNumber: 1 };
+  await fillTry(server, { place, run, key: variableKey, marker });
   const importError = await create('/api/v2/importErrors', {
     filename: `${marker}.py`,
     bundle_name: 'dags',
@@ -61,12 +67,17 @@ export async function fillTenant(server: TestServer, token: string, name: string
       variable_key: variableKey,
       key: variableKey,
       pool_name: poolName,
+      pool: poolName,
       dag_id: dagId,
       dag_id_pattern: dagId,
       dag_run_id: runId,
       task_id: taskId,
+      map_index: place.mapIndex,
+      try_number: place.tryNumber,
+      xcom_key: variableKey,
       version_number: version['version_number'],
-      spec: sampleDag({ dagId, taskId, text: 'another text' }),
+      spec: withAssets(sampleDag({ dagId, taskId, text: 'another text' }), name),
+      ...assets,
       import_error_id: importError['import_error_id'],
       event_log_id: entries[0]?.event_log_id,
       ...OTHER_VALUES,
@@ -74,8 +85,60 @@ export async function fillTenant(server: TestServer, token: string, name: string
       get email() {
         return `${crypto.randomUUID()}@example.com`;
       },
+      get name() {
+        return crypto.randomUUID(); // a pool as well
+      },
     },
   };
+}
+
+/** The same DAG with a schedule of time and assets, and with a task that writes one of them. */
+function withAssets(spec: object, name: string): object {
+  const { tasks } = spec as { tasks: object[] };
+  const asset = { type: 'asset', name: `asset-${name}`, uri: `x://asset-${name}` };
+  const other = { type: 'asset_alias', name: `alias-${name}` };
+  const timetable = { type: 'cron_trigger', expression: '0 0 * * *', timezone: 'UTC' };
+  const schedule = { type: 'asset_or_time', timetable, assets: { type: 'asset_all', objects: [asset, other] } };
+  return { ...spec, schedule, tasks: tasks.map((task) => ({ ...task, outlets: [asset] })) };
+}
+
+/** Ids of the DAG's asset and alias, with an event that waits for the DAG to run. */
+async function fillAssets(
+  server: TestServer,
+  token: string,
+  { dagId, name }: { dagId: string; name: string },
+): Promise<Record<string, unknown>> {
+  const db = server.db.tenant(tenantOf(token));
+  const asset = await db
+    .selectFrom('assets')
+    .select('id')
+    .where('name', '=', `asset-${name}`)
+    .executeTakeFirstOrThrow();
+  const alias = await db
+    .selectFrom('asset_aliases')
+    .select('id')
+    .where('name', '=', `alias-${name}`)
+    .executeTakeFirstOrThrow();
+  const event = await db
+    .insertInto('asset_events')
+    .values({ asset_id: asset.id })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await db.insertInto('asset_queue').values({ dag_id: dagId, event_id: event.id, asset_id: asset.id }).execute();
+  return { asset_id: asset.id, asset_alias_id: alias.id };
+}
+
+/** What a task leaves behind: a line in its log, a value for other tasks. */
+async function fillTry(
+  server: TestServer,
+  { place, run, key, marker }: { place: LogPlace; run: number; key: string; marker: string },
+): Promise<void> {
+  const logs = createDiskLogStore({ dir: server.config.logs.dir });
+  await logs.append(place, 0, Buffer.from(`${JSON.stringify({ event: marker })}\n`));
+  await logs.close();
+  await createXcomStore({ maxBytes: 1_000 }).set(server.db.tenant(place.tenantId), { ...place, run }, [
+    { key, value: JSON.stringify(marker) },
+  ]);
 }
 
 /** The tenant a token is for. */

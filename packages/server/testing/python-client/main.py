@@ -7,6 +7,7 @@ import json
 import os
 import sys
 
+import assets
 import connections
 import dags
 import monitoring
@@ -15,7 +16,7 @@ import variables
 from harness import Harness, client_operations, served_operations
 
 # One module per resource. An endpoint added to the server that the client knows too has to be called from one of them.
-MODULES = (connections, variables, pools, dags, monitoring)
+MODULES = (connections, variables, pools, assets, dags, monitoring)
 
 
 def main():
