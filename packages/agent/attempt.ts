@@ -9,6 +9,7 @@
  */
 import type { Assignment, ReceivedVersion } from '@svc/proto/agent-service.ts';
 import { memberTexts } from '@svc/proto/json-spans.ts';
+import { ATTEMPT_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
 import { createAttemptLog } from './attempt-log.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import { Refusal } from './control-plane.ts';
@@ -161,8 +162,16 @@ class Attempt {
     else launched.stop();
     const exit = await Promise.race([launched.exited, this.#resulted.promise]);
     clearTimeout(watch);
+    if (exit) await this.#endFamily();
     await this.#deliver(this.#result ?? this.#outcomeOfExit(exit ?? { status: null, signal: null }));
     await this.#letGo(launched);
+  }
+
+  /** Of a process that ended without a result. Its server ends what it knows of; what slipped away is known by its mark. */
+  async #endFamily(): Promise<void> {
+    const left = await endMarkedProcesses(ATTEMPT_VARIABLE, this.#input.assignment.attempt_id);
+    if (left.length > 0)
+      this.#log.say(`processes that the task started could not be ended: ${left.join(', ')}`, 'error');
   }
 
   #watchTimeout(process: TaskProcess): NodeJS.Timeout | undefined {

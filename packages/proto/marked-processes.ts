@@ -12,6 +12,9 @@ export const WORKER_VARIABLE = 'SVC_WORKER';
 /** Set by the worker, for each Python server process it starts. */
 export const FORK_SERVER_VARIABLE = 'SVC_FORK_SERVER';
 
+/** Set by the control plane, for each attempt; in the environment of what the task starts, not of its own process. */
+export const ATTEMPT_VARIABLE = 'SVC_ATTEMPT';
+
 const PATIENCE_MS = 5_000;
 const PAUSE_MS = 20;
 

@@ -1,4 +1,5 @@
 /** What the task process is given at its start: everything it needs to run without asking back. Pure. */
+import { ATTEMPT_VARIABLE } from '@svc/proto/marked-processes.ts';
 import type { RunRow, TaskInstanceRow } from '../scheduling/attempts.ts';
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import type { AttemptIdentity } from './credentials.ts';
@@ -96,7 +97,7 @@ function common(input: JobInput, task: AttemptTask | undefined) {
     previous: facts.previous,
     params: mergedParams([...version.params, ...(task?.spec.params ?? [])], run.conf),
     // svc.yaml is the author's last word, but for what belongs to the platform.
-    env: { ...secrets.env, ...withoutPlatform(task?.spec.env ?? {}) },
+    env: { ...secrets.env, ...withoutPlatform(task?.spec.env ?? {}), [ATTEMPT_VARIABLE]: identity.attemptId },
     secrets: { scope: scoping },
     masks: secrets.masks,
     base_url: baseUrl,
