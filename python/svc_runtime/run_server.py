@@ -22,6 +22,8 @@ What keeps attempts apart and leaves nothing behind:
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import gc
 import json
 import os
@@ -31,15 +33,39 @@ import sys
 import time
 
 from .run import logs
+from .run.child import run_child
 from .run.kernel import become_subreaper, children_of, die_with_parent, own_threads
 
 _READ_SIZE = 1 << 16
+_SPARE_PATIENCE = 0.002
+
+
+class Spare:
+    """A child that waits for its attempt's name at the end of a pipe."""
+
+    def __init__(self, pid: int, pipe: int) -> None:
+        self.pid = pid
+        self._pipe = pipe
+
+    def take(self, attempt: str) -> bool:
+        try:
+            os.write(self._pipe, attempt.encode())
+            return True
+        except BrokenPipeError:
+            return False
+        finally:
+            self.drop()
+
+    def drop(self) -> None:
+        os.close(self._pipe)
 
 
 class Server:
     def __init__(self, commands: int, events: int) -> None:
         self.commands = commands
         self.events = events
+        # Descriptors that are no business of a child.
+        self.private = [commands, events]
         self.buffer = bytearray()
         self.request: dict | None = None
         self.dag = None
@@ -48,6 +74,11 @@ class Server:
         self.attempts: dict[str, int] = {}
         self.by_pid: dict[int, str] = {}
         self.inherited: set[int] = set()
+        self.rehearsal = None
+        self.renders = False
+        self.spare: Spare | None = None
+        # Set by loading and by every attempt: one spare for each, so that a spare that dies is not replaced for ever.
+        self.attempts_follow = False
 
     def say(self, event: dict) -> None:
         data = json.dumps(event).encode() + b"\n"
@@ -58,14 +89,17 @@ class Server:
 
     def load(self, request: dict) -> None:
         from .run.load_version import LoadFailed, load_version
-        from .run.warm import preload, rehearse
+        from .run.warm import Rehearsal, preload
 
         started = time.perf_counter()
         self.request = request
         os.environ.update({name: str(value) for name, value in (request.get("env") or {}).items()})
         logs.set_level()
-        preload(request["source"].get("text", ""))
-        rehearse()
+        text = request["source"]["text"]
+        preload(text)
+        self.renders = "{{" in text or "{%" in text
+        self.rehearsal = Rehearsal()
+        self.rehearsal.run()
         if self.preload:
             try:
                 self.dag = load_version(request)
@@ -81,6 +115,7 @@ class Server:
         gc.freeze()
         # From here on there is something to clean up, so the agent's death is a request to do so.
         die_with_parent(signal.SIGTERM)
+        self.attempts_follow = True
         self.say({"event": "ready", "preloaded": self.preload, "seconds": round(time.perf_counter() - started, 4)})
 
     def _start_again_without_preload(self) -> None:
@@ -109,23 +144,55 @@ class Server:
         if self.failure is not None or self.request is None:
             self.say({"event": "exit", "attempt": attempt, "status": 1, "signal": None, "error": self.failure})
             return
-        parent = os.getpid()
-        try:
-            pid = os.fork()
-        except OSError as error:
-            self.say({"event": "exit", "attempt": attempt, "status": 1, "signal": None, "error": str(error)})
-            return
-        if pid == 0:
+        spare, self.spare = self.spare, None
+        if spare is not None and spare.take(attempt):
+            pid = spare.pid
+        else:
             try:
-                signal.set_wakeup_fd(-1)
-                from .run.child import run_child
-
-                run_child(attempt, request=self.request, dag=self.dag, parent=parent)
-            finally:
-                os._exit(70)  # never back into the server's loop
+                pid = self._fork(lambda: attempt)
+            except OSError as error:
+                self.say({"event": "exit", "attempt": attempt, "status": 1, "signal": None, "error": str(error)})
+                return
+        self.attempts_follow = True
         self.attempts[attempt] = pid
         self.by_pid[pid] = attempt
         self.say({"event": "forked", "attempt": attempt, "pid": pid})
+
+    def _fork(self, attempt) -> int:
+        """`attempt` is called in the child and gives the attempt's name; it may wait for it."""
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                signal.set_wakeup_fd(-1)
+                for fd in self.private:
+                    os.close(fd)
+                run_child(attempt, request=self.request, dag=self.dag, parent=parent)
+            finally:
+                os._exit(70)  # never back into the server's loop
+        return pid
+
+    def _make_spare(self) -> None:
+        """A child ahead of its attempt: forking and warming up happen while nobody waits for them."""
+        read, write = os.pipe()
+
+        def wait_for_name() -> str:
+            os.close(write)
+            # Work that is already waiting goes first; warming up pays only in idle time.
+            if not select.select([read], [], [], _SPARE_PATIENCE)[0]:
+                with contextlib.suppress(Exception):  # the DAG file may have changed what it builds on
+                    self.rehearsal.run(1, templates=self.renders)
+            name = os.read(read, _READ_SIZE)
+            os.close(read)
+            if not name:
+                os._exit(0)
+            return name.decode()
+
+        try:
+            self.spare = Spare(self._fork(wait_for_name), write)
+        except OSError:
+            os.close(write)  # no room now: attempts are forked when they come
+        os.close(read)
 
     def kill(self, attempt: str, number: int) -> None:
         pid = self.attempts.get(attempt)
@@ -153,6 +220,9 @@ class Server:
                 kill_group(pid)
             _, status = os.waitpid(pid, 0)
             if attempt is None:
+                if self.spare is not None and self.spare.pid == pid:
+                    self.spare.drop()
+                    self.spare = None
                 continue
             del self.attempts[attempt]
             self._kill_strays()
@@ -162,7 +232,8 @@ class Server:
 
     def _kill_strays(self) -> None:
         """Orphans of the attempt that just ended: a living attempt is the sub-reaper of its own."""
-        for pid in children_of(os.getpid()) - self.inherited - self.by_pid.keys():
+        spare = {self.spare.pid} if self.spare is not None else set()
+        for pid in children_of(os.getpid()) - self.inherited - self.by_pid.keys() - spare:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
@@ -175,6 +246,7 @@ class Server:
         self.end()
 
     def end(self) -> None:
+        self.spare = None  # a stray like any other now
         for pid in list(self.by_pid):
             kill_group(pid)
             try:
@@ -196,6 +268,7 @@ class Server:
     def run(self) -> None:
         own = os.getpid()
         wake_read, wake_write = os.pipe()
+        self.private += [wake_read, wake_write]
         os.set_blocking(wake_read, False)
         os.set_blocking(wake_write, False)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
@@ -209,7 +282,11 @@ class Server:
         self._handle_lines()
         self.reap()
         while True:
-            for fd, _ in poll.poll():
+            ready = poll.poll(0)
+            if not ready and self.spare is None and self.attempts_follow:
+                self.attempts_follow = False
+                self._make_spare()
+            for fd, _ in ready or poll.poll():
                 if fd == wake_read:
                     try:
                         os.read(wake_read, _READ_SIZE)
@@ -260,6 +337,7 @@ def main(arguments: list) -> None:
     os.close(null)
     os.dup2(2, 1)
     logs.install()
+    faulthandler.enable(2)  # a crash in C code leaves its stack in the task's log
     server = Server(commands, events)
     if arguments[:1] == ["--resume"]:
         server.resume(int(arguments[1]))

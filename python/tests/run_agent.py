@@ -104,7 +104,12 @@ class Agent:
                 "dags_folder": self.folder,
                 "dag_id": dag_id,
                 "fileloc": os.path.join(self.folder, "dag.py"),
-                "source": {"path": "dag.py", "module": "svc_dag_dag", "text": textwrap.dedent(text), "files": version_files or {}},
+                "source": {
+                    "path": "dag.py",
+                    "module": "svc_dag_dag",
+                    "text": textwrap.dedent(text),
+                    "files": version_files or {},
+                },
                 "env": env or {},
             }
         )

@@ -158,9 +158,7 @@ class Context(unittest.TestCase):
         self.assertEqual(self.value("no_date", run={"logical_date": None}), [None, False, False])
 
     def test_params_of_the_task_come_between_those_of_the_dag_and_the_conf(self) -> None:
-        self.assertEqual(
-            self.value("params", params={"p": 1, "q": "dag"}), {"p": 1, "q": "task", "r": "own"}
-        )
+        self.assertEqual(self.value("params", params={"p": 1, "q": "dag"}), {"p": 1, "q": "task", "r": "own"})
         self.assertEqual(
             self.value("params", params={"p": 1, "q": "conf"}, run={"conf": {"q": "conf"}}),
             {"p": 1, "q": "conf", "r": "own"},
@@ -205,7 +203,9 @@ class Context(unittest.TestCase):
     def test_an_undefined_name_fails_the_task_before_its_body(self) -> None:
         attempt = self.agent.run("undefined")
         self.assertEqual(attempt.result["state"], "failed")
-        self.assertEqual(attempt.result["failure"], {"cause": "exception", "text": "UndefinedError: 'nothing' is undefined"})
+        self.assertEqual(
+            attempt.result["failure"], {"cause": "exception", "text": "UndefinedError: 'nothing' is undefined"}
+        )
 
     def test_variables_and_connections_from_the_environment_and_by_asking(self) -> None:
         variables = {"asked": "value", "asked_json": '{"x": [1]}'}

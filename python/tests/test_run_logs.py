@@ -175,7 +175,11 @@ class Logs(unittest.TestCase):
 
     def test_secrets_are_masked_in_records_failures_and_fields(self) -> None:
         answers = {
-            "get_connection": {"conn_type": "x", "password": "asked-password", "extra": '{"api_key": "in-extra", "a": "open"}'},
+            "get_connection": {
+                "conn_type": "x",
+                "password": "asked-password",
+                "extra": '{"api_key": "in-extra", "a": "open"}',
+            },
             "get_variable": lambda key: {"value": {"api_token": "token-value", "plain": "plain-value"}[key]},
         }
         masks = ["secret-value-1", "secret/value 2", "key line one\nkey line two\n"]

@@ -209,9 +209,7 @@ class Operators(unittest.TestCase):
 
     def test_other_interpreters(self) -> None:
         external = self.run_task("external")
-        self.assertEqual(
-            external.value(), {"sum": 5, "mark": "m", "ds": "2024-05-01", "exe": sys.executable}
-        )
+        self.assertEqual(external.value(), {"sum": 5, "mark": "m", "ds": "2024-05-01", "exe": sys.executable})
         self.assertIn("said elsewhere", external.events())
         self.run_task("external_skip", "skipped")
         self.assertIn("code 42", self.run_task("external_fail", "failed").result["failure"]["text"])
@@ -431,7 +429,9 @@ class Sensors(unittest.TestCase):
         return attempt
 
     def test_states_of_other_dags(self) -> None:
-        done = self.external("external", "success", [{"task_id": "a", "state": "success"}, {"task_id": "b", "state": "success"}])
+        done = self.external(
+            "external", "success", [{"task_id": "a", "state": "success"}, {"task_id": "b", "state": "success"}]
+        )
         self.assertEqual(
             done.requests[0]["params"],
             {
@@ -444,7 +444,9 @@ class Sensors(unittest.TestCase):
         )
         self.external("external", "reschedule", [])
         self.external("external", "reschedule", [{"task_id": "a", "state": "success"}])
-        self.external("external", "reschedule", [{"task_id": "a", "state": "success"}, {"task_id": "b", "state": "running"}])
+        self.external(
+            "external", "reschedule", [{"task_id": "a", "state": "success"}, {"task_id": "b", "state": "running"}]
+        )
         failed = self.external("external", "failed", [{"task_id": "a", "state": "failed"}])
         self.assertIn("ExternalTaskFailedError", failed.result["failure"]["text"])
         self.external("external", "skipped", [{"task_id": "a", "state": "skipped"}])

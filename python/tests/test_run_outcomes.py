@@ -251,7 +251,9 @@ class Outcomes(unittest.TestCase):
         attempt = self.failed("chained", "exception", "RuntimeError: outer")
         record = next(record for record in attempt.records if "error_detail" in record)
         detail = record["error_detail"]
-        self.assertEqual([(d["exc_type"], d["is_cause"]) for d in detail], [("RuntimeError", False), ("KeyError", True)])
+        self.assertEqual(
+            [(d["exc_type"], d["is_cause"]) for d in detail], [("RuntimeError", False), ("KeyError", True)]
+        )
         self.assertIn("The above exception was the direct cause", record["event"])
 
     def test_retry_or_failure_callback_as_the_job_says(self) -> None:
@@ -279,6 +281,8 @@ class Outcomes(unittest.TestCase):
         hard, crash = self.agent.run("hard_exit"), self.agent.run("segfault")
         self.assertEqual((hard.result, hard.exit["status"], hard.exit["signal"]), (None, 3, None))
         self.assertEqual((crash.result, crash.exit["status"], crash.exit["signal"]), (None, None, signal.SIGSEGV))
+        self.assertIn(b"Segmentation fault", crash.streams["stderr"])
+        self.assertIn(b"in segfault", crash.streams["stderr"])
 
     def test_skips(self) -> None:
         for task_id, words in (("skip", "not today"), ("conditional", "not wanted"), ("soft", "timed out")):
@@ -331,7 +335,9 @@ class Stopping(unittest.TestCase):
 
     def test_timeout_calls_on_kill_and_lets_the_body_clean_up(self) -> None:
         lines = self.agent.run("killed_by_time").events("task.stdout")
-        self.assertEqual([line for line in lines if not line.startswith("heard")], ["working", "cleaning up", "on_kill"])
+        self.assertEqual(
+            [line for line in lines if not line.startswith("heard")], ["working", "cleaning up", "on_kill"]
+        )
 
     def test_timeout_stops_a_program(self) -> None:
         started = time.monotonic()

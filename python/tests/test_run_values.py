@@ -83,7 +83,9 @@ class Journey(unittest.TestCase):
                 self.assertEqual(back, value)
                 self.assertIs(type(back), type(value))
         self.assertTrue(math.isnan(there_and_back(math.nan)))
-        self.assertEqual(there_and_back(datetime.datetime(2024, 7, 2, tzinfo=ZoneInfo("Europe/Berlin"))).utcoffset().seconds, 7200)
+        self.assertEqual(
+            there_and_back(datetime.datetime(2024, 7, 2, tzinfo=ZoneInfo("Europe/Berlin"))).utcoffset().seconds, 7200
+        )
 
     def test_some_types_become_their_plain_relatives(self) -> None:
         for value, expected in (
@@ -99,7 +101,11 @@ class Journey(unittest.TestCase):
 
     def test_the_wire_form_is_airflows(self) -> None:
         """As printed by Airflow 3.2.2."""
-        utc = {"__classname__": "builtins.tuple", "__version__": 1, "__data__": ["UTC", "pendulum.tz.timezone.FixedTimezone", 1, True]}
+        utc = {
+            "__classname__": "builtins.tuple",
+            "__version__": 1,
+            "__data__": ["UTC", "pendulum.tz.timezone.FixedTimezone", 1, True],
+        }
         for value, form in (
             ((1, 2), {"__classname__": "builtins.tuple", "__version__": 1, "__data__": [1, 2]}),
             ({"b", "a"}, {"__classname__": "builtins.set", "__version__": 1, "__data__": ["a", "b"]}),
@@ -110,7 +116,11 @@ class Journey(unittest.TestCase):
             ),
             (
                 datetime.datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC),
-                {"__classname__": "datetime.datetime", "__version__": 2, "__data__": {"timestamp": 1704164645.0, "tz": utc}},
+                {
+                    "__classname__": "datetime.datetime",
+                    "__version__": 2,
+                    "__data__": {"timestamp": 1704164645.0, "tz": utc},
+                },
             ),
             (uuid.UUID(int=1), {"__classname__": "uuid.UUID", "__version__": 1, "__data__": str(uuid.UUID(int=1))}),
         ):
@@ -138,7 +148,13 @@ class Journey(unittest.TestCase):
         import fractions  # a module that is loaded, with a class that is no data class
 
         self.assertNotIn("antigravity", sys.modules)
-        for name in ("antigravity.anything", "os.system", "subprocess.Popen", "builtins.eval", fractions.Fraction.__module__ + ".Fraction"):
+        for name in (
+            "antigravity.anything",
+            "os.system",
+            "subprocess.Popen",
+            "builtins.eval",
+            fractions.Fraction.__module__ + ".Fraction",
+        ):
             with self.subTest(name=name), self.assertRaises(TypeError):
                 decode({"__classname__": name, "__version__": 1, "__data__": ["echo"]})
         self.assertNotIn("antigravity", sys.modules)
@@ -390,7 +406,14 @@ class Between(unittest.TestCase):
         attempt = self.agent.run("pulls", answers={"get_xcom": []}, **_with(how))
         self.assertEqual(
             attempt.requests[0]["params"],
-            {"task_id": "t", "map_index": None, "key": "return_value", "dag_id": "other", "run_id": "r", "include_prior_dates": True},
+            {
+                "task_id": "t",
+                "map_index": None,
+                "key": "return_value",
+                "dag_id": "other",
+                "run_id": "r",
+                "include_prior_dates": True,
+            },
         )
 
     def mapped(self, task_id: str, indexes, **options) -> list:
@@ -444,7 +467,9 @@ class Between(unittest.TestCase):
         self.assertEqual(self.value("group.a", map_index=1, values={"source": [1, 2, 3]}), [2, "f"])
         values = {"mapped:group.a": [[1, "f"], [2, "f"]]}
         self.assertEqual(self.value("group.b", map_index=1, values=values), [[2, "f"], 1])
-        self.assertEqual(self.value("after_group", values={"mapped:group.b": ["x", "y"]})[:3], ["LazySequence", 2, ["x", "y"]])
+        self.assertEqual(
+            self.value("after_group", values={"mapped:group.b": ["x", "y"]})[:3], ["LazySequence", 2, ["x", "y"]]
+        )
         self.assertEqual(self.mapped("by_kwargs.inner", range(2)), [(1, 2), (3, 4)])
 
 

@@ -1,7 +1,7 @@
 """One attempt of one task: prepare, run the body, collect what it leaves, call its callbacks.
 
-    job ─▶ instance, context ─▶ unmap ─▶ render ─▶ pre_execute ─▶ on_execute ─▶ body ─▶ post_execute ─▶ values
-                                                                     └─ exception ─▶ outcome ─▶ callbacks ─▶ result
+job ─▶ instance, context ─▶ unmap ─▶ render ─▶ pre_execute ─▶ on_execute ─▶ body ─▶ post_execute ─▶ values
+                                                                 └─ exception ─▶ outcome ─▶ callbacks ─▶ result
 """
 
 from __future__ import annotations

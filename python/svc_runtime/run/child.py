@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import socket
+import time
 
 from . import logs
 from .channel import AgentGone, Channel
@@ -19,12 +20,13 @@ from .outcome import Outcome
 from .stopping import Stopping
 
 
-def run_child(attempt: str, *, request: dict, dag, parent: int) -> None:
-    """Never returns."""
+def run_child(named, *, request: dict, dag, parent: int) -> None:
+    """`named()` gives the attempt's name, perhaps after some waiting. Never returns."""
     try:
         os.setsid()
         die_with_parent(signal.SIGKILL, parent)
         become_subreaper()
+        attempt = named()
         channel = Channel.connect(request["socket"])
         stopping = Stopping(channel)
         stopping.install()
@@ -64,6 +66,8 @@ def _run(job: dict, request: dict, dag, channel, stopping) -> Outcome:
     os.environ.update({name: str(value) for name, value in (job.get("env") or {}).items()})
     if logs.LEVEL_SETTING in (job.get("env") or {}):
         logs.set_level()
+    if "TZ" in (job.get("env") or {}):
+        time.tzset()
     if dag is None:
         from .load_version import LoadFailed, load_version
 

@@ -41,4 +41,6 @@ def _check_existence(answer: dict, dag_id: str, task_ids, task_group_id) -> None
     if task_ids and missing:
         raise ExternalTaskNotFoundError(f"The external task {missing[0]} in DAG {dag_id} does not exist.")
     if task_group_id and answer.get("missing_task_group"):
-        raise ExternalTaskGroupNotFoundError(f"The external task group '{task_group_id}' in DAG '{dag_id}' does not exist.")
+        raise ExternalTaskGroupNotFoundError(
+            f"The external task group '{task_group_id}' in DAG '{dag_id}' does not exist."
+        )

@@ -75,7 +75,13 @@ def prepare_virtualenv(operator, folder: str) -> str:
     cache = operator.venv_cache_path
     if not cache:
         return _build_virtualenv(operator, requirements, os.path.join(folder, "venv"))
-    wanted = [requirements, operator.python_version, operator.system_site_packages, operator.pip_install_options, sys.version]
+    wanted = [
+        requirements,
+        operator.python_version,
+        operator.system_site_packages,
+        operator.pip_install_options,
+        sys.version,
+    ]
     target = os.path.join(cache, f"venv-{hashlib.sha256(json.dumps(wanted).encode()).hexdigest()[:12]}")
     python = os.path.join(target, "bin", "python")
     if not os.path.exists(python):

@@ -24,7 +24,14 @@ class RunningDagRun:
         self.run_id = run["run_id"]
         kind = run.get("run_type") or "manual"
         self.run_type = DagRunType(kind) if kind in _RUN_TYPES else kind
-        for name in ("logical_date", "data_interval_start", "data_interval_end", "run_after", "start_date", "queued_at"):
+        for name in (
+            "logical_date",
+            "data_interval_start",
+            "data_interval_end",
+            "run_after",
+            "start_date",
+            "queued_at",
+        ):
             setattr(self, name, moment(run.get(name)))
         self.end_date = None
         self.state = "running"
@@ -174,7 +181,9 @@ class RunningTaskInstance:
             found.setdefault(row["run_id"], {})[name] = row["state"]
         return found
 
-    def get_ti_count(self, dag_id: str, task_ids=None, task_group_id=None, logical_dates=None, run_ids=None, states=None, **_):
+    def get_ti_count(
+        self, dag_id: str, task_ids=None, task_group_id=None, logical_dates=None, run_ids=None, states=None, **_
+    ):
         rows = self._external(dag_id, task_ids or [], task_group_id, logical_dates, run_ids)["states"]
         return sum(1 for row in rows if states is None or row["state"] in {str(state) for state in states})
 
@@ -232,4 +241,3 @@ class RunningTaskInstance:
 def _mapped_groups(task):
     group = task.task_group
     return group.iter_mapped_task_groups() if group is not None else ()
-

@@ -261,7 +261,12 @@ class LineWriter(io.TextIOBase):
             self._say(line)
 
     def _say(self, line: str) -> None:
-        record = {"timestamp": now_text(), "level": self._level_name, "logger": self._logger, "event": line.rstrip("\r")}
+        record = {
+            "timestamp": now_text(),
+            "level": self._level_name,
+            "logger": self._logger,
+            "event": line.rstrip("\r"),
+        }
         self._sink.emit(record)
 
 
@@ -313,4 +318,3 @@ def end_streams() -> None:
 def say(text: str, *, level: int = logging.INFO, error: BaseException | None = None) -> None:
     """The runner's own voice."""
     logging.getLogger("task").log(level, "%s", text, exc_info=error)
-

@@ -82,7 +82,9 @@ class Outcome:
 
 def _task_ids(tasks) -> list:
     """Ids, or (id, map index) pairs as some operators write them."""
-    return sorted({task if isinstance(task, str) else task[0] for task in ([tasks] if isinstance(tasks, str) else tasks)})
+    return sorted(
+        {task if isinstance(task, str) else task[0] for task in ([tasks] if isinstance(tasks, str) else tasks)}
+    )
 
 
 def failure_text(error: BaseException) -> str:

@@ -9,11 +9,17 @@ Measured per attempt, from the fork to its end: 1,055 faults without, see bench 
 from __future__ import annotations
 
 import importlib
+import socket
+
+from ..record import current as recording
+from . import current, logs
+from .attempt import Attempt
+from .channel import Channel
+from .child import report
+from .stopping import Stopping
 
 _MODULES = (
     "airflow.sdk",
-    "svc_runtime.run.child",
-    "svc_runtime.run.attempt",
     "svc_runtime.run.environment",
     "svc_runtime.run.commands",
     "svc_runtime.run.callables",
@@ -39,42 +45,39 @@ def preload(source: str) -> None:
         importlib.import_module("asyncio")
 
 
-def rehearse() -> list:
-    """Runs a task of no consequence in this process; returns the states it ended in."""
-    import socket
+class Rehearsal:
+    """A task of no consequence, run in this process as if an agent had asked for it."""
 
-    from ..record import current as recording
-    from . import current, logs
-    from .attempt import Attempt
-    from .channel import Channel
-    from .child import report
-    from .stopping import Stopping
+    def __init__(self) -> None:
+        self._dag = _rehearsal_dag()
 
-    agent, own = socket.socketpair()
-    agent.settimeout(5)
-    states = []
-    dag = _rehearsal_dag()
-    channel = Channel(own)
-    logs.sink.attach(channel)
-    try:
-        for _ in range(_REHEARSALS):
-            agent.sendall(_JOB)
-            attempt = Attempt(channel.receive(), dag, channel, Stopping(channel))
-            outcome = attempt.run()
-            report(outcome, channel)
-            agent.recv(1 << 20)
-            states.append(outcome.state)
+    def run(self, times: int = _REHEARSALS, *, templates: bool = True) -> list:
+        """Returns the states it ended in. Jinja is worth its pages only for whoever will need it."""
+        task = self._dag.get_task("body")
+        agent, own = socket.socketpair()
+        agent.settimeout(5)
+        channel = Channel(own)
+        logs.sink.attach(channel)
+        states = []
+        try:
+            for _ in range(times):
+                task.op_args = ("{{ ds }}" if templates else "plain",)
+                agent.sendall(_JOB)
+                outcome = Attempt(channel.receive(), self._dag, channel, Stopping(channel)).run()
+                report(outcome, channel)
+                agent.recv(1 << 20)
+                states.append(outcome.state)
+                current.reset()
+        finally:
+            logs.sink.attach(None)
             current.reset()
-    finally:
-        logs.sink.attach(None)
-        current.reset()
-        recording.reset()
-        agent.close()
-        own.close()
-    return states
+            agent.close()
+            own.close()
+        return states
 
 
 def _rehearsal_dag():
+    import airflow  # noqa: F401  installs the import paths
     from airflow.providers.standard.decorators.python import python_task
 
     from ..record.dag import DAG
@@ -85,6 +88,7 @@ def _rehearsal_dag():
 
     with DAG("rehearsal", schedule=None) as dag:
         python_task(body)("{{ ds }}")
+    recording.reset()
     return dag
 
 
