@@ -64,7 +64,7 @@ export async function startAgentHarness(
   let service: AgentService | undefined;
 
   /** On the same port when it has been running before: what agents know is the address. */
-  async function startService(): Promise<AgentService> {
+  async function startService(override: Partial<AgentServiceOptions['settings']> = {}): Promise<AgentService> {
     service = createAgentService({
       address: `127.0.0.1:${port}`,
       tls: null,
@@ -78,7 +78,14 @@ export async function startAgentHarness(
       readAssetEvents: async () => [],
       log,
       ...more,
-      settings: { scoping: 'permissive', livenessMode: 'observe', xcomMaxBytes: 1_048_576, baseUrl: '', ...settings },
+      settings: {
+        scoping: 'permissive',
+        livenessMode: 'observe',
+        xcomMaxBytes: 1_048_576,
+        baseUrl: '',
+        ...settings,
+        ...override,
+      },
     });
     port = (await service.listen()).port;
     return service;
