@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { clientEnvironment } from '../../../scripts/client-env.ts';
+import { createDiskLogStore } from '../logs/disk-store.ts';
 import { compileDags } from '../testing/compiled-dags.ts';
+import { insertDag, insertRun } from '../testing/run-rows.ts';
 import { startTestServer } from '../testing/test-server.ts';
 import type { TestServer } from '../testing/test-server.ts';
+import { createXcomStore } from '../xcom/store.ts';
 
 const SCRIPT = join(import.meta.dirname, '..', 'testing', 'python-client', 'main.py');
 const DAGS = join(import.meta.dirname, '..', '..', '..', 'python', 'tests', 'dags');
@@ -32,11 +35,30 @@ async function registerEveryDag(token: string): Promise<void> {
   }
 }
 
+/** Two tasks of a run, one over and one not, with what tasks leave behind: a log, a value for others. */
+async function leaveTraces(): Promise<void> {
+  const { id: tenantId } = await server.db.shared.selectFrom('tenants').select('id').executeTakeFirstOrThrow();
+  const db = server.db.tenant(tenantId);
+  const [dagId, runId, taskId] = ['left_behind', 'left-behind:1+~', 'done'];
+  await insertDag(db, { dagId, taskIds: [taskId, 'still_running'] });
+  const running = { task_id: 'still_running', state: 'running' } as const;
+  const run = await insertRun(db, { dagId, runId, instances: [{ task_id: taskId }, running] });
+  const logs = createDiskLogStore({ dir: server.config.logs.dir });
+  const lines = [{ timestamp: '2026-11-15T06:31:12.123456Z', level: 'info', event: 'hello' }, { event: 'Où? 漢字 🚀' }];
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  await logs.append({ tenantId, dagId, runId, taskId, mapIndex: -1, tryNumber: 1 }, 0, Buffer.from(text));
+  await logs.close();
+  const value = '{"__classname__":"builtins.tuple","__version__":1,"__data__":[1,"a"]}';
+  const instance = { run, dagId, taskId, mapIndex: -1 };
+  await createXcomStore({ maxBytes: 1_000 }).set(db, instance, [{ key: 'return_value', value }]);
+}
+
 it('can be called by the official client, operation by operation, and says what its models expect', async () => {
   const token = await server.login();
   await server.addUser({ email: 'viewer@example.com', roles: ['viewer'] });
   const viewerToken = await server.login('viewer@example.com');
   await registerEveryDag(token);
+  await leaveTraces();
   const importError = { filename: 'broken.py', bundle_name: 'dags', stack_trace: 'SyntaxError' };
   expect((await server.call('/api/v2/importErrors', { method: 'POST', token, body: importError })).status).toBe(201);
 
