@@ -10,13 +10,14 @@ import sys
 import assets
 import connections
 import dags
+import logs_xcoms
 import monitoring
 import pools
 import variables
 from harness import Harness, client_operations, served_operations
 
 # One module per resource. An endpoint added to the server that the client knows too has to be called from one of them.
-MODULES = (connections, variables, pools, assets, dags, monitoring)
+MODULES = (connections, variables, pools, assets, logs_xcoms, dags, monitoring)
 
 
 def main():
