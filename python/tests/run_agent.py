@@ -238,6 +238,7 @@ class Agent:
         answer = attempt.answers.get(message["method"])
         try:
             reply["value"] = answer(**message["params"]) if callable(answer) else answer
+            reply["masks"] = attempt.answers.get("masks", [])
         except Refused as refusal:
             reply = {"type": "reply", "id": message["id"], "ok": False, "error": str(refusal), "code": refusal.code}
         if reply.get("value") is not NO_ANSWER:

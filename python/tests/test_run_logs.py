@@ -202,6 +202,15 @@ class Logs(unittest.TestCase):
             self.assertNotIn(secret, everything)
         self.assertEqual(attempt.result["rendered_fields"]["op_args"], ["***"])
 
+    def test_secrets_in_answers_are_masked_as_the_agent_says(self) -> None:
+        answers = {
+            "get_connection": {"conn_type": "x", "password": "p"},
+            "get_variable": lambda key: {"value": f"{key} and agent-knows"},
+            "masks": ["agent-knows"],
+        }
+        lines = self.agent.run("secrets", answers=answers, env={"AIRFLOW_CONN_ENV": "x://h"}).events("task.stdout")
+        self.assertIn("plain and ***", lines[3])
+
     def test_rendered_fields_are_masked_by_name_and_value_and_kept_short(self) -> None:
         fields = self.agent.run("fields", masks=["secret-value-1"]).result["rendered_fields"]
         self.assertEqual(fields["templates_dict"], {"password": "***", "url": "http://u:***@h"})

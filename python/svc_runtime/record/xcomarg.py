@@ -192,6 +192,10 @@ class _Mapped(collections.abc.Sequence):
         self._values = values
         self._callables = callables
 
+    def expect_length(self, length: int | None) -> None:
+        if hasattr(self._values, "expect_length"):
+            self._values.expect_length(length)
+
     def __len__(self) -> int:
         return len(self._values)
 

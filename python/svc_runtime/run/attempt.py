@@ -76,9 +76,8 @@ class Attempt:
         self.context = context = build_context(job, dag, ti.dag_run, ti, self.channel)
         self.task = ti.task
         current.push(context)
-        expansion = Expansion(ti.task, ti.map_index)
-        ti.svc_expand = lambda expand_input, key: expansion(expand_input, key, context)
-        task, not_templates = unmapped(ti.task, ti.map_index, context, expansion)
+        ti.svc_expand = Expansion(ti.task, ti.map_index, context, context["expanded_ti_count"])
+        task, not_templates = unmapped(ti.task, ti.svc_expand)
         if not_templates:
             task.__dict__["svc_not_templates"] = not_templates
         self.task = ti.task = context["task"] = self.stopping.task = task
@@ -196,6 +195,8 @@ def run_callback_job(job: dict, dag, channel) -> Outcome:
     ti = RunningTaskInstance(job, dag, channel) if job.get("task_id") in dag.task_dict else None
     run = ti.dag_run if ti is not None else RunningDagRun(job)
     context = build_context(job, dag, run, ti, channel)
+    if ti is not None:
+        ti.svc_expand = Expansion(ti.task, ti.map_index, context)
     context["reason"] = job.get("reason")
     current.push(context)
     which = job["which"]

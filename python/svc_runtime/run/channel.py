@@ -13,6 +13,8 @@ import select
 import socket
 import threading
 
+from .masks import masks
+
 MAX_FRAME = 16 * 1024 * 1024
 _READ_SIZE = 1 << 16
 
@@ -115,6 +117,8 @@ class Channel:
                 reply = self.receive()
                 if reply.get("type") == "reply" and reply.get("id") == number:
                     break
+        for secret in reply.get("masks") or ():
+            masks.add(secret, shortest=1)
         if not reply.get("ok"):
             raise RequestFailed(str(reply.get("error") or f"{method} failed"), str(reply.get("code") or ""))
         return reply.get("value")

@@ -14,6 +14,7 @@ import subprocess
 from .kernel import descendants_of, die_with_parent
 
 
+_MARKS = ("SVC_ATTEMPT", "SVC_FORK_SERVER", "SVC_WORKER")
 _LONGEST_LINE = 64 * 1024
 
 
@@ -24,6 +25,9 @@ def run_bash(owner, command: str, *, env: dict, cwd: str | None) -> tuple[int, s
 def run_command(owner, command: list, *, env: dict | None, cwd: str | None) -> tuple[int, str]:
     """Exit code and last output line. `owner._process` is set meanwhile so that on_kill finds it."""
     encoding = getattr(owner, "output_encoding", "utf-8")
+    if env is not None:
+        # An author may give a program an environment of its own; the marks by which the agent finds it stay.
+        env = {**env, **{name: os.environ[name] for name in _MARKS if name in os.environ}}
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

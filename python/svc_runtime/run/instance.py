@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import logging
 import os
+from types import SimpleNamespace
 
 from ..enums import DagRunType, TaskInstanceState
 from ..exceptions import XComNotFound
@@ -33,8 +34,8 @@ class RunningDagRun:
             "queued_at",
         ):
             setattr(self, name, moment(run.get(name)))
-        self.end_date = None
-        self.state = "running"
+        self.end_date = moment(run.get("end_date"))
+        self.state = run.get("state") or "running"
         self.conf = run.get("conf") or {}
         self.triggering_user_name = run.get("triggering_user_name")
         self.partition_key = run.get("partition_key")
@@ -76,6 +77,8 @@ class RunningTaskInstance:
         self._channel = channel
         self.svc_context: dict | None = None
         self.svc_first_poke_at = moment(job.get("first_poke_at"))
+        # Which items and instances belong to this one; made with the context (see mapping.py).
+        self.svc_expand = None
         # Values that travel with the result.
         self.svc_left: list = []
         self.xcoms = XComs(job, channel, (job["dag_id"], job.get("python_dag_id") or job["dag_id"]))
@@ -159,9 +162,15 @@ class RunningTaskInstance:
         return self.svc_first_poke_at
 
     def get_previous_dagrun(self, state=None):
-        """Only what the job says about it: the dates of the last successful run."""
+        """The last successful run, as far as the job tells of it: its dates."""
         previous = self._job.get("previous") or {}
-        return {name: moment(value) for name, value in previous.items()} or None
+        if not any(previous.values()):
+            return None
+        return SimpleNamespace(
+            dag_id=self.dag_id,
+            state="success",
+            **{name.removesuffix("_success"): moment(value) for name, value in previous.items()},
+        )
 
     @property
     def previous_start_date_success(self):
@@ -203,18 +212,10 @@ class RunningTaskInstance:
 
     # -- what our operators and references ask (svc_runtime/record, airflow/providers/standard)
 
-    def _relevant(self, task) -> int | None:
-        """The one instance of `task` this instance looks at, or None for all of them."""
-        own_groups = list(_mapped_groups(self.task))
-        groups = list(_mapped_groups(task))
-        if groups and any(groups[0] is group for group in own_groups) and not task.is_mapped:
-            return self.map_index
-        return None if task.is_mapped or groups else -1
-
     def svc_resolve_xcom(self, operator, key: str):
-        index = self._relevant(operator)
-        if index is None:
-            return self.xcoms.all(operator.task_id, key)
+        index = self.svc_expand.instances_of(operator)
+        if not isinstance(index, int):
+            return self.xcoms.all(operator.task_id, key, within=index)
         value = self.xcoms.one(operator.task_id, key, index)
         if value is not NOTSET:
             return value
@@ -236,8 +237,3 @@ class RunningTaskInstance:
     def __repr__(self) -> str:
         mapped = f" map_index={self.map_index}" if self.is_mapped else ""
         return f"<TaskInstance: {self.dag_id}.{self.task_id} {self.run_id}{mapped} [{self.state}]>"
-
-
-def _mapped_groups(task):
-    group = task.task_group
-    return group.iter_mapped_task_groups() if group is not None else ()

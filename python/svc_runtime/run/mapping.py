@@ -1,7 +1,8 @@
-"""Which item of its input a mapped instance stands for.
+"""Which item of its input a mapped instance stands for, and which instances of other tasks belong to it.
 
-`expand(a=…, b=…)` is a cross product whose last argument varies fastest; `expand_kwargs` is a plain list. An instance in a
-mapped group stands for an item of the group's input.
+What gives a task its map indexes are the mapped groups around it, outermost first, then its own mapping: its levels. With
+levels of lengths a and b it has a × b instances, the innermost varying fastest. Within a level, `expand(a=…, b=…)` is a cross
+product whose last argument varies fastest; `expand_kwargs` is a plain list.
 """
 
 from __future__ import annotations
@@ -13,56 +14,83 @@ from ..record.xcomarg import XComArg
 from .helpers import LiteralValue
 
 
+def levels_of(task) -> list:
+    """What the task is expanded over, level by level."""
+    groups = list(task.task_group.iter_mapped_task_groups()) if task.task_group is not None else []
+    levels = [group.expand_input for group in reversed(groups)]
+    return [*levels, task.expand_input] if task.is_mapped else levels
+
+
 class Expansion:
-    def __init__(self, task, map_index: int) -> None:
-        self._task = task
+    def __init__(self, task, map_index: int, context, total: int | None = None) -> None:
+        self._levels = levels_of(task)
         self._map_index = map_index
+        self._context = context
+        self._total = total
         self._resolved: dict = {}
 
-    def __call__(self, expand_input, key: str, context):
+    def __call__(self, expand_input, key: str):
         """The value of one argument of a mapped group, for this instance."""
-        mapping = self.arguments(expand_input, self._index_in(expand_input, context), context)
+        mapping = self.arguments(expand_input)
         if key not in mapping:
             raise TypeError(f"the item has no {key!r}, which the group needs; it has {sorted(mapping)}")
         return mapping[key]
 
-    def _index_in(self, expand_input, context) -> int:
-        """Own index; where mapped groups are nested, the part of it that counts for this group."""
-        index = self._map_index
-        group = self._task.task_group
-        for mapped in group.iter_mapped_task_groups() if group is not None else ():
-            if mapped.expand_input is expand_input:
-                outer = next(iter(mapped.parent_group.iter_mapped_task_groups()), None) if mapped.parent_group else None
-                return index if outer is None else index % self.length(expand_input, context)
-            index //= self.length(mapped.expand_input, context)
-        return index
-
-    def _values(self, argument, context):
-        """The list behind an argument, fetched once."""
-        if isinstance(argument, (XComArg, MappedArgument)):
-            if id(argument) not in self._resolved:
-                value = argument.resolve(context)
-                if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, Mapping)):
-                    raise TypeError(f"cannot expand over a {type(value).__name__}; it takes a list or a dict")
-                self._resolved[id(argument)] = value
-            return self._resolved[id(argument)]
-        return argument
-
-    def length(self, expand_input, context) -> int:
-        if expand_input.kind == "expand_kwargs":
-            return len(self._values(expand_input.value, context))
+    def _product(self, levels: list) -> int:
         total = 1
-        for argument in expand_input.value.values():
-            total *= len(self._values(argument, context))
+        for level in levels:
+            total *= self.length(level)
         return total
 
-    def arguments(self, expand_input, index: int, context) -> dict:
+    def _item_index(self, expand_input) -> int:
+        """The part of the map index that counts for one level."""
+        place = next(i for i, level in enumerate(self._levels) if level is expand_input)
+        index = self._map_index // self._product(self._levels[place + 1 :])
+        return index if place == 0 else index % self.length(expand_input)
+
+    def instances_of(self, task) -> int | range | None:
+        """The instance of another task that belongs to this one, or several; None for all of them, -1 if it has but one."""
+        levels = levels_of(task)
+        shared = 0
+        while shared < min(len(levels), len(self._levels)) and levels[shared] is self._levels[shared]:
+            shared += 1
+        if shared == 0:
+            return None if levels else -1
+        own = self._map_index // self._product(self._levels[shared:])
+        if shared == len(levels):
+            return own
+        size = self._product(levels[shared:])
+        return range(own * size, (own + 1) * size)
+
+    def _values(self, argument, alone: bool = False):
+        """The list behind an argument, fetched once. `alone`: nothing else decides the number of instances."""
+        if not isinstance(argument, (XComArg, MappedArgument)):
+            return argument
+        if id(argument) not in self._resolved:
+            value = argument.resolve(self._context)
+            if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, Mapping)):
+                raise TypeError(f"cannot expand over a {type(value).__name__}; it takes a list or a dict")
+            if alone and len(self._levels) == 1 and hasattr(value, "expect_length"):
+                value.expect_length(self._total)
+            self._resolved[id(argument)] = value
+        return self._resolved[id(argument)]
+
+    def length(self, expand_input) -> int:
         if expand_input.kind == "expand_kwargs":
-            return self._one_of_list(expand_input, index, context)
+            return len(self._values(expand_input.value))
+        total = 1
+        for argument in expand_input.value.values():
+            total *= len(self._values(argument))
+        return total
+
+    def arguments(self, expand_input) -> dict:
+        index = self._item_index(expand_input)
+        if expand_input.kind == "expand_kwargs":
+            return self._one_of_list(expand_input, index)
         chosen: dict = {}
         rest = index
         for name, argument in reversed(expand_input.value.items()):
-            values = self._values(argument, context)
+            values = self._values(argument, alone=len(expand_input.value) == 1)
             rest, place = divmod(rest, len(values)) if len(values) else (1, 0)
             if len(values) == 0:
                 break
@@ -72,18 +100,20 @@ class Expansion:
         # As written, so that error messages and rendered fields read like the file.
         return {name: chosen[name] for name in expand_input.value}
 
-    def _one_of_list(self, expand_input, index: int, context) -> dict:
-        values = self._values(expand_input.value, context)
+    def _one_of_list(self, expand_input, index: int) -> dict:
+        values = self._values(expand_input.value, alone=True)
         if index >= len(values):
             raise IndexError(f"map index {index} is beyond the {len(values)} values the task is expanded over")
-        item = self._values(values[index], context) if isinstance(values[index], XComArg) else values[index]
+        item = values[index]
+        if isinstance(item, XComArg):
+            item = item.resolve(self._context)
         if not isinstance(item, Mapping):
             raise ValueError(f"expand_kwargs() expects a list of dicts; item {index} is a {type(item).__name__}")
         for key in item:
             if not isinstance(key, str):
                 raise ValueError(f"expand_kwargs() item {index} has the key {key!r}, which is not a text")
         return {
-            key: value.resolve(context) if isinstance(value, (XComArg, MappedArgument)) else value
+            key: value.resolve(self._context) if isinstance(value, (XComArg, MappedArgument)) else value
             for key, value in item.items()
         }
 
@@ -99,14 +129,14 @@ def _given_by_a_task(expand_input, name: str) -> bool:
     return isinstance(expand_input.value, XComArg)
 
 
-def unmapped(task, map_index: int, context, expansion: Expansion):
+def unmapped(task, expansion: Expansion):
     """The real operator of one instance, and the values in it that must not be rendered as templates.
 
     What another task produced is data: rendering it would let that data run code in this task.
     """
     if not task.is_mapped:
         return task, []
-    arguments = expansion.arguments(task.expand_input, map_index, context)
+    arguments = expansion.arguments(task.expand_input)
     from_tasks = [name for name in arguments if _given_by_a_task(task.expand_input, name)]
     if task.expands_function_arguments:
         arguments = {n: LiteralValue(value) if n in from_tasks else value for n, value in arguments.items()}

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from types import NoneType
 
 from ..record.notset import NOTSET
-from .xcom_values import decode, encode_within
+from .channel import RequestFailed
+from .xcom_values import XComTooLarge, decode, encode_within
 
 RETURN_KEY = "return_value"
 _DEFAULT_MAX_BYTES = 1024 * 1024
@@ -22,25 +23,41 @@ def max_bytes(job: dict) -> int:
 
 
 class LazySequence(Sequence):
-    """Values of all instances of a mapped task, fetched and decoded when somebody looks."""
+    """Values of the instances of a mapped task, fetched and decoded when somebody looks.
+
+    When every instance is known to have a value, item i is that of instance i and is fetched alone: thousands of instances
+    that are each expanded over one of thousands of values must not each fetch them all.
+    """
 
     svc_lazy_sequence = True
 
-    def __init__(self, fetch) -> None:
+    def __init__(self, fetch, instances: int | None = None) -> None:
         self._fetch = fetch
+        self._instances = instances
+        self._length: int | None = None
         self._raw: list | None = None
+
+    def expect_length(self, length: int | None) -> None:
+        """How many values the scheduler has counted."""
+        if length and length == self._instances:
+            self._length = length
 
     def _entries(self) -> list:
         if self._raw is None:
-            self._raw = self._fetch()
+            self._raw = self._fetch(None)
         return self._raw
 
     def __len__(self) -> int:
-        return len(self._entries())
+        return self._length if self._length is not None else len(self._entries())
 
     def __getitem__(self, index):
-        found = self._entries()[index]
-        return [decode(entry["value"]) for entry in found] if isinstance(index, slice) else decode(found["value"])
+        if isinstance(index, slice):
+            return [decode(entry["value"]) for entry in self._entries()[index]]
+        if self._length is not None and self._raw is None and 0 <= index < self._length:
+            found = self._fetch(index)
+            if found:
+                return decode(found[0]["value"])
+        return decode(self._entries()[index]["value"])
 
     def __iter__(self):
         return (decode(entry["value"]) for entry in self._entries())
@@ -65,6 +82,7 @@ class XComs:
             self._known.setdefault((entry["task_id"], entry["key"]), []).append(entry)
         for entries in self._known.values():
             entries.sort(key=lambda entry: entry["map_index"])
+        self._instances = job.get("upstream_lengths") or {}
         self._max_bytes = max_bytes(job)
         self.own: dict = {}
 
@@ -88,13 +106,24 @@ class XComs:
         found = self.entries(task_id, key, map_index=map_index, **place)
         return decode(found[0]["value"]) if found else NOTSET
 
-    def all(self, task_id, key: str, **place) -> LazySequence:
-        return LazySequence(lambda: self.entries(task_id, key, **place))
+    def all(self, task_id, key: str, within: range | None = None) -> LazySequence:
+        """Of every instance, or of those `within` a range of map indexes."""
+
+        def fetch(map_index: int | None) -> list:
+            found = self.entries(task_id, key, map_index=map_index)
+            return found if within is None else [entry for entry in found if entry["map_index"] in within]
+
+        return LazySequence(fetch, None if within is not None else self._instances.get(task_id))
 
     def push(self, key: str, value) -> None:
         """At once: others may be waiting for it while this task still runs."""
         encoded = encode_within(value, self._max_bytes, key)
-        self._channel.request("set_xcom", key=key, value=encoded)
+        try:
+            self._channel.request("set_xcom", key=key, value=encoded)
+        except RequestFailed as failure:
+            if failure.code == "too_large":
+                raise XComTooLarge(str(failure)) from None
+            raise
         self.own[key] = encoded
 
 

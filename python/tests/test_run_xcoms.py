@@ -1,0 +1,390 @@
+"""Which instance gets which value: pushed, pulled, expanded, and in mapped groups."""
+
+from __future__ import annotations
+
+import unittest
+
+from . import support  # noqa: F401
+from .run_agent import Agent, Refused
+from svc_runtime.run.xcom_values import decode, encode
+
+TEXT = """
+    import dataclasses, datetime
+    from airflow.exceptions import AirflowSkipException
+    from airflow.sdk import DAG, task, task_group, get_current_context
+    from airflow.providers.standard.operators.bash import BashOperator
+    from airflow.providers.standard.operators.python import PythonOperator
+
+    @dataclasses.dataclass
+    class Order:
+        number: int
+
+    def skip_two(x):
+        if x == 2:
+            raise AirflowSkipException("not two")
+        return x * 100
+
+    with DAG("d", schedule=None):
+        @task
+        def source():
+            return [1, 2, 3]
+
+        @task
+        def other():
+            return {"k": "v", "l": "w"}
+
+        @task
+        def text():
+            return "text"
+
+        @task
+        def nothing():
+            return None
+
+        @task
+        def pair():
+            return (1, 2)
+
+        @task
+        def own_class():
+            return [Order(1), (datetime.date(2024, 1, 1), {3})]
+
+        @task
+        def use_class(orders):
+            return [type(orders[0]).__name__, orders[0].number, type(orders[1]).__name__, sorted(orders[1][1])]
+
+        use_class(own_class())
+        text(), nothing(), pair()
+
+        @task(multiple_outputs=True)
+        def several():
+            return {"a": 1, "b": (2,)}
+
+        @task
+        def uses_several(a, whole):
+            return [a, whole]
+
+        outputs = several()
+        uses_several(outputs["a"], outputs)
+
+        @task(multiple_outputs=True)
+        def not_several():
+            return [1]
+
+        @task(do_xcom_push=False)
+        def keeps():
+            return 5
+
+        @task
+        def big():
+            return "x" * 2_000_000
+
+        @task
+        def unfit():
+            return object()
+
+        not_several(), keeps(), big(), unfit()
+
+        @task
+        def pushes(ti=None):
+            ti.xcom_push(key="a", value=(1, {2}))
+            return ti.xcom_pull(key="a")
+
+        @task
+        def pulls(ti=None, dag_run=None):
+            return ti.xcom_pull(**dag_run.conf["how"])
+
+        pushes()
+        pulls()
+
+        one, two = source(), other()
+
+        @task
+        def add(x, y=0):
+            return x, y
+
+        add.partial(y=5).expand(x=one)
+        add.override(task_id="cross").expand(x=one, y=two)
+        add.override(task_id="kwargs").expand_kwargs([{"x": 1}, {"x": "{{ ds }}", "y": 3}])
+        add.override(task_id="kwargs_of_task").expand_kwargs(text.override(task_id="dicts")())
+        add.override(task_id="literal").partial(y="{{ ds }}").expand(x=["{{ ds }}", 2])
+        add.override(task_id="mapped_values").expand(x=one.map(skip_two))
+        add.override(task_id="zipped").expand(x=one.zip(two, fillvalue="none"))
+        add.override(task_id="joined").expand(x=one.concat(two))
+        again = add.override(task_id="first").expand(x=one)
+        add.override(task_id="second").expand(x=again)
+
+        @task
+        def total(values):
+            return [type(values).__name__, len(values), list(values), values[-1]]
+
+        total(again)
+
+        BashOperator.partial(task_id="bash", env={"A": "{{ ds }}"}).expand(bash_command=one.map(lambda x: f"echo {x} $A {{{{ ds }}}}"))
+
+        @task(map_index_template="{{ label }} of {{ task.op_kwargs['x'] }}")
+        def named(x):
+            get_current_context()["label"] = "part"
+            if x == 2:
+                raise ValueError("two")
+            return [get_current_context()["expanded_ti_count"], get_current_context()["ti"].map_index]
+
+        named.expand(x=one)
+
+        @task_group
+        def group(item, fixed):
+            @task
+            def a(item, fixed):
+                return [item, fixed]
+
+            @task
+            def b(value, ti=None):
+                return [value, ti.map_index]
+
+            return b(a(item, fixed))
+
+        result = group.partial(fixed="f").expand(item=one)
+        total.override(task_id="after_group")(result)
+
+        @task_group
+        def by_kwargs(x, y):
+            add.override(task_id="inner")(x, y)
+
+        by_kwargs.expand_kwargs([{"x": 1, "y": 2}, {"x": 3, "y": 4}])
+
+        @task_group
+        def outer(letter):
+            @task
+            def before(letter):
+                return letter
+
+            @task_group
+            def inner(digit, letter):
+                @task
+                def both(letter, digit, first):
+                    return [letter, digit, first]
+
+                return both(letter, digit, first)
+
+            first = before(letter)
+            made = inner.partial(letter=letter).expand(digit=[1, 2, 3])
+
+            @task
+            def after(values):
+                return list(values)
+
+            after(made)
+            add.override(task_id="mapped_inside").partial(y=letter).expand(x=one)
+
+        outer.expand(letter=["a", "b"])
+"""
+
+
+class Between(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.agent = Agent.ready(TEXT)
+        cls.addClassCleanup(cls.agent.close)
+
+    def value(self, task_id: str, **options):
+        attempt = self.agent.run(task_id, **options)
+        self.assertEqual(attempt.result["state"], "success", attempt.text())
+        return decode(attempt.value())
+
+    def failure(self, task_id: str, **options) -> dict:
+        attempt = self.agent.run(task_id, **options)
+        self.assertEqual((attempt.result["state"], attempt.result["xcoms"]), ("failed", []), attempt.text())
+        return attempt.result["failure"]
+
+    def test_classes_of_the_file_are_known_to_its_other_tasks(self) -> None:
+        made = self.agent.run("own_class").value()
+        self.assertEqual(made[0]["__classname__"], "svc_dag_dag.Order")
+        self.assertEqual(self.value("use_class", values={"own_class": made}), ["Order", 1, "tuple", [3]])
+
+    def test_multiple_outputs_are_keys_of_their_own(self) -> None:
+        attempt = self.agent.run("several")
+        self.assertEqual([entry["key"] for entry in attempt.result["xcoms"]], ["a", "b", "return_value"])
+        entries = {"a": 1, "return_value": attempt.value()}
+
+        def get_xcom(task_id, key, map_index):
+            return [{"task_id": task_id, "map_index": -1, "key": key, "value": entries[key]}]
+
+        self.assertEqual(self.value("uses_several", answers={"get_xcom": get_xcom}), [1, {"a": 1, "b": (2,)}])
+        self.assertIn("must return a dict, not a list", self.failure("not_several")["text"])
+
+    def test_no_value_is_pushed_for_none_or_against_the_authors_wish(self) -> None:
+        for task_id in ("nothing", "keeps"):
+            result = self.agent.run(task_id).result
+            self.assertEqual((result["state"], result["xcoms"]), ("success", []))
+
+    def test_values_that_are_too_large_or_unfit_fail_the_task_and_say_why(self) -> None:
+        large = self.failure("big")
+        self.assertEqual(large["cause"], "xcom_too_large")
+        self.assertIn("2000002 bytes, more than the 1048576", large["text"])
+        self.assertEqual(self.failure("text", xcom_max_bytes=5)["cause"], "xcom_too_large")
+        self.assertIn("cannot pass a value of type builtins.object", self.failure("unfit")["text"])
+
+    def test_a_value_that_is_mapped_over_must_have_a_length(self) -> None:
+        for task_id in ("text", "nothing"):
+            self.assertEqual(self.failure(task_id, mapped_over=True)["cause"], "unmappable_value")
+        self.assertEqual(self.value("source", mapped_over=True), [1, 2, 3])
+        # A scheduler in another language sees a list, not a tagged tuple.
+        self.assertEqual(self.agent.run("pair", mapped_over=True).value(), [1, 2])
+
+    def test_pushed_values_are_sent_at_once_and_seen_by_their_own_task(self) -> None:
+        attempt = self.agent.run("pushes")
+        sent = attempt.requests[0]
+        self.assertEqual((sent["method"], sent["params"]["key"]), ("set_xcom", "a"))
+        self.assertEqual(decode(sent["params"]["value"]), (1, {2}))
+        self.assertEqual((decode(attempt.value()), len(attempt.requests)), ((1, {2}), 1))
+
+    def test_a_pushed_value_the_control_plane_finds_too_large(self) -> None:
+        def set_xcom(**_):
+            raise Refused("the value for a has 9 bytes", "too_large")
+
+        self.assertEqual(self.failure("pushes", answers={"set_xcom": set_xcom})["cause"], "xcom_too_large")
+
+    def test_pulling_as_airflow_does(self) -> None:
+        """Expected values as printed by Airflow 3.2.2, but that `default` is honoured without map_indexes too."""
+        stored = {("m", 0): 10, ("m", 1): 20, ("m1", 0): 10, ("items", -1): [1, 2]}
+
+        def get_xcom(task_id, key, map_index, **place):
+            return [
+                {"task_id": task, "map_index": index, "key": key, "value": value}
+                for (task, index), value in sorted(stored.items())
+                if task == task_id and key == "return_value" and map_index in (None, index) and not place
+            ]
+
+        for how, expected in (
+            ({"task_ids": "m"}, [10, 20]),
+            ({"task_ids": "m1"}, 10),
+            ({"task_ids": "items"}, [1, 2]),
+            ({"task_ids": ["items", "m"]}, [[1, 2], 10, 20]),
+            ({"task_ids": "nope"}, None),
+            ({"task_ids": ["nope", "items"]}, [None, [1, 2]]),
+            ({"task_ids": "m", "map_indexes": 1}, 20),
+            ({"task_ids": "m", "map_indexes": [0, 1]}, [10, 20]),
+            ({"task_ids": "m", "map_indexes": [0]}, [10]),
+            ({"task_ids": ["m"], "map_indexes": 0}, [10]),
+            ({}, None),
+            ({"task_ids": "items", "key": "k"}, None),
+            ({"task_ids": "items", "key": "k", "default": 5}, 5),
+            ({"task_ids": "m", "map_indexes": None}, None),
+            ({"task_ids": "items", "map_indexes": 0}, None),
+            ({"task_ids": "items", "map_indexes": -1}, [1, 2]),
+            ({"task_ids": ["m1"]}, [10]),
+            ({"task_ids": ["m"], "key": "zz"}, [None]),
+            ({"task_ids": "items", "dag_id": "d", "run_id": "manual__1"}, [1, 2]),
+        ):
+            with self.subTest(how=how):
+                attempt = self.agent.run("pulls", answers={"get_xcom": get_xcom}, **_with(how))
+                self.assertEqual(attempt.result["state"], "success", attempt.text())
+                self.assertEqual(attempt.value(), expected)
+
+    def test_other_dags_runs_and_earlier_dates_are_asked_for_as_such(self) -> None:
+        how = {"task_ids": "t", "dag_id": "other", "run_id": "r", "include_prior_dates": True}
+        attempt = self.agent.run("pulls", answers={"get_xcom": []}, **_with(how))
+        self.assertEqual(
+            attempt.requests[0]["params"],
+            {
+                "task_id": "t",
+                "map_index": None,
+                "key": "return_value",
+                "dag_id": "other",
+                "run_id": "r",
+                "include_prior_dates": True,
+            },
+        )
+
+    def mapped(self, task_id: str, indexes, **options) -> list:
+        return [self.value(task_id, map_index=index, **options) for index in indexes]
+
+    def test_each_instance_gets_its_item(self) -> None:
+        values = {"source": [1, 2, 3], "other": {"k": "v", "l": "w"}}
+        self.assertEqual(self.mapped("add", range(3), values=values), [(1, 5), (2, 5), (3, 5)])
+        cross = self.mapped("cross", range(6), values=values)
+        # The last argument varies fastest, as in Airflow; a dict is expanded over its pairs.
+        self.assertEqual(cross, [(x, y) for x in (1, 2, 3) for y in (("k", "v"), ("l", "w"))])
+        beyond = self.failure("cross", map_index=6, values=values)
+        self.assertIn("map index 6 is beyond", beyond["text"])
+
+    def test_lists_of_keyword_arguments(self) -> None:
+        self.assertEqual(self.mapped("kwargs", range(2)), [(1, 0), ("2024-05-01", 3)])
+        dicts = {"dicts": [{"x": 7}, {"x": "{{ ds }}"}, 5]}
+        self.assertEqual(self.mapped("kwargs_of_task", range(2), values=dicts), [(7, 0), ("{{ ds }}", 0)])
+        self.assertIn("expects a list of dicts", self.failure("kwargs_of_task", map_index=2, values=dicts)["text"])
+
+    def test_values_of_tasks_are_never_rendered_but_literals_are(self) -> None:
+        self.assertEqual(self.mapped("literal", range(2)), [("2024-05-01", "2024-05-01"), (2, "2024-05-01")])
+        self.assertEqual(self.value("add", map_index=0, values={"source": ["{{ ds }}"]}), ("{{ ds }}", 5))
+        bash = self.agent.run("bash", map_index=1, values={"source": [1, "'{{ 7 * 7 }}'"]})
+        self.assertEqual(bash.value(), "{{ 7 * 7 }} 2024-05-01 {{ ds }}")
+
+    def test_mapping_zipping_joining(self) -> None:
+        values = {"source": [1, 2, 3], "other": {"k": "v", "l": "w"}}
+        self.assertEqual(self.mapped("mapped_values", (0, 2), values=values), [(100, 0), (300, 0)])
+        skipped = self.agent.run("mapped_values", map_index=1, values=values)
+        self.assertEqual(skipped.result["state"], "skipped")
+        self.assertEqual(
+            self.mapped("zipped", range(3), values=values),
+            [((1, ("k", "v")), 0), ((2, ("l", "w")), 0), ((3, "none"), 0)],
+        )
+        self.assertEqual(self.mapped("joined", (2, 3, 4), values=values), [(3, 0), (("k", "v"), 0), (("l", "w"), 0)])
+
+    def test_instances_of_a_mapped_task_as_a_sequence(self) -> None:
+        values = {"mapped:first": [encode((1, 0)), encode((2, 0))]}
+        self.assertEqual(self.mapped("second", range(2), values=values), [((1, 0), 0), ((2, 0), 0)])
+        self.assertEqual(self.value("total", values=values), ["LazySequence", 2, [(1, 0), (2, 0)], (2, 0)])
+
+    def test_labels_of_instances_are_rendered_after_the_body_even_when_it_fails(self) -> None:
+        values = {"source": [1, 2]}
+        named = self.agent.run("named", map_index=0, values=values, expanded={"length": 2})
+        self.assertEqual((named.result["rendered_map_index"], named.value()), ("part of 1", [2, 0]))
+        failed = self.agent.run("named", map_index=1, values=values)
+        self.assertEqual((failed.result["rendered_map_index"], failed.result["state"]), ("part of 2", "failed"))
+
+    def test_nested_levels_the_innermost_varies_fastest(self) -> None:
+        values = {"mapped:outer.before": ["A", "B"], "source": [7, 8, 9]}
+        self.assertEqual(
+            self.mapped("outer.inner.both", range(6), values=values),
+            [[letter.lower(), digit, letter] for letter in "AB" for digit in (1, 2, 3)],
+        )
+        values["mapped:outer.inner.both"] = [0, 1, 2, 3, 4, 5]
+        self.assertEqual(self.mapped("outer.after", range(2), values=values), [[0, 1, 2], [3, 4, 5]])
+        inside = self.mapped("outer.mapped_inside", range(6), values=values)
+        self.assertEqual(inside, [(number, letter) for letter in "ab" for number in (7, 8, 9)])
+
+    def test_one_of_thousands_of_values_is_fetched_alone(self) -> None:
+        def get_xcom(task_id, key, map_index):
+            return [{"task_id": task_id, "map_index": map_index, "key": key, "value": map_index * 2}]
+
+        counted = {"expanded": {"length": 5000}, "upstream_lengths": {"first": 5000}, "map_index": 4711}
+        attempt = self.agent.run("second", answers={"get_xcom": get_xcom}, **counted)
+        self.assertEqual(decode(attempt.value()), (9422, 0))
+        self.assertEqual([request["params"]["map_index"] for request in attempt.requests], [4711])
+
+        # Some instances left no value, so the third value need not be that of instance two.
+        def some(task_id, key, map_index):
+            self.assertIsNone(map_index)
+            return [{"task_id": task_id, "map_index": index, "key": key, "value": index} for index in (0, 3, 4)]
+
+        sparse = {"expanded": {"length": 3}, "upstream_lengths": {"first": 5}, "map_index": 1}
+        self.assertEqual(self.value("second", answers={"get_xcom": some}, **sparse), (3, 0))
+
+    def test_tasks_of_a_mapped_group_see_their_own_branch(self) -> None:
+        self.assertEqual(self.value("group.a", map_index=1, values={"source": [1, 2, 3]}), [2, "f"])
+        values = {"mapped:group.a": [[1, "f"], [2, "f"]]}
+        self.assertEqual(self.value("group.b", map_index=1, values=values), [[2, "f"], 1])
+        self.assertEqual(
+            self.value("after_group", values={"mapped:group.b": ["x", "y"]})[:3], ["LazySequence", 2, ["x", "y"]]
+        )
+        self.assertEqual(self.mapped("by_kwargs.inner", range(2)), [(1, 2), (3, 4)])
+
+
+def _with(how: dict) -> dict:
+    """What `pulls` asks for, as the run's conf."""
+    return {"run": {"conf": {"how": how}}}
+
+
+if __name__ == "__main__":
+    unittest.main()
