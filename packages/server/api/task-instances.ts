@@ -12,6 +12,8 @@ import { noSuchDag } from './dags.ts';
 import { ApiError } from './errors.ts';
 import type { App, Services } from './services.ts';
 import { registerTaskInstanceClear } from './task-instance-clear.ts';
+import { registerTaskInstanceBulk } from './task-instance-bulk.ts';
+import { registerTaskInstanceWrites } from './task-instance-writes.ts';
 import { instanceBodies } from './task-instance-bodies.ts';
 import { createFactsCache } from './task-instance-facts.ts';
 import type { FactsCache } from './task-instance-facts.ts';
@@ -46,6 +48,8 @@ export function registerTaskInstances(app: App, services: Services): void {
   registerOne(app, services, facts);
   registerTaskInstanceTries(app, services, facts);
   registerTaskInstanceClear(app, services, facts);
+  registerTaskInstanceWrites(app, services, facts);
+  registerTaskInstanceBulk(app, services);
 }
 
 /** What `~` and names in the path stand for. */

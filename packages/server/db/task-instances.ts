@@ -223,3 +223,20 @@ function readPage(
 /** In UTC with all its microseconds, whatever the session's time zone. */
 const placeText = ({ expression, type }: SortKey): RawBuilder<unknown> =>
   type === 'timestamptz' ? sql`to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : expression;
+
+/** What people write about instances; no state, so no lock of the run. */
+export async function noteInstances(
+  db: TenantDb,
+  keys: readonly InstancePlace[],
+  { note, user }: { note: string | null; user: string },
+): Promise<void> {
+  if (keys.length === 0) return;
+  await db
+    .updateTable('task_instances as t')
+    .set({ note, note_user: note === null ? null : user, updated_at: sql`now()` })
+    .where(
+      sql<boolean>`(t.run, t.task_id, t.map_index) in (select * from unnest(${keys.map((key) => key.run)}::bigint[],
+        ${keys.map((key) => key.taskId)}::text[], ${keys.map((key) => key.mapIndex)}::int[]))`,
+    )
+    .execute();
+}

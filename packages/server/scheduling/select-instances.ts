@@ -5,7 +5,9 @@
  * are, inside the same groups, those of the same map index; anywhere else they are all instances of the task.
  */
 import { sql } from 'kysely';
-import type { TenantDb } from '../db/database.ts';
+import type { TaskStateOrNone } from '@svc/spec/states.ts';
+import type { SharedDb, TenantDb } from '../db/database.ts';
+import type { DagGraphs } from './dag-graphs.ts';
 import type { Blueprint } from './plan/blueprint.ts';
 import { isTogether } from './plan/mapped-levels.ts';
 import type { InstanceKey } from './plan/types.ts';
@@ -175,4 +177,53 @@ function runsBetween(
   if (from !== null) runs = runs.where(sql<boolean>`logical_date >= ${from}::timestamptz`);
   if (to !== null) runs = runs.where(sql<boolean>`logical_date <= ${to}::timestamptz`);
   return runs.execute();
+}
+
+export type PlaceInRun = InstanceKey & { run: number };
+export type FoundInstance = PlaceInRun & { state: TaskStateOrNone };
+
+/** The instances of these runs that a selection is about now, by run, task and map index. Changes nothing, locks nothing. */
+export async function findSelected(
+  db: SharedDb,
+  tools: { graphs: DagGraphs },
+  input: {
+    tenantId: string;
+    dagId: string;
+    runs: readonly RunKey[];
+    /** Select in the graph of the DAG's newest version, not in that of the run. */
+    onLatestVersion: boolean;
+    select(blueprint: Blueprint): Selection;
+    wanted(state: TaskStateOrNone): boolean;
+  },
+): Promise<FoundInstance[]> {
+  const { tenantId, dagId } = input;
+  const byVersion = Map.groupBy(await versionsOf(db, input), (run) => run.version);
+  const found: FoundInstance[] = [];
+  for (const [versionNumber, runs] of byVersion) {
+    const { blueprint } = await tools.graphs.get(db, { tenantId, dagId, versionNumber });
+    const selection = input.select(blueprint);
+    const { rows } = await sql<FoundInstance>`
+      select run, task_id as "taskId", map_index as "mapIndex", state from task_instances
+      where tenant_id = ${tenantId} and run = any(${runs.map((run) => run.id)}::bigint[])
+        and task_id = any(${[...selection.keys()]}::text[])`.execute(db);
+    for (const row of rows) if (isSelected(selection, row) && input.wanted(row.state)) found.push(row);
+  }
+  return found.sort((a, b) => a.run - b.run || compareText(a.taskId, b.taskId) || a.mapIndex - b.mapIndex);
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The version each run is bound to, or would be. */
+async function versionsOf(
+  db: SharedDb,
+  input: { tenantId: string; dagId: string; runs: readonly RunKey[]; onLatestVersion: boolean },
+): Promise<{ id: number; version: number }[]> {
+  const { tenantId, dagId, runs, onLatestVersion } = input;
+  const { rows } = await sql<{ id: number; version: number }>`
+    select r.id, case when ${onLatestVersion}::boolean then d.current_version else r.version_number end as version
+    from dag_runs r join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id
+    where r.tenant_id = ${tenantId} and r.dag_id = ${dagId} and r.id = any(${runs.map((run) => run.id)}::bigint[])`.execute(
+    db,
+  );
+  return rows;
 }
