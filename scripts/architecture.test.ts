@@ -14,7 +14,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   agent: ['spec', 'proto', 'compiler'],
   compiler: ['spec'],
   server: ['spec', 'web', 'proto'],
-  cli: ['spec', 'compiler', 'server'],
+  cli: ['spec', 'compiler', 'server', 'web'],
 };
 
 const SERVER_FOLDERS: Record<string, readonly string[]> = {

@@ -47,6 +47,8 @@ import { renderWelcome } from './welcome.ts';
 import type { Welcome } from './welcome.ts';
 import { describeSync, openWorkspace } from './workspace.ts';
 import type { LiteWorkspace } from './workspace.ts';
+import { UiBundleError, ensureUiBundle } from '../setup/ui-bundle.ts';
+import { UI_BUNDLE } from '@svc/web/bundle.ts';
 
 export type LiteOptions = ConfigOptions & {
   dataDirectory: string;
@@ -144,6 +146,7 @@ async function bringUp({ context, options, config, directory, running, stop }: S
           return schema.applied.length === 0 ? 'Schema up to date' : `Schema migrated (${schema.applied.length})`;
         },
       },
+      webUiStage({ context, config: early }),
       {
         title: 'Control plane',
         run: async () => {
@@ -162,6 +165,25 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   const password = passwordFact({ config, secrets, directory, isNew });
   welcome({ context, options, config: early, directory, password, url: running.server.url });
   log.showProblems();
+}
+
+/** Before the control plane, which looks for the bundle once. Without a network it starts all the same, and says what is missing. */
+function webUiStage({ context, config }: { context: CliContext; config: Config }): Stage {
+  return {
+    title: 'Web UI',
+    run: async (say) => {
+      if (config.ui.distDir !== '') return `Web UI from ${config.ui.distDir}`;
+      try {
+        const python = await ensurePython({ env: context.env, say });
+        await ensureUiBundle({ env: context.env, python, say });
+        return `Web UI of Airflow ${UI_BUNDLE.version}`;
+      } catch (error) {
+        if (error instanceof PythonEnvironmentError) return `Web UI not there: ${error.message}. ${error.hint}`;
+        if (error instanceof UiBundleError) return error.message;
+        throw error;
+      }
+    },
+  };
 }
 
 /** Without a Python the control plane is still of use: that is a warning, not the end. */

@@ -35,6 +35,9 @@ import { registerTaskInstances } from './task-instances.ts';
 import { registerTasks } from './tasks.ts';
 import { registerTokens } from './tokens.ts';
 import { registerUsers } from './users.ts';
+import { registerUiBundle, sendUiPage } from './ui/bundle.ts';
+import type { UiPages } from './ui/bundle.ts';
+import { registerUiShell } from './ui/shell.ts';
 import { createValidatorCompiler } from './validation.ts';
 import { registerVariables } from './variables.ts';
 import { registerXcoms } from './xcoms.ts';
@@ -79,7 +82,11 @@ export async function buildApp({ services, access, logger, plugins }: AppOptions
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(createValidatorCompiler());
 
-  installProblems(app);
+  let uiPages: UiPages = { pageFor: () => undefined };
+  installProblems(app, (request, reply) => {
+    const page = uiPages.pageFor(request);
+    return page === undefined ? undefined : sendUiPage(reply, page);
+  });
   installJsonParser(app);
   requireAccessDeclarations(app);
   answerWithRequestId(app);
@@ -104,13 +111,13 @@ export async function buildApp({ services, access, logger, plugins }: AppOptions
   const servesApi = services.config.server.role !== 'scheduler';
   if (servesApi) await installOpenApi(app);
   registerProbes(app, services);
-  if (servesApi) registerResources(app, services);
+  if (servesApi) uiPages = registerResources(app, services);
   await app.ready();
   return app;
 }
 
 /** Everything but the probes: what a process of the role `scheduler` does not serve. */
-function registerResources(app: App, services: Services): void {
+function registerResources(app: App, services: Services): UiPages {
   registerTokens(app, services);
   registerUsers(app, services);
   registerConnections(app, services);
@@ -132,7 +139,10 @@ function registerResources(app: App, services: Services): void {
   registerDagWarnings(app, services);
   registerEventLogs(app, services);
   registerMonitor(app, services);
-  registerPages(app, services);
+  registerUiShell(app, services);
+  const uiPages = registerUiBundle(app, services);
+  registerPages(app, services, uiPages);
+  return uiPages;
 }
 
 /** Our own pages load nothing from elsewhere and run no inline script. */

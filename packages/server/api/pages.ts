@@ -4,8 +4,10 @@ import { renderPages } from '@svc/web/pages.ts';
 import type { Page } from '@svc/web/pages.ts';
 import { basePath, editionOf } from '../config/resolved.ts';
 import type { App, Services } from './services.ts';
+import { sendUiPage } from './ui/bundle.ts';
+import type { UiPages } from './ui/bundle.ts';
 
-export function registerPages(app: App, { config }: Services): void {
+export function registerPages(app: App, { config }: Services, ui: UiPages): void {
   const pages = renderPages({
     basePath: basePath(config),
     instanceName: config.ui.instanceName,
@@ -15,7 +17,11 @@ export function registerPages(app: App, { config }: Services): void {
     app.get(path, { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) =>
       sendPage(request, reply, page),
     );
-  serve('/', pages.home);
+  // With the web UI installed, it is the home page; without, ours says what is there and how to get it.
+  app.get('/', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
+    const page = ui.pageFor(request);
+    return page === undefined ? sendPage(request, reply, pages.home) : sendUiPage(reply, page);
+  });
   serve('/auth/login', pages.login);
   for (const [name, asset] of pages.assets) serve(`/auth/static/${name}`, asset);
 }

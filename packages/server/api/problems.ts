@@ -6,7 +6,11 @@ import { isOutage } from '../db/outage.ts';
 import { ApiError, problemOf } from './errors.ts';
 import { describeValidationError } from './validation.ts';
 
-export function installProblems(app: FastifyInstance): void {
+/** `answerElse` may answer what no route does: the web UI has pages everywhere. */
+export function installProblems(
+  app: FastifyInstance,
+  answerElse: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined,
+): void {
   const routes = collectRoutes(app);
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const problem = asApiError(error);
@@ -16,7 +20,11 @@ export function installProblems(app: FastifyInstance): void {
     }
     return sendProblem(request, reply, problem);
   });
-  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, noSuchRoute(request, routes)));
+  app.setNotFoundHandler((request, reply) => {
+    const problem = noSuchRoute(request, routes);
+    const answered = problem.code === 'route_not_found' ? answerElse(request, reply) : undefined;
+    return answered ?? sendProblem(request, reply, problem);
+  });
 }
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {

@@ -1,0 +1,100 @@
+/**
+ * Fetches the web UI's bundle: from the official package, whose checksum is pinned, only its `ui/dist`. Built beside its
+ * final place and renamed into it, so whoever finds one finds a whole one.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { BUNDLE_STAMP, ENCODED_EXTENSIONS, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
+
+const run = promisify(execFile);
+
+export class UiBundleError extends Error {}
+
+const COMPRESSED = new Set(['.js', '.css', '.json', '.wasm', '.ttf', '.svg']);
+const WORTH_BYTES = 1_024;
+
+const UNPACK = `
+import sys, zipfile
+wheel, folder, prefix = sys.argv[1:4]
+with zipfile.ZipFile(wheel) as archive:
+    for name in archive.namelist():
+        if name.startswith(prefix):
+            archive.extract(name, folder)
+`;
+
+export async function ensureUiBundle(input: {
+  env: Readonly<Record<string, string | undefined>>;
+  /** An interpreter with pip. */
+  python: string;
+  say?: (text: string) => void;
+}): Promise<string> {
+  const target = bundleFolder(input.env);
+  if (existsSync(join(target, BUNDLE_STAMP))) return target;
+  input.say?.(`fetching the Airflow ${UI_BUNDLE.version} web UI`);
+  await mkdir(dirname(target), { recursive: true });
+  const work = await mkdtemp(`${target}.building-`);
+  try {
+    const wheel = await download(input, work);
+    await run(input.python, ['-c', UNPACK, wheel, work, UI_BUNDLE.folder]);
+    const unpacked = join(work, UI_BUNDLE.folder);
+    await compressAll(unpacked);
+    await writeFile(join(unpacked, BUNDLE_STAMP), `${UI_BUNDLE.version}\n`);
+    await rm(target, { recursive: true, force: true });
+    await rename(unpacked, target).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error; // another process was faster
+    });
+    return target;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function download(
+  { python, env }: { python: string; env: Readonly<Record<string, string | undefined>> },
+  folder: string,
+): Promise<string> {
+  const requirements = join(folder, 'requirements.txt');
+  await writeFile(requirements, `${UI_BUNDLE.requirement} --hash=sha256:${UI_BUNDLE.sha256}\n`);
+  const args =
+    '-m pip download --quiet --no-deps --only-binary=:all: --disable-pip-version-check --no-input --require-hashes'.split(
+      ' ',
+    );
+  try {
+    await run(python, [...args, '-d', folder, '-r', requirements], { env: { ...env } as NodeJS.ProcessEnv });
+  } catch (error) {
+    const detail =
+      String((error as { stderr?: unknown }).stderr ?? error)
+        .trim()
+        .split('\n')
+        .at(-1) ?? '';
+    throw new UiBundleError(
+      `the web UI could not be fetched: ${detail}\n` +
+        'Check the network and run `svc setup` again, or copy the folder airflow/ui/dist of the package ' +
+        `${UI_BUNDLE.requirement} here and set ui.dist_dir (SVC_UI_DIST_DIR) to it.`,
+      { cause: error },
+    );
+  }
+  const wheel = (await readdir(folder)).find((name) => name.endsWith('.whl'));
+  if (wheel === undefined) throw new UiBundleError('the package of the web UI was not there after its download');
+  return join(folder, wheel);
+}
+
+/** Once, so that no request pays for it: 14 MB become 3. */
+async function compressAll(folder: string): Promise<void> {
+  const names = await readdir(folder, { recursive: true });
+  for (const name of names) {
+    const path = join(folder, name);
+    if (!COMPRESSED.has(extname(name)) || (await stat(path)).size < WORTH_BYTES) continue;
+    const content = await readFile(path);
+    const [br, gz] = await Promise.all([
+      promisify(brotliCompress)(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
+      promisify(gzip)(content, { level: 6 }),
+    ]);
+    await writeFile(`${path}${ENCODED_EXTENSIONS.br}`, br);
+    await writeFile(`${path}${ENCODED_EXTENSIONS.gzip}`, gz);
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Serves the web UI's bundle as it was published. Every path that nothing else answers is its page, so that links into the
+ * UI work; paths of the API are never shadowed by it. Without a bundle our own home page says how to get it.
+ */
+import { createReadStream } from 'node:fs';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ENCODED_EXTENSIONS, SHELL_FILES, bundleFolder, openBundle, renderShell } from '@svc/web/bundle.ts';
+import type { Bundle, BundleFile } from '@svc/web/bundle.ts';
+import { basePath, editionOf } from '../../config/resolved.ts';
+import { ApiError } from '../errors.ts';
+import type { App, Services } from '../services.ts';
+
+const YEAR_SECONDS = 31_536_000;
+/** What belongs to the API and our own pages: a mistake there is a 404, not a page. */
+const NOT_PAGES = /^\/(api|ui|auth|static|svc-static|execution|healthz|readyz|metrics|openapi\.json|docs)(\/|$)/;
+
+/** The layout worker comes from a blob, styles are injected, and the SQL parser is WebAssembly. */
+const UI_POLICY = [
+  "default-src 'self'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "worker-src 'self' blob:",
+  "object-src 'none'",
+  "base-uri 'self'",
+  "frame-ancestors 'none'",
+  "form-action 'self'",
+].join(';');
+
+/** The page for any path of the UI; undefined when the path is not one of its pages, or there is no bundle. */
+export type UiPages = { pageFor(request: FastifyRequest): string | undefined };
+
+export function registerUiBundle(app: App, { config }: Services): UiPages {
+  const bundle = openBundle(config.ui.distDir || bundleFolder(process.env));
+  for (const [name, { body, contentType }] of SHELL_FILES) {
+    app.get(`/svc-static/${name}`, PUBLIC, async (_request, reply) =>
+      reply.header('cache-control', 'no-cache').type(contentType).send(body),
+    );
+  }
+  if (!bundle) return { pageFor: () => undefined };
+  app.get('/static/*', PUBLIC, async (request, reply) => {
+    const file = bundle.files.get((request.params as { '*': string })['*']);
+    if (!file) throw new ApiError('not_found', 'the web UI has no such file');
+    return sendFile(request, reply, file);
+  });
+  const page = shellOf(bundle, { config });
+  return {
+    pageFor(request) {
+      const path = request.url.split('?', 1)[0] ?? '/';
+      return request.method === 'GET' && !NOT_PAGES.test(path) ? page : undefined;
+    },
+  };
+}
+
+const PUBLIC = { config: { access: 'public' as const }, schema: { hide: true } };
+
+export const sendUiPage = (reply: FastifyReply, page: string): FastifyReply =>
+  reply
+    .code(200)
+    .header('cache-control', 'no-cache')
+    .header('content-security-policy', UI_POLICY)
+    .type('text/html; charset=utf-8')
+    .send(page);
+
+function shellOf(bundle: Bundle, { config }: Pick<Services, 'config'>): string {
+  const base = `${basePath(config)}/`;
+  return renderShell(bundle, {
+    base,
+    instanceName: config.ui.instanceName,
+    edition: editionOf(config),
+    editor: config.ui.workspace === '' ? undefined : `${base}ide`,
+  });
+}
+
+function sendFile(request: FastifyRequest, reply: FastifyReply, file: BundleFile): FastifyReply {
+  reply
+    .header('etag', file.etag)
+    .header('vary', 'accept-encoding')
+    .header('cache-control', file.isImmutable ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache');
+  if (request.headers['if-none-match'] === file.etag) return reply.code(304).send();
+  const accepted = String(request.headers['accept-encoding'] ?? '');
+  const coding = file.encodings.find((candidate) => accepted.includes(candidate));
+  // Compressed once, at set-up; the compressing plugin leaves an answer alone that has an encoding already.
+  if (coding) reply.header('content-encoding', coding);
+  const path = coding ? `${file.path}${ENCODED_EXTENSIONS[coding]}` : file.path;
+  return reply.type(file.contentType).send(createReadStream(path));
+}

@@ -1,0 +1,116 @@
+/** What the web UI asks on every page: its settings, who is there, and what that user may open. */
+import { Type } from 'typebox';
+import type { Permission } from '../../auth/permissions.ts';
+import { principalOf } from '../access.ts';
+import type { App, Services } from '../services.ts';
+
+const TAGS = ['UI'];
+/** `ui.auto_refresh_interval_seconds` 0 means this. */
+const DEFAULT_REFRESH_SECONDS = 30;
+
+const ConfigResponse = Type.Object(
+  {
+    fallback_page_limit: Type.Integer(),
+    auto_refresh_interval: Type.Integer(),
+    hide_paused_dags_by_default: Type.Boolean(),
+    instance_name: Type.String(),
+    enable_swagger_ui: Type.Boolean(),
+    require_confirmation_dag_change: Type.Boolean(),
+    default_wrap: Type.Boolean(),
+    test_connection: Type.String(),
+    dashboard_alert: Type.Array(Type.Object({ text: Type.String(), category: Type.String() })),
+    show_external_log_redirect: Type.Boolean(),
+    external_log_name: Type.Union([Type.String(), Type.Null()]),
+    theme: Type.Null(),
+    multi_team: Type.Boolean(),
+  },
+  { title: 'ConfigResponse' },
+);
+
+/** Which entries of the menu a permission opens. What the caller may not use is not offered. */
+const MENU: readonly { item: string; permission: Permission | null }[] = [
+  { item: 'Dags', permission: 'read:dag' },
+  { item: 'Assets', permission: 'read:asset' },
+  { item: 'Audit Log', permission: 'read:audit_log' },
+  { item: 'Jobs', permission: 'read:dag_run' },
+  { item: 'XComs', permission: 'read:xcom' },
+  { item: 'Required Actions', permission: 'read:task_instance' },
+  { item: 'Variables', permission: 'read:variable' },
+  { item: 'Pools', permission: 'read:pool' },
+  { item: 'Connections', permission: 'read:connection' },
+  { item: 'Providers', permission: 'read:config' },
+  { item: 'Plugins', permission: 'read:config' },
+  { item: 'Config', permission: 'read:config' },
+  { item: 'Docs', permission: null },
+];
+
+export function registerUiShell(app: App, { config }: Services): void {
+  app.get(
+    '/ui/config',
+    {
+      config: { access: 'user' },
+      schema: {
+        operationId: 'get_ui_config',
+        tags: TAGS,
+        summary: 'Settings of the web UI',
+        response: { 200: ConfigResponse },
+      },
+    },
+    async () => ({
+      fallback_page_limit: 50,
+      auto_refresh_interval: config.ui.autoRefreshIntervalSeconds || DEFAULT_REFRESH_SECONDS,
+      hide_paused_dags_by_default: false,
+      instance_name: config.ui.instanceName,
+      enable_swagger_ui: true,
+      require_confirmation_dag_change: false,
+      default_wrap: false,
+      // The control plane runs no connector code.
+      test_connection: 'Disabled',
+      dashboard_alert: [],
+      show_external_log_redirect: false,
+      external_log_name: null,
+      theme: null,
+      multi_team: false,
+    }),
+  );
+
+  app.get(
+    '/ui/auth/menus',
+    {
+      config: { access: 'user' },
+      schema: {
+        operationId: 'get_auth_menus',
+        tags: TAGS,
+        summary: 'Menu entries the caller may use',
+        response: {
+          200: Type.Object({
+            authorized_menu_items: Type.Array(Type.String()),
+            extra_menu_items: Type.Array(Type.Object({ text: Type.String(), href: Type.String() })),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { permissions } = principalOf(request);
+      const allowed = MENU.filter(({ permission }) => permission === null || permissions.has(permission));
+      return { authorized_menu_items: allowed.map(({ item }) => item), extra_menu_items: [] };
+    },
+  );
+
+  app.get(
+    '/ui/auth/me',
+    {
+      config: { access: 'user' },
+      schema: {
+        operationId: 'get_current_user_info',
+        tags: TAGS,
+        summary: 'Who the caller is',
+        response: { 200: Type.Object({ id: Type.String(), username: Type.String() }) },
+      },
+    },
+    async (request) => {
+      const { userId, email } = principalOf(request);
+      return { id: userId, username: email };
+    },
+  );
+}

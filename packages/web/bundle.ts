@@ -1,0 +1,110 @@
+/**
+ * The web UI: the built bundle of Airflow's own, taken as it is from its official package at set-up and kept in the user's
+ * cache, never in this repository. Here: which one, where it lies, and the page that loads it.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { extname, join, relative } from 'node:path';
+
+export const UI_BUNDLE = {
+  version: '3.2.2',
+  requirement: 'apache-airflow-core==3.2.2',
+  sha256: '877be429d59193b5e9aab1ae69f44066134bf483c633e9f7c59a9220ebfcc013',
+  /** Inside the package. */
+  folder: 'airflow/ui/dist/',
+} as const;
+
+/** Written last: a folder with it is whole. */
+export const BUNDLE_STAMP = '.complete';
+
+export function bundleFolder(env: Readonly<Record<string, string | undefined>>): string {
+  const cache = env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache');
+  return join(cache, 'svc', `airflow-ui-${UI_BUNDLE.version}`);
+}
+
+export type BundleFile = {
+  path: string;
+  contentType: string;
+  etag: string;
+  /** Its name changes with its content. */
+  isImmutable: boolean;
+  encodings: readonly ('br' | 'gzip')[];
+};
+
+export type Bundle = { index: string; files: ReadonlyMap<string, BundleFile> };
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.ttf': 'font/ttf',
+  '.woff2': 'font/woff2',
+  '.wasm': 'application/wasm',
+};
+
+export const ENCODED_EXTENSIONS = { br: '.br', gzip: '.gz' } as const;
+
+/** Undefined when there is none, or only part of one. */
+export function openBundle(folder: string): Bundle | undefined {
+  const indexPath = join(folder, 'index.html');
+  if (!existsSync(indexPath)) return undefined;
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const present = new Set(names);
+  const files = new Map<string, BundleFile>();
+  for (const name of names) {
+    const type = TYPES[extname(name)];
+    const path = join(folder, name);
+    if (type === undefined || !statSync(path).isFile()) continue;
+    const { size, mtimeMs } = statSync(path);
+    files.set(name.replaceAll('\\', '/'), {
+      path,
+      contentType: type,
+      etag: `"${createHash('sha256')
+        .update(`${relative(folder, path)}\0${size}\0${mtimeMs}`)
+        .digest('base64url')
+        .slice(0, 16)}"`,
+      isImmutable: name.startsWith('assets'),
+      encodings: (['br', 'gzip'] as const).filter((coding) => present.has(`${name}${ENCODED_EXTENSIONS[coding]}`)),
+    });
+  }
+  return { index: readFileSync(indexPath, 'utf8'), files };
+}
+
+export type ShellSettings = {
+  /** Ends with a slash. */
+  base: string;
+  instanceName: string;
+  edition: 'lite' | 'pro' | undefined;
+  /** Path of the editor, or undefined when there is none. */
+  editor: string | undefined;
+};
+
+/** The page of the bundle with its one variable filled in, and our own script and style beside it. */
+export function renderShell(bundle: Bundle, settings: ShellSettings): string {
+  const data = [
+    `data-instance="${escapeHtml(settings.instanceName)}"`,
+    `data-edition="${settings.edition ?? ''}"`,
+    `data-editor="${escapeHtml(settings.editor ?? '')}"`,
+  ].join(' ');
+  const additions =
+    `<link rel="stylesheet" href="./svc-static/shell.css" />` +
+    `<script type="module" src="./svc-static/shell.js" id="svc-shell" ${data}></script>`;
+  return bundle.index
+    .replaceAll('{{ backend_server_base_url }}', escapeHtml(settings.base))
+    .replace('<title>Airflow</title>', `<title>${escapeHtml(settings.instanceName)}</title>`)
+    .replace('</head>', `${additions}</head>`);
+}
+
+const readShell = (name: string): string => readFileSync(new URL(`./shell/${name}`, import.meta.url), 'utf8');
+
+export const SHELL_FILES: ReadonlyMap<string, { body: string; contentType: string }> = new Map([
+  ['shell.css', { body: readShell('shell.css'), contentType: 'text/css; charset=utf-8' }],
+  ['shell.js', { body: readShell('shell.js'), contentType: 'text/javascript; charset=utf-8' }],
+]);
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
