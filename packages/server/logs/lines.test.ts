@@ -57,8 +57,11 @@ describe('the end of a log', () => {
   });
 
   it('is found line by line as one would find it from the beginning', async () => {
-    const long = fc.constantFrom(10, 70_000).chain((maxLength) => fc.string({ maxLength, minLength: maxLength / 2 }));
-    const texts = fc.array(long, { maxLength: 8 }).map((lines) => lines.map((line) => line.replaceAll('\n', '')));
+    const length = fc.oneof(fc.nat(10), fc.integer({ min: 60_000, max: 140_000 }));
+    const texts = fc.array(
+      length.map((characters) => 'x'.repeat(characters)),
+      { maxLength: 8 },
+    );
     await fc.assert(
       fc.asyncProperty(texts, fc.integer({ min: 1, max: 10 }), fc.boolean(), async (lines, count, isEnded) => {
         const text = lines.map((line) => `${line}\n`).join('') + (isEnded ? '' : 'open');
@@ -71,5 +74,15 @@ describe('the end of a log', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('is looked for within limits: long lines are fewer lines, and one without an end is cut', async () => {
+    const long = Buffer.from(`${'x'.repeat(9_000_000)}\n`);
+    const lines = Buffer.concat([long, long, long]);
+    const start = await startOfLastLines(storeOf(lines), place, { end: lines.length, count: 3 });
+    expect(start).toBe(2 * long.length);
+    const endless = Buffer.alloc(20_000_000, 'x');
+    const cut = await startOfLastLines(storeOf(endless), place, { end: endless.length, count: 1 });
+    expect([cut, endless.length - cut]).toEqual([20_000_000 - 16_777_216, 16_777_216]);
   });
 });

@@ -4,24 +4,27 @@ import type { LogStore } from './store.ts';
 
 const BLOCK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
-/** A log without line breaks would be searched to its beginning. */
-const MAX_SCANNED_BYTES = 64 * 1024 * 1024;
+/** What is kept while the last lines are put together, and how far a log without line breaks is searched. */
+const MAX_SCANNED_BYTES = 16 * 1024 * 1024;
 
 type Reader = Pick<LogStore, 'read'>;
 
-/** Where the last `count` lines before `end` begin. */
+/** Where the last `count` lines before `end` begin; fewer, when so many are too long. */
 export async function startOfLastLines(
   logs: Reader,
   place: LogPlace,
   { end, count }: { end: number; count: number },
 ): Promise<number> {
   let found = 0;
+  let first = end;
   for await (const at of newlinesBackwards(logs, place, end)) {
     if (at === end - 1) continue; // it ends the last line, and begins none
     found += 1;
-    if (found === count) return at + 1;
+    first = at + 1;
+    if (found === count) return first;
   }
-  return Math.max(0, end - MAX_SCANNED_BYTES);
+  if (end <= MAX_SCANNED_BYTES) return 0;
+  return found > 0 ? first : end - MAX_SCANNED_BYTES;
 }
 
 /** Where the last whole line before `end` ends: the rest is a line that is still being written. */
