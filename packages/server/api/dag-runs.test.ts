@@ -5,6 +5,7 @@ import { insertDag, insertRun } from '../testing/run-rows.ts';
 import { ADMIN_EMAIL, startTestServer } from '../testing/test-server.ts';
 import type { TestServer } from '../testing/test-server.ts';
 
+/** Nothing but the API: what is written here must stay as it is. */
 let server: TestServer;
 let admin: string;
 let db: TenantDb;
@@ -61,10 +62,21 @@ async function fill(): Promise<void> {
     asset: { run_type: 'asset_triggered', partition_key: 'us' },
   };
   for (const run of runs) await insertRun(db, { ...run, ...more[run.runId] });
+  await causeByAsset('asset');
+}
+
+/** An asset event that caused the run. */
+async function causeByAsset(runId: string): Promise<void> {
+  const asset = { name: 'orders', uri: 's3://bucket/orders', group_name: 'asset' };
+  const { id: assetId } = await db.insertInto('assets').values(asset).returning('id').executeTakeFirstOrThrow();
+  const event = { asset_id: assetId, source_dag_id: 'alpha', source_task_id: 'a', source_run_id: 'one', at: day(4) };
+  const { id } = await db.insertInto('asset_events').values(event).returning('id').executeTakeFirstOrThrow();
+  const run = await db.selectFrom('dag_runs').select('id').where('run_id', '=', runId).executeTakeFirstOrThrow();
+  await db.insertInto('dag_run_asset_events').values({ run: run.id, event_id: id }).execute();
 }
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ 'scheduler.enabled': 'false' });
   admin = await server.login();
   db = server.db.tenant((await ensureTenant(server.db.shared, 'default')).id);
   await fill();
@@ -159,6 +171,29 @@ describe('a run', () => {
     expect(versions.map((version) => version['version_number'])).toEqual([1, 2]);
   });
 
+  it('names the asset events that caused it', async () => {
+    const answer = await get('/api/v2/dags/beta.x/dagRuns/asset/upstreamAssetEvents');
+    expect(answer.json()).toEqual({
+      asset_events: [
+        expect.objectContaining({
+          name: 'orders',
+          uri: 's3://bucket/orders',
+          source_dag_id: 'alpha',
+          source_task_id: 'a',
+          source_run_id: 'one',
+          timestamp: day(4),
+          created_dagruns: [expect.objectContaining({ dag_id: 'beta.x', run_id: 'asset' })],
+        }),
+      ],
+      total_entries: 1,
+    });
+    expect((await get('/api/v2/dags/alpha/dagRuns/one/upstreamAssetEvents')).json()).toEqual({
+      asset_events: [],
+      total_entries: 0,
+    });
+    expect((await get('/api/v2/dags/alpha/dagRuns/none/upstreamAssetEvents')).status).toBe(404);
+  });
+
   it.each([
     ['one of an unknown DAG', 'gamma', 'one'],
     ['an unknown one', 'alpha', 'four'],
@@ -228,6 +263,9 @@ describe('a list of runs', () => {
     ['triggering_user_name_prefix_pattern=bob', ['three_x']],
     ['partition_key_pattern=US', ['beta:asset']],
     ['partition_key_prefix_pattern=eu', ['Three%x']],
+    ['consuming_asset_pattern=ORDERS', ['beta:asset']],
+    ['consuming_asset_pattern=s3://b', ['beta:asset']],
+    ['consuming_asset_pattern=customers', []],
     ['conf_contains=köln', ['beta:one', 'one']],
     ['conf_contains={"deep":{"a":1}}', ['two']],
     ['conf_contains="a": 1}', ['two']],

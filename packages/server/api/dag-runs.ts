@@ -1,27 +1,35 @@
 /** Runs: lists, by query and by body, and one run. `~` in place of a DAG's id is all DAGs of the caller's tenant. */
 import { Type } from 'typebox';
+import { listUpstreamAssetEvents } from '../db/asset-event-lists.ts';
 import { findDag } from '../db/dags.ts';
 import { listRuns, listRunsFrom, sortKeysOf } from '../db/dag-runs.ts';
 import type { RunOrder } from '../db/dag-runs.ts';
 import type { RunFilter } from '../db/dag-run-filters.ts';
 import type { TenantDb } from '../db/database.ts';
-import { databaseOf } from './access.ts';
+import { databaseOf, requirePermission } from './access.ts';
+import { AssetEvent, assetEventBody } from './asset-schemas.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { existingRun, runBody, wholeRunBody } from './dag-run-bodies.ts';
 import { registerRunChanges } from './dag-run-changes.ts';
+import { registerRunClear } from './dag-run-clear.ts';
 import { ALL, RunListQuery, filterOfBatch, filterOfQuery, runOrder } from './dag-run-filters.ts';
 import { DagRun, DagRunCollection, DagRunsBatch, RUN_TAGS, RunParams } from './dag-run-schemas.ts';
 import { registerTrigger } from './dag-run-trigger.ts';
 import { registerRunWait } from './dag-run-wait.ts';
+import { registerDagStats } from './dag-stats.ts';
 import { noSuchDag } from './dags.ts';
+import { Collection } from './schemas.ts';
 import type { App, Services } from './services.ts';
 
 export function registerDagRuns(app: App, services: Services): void {
   registerLists(app, services);
   registerGet(app, services);
+  registerCauses(app, services);
   registerTrigger(app, services);
   registerRunChanges(app, services);
+  registerRunClear(app, services);
   registerRunWait(app, services);
+  registerDagStats(app, services);
 }
 
 function registerLists(app: App, { db }: Services): void {
@@ -119,6 +127,29 @@ function registerGet(app: App, { db }: Services): void {
     async (request) => {
       const scope = databaseOf(request, db);
       return wholeRunBody(scope, await existingRun(scope, request.params));
+    },
+  );
+}
+
+function registerCauses(app: App, { db }: Services): void {
+  app.get(
+    '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/upstreamAssetEvents',
+    {
+      config: { access: 'read:dag_run' },
+      schema: {
+        operationId: 'get_upstream_asset_events',
+        tags: RUN_TAGS,
+        summary: 'List the asset events that caused a run',
+        params: RunParams,
+        response: { 200: Collection('AssetEventCollection', 'asset_events', AssetEvent) },
+      },
+    },
+    async (request) => {
+      requirePermission(request, 'read:asset');
+      const scope = databaseOf(request, db);
+      const run = await existingRun(scope, request.params);
+      const events = (await listUpstreamAssetEvents(scope, run.id)).map(assetEventBody);
+      return { asset_events: events, total_entries: events.length };
     },
   );
 }

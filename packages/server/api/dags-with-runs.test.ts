@@ -6,6 +6,7 @@ import { insertDag, insertRun } from '../testing/run-rows.ts';
 import { startTestServer } from '../testing/test-server.ts';
 import type { TestServer } from '../testing/test-server.ts';
 
+/** Nothing but the API: what is written here must stay as it is. */
 let server: TestServer;
 let admin: string;
 let db: TenantDb;
@@ -16,7 +17,7 @@ const at = (day: number) => `2026-03-0${day}T00:00:00Z`;
 const span = (from: number, to: number) => ({ run_after: at(from), start_date: at(from), end_date: at(to) });
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ 'scheduler.enabled': 'false' });
   admin = await server.login();
   db = server.db.tenant((await ensureTenant(server.db.shared, 'default')).id);
 });
@@ -82,6 +83,33 @@ describe('a list of DAGs', () => {
 it('the details of a DAG count the runs that are not finished', async () => {
   expect((await call('GET', '/api/v2/dags/busy/details')).json()).toMatchObject({ active_runs_count: 2 });
   expect((await call('GET', '/api/v2/dags/mended/details')).json()).toMatchObject({ active_runs_count: 0 });
+});
+
+describe('the statistics of DAGs', () => {
+  type Stats = { dags: { dag_id: string; stats: { state: string; count: number }[] }[]; total_entries: number };
+  const stats = async (query = '') => {
+    const { dags, total_entries: total } = (await call('GET', `/api/v2/dagStats${query}`)).json<Stats>();
+    expect(total).toBe(dags.length);
+    return Object.fromEntries(
+      dags.map((dag) => [dag.dag_id, dag.stats.map(({ state, count }) => `${state} ${count}`).join(', ')]),
+    );
+  };
+
+  it('count runs in every state, of all DAGs or of some', async () => {
+    expect(await stats()).toEqual({
+      broken: 'queued 0, running 0, success 0, failed 1',
+      busy: 'queued 1, running 1, success 0, failed 0',
+      idle: 'queued 0, running 0, success 0, failed 0',
+      mended: 'queued 0, running 0, success 1, failed 2',
+    });
+    expect(Object.keys(await stats('?dag_ids=busy&dag_ids=none'))).toEqual(['busy']);
+  });
+
+  it('leave out what is stale, unless it is asked for', async () => {
+    await db.updateTable('dags').set({ is_stale: true }).where('dag_id', '=', 'mended').execute();
+    expect(Object.keys(await stats())).toEqual(['broken', 'busy', 'idle']);
+    expect(await stats('?dag_ids=mended')).toEqual({ mended: 'queued 0, running 0, success 1, failed 2' });
+  });
 });
 
 describe('unpausing', () => {

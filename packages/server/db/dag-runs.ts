@@ -74,6 +74,12 @@ export const findResults = (db: TenantDb, run: number, taskIds: readonly string[
     .orderBy('map_index')
     .execute();
 
+/** Tasks the run has an instance of. */
+export async function findTaskIds(db: TenantDb, run: number): Promise<Set<string>> {
+  const rows = await db.selectFrom('task_instances').select('task_id').distinct().where('run', '=', run).execute();
+  return new Set(rows.map((row) => row.task_id));
+}
+
 type Sortable = Omit<SortKey, 'direction'>;
 const column = (name: string, type: SortKey['type'], nullable = false): Sortable => ({
   expression: sql.ref(`r.${name}`),

@@ -154,4 +154,5 @@ const OTHER_VALUES = {
   tenant: 'default',
   current_password: 'not the password, or the callers would lose their sessions',
   team_name: null,
+  state: 'success', // of a run: it must not begin again, or waiting for its end would take for ever
 };

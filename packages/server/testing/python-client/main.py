@@ -9,6 +9,7 @@ import sys
 
 import assets
 import connections
+import dag_runs
 import dags
 import logs_xcoms
 import monitoring
@@ -17,7 +18,7 @@ import variables
 from harness import Harness, client_operations, served_operations
 
 # One module per resource. An endpoint added to the server that the client knows too has to be called from one of them.
-MODULES = (connections, variables, pools, assets, logs_xcoms, dags, monitoring)
+MODULES = (connections, variables, pools, assets, dag_runs, logs_xcoms, dags, monitoring)
 
 
 def main():
