@@ -1,6 +1,6 @@
 /** Cross-task values between the database and the wire. */
 import type { XcomRow, XcomSummary } from '../db/xcoms.ts';
-import { asText, readable } from '../xcom/readable.ts';
+import { asText, readable } from './xcom-readable.ts';
 import { ApiError } from './errors.ts';
 
 export const summaryBody = (row: XcomSummary, taskName: string | undefined) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asText, readable } from './readable.ts';
+import { asText, readable } from './xcom-readable.ts';
 
 const tagged = (name: string, data: unknown, version = 1) => ({
   __classname__: name,
