@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { clientEnvironment } from '../../../scripts/client-env.ts';
 import { createDiskLogStore } from '../logs/disk-store.ts';
 import { compileDags } from '../testing/compiled-dags.ts';
+import { insertGraphRun, registerGraph } from '../testing/graph-runs.ts';
 import { insertDag, insertRun } from '../testing/run-rows.ts';
 import { startTestServer } from '../testing/test-server.ts';
 import type { TestServer } from '../testing/test-server.ts';
@@ -53,19 +54,43 @@ async function leaveTraces(): Promise<void> {
   await createXcomStore({ maxBytes: 1_000 }).set(db, instance, [{ key: 'return_value', value }]);
 }
 
-it('can be called by the official client, operation by operation, and says what its models expect', async () => {
-  const token = await server.login();
-  await server.addUser({ email: 'viewer@example.com', roles: ['viewer'] });
-  const viewerToken = await server.login('viewer@example.com');
-  await registerEveryDag(token);
-  await leaveTraces();
-  const importError = { filename: 'broken.py', bundle_name: 'dags', stack_trace: 'SyntaxError' };
-  expect((await server.call('/api/v2/importErrors', { method: 'POST', token, body: importError })).status).toBe(201);
-
-  const { stdout } = await promisify(execFile)(python, [SCRIPT, server.url], {
-    env: { ...process.env, TOKEN: token, VIEWER_TOKEN: viewerToken, PYTHONDONTWRITEBYTECODE: '1' },
+/** A failed run with something to read, to mark and to clear; its DAG is paused, so that nothing runs meanwhile. */
+async function leaveFailedRun(): Promise<void> {
+  const { id: tenantId } = await server.db.shared.selectFrom('tenants').select('id').executeTakeFirstOrThrow();
+  const db = server.db.tenant(tenantId);
+  const graph = {
+    dagId: 'cleared_here',
+    tasks: { extract: {}, each: { after: ['extract'], over: 2 }, report: { after: ['each'] } },
+    dag: { is_paused_upon_creation: true },
+  };
+  await registerGraph(db, graph);
+  const extract = { state: 'success', try_number: 2, history: [{ state: 'failed' }] } as const;
+  await insertGraphRun(db, {
+    graph,
+    runId: 'cleared here:1+00:00',
+    state: 'failed',
+    states: { extract, each: ['success', 'failed'], report: 'upstream_failed' },
   });
-  const report = JSON.parse(stdout) as Report;
-  expect(report.client_operations).toBeGreaterThan(100); // otherwise they were not found, and nothing was compared
-  expect(report.exercised).toEqual(report.served_by_both);
-});
+}
+
+it(
+  'can be called by the official client, operation by operation, and says what its models expect',
+  { timeout: 240_000 },
+  async () => {
+    const token = await server.login();
+    await server.addUser({ email: 'viewer@example.com', roles: ['viewer'] });
+    const viewerToken = await server.login('viewer@example.com');
+    await registerEveryDag(token);
+    await leaveTraces();
+    await leaveFailedRun();
+    const importError = { filename: 'broken.py', bundle_name: 'dags', stack_trace: 'SyntaxError' };
+    expect((await server.call('/api/v2/importErrors', { method: 'POST', token, body: importError })).status).toBe(201);
+
+    const { stdout } = await promisify(execFile)(python, [SCRIPT, server.url], {
+      env: { ...process.env, TOKEN: token, VIEWER_TOKEN: viewerToken, PYTHONDONTWRITEBYTECODE: '1' },
+    });
+    const report = JSON.parse(stdout) as Report;
+    expect(report.client_operations).toBeGreaterThan(100); // otherwise they were not found, and nothing was compared
+    expect(report.exercised).toEqual(report.served_by_both);
+  },
+);

@@ -254,16 +254,15 @@ describe('deleting a task instance', () => {
 });
 
 describe('a bulk request', () => {
-  const bulk = async (path: string, ...actions: object[]) => {
+  type Outcome = { success: string[]; errors: { error: string; status_code: number }[] };
+  type Answered = { update: Outcome | null; delete: Outcome | null; create: Outcome | null };
+  const bulk = async (path: string, ...actions: object[]): Promise<Answered & { status: number }> => {
     const answer = await server.call(`/api/v2/dags/${path}/taskInstances`, {
       method: 'PATCH',
       token: admin,
       body: { actions },
     });
-    return {
-      status: answer.status,
-      ...answer.json<Record<string, { success: string[]; errors: { error: string; status_code: number }[] } | null>>(),
-    };
+    return { status: answer.status, ...answer.json<Answered>() };
   };
 
   it('marks, notes and deletes, entity by entity, and says what became of each', async () => {
@@ -285,10 +284,10 @@ describe('a bulk request', () => {
     );
     const prefix = `${graph.dagId}.one`;
     expect(answer.status).toBe(200);
-    expect(answer['update']?.success).toEqual([`${prefix}.b[-1]`, `${prefix}.a[-1]`]);
-    expect(answer['update']?.errors.map((error) => error.status_code)).toEqual([409, 404]);
-    expect(answer['delete']).toEqual({ success: [`${prefix}.d[-1]`], errors: [] });
-    expect(answer['create']).toEqual({
+    expect(answer.update?.success).toEqual([`${prefix}.b[-1]`, `${prefix}.a[-1]`]);
+    expect(answer.update?.errors.map((error) => error.status_code)).toEqual([409, 404]);
+    expect(answer.delete).toEqual({ success: [`${prefix}.d[-1]`], errors: [] });
+    expect(answer.create).toEqual({
       success: [],
       errors: [{ error: 'Task instances bulk create is not supported', status_code: 405 }],
     });
@@ -300,8 +299,8 @@ describe('a bulk request', () => {
     await insertGraphRun(db, { graph, runId: 'one', state: 'failed', states: FAILED });
     const entity = { task_id: 'a', note: 'seen', dag_id: graph.dagId, dag_run_id: 'one' };
     const answer = await bulk('~/dagRuns/~', { action: 'update', entities: [entity, { task_id: 'a', note: 'x' }] });
-    expect(answer['update']?.success).toEqual([`${graph.dagId}.one.a[-1]`]);
-    expect(answer['update']?.errors).toMatchObject([{ status_code: 400 }]);
+    expect(answer.update?.success).toEqual([`${graph.dagId}.one.a[-1]`]);
+    expect(answer.update?.errors).toMatchObject([{ status_code: 400 }]);
     expect((await bulk('nowhere/dagRuns/~', { action: 'delete', entities: [] })).status).toBe(404);
   });
 });

@@ -13,6 +13,7 @@ import { ApiError } from './errors.ts';
 import type { App, Services } from './services.ts';
 import { registerTaskInstanceClear } from './task-instance-clear.ts';
 import { registerTaskInstanceBulk } from './task-instance-bulk.ts';
+import { registerTaskInstanceDependencies } from './task-instance-dependencies.ts';
 import { registerTaskInstanceWrites } from './task-instance-writes.ts';
 import { instanceBodies } from './task-instance-bodies.ts';
 import { createFactsCache } from './task-instance-facts.ts';
@@ -47,6 +48,7 @@ export function registerTaskInstances(app: App, services: Services): void {
   registerMappedList(app, services, facts);
   registerOne(app, services, facts);
   registerTaskInstanceTries(app, services, facts);
+  registerTaskInstanceDependencies(app, services);
   registerTaskInstanceClear(app, services, facts);
   registerTaskInstanceWrites(app, services, facts);
   registerTaskInstanceBulk(app, services);

@@ -107,3 +107,13 @@ export const findRunKey = (db: TenantDb, dagId: string, runId: string) =>
     .where('dag_id', '=', dagId)
     .where('run_id', '=', runId)
     .executeTakeFirst();
+
+export async function countRunningRuns(db: TenantDb, dagId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('dag_runs')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('dag_id', '=', dagId)
+    .where(sql<boolean>`state = 'running' and backfill_id is null`)
+    .executeTakeFirstOrThrow();
+  return count;
+}

@@ -8,17 +8,19 @@ import os
 import sys
 
 import assets
+import backfills
 import connections
 import dag_runs
 import dags
 import logs_xcoms
 import monitoring
 import pools
+import task_instances
 import variables
 from harness import Harness, client_operations, served_operations
 
 # One module per resource. An endpoint added to the server that the client knows too has to be called from one of them.
-MODULES = (connections, variables, pools, assets, dag_runs, logs_xcoms, dags, monitoring)
+MODULES = (connections, variables, pools, assets, backfills, dag_runs, logs_xcoms, task_instances, dags, monitoring)
 
 
 def main():
