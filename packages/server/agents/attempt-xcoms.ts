@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { AttemptRef } from '../scheduling/attempts.ts';
+import { itemCount } from '../xcom/value.ts';
 
 /** `value` is JSON text, as the task encoded it. */
 export type XcomEntry = { task_id: string; map_index: number; key: string; value: string };
@@ -71,7 +72,7 @@ export function createAttemptXcoms(db: Database): AttemptXcoms {
       const { rows } = await sql<{ key: string }>`
         with live as (${liveInstance(ref)})
         insert into xcoms (tenant_id, run, task_id, map_index, key, dag_id, value, length)
-        select tenant_id, run, task_id, map_index, ${key}, ${dagId}, ${value}, ${lengthOf(value)}::int from live
+        select tenant_id, run, task_id, map_index, ${key}, ${dagId}, ${value}, ${itemCount(value)}::int from live
         on conflict (tenant_id, run, task_id, map_index, key)
           do update set value = excluded.value, length = excluded.length, at = now()
         returning key`.execute(db.tenant(ref.tenantId));
@@ -95,11 +96,3 @@ const liveInstance = (ref: AttemptRef) => sql`
   select tenant_id, run, task_id, map_index from task_instances
   where tenant_id = ${ref.tenantId}::uuid and run = ${ref.run} and task_id = ${ref.taskId} and map_index = ${ref.mapIndex}
     and attempt_id = ${ref.attemptId}::uuid and state = 'running' for share`;
-
-/** Items of a list or dict: what a mapped task is expanded over. An object that stands for something else has none. */
-export function lengthOf(json: string): number | null {
-  const value = JSON.parse(json) as unknown;
-  if (Array.isArray(value)) return value.length;
-  if (typeof value !== 'object' || value === null || '__classname__' in value) return null;
-  return Object.keys(value).length;
-}

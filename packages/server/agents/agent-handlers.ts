@@ -1,0 +1,175 @@
+/**
+ * What the service answers. Who calls is said by the credential alone: no message names an attempt, so none can name another's.
+ */
+import type { Metadata, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
+import type { AgentHandlers, Order } from '@svc/proto/agent-service.ts';
+import type { AgentServiceOptions, AttemptObserver } from './agent-service.ts';
+import { createAttemptLogs } from './attempt-logs.ts';
+import type { AttemptLogs } from './attempt-logs.ts';
+import { readOutcome } from './attempt-outcome.ts';
+import { createCallbackRequests } from './callback-requests.ts';
+import type { CallbackRequests } from './callback-requests.ts';
+import { readParams } from './calls/call-context.ts';
+import { createCalls } from './calls/calls.ts';
+import type { AgentCredentials, AttemptIdentity, VerifiedAttempt } from './credentials.ts';
+import { answerHeartbeat } from './heartbeats.ts';
+import { createLiveness } from './liveness.ts';
+import { RpcError, toServiceError } from './rpc-errors.ts';
+import { createSecretDelivery } from './secret-delivery.ts';
+import type { SecretDelivery } from './secret-delivery.ts';
+import { createStartAttempt } from './start-attempt.ts';
+import { createStartFacts } from './start-facts.ts';
+import { createAttemptVersions } from './versions.ts';
+import type { AttemptVersions } from './versions.ts';
+import type { WorkerHub } from './worker-hub.ts';
+
+/** Made once, used by several of the calls. */
+type Parts = {
+  options: AgentServiceOptions;
+  observers: readonly AttemptObserver[];
+  versions: AttemptVersions;
+  callbacks: CallbackRequests;
+  logs: AttemptLogs;
+  delivery: SecretDelivery;
+};
+
+/** A call in the name of an attempt. */
+type Handle<Request, Reply> = (identity: VerifiedAttempt, request: Request) => Promise<Reply>;
+
+export function createHandlers(
+  options: AgentServiceOptions,
+  { workers, observers }: { workers: WorkerHub; observers: readonly AttemptObserver[] },
+): AgentHandlers {
+  const { db, credentials, settings, log } = options;
+  const parts: Parts = {
+    options,
+    observers,
+    versions: createAttemptVersions(db),
+    callbacks: createCallbackRequests(db),
+    logs: createAttemptLogs({ db, logs: options.logs, log }),
+    delivery: createSecretDelivery({ ...options, scoping: settings.scoping }),
+  };
+
+  const unary =
+    <Request, Reply>(method: string, handle: Handle<Request, Reply>) =>
+    (call: ServerUnaryCall<Request, Reply>, respond: sendUnaryData<Reply>): void => {
+      attemptOf(credentials, call.metadata)
+        .then((identity) => handle(identity, call.request))
+        .then(
+          (reply) => respond(null, reply),
+          (error: unknown) => respond(toServiceError(error, { log, method })),
+        );
+    };
+
+  return {
+    Start: unary('Start', startHandler(parts)),
+    AppendLog: unary('AppendLog', async (identity, { offset, data }) => ({
+      length: await parts.logs.append(identity, offset, data),
+    })),
+    Finish: unary('Finish', finishHandler(parts)),
+    Call: unary('Call', callHandler(parts)),
+    GetVersion: unary('GetVersion', async (identity) => {
+      const version = await parts.versions.get(identity);
+      if (!version) throw new RpcError('not_found', 'the DAG version of this attempt has been deleted');
+      return version.message;
+    }),
+    Heartbeat(call, respond) {
+      answerHeartbeat(options, call.request.tokens).then(
+        (beats) => respond(null, { beats }),
+        (error: unknown) => respond(toServiceError(error, { log, method: 'Heartbeat' })),
+      );
+    },
+    Work(call: ServerWritableStream<{ hostname: string; pid: number; version: string }, Order>) {
+      credentials
+        .verifyWorker(bearerOf(call.metadata))
+        .then((workerId) => {
+          if (workerId === undefined) throw new RpcError('unauthenticated', 'this is no credential of a worker');
+          return workers.attach(workerId, call.request, call);
+        })
+        .catch((error: unknown) => call.emit('error', toServiceError(error, { log, method: 'Work' })));
+    },
+  };
+}
+
+const ended = ({ observers }: Parts, { attemptId }: AttemptIdentity): void =>
+  observers.forEach((observer) => observer.ended(attemptId));
+
+function startHandler(parts: Parts) {
+  const { options, observers, versions, callbacks, logs, delivery } = parts;
+  const start = createStartAttempt({
+    ...options,
+    callbacks,
+    versions,
+    secrets: delivery,
+    facts: createStartFacts(options.db),
+    rememberRun: logs.rememberRun,
+  });
+  return async (identity: VerifiedAttempt, { hostname, pid }: { hostname: string; pid: number }) => {
+    const reply = await start(identity, { hostname, pid: pid === 0 ? null : pid });
+    if (reply.started) observers.forEach((observer) => observer.started(identity.attemptId));
+    else ended(parts, identity);
+    return reply;
+  };
+}
+
+function finishHandler(parts: Parts) {
+  const { options, callbacks, logs } = parts;
+  const { attempts, settings, log } = options;
+
+  /** Whoever sees the task finished finds its last line; but no trouble with the log keeps the outcome away. */
+  async function appendTail(identity: VerifiedAttempt, offset: number, data: Buffer): Promise<number> {
+    if (data.length === 0) return offset;
+    return logs.append(identity, offset, data).catch((error: unknown) => {
+      log.warn({ err: error, attempt: identity.attemptId }, 'the end of a log could not be stored');
+      return offset + data.length;
+    });
+  }
+
+  return async (
+    identity: VerifiedAttempt,
+    request: { outcome_json: string; log_offset: number; log_data: Buffer },
+  ): Promise<{ recorded: boolean; log_length: number }> => {
+    const outcome = readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
+    const length = await appendTail(identity, request.log_offset, request.log_data);
+    const answer =
+      identity.kind === 'callback'
+        ? await callbacks.finish(identity, outcome.state === 'success')
+        : await attempts.finish(identity, outcome);
+    ended(parts, identity);
+    return { recorded: answer === 'recorded', log_length: length };
+  };
+}
+
+function callHandler(parts: Parts) {
+  const { options, versions, logs, delivery } = parts;
+  const { db, settings, log } = options;
+  const calls = createCalls({
+    ...options,
+    versions,
+    delivery,
+    maxBytes: settings.xcomMaxBytes,
+    liveness: createLiveness({ db, mode: settings.livenessMode, log }),
+  });
+  return async (
+    identity: VerifiedAttempt,
+    request: { method: string; params_json: string; request_id: string },
+  ): Promise<{ value_json: string; masks: string[] }> => {
+    const [version, runId] = await Promise.all([versions.get(identity), logs.runIdOf(identity)]);
+    if (!version) throw new RpcError('stale', 'the DAG version of this attempt has been deleted');
+    const params = readParams(request.params_json);
+    const context = { identity, runId, version, params, requestId: request.request_id };
+    const { json, masks = [] } = await calls(request.method, context);
+    return { value_json: json, masks: [...masks] };
+  };
+}
+
+function bearerOf(metadata: Metadata): string {
+  const [header] = metadata.get('authorization');
+  return typeof header === 'string' && header.startsWith('Bearer ') ? header.slice('Bearer '.length) : '';
+}
+
+async function attemptOf(credentials: AgentCredentials, metadata: Metadata): Promise<VerifiedAttempt> {
+  const identity = await credentials.verifyAttempt(bearerOf(metadata));
+  if (typeof identity === 'string') throw new RpcError('unauthenticated', `the credential is ${identity}`);
+  return identity;
+}
