@@ -35,8 +35,8 @@ export type ControlPlaneOptions = {
 };
 
 const TIMEOUT_MS = 30_000;
-/** Pauses between tries: a restart takes a second or two, and an agent should not wait much longer for bad news. */
-const RETRY_AFTER_MS = [50, 250, 700, 1_500] as const;
+/** Pauses between tries, five seconds in all: a restart takes two or three, and bad news should not come much later. */
+const RETRY_AFTER_MS = [50, 250, 700, 1_500, 2_500] as const;
 /** A proxy without its backend, or a control plane that is not ready yet. */
 const PASSING_STATUSES = new Set([502, 503, 504]);
 /** Enough of a refusal to find its problem in. */

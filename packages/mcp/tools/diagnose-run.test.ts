@@ -1,0 +1,263 @@
+import type { Client } from '@modelcontextprotocol/client';
+import { graphOf } from '@svc/server/testing/scripted-scheduler.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callTool, connectHttp, startToolServer } from '../testing/connect.ts';
+import { logLine, startFailedRuns } from '../testing/failed-runs.ts';
+import type { FailedRuns } from '../testing/failed-runs.ts';
+import type { DiagnoseRunOutput } from './diagnose-run-shapes.ts';
+
+let world: FailedRuns;
+let tools: Awaited<ReturnType<typeof startToolServer>>;
+let client: Client;
+beforeAll(async () => {
+  world = await startFailedRuns();
+  tools = await startToolServer(world.server.url);
+  client = await connectHttp(tools.url, await world.server.login());
+});
+afterAll(async () => {
+  await client?.close();
+  await tools?.close();
+  await world?.close();
+});
+
+const diagnose = (dagId: string, runId: string, more: object = {}) =>
+  callTool<DiagnoseRunOutput>(client, 'diagnose_run', { dag_id: dagId, run_id: runId, ...more });
+const failureOf = (output: DiagnoseRunOutput, taskId: string) => output.failures.find((one) => one.task_id === taskId);
+
+const SHOP = {
+  extract: [],
+  transform: ['extract'],
+  load: ['transform'],
+  publish: ['load'],
+  alarm: ['transform'],
+  report: ['load', 'extract'],
+};
+const shopTasks = () =>
+  graphOf(SHOP, (id) => ({
+    policy: {
+      ...(id === 'transform' && { retries: 1, retry_delay: 0 }),
+      ...(id === 'alarm' && { trigger_rule: 'one_failed' as const }),
+      ...(id === 'report' && { trigger_rule: 'all_done' as const }),
+    },
+  }));
+const failing = (tryNumber: number) => ({
+  state: 'failed' as const,
+  failure: { cause: 'exception' as const, text: `ValueError: no rows on try ${tryNumber}` },
+  log: logLine(`starting try ${tryNumber}`) + logLine(`ValueError: no rows on try ${tryNumber}`, 'error'),
+});
+
+describe('a failed run', () => {
+  it('is told in one call: what failed, why, its last lines, and what waits for it in vain', async () => {
+    await world.register('shop', shopTasks());
+    const { runId } = await world.run('shop', { transform: failing });
+    const { structured, text, isError } = await diagnose('shop', runId);
+    expect(isError).toBe(false);
+    expect(structured).toMatchObject({
+      dag_id: 'shop',
+      run_id: runId,
+      state: 'failed',
+      run_type: 'manual',
+      version_numbers: [1],
+      counts: { total: 6, failed: 1, up_for_retry: 0, upstream_failed: 2, active: 0, waiting: 0 },
+      failures_not_shown: 0,
+      models: [],
+      waiting: [],
+    });
+    expect(structured.failures).toEqual([
+      expect.objectContaining({
+        task_id: 'transform',
+        state: 'failed',
+        try_number: 2,
+        retries_left: 0,
+        will_retry: false,
+        cause: 'exception',
+        cause_meaning: 'the task raised an exception',
+        failure_reason: 'exception: ValueError: no rows on try 2',
+        blocks: { total: 2, task_ids: ['load', 'publish'], note: null },
+        log: {
+          untrusted: true,
+          lines: [
+            '[2026-11-15T06:31:12.123456Z] INFO - starting try 2',
+            '[2026-11-15T06:31:12.123456Z] ERROR - ValueError: no rows on try 2',
+          ],
+          lines_left_out: 0,
+          note: null,
+        },
+      }),
+    ]);
+    expect(structured.summary).toBe(
+      `Run ${runId} of shop failed: 1 of 6 tasks failed: transform; 2 tasks could not run because of it.`,
+    );
+    expect(text.split('\n')[0]).toBe(structured.summary);
+    expect(text).toContain('blocks 2 downstream: load, publish');
+    expect(text).toContain('| [2026-11-15T06:31:12.123456Z] ERROR - ValueError: no rows on try 2');
+  });
+
+  it('is judged by the version it ran with, not by the newest', async () => {
+    await world.register('versions', graphOf({ a: [], b: ['a'] }));
+    const { runId } = await world.run('versions', { a: failing });
+    await world.register('versions', graphOf({ a: [], c: ['a'], d: ['c'] }));
+    const { structured } = await diagnose('versions', runId);
+    expect(structured.version_numbers).toEqual([1]);
+    expect(failureOf(structured, 'a')?.blocks).toEqual({ total: 1, task_ids: ['b'], note: null });
+  });
+
+  it('shows the retries that are left while they are', async () => {
+    const patient = { retries: 3, retry_delay: 3_600 };
+    await world.register(
+      'patient',
+      graphOf({ a: [], b: ['a'] }, (id) => (id === 'a' ? { policy: patient } : {})),
+    );
+    const { runId } = await world.run('patient', { a: failing }, { a: 'up_for_retry' });
+    const { structured, text } = await diagnose('patient', runId);
+    expect(structured).toMatchObject({ state: 'running', counts: { failed: 1, up_for_retry: 1, waiting: 1 } });
+    expect(failureOf(structured, 'a')).toMatchObject({
+      state: 'up_for_retry',
+      try_number: 1,
+      retries_left: 3,
+      will_retry: true,
+      blocks: { total: 1, task_ids: ['b'] },
+    });
+    expect(structured.summary).toBe(
+      `Run ${runId} of patient is running: 1 of 2 tasks failed (1 will be tried again): a.`,
+    );
+    expect(text).toContain('will be tried again, 3 retries left');
+    expect(text).toContain('- b: no state yet, "waits for upstream tasks (0 of 1 are finished)"');
+  });
+
+  it('names the transformation models that the failed log and the task name', async () => {
+    const rest = { rest: { arguments: { bash_command: 'dbt build --select staging.stg_orders+ --target prod' } } };
+    await world.register(
+      'warehouse',
+      graphOf({ dbt: [], load: ['dbt'] }, (id) => (id === 'dbt' ? rest : {})),
+    );
+    const log =
+      logLine('2 of 5 ERROR creating sql table model analytics.stg_orders ........ [ERROR in 0.10s]') +
+      logLine('Database Error in model stg_orders (models/staging/stg_orders.sql)');
+    const { runId } = await world.run('warehouse', { dbt: { state: 'failed', log } });
+    const { structured, text } = await diagnose('warehouse', runId);
+    expect(structured.models).toEqual([
+      {
+        name: 'analytics.stg_orders',
+        kind: 'model',
+        path: 'models/staging/stg_orders.sql',
+        seen_in: 'log',
+        task_ids: ['dbt'],
+      },
+    ]);
+    expect(text).toContain(
+      '- model analytics.stg_orders (models/staging/stg_orders.sql): failed according to the log of dbt',
+    );
+  });
+
+  it('shows only as many last lines as asked for', async () => {
+    const log = Array.from({ length: 500 }, (_, n) => logLine(`line ${n}`)).join('');
+    await world.register('chatty', graphOf({ a: [] }));
+    const { runId } = await world.run('chatty', { a: { state: 'failed', log } });
+    for (const [input, count] of [
+      [{}, 40],
+      [{ log_tail_lines: 1 }, 1],
+      [{ log_tail_lines: 200 }, 200],
+    ] as const) {
+      const lines = failureOf((await diagnose('chatty', runId, input)).structured, 'a')?.log.lines ?? [];
+      expect([lines.length, lines.at(-1)]).toEqual([count, '[2026-11-15T06:31:12.123456Z] INFO - line 499']);
+    }
+  });
+
+  it('says why there is no log where there is none', async () => {
+    await world.register('silent', graphOf({ a: [] }));
+    const { runId } = await world.run('silent', { a: { state: 'failed' } });
+    const { structured, text } = await diagnose('silent', runId);
+    expect(failureOf(structured, 'a')?.log).toEqual({
+      untrusted: true,
+      lines: [],
+      lines_left_out: 0,
+      note: 'the log is empty',
+    });
+    expect(text).toContain('log: the log is empty');
+  });
+});
+
+describe('a run in which nothing failed', () => {
+  it('says so when it succeeded', async () => {
+    await world.register('fine', graphOf({ a: [], b: ['a'] }));
+    const { runId } = await world.run('fine', {});
+    const { structured, text } = await diagnose('fine', runId);
+    expect(structured).toMatchObject({ state: 'success', failures: [], waiting: [], run_waits_for: null });
+    expect(structured.summary).toBe(`Run ${runId} of fine succeeded: nothing failed in 2 tasks.`);
+    expect(text).toContain(structured.summary);
+  });
+
+  it('names what it waits for while it runs', async () => {
+    await world.register('slow', graphOf({ a: [], b: ['a'], c: ['b'] }));
+    const { runId } = await world.run('slow', { a: { hangs: true } }, { a: 'running' });
+    const { structured } = await diagnose('slow', runId);
+    expect(structured.state).toBe('running');
+    expect(structured.waiting).toEqual([
+      { task_id: 'a', map_index: -1, state: 'running', wait_reason: null },
+      { task_id: 'b', map_index: -1, state: null, wait_reason: 'waits for upstream tasks (0 of 1 are finished)' },
+      { task_id: 'c', map_index: -1, state: null, wait_reason: 'waits for upstream tasks (0 of 1 are finished)' },
+    ]);
+    expect(structured.summary).toBe(
+      `Run ${runId} of slow is running and nothing failed so far: 1 of 3 tasks active, 2 waiting. First reason: waits for upstream tasks.`,
+    );
+  });
+
+  it('names what a run waits for that has not started', async () => {
+    await world.register('resting', graphOf({ a: [] }));
+    await world.engine.scope.updateTable('dags').set({ is_paused: true }).where('dag_id', '=', 'resting').execute();
+    await world.engine.trigger('resting', { runId: 'manual__1' });
+    const { structured } = await diagnose('resting', 'manual__1');
+    expect(structured).toMatchObject({ state: 'queued', run_waits_for: 'the DAG is paused: unpause it to go on' });
+    expect(structured.summary).toContain('has not started, so nothing failed. It waits: the DAG is paused');
+  });
+});
+
+describe('a large run', () => {
+  it('costs as few requests as a small one, and shows the variety of its failures', async () => {
+    const taskIds = Array.from({ length: 600 }, (_, n) => `task_${n}`);
+    await world.register('wide', graphOf(Object.fromEntries(taskIds.map((id) => [id, []]))));
+    const log = logLine('boom', 'error');
+    const endings = Object.fromEntries(taskIds.slice(0, 300).map((id) => [id, { state: 'failed' as const, log }]));
+    await world.engine.scope
+      .updateTable('dags')
+      .set({ max_active_tasks: 1_000 })
+      .where('dag_id', '=', 'wide')
+      .execute();
+    const { runId } = await world.run('wide', endings);
+    tools.logLines.length = 0;
+    const { structured } = await diagnose('wide', runId);
+    expect(structured.counts).toMatchObject({ total: 600, failed: 300 });
+    expect(structured.failures).toHaveLength(20);
+    expect(structured.failures_not_shown).toBe(280);
+    expect(new Set(structured.failures.map((failure) => failure.task_id)).size).toBe(20);
+    const [line] = tools.logLines.map((text) => JSON.parse(text) as { requests: number });
+    expect(line?.requests).toBeLessThanOrEqual(7 + 1 + 20);
+  });
+});
+
+describe('a call that cannot work', () => {
+  it.each([
+    [{ log_tail_lines: 0 }, 'log_tail_lines: must be a whole number from 1 to 200'],
+    [{ log_tail_lines: 201 }, 'log_tail_lines: must be a whole number from 1 to 200'],
+    [{ log_tail_lines: 1.5 }, 'log_tail_lines: must be a whole number from 1 to 200'],
+    [{ log_tail_lines: '40' }, 'log_tail_lines: must be a whole number from 1 to 200'],
+    [{ dag_id: '~' }, 'dag_id: must be a DAG id'],
+    [{ dag_id: '..' }, 'dag_id: must be a DAG id'],
+    [{ dag_id: 'a/b' }, 'dag_id: must be a DAG id'],
+    [{ run_id: '~' }, 'run_id: must be a run id'],
+    [{ run_id: '../x' }, 'run_id: must be a run id'],
+    [{ run_id: undefined }, 'run_id: must be a run id'],
+    [{ dagId: 'x' }, 'Unrecognized key'],
+  ])('%j: says what is allowed', async (input, message) => {
+    const { isError, text } = await diagnose('shop', 'manual__1', input);
+    expect([isError, text]).toEqual([true, expect.stringContaining(message)]);
+  });
+
+  it('is told that a run does not exist, and where to look', async () => {
+    const { isError, text } = await diagnose('shop', 'no_such_run');
+    expect(isError).toBe(true);
+    expect(text).toContain('not found: The DagRun with dag_id: `shop` and run_id: `no_such_run` was not found');
+    expect(text).toContain('list_dags');
+  });
+});

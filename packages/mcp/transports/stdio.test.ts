@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { graphOf } from '@svc/server/testing/scripted-scheduler.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAIN, callTool, connectStdio, readJson } from '../testing/connect.ts';
+import { logLine, startFailedRuns } from '../testing/failed-runs.ts';
+import type { FailedRuns } from '../testing/failed-runs.ts';
+import { VERSION } from '../version.ts';
+
+let world: FailedRuns;
+let env: Record<string, string>;
+let runId: string;
+beforeAll(async () => {
+  world = await startFailedRuns();
+  env = { SVC_SERVER_URL: world.server.url, SVC_TOKEN: await world.server.login() };
+  await world.register('etl', graphOf({ a: [], b: ['a'] }));
+  ({ runId } = await world.run('etl', { a: { state: 'failed', log: logLine('boom\u001b[31m', 'error') } }));
+});
+afterAll(() => world?.close());
+
+/** The process with raw pipes: what it writes is looked at as bytes, not through a client that might forgive. */
+function start(args: readonly string[] = [], more: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [...args, MAIN], { env: { PATH: process.env['PATH'], ...env, ...more } });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  return { child, output, closed };
+}
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 'init',
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+};
+const call = (id: number, name: string, input: object) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, arguments: input },
+});
+const lines = (messages: readonly unknown[]): string =>
+  messages.map((message) => `${typeof message === 'string' ? message : JSON.stringify(message)}\n`).join('');
+
+describe.each(['auto', 'legacy'] as const)('an official client that negotiates %s', (mode) => {
+  it('calls tools, reads resources, and the process ends with it', async () => {
+    const { client, stderr } = await connectStdio(env, mode);
+    expect(client.getNegotiatedProtocolVersion()).toBe(mode === 'auto' ? '2026-07-28' : '2025-11-25');
+    const { tools } = await client.listTools();
+    expect(tools.map((tool) => [tool.name, tool.annotations?.readOnlyHint, tool.outputSchema !== undefined])).toEqual([
+      ['list_dags', true, true],
+      ['diagnose_run', true, true],
+      ['search_logs', true, true],
+    ]);
+    const { structured } = await callTool(client, 'diagnose_run', { dag_id: 'etl', run_id: runId });
+    expect(structured).toMatchObject({ state: 'failed', failures: [{ task_id: 'a', blocks: { task_ids: ['b'] } }] });
+    expect(await readJson(client, `run://detail/etl/${runId}`)).toMatchObject({ state: 'failed' });
+    await client.close();
+    expect(stderr()).toContain('"what":"diagnose_run"');
+    expect(stderr()).not.toContain(env['SVC_TOKEN'] ?? 'no token');
+  });
+});
+
+it('only protocol goes to standard output, under load and whatever else prints', async () => {
+  const noise = 'const first = console; setInterval(() => console !== first && console.log("noise"), 1);';
+  const { child, output, closed } = start(['--import', `data:text/javascript,${encodeURIComponent(noise)}`]);
+  const requests = Array.from({ length: 300 }, (_, n) => {
+    const kinds = [
+      call(n, 'list_dags', {}),
+      call(n, 'diagnose_run', { dag_id: 'etl', run_id: runId }),
+      call(n, 'search_logs', { dag_id: 'etl', run_id: runId, task_id: 'a', query: 'boom' }),
+      call(n, 'list_dags', { limit: 1_000 }),
+      call(n, 'no_such_tool', {}),
+      { jsonrpc: '2.0', id: n, method: 'resources/read', params: { uri: 'dag://source/etl' } },
+      { jsonrpc: '2.0', id: n, method: 'no/such/method' },
+    ];
+    return kinds[n % kinds.length];
+  });
+  child.stdin.end(
+    lines([
+      INITIALIZE,
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      ...requests,
+      '{"broken',
+      'not json',
+      '',
+    ]),
+  );
+  expect((await closed)[0]).toBe(0);
+  const answers = output.stdout.split('\n');
+  expect(answers.pop()).toBe('');
+  const ids = answers.map((line) => {
+    const message = JSON.parse(line) as { jsonrpc: string; id: string | number };
+    expect(message.jsonrpc).toBe('2.0');
+    return message.id;
+  });
+  // The input has ended long before: every request is answered all the same, once.
+  expect(ids.map(String).sort()).toEqual(['init', ...requests.map((_, n) => String(n))].sort());
+  expect(output.stderr).toContain('noise');
+});
+
+it('ends when the client has gone, also in the middle of an answer', async () => {
+  const { child, closed } = start();
+  child.stdin.write(lines([INITIALIZE]));
+  for await (const line of createInterface({ input: child.stdout })) if (line.includes('"init"')) break;
+  child.stdin.write(lines([call(1, 'diagnose_run', { dag_id: 'etl', run_id: runId })]));
+  child.stdout.destroy();
+  child.stdin.end();
+  expect((await closed)[0]).toBe(0);
+});
+
+it('starts without a token, and says what is missing when it is needed', async () => {
+  const { child, output, closed } = start([], { SVC_TOKEN: '' });
+  child.stdin.end(lines([INITIALIZE, call(1, 'list_dags', {})]));
+  await closed;
+  expect(output.stderr).toContain('SVC_TOKEN is not set');
+  expect(output.stdout).toContain('not authenticated: SVC_TOKEN is not set');
+});
+
+it('--version prints the version and exits', async () => {
+  const child = spawn(process.execPath, [MAIN, '--version']);
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number];
+  expect([code, stdout]).toEqual([0, `${VERSION}\n`]);
+});
