@@ -37,6 +37,7 @@ export async function fillTenant(server: TestServer, token: string, name: string
   const spec = withAssets(sampleDag({ dagId, taskId, text: marker }), name);
   const version = await create(`/api/v2/dags/${dagId}/dagVersions`, { spec });
   const assets = await fillAssets(server, token, { dagId, name });
+  const backfillId = await openBackfill(server, token, dagId);
   // Straight into the tables, because it must be over: an operation that waits for its end has nothing to wait for.
   const runId = `run:${crypto.randomUUID()}+~`; // with characters that are special in paths and queries
   const run = await insertRun(server.db.tenant(tenantOf(token)), {
@@ -78,6 +79,8 @@ export async function fillTenant(server: TestServer, token: string, name: string
       version_number: version['version_number'],
       spec: withAssets(sampleDag({ dagId, taskId, text: 'another text' }), name),
       ...assets,
+      backfill_id: backfillId,
+      reprocess_behavior: 'failed', // the only one for tasks that depend on their past
       import_error_id: importError['import_error_id'],
       event_log_id: entries[0]?.event_log_id,
       ...OTHER_VALUES,
@@ -139,6 +142,30 @@ async function fillTry(
   await createXcomStore({ maxBytes: 1_000 }).set(server.db.tenant(place.tenantId), { ...place, run }, [
     { key, value: JSON.stringify(marker) },
   ]);
+}
+
+/** Of this DAG; one that is still open from another time is over now, because there is only one at a time. */
+async function openBackfill(server: TestServer, token: string, dagId: string): Promise<number> {
+  const db = server.db.tenant(tenantOf(token));
+  await db.updateTable('backfills').set({ completed_at: new Date() }).where('dag_id', '=', dagId).execute();
+  const { id } = await db
+    .insertInto('backfills')
+    .values({
+      dag_id: dagId,
+      from_date: '2026-01-01T00:00:00Z',
+      to_date: '2026-01-02T00:00:00Z',
+      dag_run_conf: null,
+      reprocess_behavior: 'none',
+      max_active_runs: 1,
+      run_backwards: false,
+      triggering_user_name: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  // Something left to do, or it would be completed by the next look at it; the DAG is paused, so it stays.
+  const runId = crypto.randomUUID();
+  await insertRun(db, { dagId, runId, run_type: 'backfill', state: 'queued', backfill_id: id });
+  return id;
 }
 
 /** The tenant a token is for. */

@@ -49,6 +49,7 @@ const EXPECTED_TO_FAIL: Record<string, string> = {
   test_connection: '403 disabled', // until there are workers that could do it
   get_external_log_url: '404 not_found', // there never is one
   create_xcom_entry: '409 already_exists', // under the key that the others find their value by
+  create_backfill: '409 conflict', // beside the one that the others find
   materialize_asset: '409 already_exists', // as the next
   trigger_dag_run: '409 already_exists', // under the id that the others find their run by
 };
@@ -90,9 +91,9 @@ async function outcomes(
 const each = (operations: readonly Operation[], expected: (operation: Operation) => string): Record<string, string> =>
   Object.fromEntries(operations.map((operation) => [nameOf(operation), expected(operation)]));
 
-/** A deletion takes its object with it, so each gets objects of its own. */
-const contentsFor = async (operation: Operation): Promise<TenantContents> =>
-  operation.method === 'DELETE' ? fillTenant(server, admin, 'doomed') : home;
+/** A deletion takes its object with it, so each gets objects of its own. What was cancelled cannot be cancelled again. */
+const contentsFor = async ({ method, id }: Operation): Promise<TenantContents> =>
+  method === 'DELETE' || id === 'cancel_backfill' ? fillTenant(server, admin, 'doomed') : home;
 
 const denialOf = ({ path, access }: Operation): string =>
   path.startsWith('/ui/') ? 'Forbidden' : `missing permission ${access}`;

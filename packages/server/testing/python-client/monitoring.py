@@ -1,5 +1,6 @@
 from airflow_client.client import (
     EventLogApi,
+    JobApi,
     LoginApi,
     MonitorApi,
     VersionApi,
@@ -11,6 +12,7 @@ from harness import same
 
 def exercise(harness):
     health_and_version(harness)
+    jobs(harness)
     event_logs(harness)
     login_pages(harness)
 
@@ -25,6 +27,14 @@ def health_and_version(harness):
     for call in (MonitorApi(harness.client).get_health, VersionApi(harness.client).get_version):
         with harness.refused(UnauthorizedException, "token"):
             call()
+
+
+def jobs(harness):
+    api = JobApi(harness.client)
+    [scheduler] = api.get_jobs(job_type="SchedulerJob", is_alive=True, order_by=["-latest_heartbeat"]).jobs
+    same((scheduler.state, scheduler.end_date), ("running", None))
+    same(api.get_jobs(start_date_gt=scheduler.start_date).total_entries, 0)
+    same(api.get_jobs(job_state="failed", hostname="elsewhere").total_entries, 0)
 
 
 def event_logs(harness):
