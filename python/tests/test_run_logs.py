@@ -40,7 +40,10 @@ TEXT = """
         @task
         def bytes_out():
             sys.stdout.buffer.write("ünicode \\udcff".encode(errors="surrogateescape") + b"\\n")
+            for part in "ü".encode():
+                sys.stdout.buffer.write(bytes([part]))
             sys.stdout.flush()
+            print()
             print("\\ud800 and \\x00")
             print("is a tty:", sys.stdout.isatty(), sys.stdout.encoding)
 
@@ -140,7 +143,7 @@ class Logs(unittest.TestCase):
 
     def test_bytes_and_characters_no_database_takes(self) -> None:
         lines = self.agent.run("bytes_out").events("task.stdout")
-        self.assertEqual(lines, ["ünicode \\xff", "? and \ufffd", "is a tty: False utf-8"])
+        self.assertEqual(lines, ["ünicode \\xff", "ü", "? and \ufffd", "is a tty: False utf-8"])
 
     def test_what_bypasses_python_goes_through_the_descriptors(self) -> None:
         attempt = self.agent.run("programs")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import sys
 import unittest
 
@@ -210,7 +211,9 @@ class Operators(unittest.TestCase):
 
     def test_other_interpreters(self) -> None:
         external = self.run_task("external")
-        self.assertEqual(external.value(), {"sum": 5, "mark": "m", "ds": "2024-05-01", "exe": sys.executable})
+        found = external.value()
+        self.assertEqual(os.path.realpath(found.pop("exe")), os.path.realpath(sys.executable))
+        self.assertEqual(found, {"sum": 5, "mark": "m", "ds": "2024-05-01"})
         self.assertIn("said elsewhere", external.events())
         self.run_task("external_skip", "skipped")
         self.assertIn("code 42", self.run_task("external_fail", "failed").result["failure"]["text"])

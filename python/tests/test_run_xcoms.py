@@ -334,7 +334,9 @@ class Between(unittest.TestCase):
     def test_instances_of_a_mapped_task_as_a_sequence(self) -> None:
         values = {"mapped:first": [encode((1, 0)), encode((2, 0))]}
         self.assertEqual(self.mapped("second", range(2), values=values), [((1, 0), 0), ((2, 0), 0)])
-        self.assertEqual(self.value("total", values=values), ["LazySequence", 2, [(1, 0), (2, 0)], (2, 0)])
+        total = self.agent.run("total", values=values)
+        self.assertEqual(decode(total.value()), ["LazySequence", 2, [(1, 0), (2, 0)], (2, 0)])
+        self.assertEqual(total.result["rendered_fields"]["op_args"], ["(values of mapped instances)"])
 
     def test_labels_of_instances_are_rendered_after_the_body_even_when_it_fails(self) -> None:
         values = {"source": [1, 2]}

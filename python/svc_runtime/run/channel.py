@@ -17,6 +17,8 @@ from .masks import masks
 
 MAX_FRAME = 16 * 1024 * 1024
 _READ_SIZE = 1 << 16
+# json.dumps() would build an encoder anew for every record.
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class RequestFailed(Exception):
@@ -79,7 +81,7 @@ class Channel:
         return os.getpid() == self.owner
 
     def send(self, message: dict) -> None:
-        self.send_frame(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        self.send_frame(_to_json(message).encode() + b"\n")
 
     def send_frame(self, frame: bytes) -> None:
         if len(frame) > MAX_FRAME:

@@ -1,18 +1,32 @@
-"""The few things a fork server asks of the Linux kernel that the standard library does not offer."""
+"""The few things a fork server asks of the kernel that the standard library does not offer.
+
+They are Linux's. Elsewhere they do nothing: attempts then notice a dead agent by their closed connection, and programs that a
+task leaves behind stay.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import os
 import signal
+import tempfile
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
-# Bound and typed once: finding it again would touch, and so copy, some forty pages in every child.
-_prctl = ctypes.CDLL(None).prctl
-_prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
-_prctl.restype = ctypes.c_int
+
+def _find_prctl():
+    # Bound and typed once: finding it again would touch, and so copy, some forty pages in every child.
+    try:
+        prctl = ctypes.CDLL(None).prctl
+    except (AttributeError, OSError, TypeError):
+        return lambda *arguments: 0
+    prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+    prctl.restype = ctypes.c_int
+    return prctl
+
+
+_prctl = _find_prctl()
 
 
 def die_with_parent(number: int = signal.SIGKILL, parent: int | None = None) -> None:
@@ -28,7 +42,31 @@ def become_subreaper() -> None:
 
 
 def own_threads() -> int:
-    return len(os.listdir("/proc/self/task"))
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        import threading
+
+        return threading.active_count()
+
+
+def memory_file() -> int:
+    """A descriptor of a file without a name."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("svc")
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+def peek_ended() -> int | None:
+    """A child that has ended and not been reaped yet, its pid still its own; None when there is none."""
+    if not hasattr(os, "waitid"):
+        return None
+    try:
+        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return None
+    return None if ended is None else ended.si_pid
 
 
 def children_of(pid: int) -> set[int]:
@@ -44,7 +82,7 @@ def children_of(pid: int) -> set[int]:
 
 
 def descendants_of(pid: int) -> list[int]:
-    """Children before parents' siblings: every process below `pid`, nearest first."""
+    """Every process below `pid`, nearest first."""
     found: list[int] = []
     pending = [pid]
     while pending:

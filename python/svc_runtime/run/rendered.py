@@ -36,6 +36,9 @@ def _plain(value, depth: int):
         return value if abs(value) < 2**53 else str(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
+    if hasattr(value, "svc_lazy_sequence"):
+        # Showing them would fetch them, and there may be thousands.
+        return "(values of mapped instances)"
     if depth < _MAX_DEPTH:
         if isinstance(value, dict):
             return {clean(str(key)): _plain(item, depth + 1) for key, item in value.items()}

@@ -3,7 +3,8 @@
 A child shares the server's memory until it writes to a page, and a page's first write costs a fault (about 1 µs on a quiet
 machine, several on a busy one). Python writes while it merely runs: reference counts, caches, code that the interpreter
 specialises. So the server not only loads modules but also rehearses: it runs a small task a few times, end to end.
-Measured per attempt, from the fork to its end: 1,055 faults without, see bench for the present number.
+Measured for a task without templates, from the fork to its end: 1,055 faults before, 945 with rehearsals, of which a spare
+child (see run_server.py) has some 700 behind it when its attempt comes.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Rehearsal:
         self._dag = _rehearsal_dag()
 
     def run(self, times: int = _REHEARSALS, *, templates: bool = True) -> list:
-        """Returns the states it ended in. Jinja is worth its pages only for whoever will need it."""
+        """Returns the states it ended in. Jinja's pages (some 370) are for attempts that need them to copy."""
         task = self._dag.get_task("body")
         agent, own = socket.socketpair()
         agent.settimeout(5)
