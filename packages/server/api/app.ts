@@ -39,7 +39,7 @@ import { registerTokens } from './tokens.ts';
 import { registerUsers } from './users.ts';
 import { registerUiBundle, sendUiPage } from './ui/bundle.ts';
 import type { UiPages } from './ui/bundle.ts';
-import { registerUiShell } from './ui/shell.ts';
+import { registerUi } from './ui/register.ts';
 import { createValidatorCompiler } from './validation.ts';
 import { registerVariables } from './variables.ts';
 import { registerXcoms } from './xcoms.ts';
@@ -143,7 +143,7 @@ function registerResources(app: App, services: Services): UiPages {
   registerEventLogs(app, services);
   registerMonitor(app, services);
   registerJobs(app, services);
-  registerUiShell(app, services);
+  registerUi(app, services);
   const uiPages = registerUiBundle(app, services);
   registerPages(app, services, uiPages);
   return uiPages;

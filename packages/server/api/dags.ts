@@ -78,7 +78,7 @@ const Filters = {
   ...PatternQuery('dag_id'),
   ...PatternQuery('dag_display_name'),
 };
-const ListQuery = Type.Object({ ...PagingQuery, ...OrderByQuery(Object.keys(ORDER_COLUMNS)), ...Filters });
+export const DagListQuery = Type.Object({ ...PagingQuery, ...OrderByQuery(Object.keys(ORDER_COLUMNS)), ...Filters });
 
 export function registerDags(app: App, services: Services): void {
   registerReads(app, services);
@@ -97,7 +97,7 @@ async function existingDag(db: TenantDb, dagId: string): Promise<DagRow> {
 }
 
 /** `undefined` means "not asked for"; the database layer wants such keys absent. */
-function dagQuery(query: Static<typeof ListQuery>, userId: string): DagQuery {
+export function dagQuery(query: Static<typeof DagListQuery>, userId: string): DagQuery {
   const asked = {
     tags: query.tags,
     tagsMode: query.tags_match_mode,
@@ -128,7 +128,7 @@ function dagQuery(query: Static<typeof ListQuery>, userId: string): DagQuery {
 }
 
 /** Undefined when nothing is asked of the runs. */
-function runFilter(query: Static<typeof ListQuery>): DagQuery['hasRun'] {
+function runFilter(query: Static<typeof DagListQuery>): DagQuery['hasRun'] {
   const { dag_run_state: states } = query;
   const ranges = Object.fromEntries(
     (['start_date', 'end_date'] as const).flatMap((column) => {
@@ -152,7 +152,7 @@ function registerReads(app: App, { db }: Services): void {
         operationId: 'get_dags',
         tags: TAGS,
         summary: 'List DAGs',
-        querystring: ListQuery,
+        querystring: DagListQuery,
         response: { 200: DagCollection },
       },
     },
@@ -248,7 +248,7 @@ function registerPause(app: App, { db, scheduler }: Services): void {
         operationId: 'patch_dags',
         tags: TAGS,
         summary: 'Pause or unpause every DAG a list would show',
-        querystring: Type.Object({ ...ListQuery.properties, ...UpdateMaskQuery(['is_paused']) }),
+        querystring: Type.Object({ ...DagListQuery.properties, ...UpdateMaskQuery(['is_paused']) }),
         body: DagUpdate,
         response: { 200: DagCollection },
       },

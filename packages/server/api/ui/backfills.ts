@@ -1,0 +1,40 @@
+/** Backfills as the web UI asks for them: the public list under a private path. */
+import { Type } from 'typebox';
+import { listBackfills } from '../../db/backfills.ts';
+import { databaseOf } from '../access.ts';
+import { Backfill, backfillBody } from '../backfill-schemas.ts';
+import { Collection } from '../schemas.ts';
+import type { App, Services } from '../services.ts';
+
+export function registerUiBackfills(app: App, { db }: Services): void {
+  app.get(
+    '/ui/backfills',
+    {
+      config: { access: 'read:dag_run' },
+      schema: {
+        operationId: 'list_backfills_ui',
+        tags: ['UI'],
+        summary: 'List backfills, newest first',
+        querystring: Type.Object({
+          limit: Type.Integer({ minimum: 1, maximum: 1000, default: 50 }),
+          offset: Type.Integer({ minimum: 0, default: 0 }),
+          order_by: Type.Optional(Type.Array(Type.String())),
+          dag_id: Type.Optional(Type.String()),
+          active: Type.Optional(Type.Boolean()),
+        }),
+        response: { 200: Collection('BackfillCollectionUi', 'backfills', Backfill) },
+      },
+    },
+    async (request) => {
+      const { limit, offset, dag_id: dagId, active: isActive } = request.query;
+      const { backfills, total } = await listBackfills(databaseOf(request, db), {
+        limit,
+        offset,
+        order: [{ column: 'id', direction: 'desc' }],
+        ...(dagId !== undefined && { dagId }),
+        ...(isActive !== undefined && { isActive }),
+      });
+      return { backfills: backfills.map(backfillBody), total_entries: total };
+    },
+  );
+}

@@ -1,0 +1,170 @@
+/** How DAGs and assets hang together: who waits for what, over all DAGs or around one node. */
+import { sql } from 'kysely';
+import { Type } from 'typebox';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+import type { TenantDb } from '../../db/database.ts';
+import { databaseOf, principalOf } from '../access.ts';
+import { ApiError } from '../errors.ts';
+import type { App, Services } from '../services.ts';
+import { dagReferences } from './external-dependencies.ts';
+import type { GraphEdge, GraphNode } from './structure.ts';
+
+type Reference = {
+  dag_id: string;
+  role: 'schedule' | 'outlet' | 'inlet';
+  task_id: string;
+  kind: 'asset' | 'asset-alias';
+  id: number;
+  name: string;
+};
+
+export function registerUiDependencies(app: App, { db, scheduler }: Services): void {
+  app.get(
+    '/ui/dependencies',
+    {
+      config: { access: 'read:dag' },
+      schema: {
+        operationId: 'get_dependencies',
+        tags: ['UI'],
+        summary: 'Dependencies between DAGs and assets',
+        querystring: Type.Object({
+          node_id: Type.Optional(
+            Type.String({ description: '`dag:<id>` or `asset:<id>`: only what is connected with it' }),
+          ),
+          dependency_type: Type.Union([Type.Literal('scheduling'), Type.Literal('data')], { default: 'scheduling' }),
+        }),
+        response: { 200: Type.Object({ nodes: Type.Array(Type.Unknown()), edges: Type.Array(Type.Unknown()) }) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = principalOf(request);
+      const scope = databaseOf(request, db);
+      const { node_id: nodeId, dependency_type: kind } = request.query;
+      const references = await assetReferences(scope, tenantId);
+      const graph =
+        kind === 'data'
+          ? dataGraph(references)
+          : schedulingGraph(
+              references,
+              await specsThatReferToDags(scope, tenantId, (version) => scheduler.graphs.get(db.shared, version)),
+            );
+      return nodeId === undefined ? graph : connectedWith(graph, nodeId);
+    },
+  );
+}
+
+async function assetReferences(scope: TenantDb, tenantId: string): Promise<Reference[]> {
+  const { rows } = await sql<Reference>`
+    select r.dag_id, r.role, r.task_id, 'asset' as kind, a.id, a.name from asset_references r
+    join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id and not d.is_stale
+    join assets a on a.tenant_id = r.tenant_id
+      and ((r.target = 'asset' and a.id = r.target_id) or (r.target = 'name' and a.name = r.target_text) or (r.target = 'uri' and a.uri = r.target_text))
+    where r.tenant_id = ${tenantId}
+    union all
+    select r.dag_id, r.role, r.task_id, 'asset-alias', l.id, l.name from asset_references r
+    join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id and not d.is_stale
+    join asset_aliases l on l.tenant_id = r.tenant_id and r.target = 'alias' and l.id = r.target_id
+    where r.tenant_id = ${tenantId}
+    order by 1, 2, 3, 5`.execute(scope);
+  return rows;
+}
+
+type DagUse = { dagId: string; references: ReturnType<typeof dagReferences> };
+type LoadGraph = (ref: { tenantId: string; dagId: string; versionNumber: number }) => Promise<{ spec: CompiledSpec }>;
+
+/** Only specs that name another DAG are opened: the database finds them by the argument's name. */
+async function specsThatReferToDags(scope: TenantDb, tenantId: string, load: LoadGraph): Promise<DagUse[]> {
+  const { rows } = await sql<{ dag_id: string; current_version: number }>`
+    select d.dag_id, d.current_version from dags d
+    join dag_versions v on v.tenant_id = d.tenant_id and v.dag_id = d.dag_id and v.version_number = d.current_version
+    where d.tenant_id = ${tenantId} and not d.is_stale
+      and (v.spec like '%"trigger_dag_id"%' or v.spec like '%"external_dag_id"%')
+    order by d.dag_id`.execute(scope);
+  const uses: DagUse[] = [];
+  for (const row of rows) {
+    const { spec } = await load({ tenantId, dagId: row.dag_id, versionNumber: row.current_version });
+    uses.push({ dagId: row.dag_id, references: dagReferences(spec) });
+  }
+  return uses;
+}
+
+class Graph {
+  readonly nodes = new Map<string, GraphNode>();
+  readonly edges = new Map<string, GraphEdge>();
+
+  node(id: string, label: string, type: string): string {
+    this.nodes.set(id, { id, label, type });
+    return id;
+  }
+
+  edge(source: string, target: string): void {
+    this.edges.set(`${source}\0${target}`, { source_id: source, target_id: target });
+  }
+
+  get value() {
+    return { nodes: [...this.nodes.values()], edges: [...this.edges.values()] };
+  }
+}
+
+type GraphValue = Graph['value'];
+
+const assetNode = (graph: Graph, { kind, id, name }: Reference): string => graph.node(`${kind}:${id}`, name, kind);
+
+/** DAG to asset to DAG, and DAGs that trigger or wait for others. */
+function schedulingGraph(references: readonly Reference[], uses: readonly DagUse[]): GraphValue {
+  const graph = new Graph();
+  for (const reference of references) {
+    if (reference.role === 'inlet') continue;
+    const dag = graph.node(`dag:${reference.dag_id}`, reference.dag_id, 'dag');
+    const asset = assetNode(graph, reference);
+    if (reference.role === 'schedule') graph.edge(asset, dag);
+    else graph.edge(dag, asset);
+  }
+  for (const { dagId, references: used } of uses) {
+    for (const { taskId, dagId: other, kind } of used) {
+      const from = graph.node(`dag:${dagId}`, dagId, 'dag');
+      const to = graph.node(`dag:${other}`, other, 'dag');
+      const middle = graph.node(`${kind}:${dagId}:${other}:${taskId}`, taskId, kind);
+      graph.edge(kind === 'trigger' ? from : to, middle);
+      graph.edge(middle, kind === 'trigger' ? to : from);
+    }
+  }
+  return graph.value;
+}
+
+/** Task to asset to task: what is read and written. */
+function dataGraph(references: readonly Reference[]): GraphValue {
+  const graph = new Graph();
+  for (const reference of references) {
+    if (reference.role === 'schedule') continue;
+    const task = graph.node(
+      `task:${reference.dag_id}.${reference.task_id}`,
+      `${reference.dag_id}.${reference.task_id}`,
+      'task',
+    );
+    const asset = assetNode(graph, reference);
+    if (reference.role === 'outlet') graph.edge(task, asset);
+    else graph.edge(asset, task);
+  }
+  return graph.value;
+}
+
+function connectedWith(graph: GraphValue, nodeId: string): GraphValue {
+  if (!graph.nodes.some((node) => node.id === nodeId)) {
+    throw new ApiError(
+      'not_found',
+      `Unique connected component not found, got [] for connected components of node ${nodeId}`,
+    );
+  }
+  const neighbours = new Map<string, string[]>();
+  for (const { source_id: from, target_id: to } of graph.edges) {
+    neighbours.set(from, [...(neighbours.get(from) ?? []), to]);
+    neighbours.set(to, [...(neighbours.get(to) ?? []), from]);
+  }
+  const found = new Set([nodeId]);
+  for (const id of found) for (const next of neighbours.get(id) ?? []) found.add(next); // a set grows while it is walked
+  return {
+    nodes: graph.nodes.filter((node) => found.has(node.id)),
+    edges: graph.edges.filter((edge) => found.has(edge.source_id)),
+  };
+}

@@ -1,0 +1,60 @@
+/** What an asset-scheduled DAG still waits for. */
+import { sql } from 'kysely';
+import { Type } from 'typebox';
+import { findDag } from '../../db/dags.ts';
+import { databaseOf, principalOf } from '../access.ts';
+import { noSuchDag } from '../dags.ts';
+import type { App, Services } from '../services.ts';
+
+export function registerUiNextRunAssets(app: App, { db }: Services): void {
+  app.get(
+    '/ui/next_run_assets/:dag_id',
+    {
+      config: { access: 'read:asset' },
+      schema: {
+        operationId: 'next_run_assets',
+        tags: ['UI'],
+        summary: 'The assets of a DAG’s schedule, and when each was last updated since the last run',
+        params: Type.Object({ dag_id: Type.String() }),
+        response: { 200: Type.Object({ asset_expression: Type.Unknown(), events: Type.Array(Type.Unknown()) }) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = principalOf(request);
+      const { dag_id: dagId } = request.params;
+      const scope = databaseOf(request, db);
+      const dag = await findDag(scope, dagId);
+      if (!dag) throw noSuchDag(dagId);
+      const { rows } = await sql<{ id: number; name: string; uri: string; lastUpdate: string | null }>`
+        select a.id, a.name, a.uri, max(q.created_at) as "lastUpdate" from asset_references r
+        join assets a on a.tenant_id = r.tenant_id
+          and ((r.target = 'asset' and a.id = r.target_id) or (r.target = 'name' and a.name = r.target_text) or (r.target = 'uri' and a.uri = r.target_text))
+        left join asset_queue q on q.tenant_id = a.tenant_id and q.asset_id = a.id and q.dag_id = r.dag_id
+        where r.tenant_id = ${tenantId} and r.dag_id = ${dagId} and r.role = 'schedule'
+        group by a.id, a.name, a.uri order by a.uri`.execute(scope);
+      return {
+        asset_expression: 'assets' in dag.timetable ? dag.timetable.assets : null,
+        events: rows,
+      };
+    },
+  );
+
+  app.get(
+    '/ui/teams',
+    {
+      config: { access: 'user' },
+      schema: {
+        operationId: 'list_teams',
+        tags: ['UI'],
+        summary: 'Teams: there are none; tenants are separate worlds instead',
+        querystring: Type.Object({
+          limit: Type.Integer({ minimum: 1, maximum: 1000, default: 50 }),
+          offset: Type.Integer({ minimum: 0, default: 0 }),
+          order_by: Type.Optional(Type.Array(Type.String())),
+        }),
+        response: { 200: Type.Object({ teams: Type.Array(Type.Unknown()), total_entries: Type.Integer() }) },
+      },
+    },
+    async () => ({ teams: [], total_entries: 0 }),
+  );
+}

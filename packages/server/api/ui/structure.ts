@@ -1,0 +1,179 @@
+/** The graph of a DAG version: tasks and groups with their joins, edges between them, and on request what it depends on. */
+import { Type } from 'typebox';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+import { findDag } from '../../db/dags.ts';
+import { findVersion } from '../../db/dag-versions.ts';
+import { databaseOf, principalOf } from '../access.ts';
+import { noSuchDag } from '../dags.ts';
+import { ApiError } from '../errors.ts';
+import type { App, Services } from '../services.ts';
+import { externalEdges } from './external-dependencies.ts';
+import { tasksAround, treeOf } from './dag-tree.ts';
+import type { TreeNode } from './dag-tree.ts';
+
+export type GraphNode = {
+  id: string;
+  label: string;
+  type: string;
+  operator?: string | null;
+  tooltip?: string | null;
+  is_mapped?: boolean | null;
+  setup_teardown_type?: string | null;
+  asset_condition_type?: string | null;
+  team?: string | null;
+  children?: GraphNode[];
+};
+export type GraphEdge = {
+  source_id: string;
+  target_id: string;
+  label?: string | null;
+  is_setup_teardown?: boolean | null;
+  is_source_asset?: boolean | null;
+};
+
+export function registerUiStructure(app: App, { db, scheduler }: Services): void {
+  app.get(
+    '/ui/structure/structure_data',
+    {
+      config: { access: 'read:dag' },
+      schema: {
+        operationId: 'structure_data',
+        tags: ['UI'],
+        summary: 'The graph of a DAG version',
+        querystring: Type.Object({
+          dag_id: Type.String(),
+          include_upstream: Type.Boolean({ default: false }),
+          include_downstream: Type.Boolean({ default: false }),
+          depth: Type.Optional(Type.Integer({ minimum: 0 })),
+          root: Type.Optional(Type.String()),
+          external_dependencies: Type.Boolean({ default: false }),
+          version_number: Type.Optional(Type.Integer({ minimum: 1 })),
+        }),
+        response: { 200: Type.Object({ nodes: Type.Array(Type.Unknown()), edges: Type.Array(Type.Unknown()) }) },
+      },
+    },
+    async (request) => {
+      const { dag_id: dagId, version_number: wanted } = request.query;
+      const scope = databaseOf(request, db);
+      if (!(await findDag(scope, dagId))) throw noSuchDag(dagId);
+      const version = await findVersion(scope, dagId, wanted);
+      if (!version) throw new ApiError('not_found', `Dag with id ${dagId} and version number ${wanted} was not found`);
+      const ref = { tenantId: principalOf(request).tenantId, dagId, versionNumber: version.version_number };
+      const { spec } = await scheduler.graphs.get(db.shared, ref);
+      const graph = graphOf(spec, tasksAround(spec, request.query));
+      if (!request.query.external_dependencies) return graph;
+      const outside = externalEdges(spec);
+      return { nodes: [...outside.nodes, ...graph.nodes], edges: [...outside.edges, ...graph.edges] };
+    },
+  );
+}
+
+export function graphOf(spec: CompiledSpec, only?: ReadonlySet<string>): { nodes: GraphNode[]; edges: GraphEdge[] } {
+  const tree = treeOf(spec, only);
+  return { nodes: tree.map((node) => graphNode(node)), edges: edgesOf(spec, only) };
+}
+
+const joinOf = (groupId: string, side: 'upstream' | 'downstream'): string => `${groupId}.${side}_join_id`;
+
+function graphNode(node: TreeNode): GraphNode {
+  const { task, group } = node;
+  if (task) {
+    return {
+      id: node.id,
+      label: node.label,
+      type: 'task',
+      operator: task.operator.operator_name,
+      is_mapped: node.isMapped ? true : null,
+      setup_teardown_type: task.is_setup ? 'setup' : task.is_teardown ? 'teardown' : null,
+      tooltip: null,
+    };
+  }
+  const joins = (['upstream', 'downstream'] as const)
+    .filter((side) => hasNeighbours(group, side))
+    .map((side): GraphNode => ({ id: joinOf(node.id, side), label: '', type: 'join' }));
+  return {
+    id: node.id,
+    label: node.label,
+    type: 'task',
+    is_mapped: node.isMapped,
+    tooltip: group?.tooltip ?? '',
+    children: [...(node.children ?? []).map(graphNode), ...joins],
+  };
+}
+
+const hasNeighbours = (group: TreeNode['group'], side: 'upstream' | 'downstream'): boolean =>
+  group !== null && [...group[`${side}_task_ids`], ...group[`${side}_group_ids`]].length > 0;
+
+/**
+ * An edge that was drawn to or from a group goes through the group's join, as one line; the task edges that it stands for are
+ * left out.
+ */
+function edgesOf(spec: CompiledSpec, only?: ReadonlySet<string>): GraphEdge[] {
+  const labels = new Map(spec.labels.map(({ from, to, label }) => [`${from}\0${to}`, label]));
+  const edges = new Map<string, GraphEdge>();
+  const covered = new Set<string>();
+  const add = (edge: GraphEdge): void => {
+    const key = `${edge.source_id}\0${edge.target_id}`;
+    const label = labels.get(key);
+    edges.set(key, { ...edge, ...(label !== undefined && { label }) });
+  };
+  const groups = spec.groups.filter((group) => group.group_id !== null);
+  for (const group of groups) {
+    const id = group.group_id ?? '';
+    const inside = innerEnds(spec, id);
+    for (const other of group.upstream_group_ids) {
+      const far = innerEnds(spec, other);
+      add({ source_id: joinOf(other, 'downstream'), target_id: joinOf(id, 'upstream') });
+      cover(covered, far.leaves, inside.roots);
+    }
+    for (const other of group.upstream_task_ids) {
+      add({ source_id: other, target_id: joinOf(id, 'upstream') });
+      cover(covered, [other], inside.roots);
+    }
+    for (const other of group.downstream_task_ids) {
+      add({ source_id: joinOf(id, 'downstream'), target_id: other });
+      cover(covered, inside.leaves, [other]);
+    }
+    if (hasNeighbours(group, 'upstream')) {
+      for (const root of inside.roots) add({ source_id: joinOf(id, 'upstream'), target_id: root });
+    }
+    if (hasNeighbours(group, 'downstream')) {
+      for (const leaf of inside.leaves) add({ source_id: leaf, target_id: joinOf(id, 'downstream') });
+    }
+  }
+  for (const { from, to, label, is_setup_teardown: isSetupTeardown } of spec.edges) {
+    if (covered.has(`${from}\0${to}`)) continue;
+    const extra = { ...(label !== null && { label }), ...(isSetupTeardown && { is_setup_teardown: true }) };
+    edges.set(`${from}\0${to}`, { source_id: from, target_id: to, ...extra });
+  }
+  const isShown = (id: string): boolean => !only || only.has(id) || id.endsWith('_join_id');
+  return [...edges.values()]
+    .filter((edge) => isShown(edge.source_id) && isShown(edge.target_id))
+    .sort((a, b) => (`${a.source_id}\0${a.target_id}` < `${b.source_id}\0${b.target_id}` ? -1 : 1));
+}
+
+function cover(covered: Set<string>, from: readonly string[], to: readonly string[]): void {
+  for (const source of from) for (const target of to) covered.add(`${source}\0${target}`);
+}
+
+/** First and last tasks of a group. */
+function innerEnds(spec: CompiledSpec, groupId: string): { roots: string[]; leaves: string[] } {
+  const inside = new Set(tasksInside(spec, groupId));
+  const tasks = spec.tasks.filter((task) => inside.has(task.task_id));
+  return {
+    roots: tasks.filter((task) => !task.upstream_task_ids.some((id) => inside.has(id))).map((task) => task.task_id),
+    leaves: tasks
+      .filter(
+        (task) => !task.is_teardown && !task.downstream_task_ids.some((id) => inside.has(id) && !isTeardown(spec, id)),
+      )
+      .map((task) => task.task_id),
+  };
+}
+
+const isTeardown = (spec: CompiledSpec, taskId: string): boolean =>
+  spec.tasks.some((task) => task.task_id === taskId && task.is_teardown);
+
+function tasksInside(spec: CompiledSpec, groupId: string): string[] {
+  const group = spec.groups.find((candidate) => candidate.group_id === groupId);
+  return (group?.children ?? []).flatMap(({ kind, id }) => (kind === 'task' ? [id] : tasksInside(spec, id)));
+}
