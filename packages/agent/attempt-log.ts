@@ -40,6 +40,8 @@ const SEND_AT_BYTES = 64 * 1024;
 const MAX_CHUNK_BYTES = 1024 * 1024;
 const MAX_TAIL_BYTES = 256 * 1024;
 const MAX_LINE_CHARACTERS = 64 * 1024;
+/** Of a line without end, this much waits for more: a secret must not leave in two halves that nobody recognises. */
+const HELD_BACK_CHARACTERS = 8 * 1024;
 
 export function createAttemptLog(input: {
   controlPlane: Pick<ControlPlane, 'persist'>;
@@ -51,7 +53,7 @@ export function createAttemptLog(input: {
 }): AttemptLog {
   const { controlPlane, token, masks, signal } = input;
   const buffer = createLogBuffer();
-  const lines = { stdout: createOutput(), stderr: createOutput() };
+  const lines = { stdout: createOutput(masks), stderr: createOutput(masks) };
   /** Where position 0 of the buffer is in the log; undefined until the attempt has started. */
   let base: number | undefined;
   let sending: Promise<void> | undefined;
@@ -149,16 +151,17 @@ export function createAttemptLog(input: {
 }
 
 /** Whole lines of a stream of bytes; a very long one in pieces. */
-function createOutput(): { push(chunk: Buffer): string[]; end(): string } {
+function createOutput(masks: Masks): { push(chunk: Buffer): string[]; end(): string } {
   const decoder = new StringDecoder('utf8');
   let partial = '';
   return {
     push(chunk) {
       const lines = (partial + decoder.write(chunk)).split('\n');
       partial = lines.pop() ?? '';
-      while (partial.length >= MAX_LINE_CHARACTERS) {
-        lines.push(partial.slice(0, MAX_LINE_CHARACTERS));
-        partial = partial.slice(MAX_LINE_CHARACTERS);
+      if (partial.length >= MAX_LINE_CHARACTERS + HELD_BACK_CHARACTERS) {
+        const masked = masks.apply(partial);
+        lines.push(masked.slice(0, -HELD_BACK_CHARACTERS));
+        partial = masked.slice(-HELD_BACK_CHARACTERS);
       }
       return lines.map((text) => (text.endsWith('\r') ? text.slice(0, -1) : text));
     },

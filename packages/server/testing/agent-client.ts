@@ -42,8 +42,8 @@ export function connectAgentClient(address: string, security: ChannelCredentials
       return this.refusal('Call', token, { method: name, params_json: JSON.stringify(params), request_id: '1' });
     },
     /** Whatever comes of it: the value as JSON, or the status. */
-    async answer(token: string, name: string, params: object): Promise<string> {
-      const request = { method: name, params_json: JSON.stringify(params), request_id: '1' };
+    async answer(token: string, name: string, params: object, requestId = '1'): Promise<string> {
+      const request = { method: name, params_json: JSON.stringify(params), request_id: requestId };
       return call('Call', token, request).then(
         ({ value_json: json }) => json,
         (error: ServiceError) => status[error.code],

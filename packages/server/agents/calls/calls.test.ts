@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectAgentClient } from '../../testing/agent-client.ts';
+import type { AgentTestClient } from '../../testing/agent-client.ts';
+import { startAgentHarness } from '../../testing/agent-harness.ts';
+import type { AgentHarness, QueuedAttempt } from '../../testing/agent-harness.ts';
+import { insertInstance, insertRun } from '../../testing/run-rows.ts';
+import type { TriggerAnswer, TriggerRequest } from '../collaborators.ts';
+
+const DAG = `
+from airflow.sdk import dag, task, task_group
+
+@dag(schedule="0 6 * * *", start_date=__import__("datetime").datetime(2026, 1, 1), catchup=False)
+def daily():
+    @task
+    def first():
+        pass
+
+    @task_group
+    def inner():
+        @task
+        def second():
+            pass
+        second()
+
+    first() >> inner()
+
+daily()
+`;
+
+let harness: AgentHarness;
+let client: AgentTestClient;
+const triggered: TriggerRequest[] = [];
+let answer: (request: TriggerRequest) => TriggerAnswer | Promise<TriggerAnswer>;
+
+beforeAll(async () => {
+  harness = await startAgentHarness(
+    {},
+    {
+      triggerRun: async (request) => {
+        triggered.push(request);
+        return answer(request);
+      },
+      readAssetEvents: async (query) => [
+        {
+          asset: { name: query.name ?? '', uri: query.uri ?? '' },
+          extra: { run: query.run, triggering: query.triggering },
+          timestamp: '2026-01-01T00:00:00Z',
+          source_dag_id: null,
+          source_task_id: null,
+          source_run_id: null,
+          source_map_index: null,
+        },
+      ],
+    },
+  );
+  for (const tenant of Object.values(harness.tenants)) await harness.addDag(tenant, 'daily.py', DAG);
+  await harness.startService();
+  client = connectAgentClient(harness.address());
+});
+
+afterAll(async () => {
+  client?.close();
+  await harness?.close();
+});
+
+async function running(values: { logicalDate?: string } = {}): Promise<{ attempt: QueuedAttempt; token: string }> {
+  const attempt = await harness.queue({ dagId: 'daily', taskId: 'first' });
+  const { logicalDate: date } = values;
+  if (date !== undefined) {
+    const set = { logical_date: date, data_interval_start: date, data_interval_end: date };
+    await harness.db.tenant(attempt.tenantId).updateTable('dag_runs').set(set).where('id', '=', attempt.run).execute();
+  }
+  const token = await harness.token(attempt);
+  await client.call('Start', token, { hostname: 'test', pid: 1 });
+  return { attempt, token };
+}
+
+describe('values', () => {
+  it('are written over, listed by instance in order, and taken back', async () => {
+    const { token } = await running();
+    await client.ask(token, 'set_xcom', { key: 'k', value: [1] });
+    await client.ask(token, 'set_xcom', { key: 'k', value: { a: 1, b: 2 } });
+    expect(await client.ask(token, 'get_xcom', { task_id: 'first', key: 'k', map_index: null })).toEqual([
+      { task_id: 'first', map_index: -1, key: 'k', value: { a: 1, b: 2 } },
+    ]);
+    await client.ask(token, 'delete_xcom', { key: 'k' });
+    expect(await client.ask(token, 'get_xcom', { task_id: 'first', key: 'k' })).toEqual([]);
+  });
+
+  it('that are too large, or have no key, are refused by name', async () => {
+    const { token } = await running();
+    const large = 'x'.repeat(1_048_576);
+    expect(await client.refusedAsk(token, 'set_xcom', { key: 'k', value: large })).toBe('OUT_OF_RANGE');
+    expect(await client.refusedAsk(token, 'set_xcom', { key: '', value: 1 })).toBe('INVALID_ARGUMENT');
+    expect(await client.refusedAsk(token, 'set_xcom', { key: 'k' })).toBe('INVALID_ARGUMENT');
+    expect(await client.refusedAsk(token, 'get_xcom', { key: 7 })).toBe('INVALID_ARGUMENT');
+    expect(await client.refusedAsk(token, 'get_xcom', { key: 'a\0b' })).toBe('INVALID_ARGUMENT');
+    expect(await client.refusedAsk(token, 'get_xcom', { map_index: 1.5 })).toBe('INVALID_ARGUMENT');
+    expect(await client.refusedAsk(token, 'no_such_method', {})).toBe('UNIMPLEMENTED');
+  });
+
+  it('of earlier runs are those of the newest that has one, never of a later run', async () => {
+    const [old, newer, none, later] = [
+      await running({ logicalDate: '2026-02-01T00:00:00Z' }),
+      await running({ logicalDate: '2026-02-02T00:00:00Z' }),
+      await running({ logicalDate: '2026-02-03T00:00:00Z' }),
+      await running({ logicalDate: '2026-02-04T00:00:00Z' }),
+    ];
+    for (const [text, { token }] of Object.entries({ old, newer, later })) {
+      await client.ask(token, 'set_xcom', { key: 'prior', value: text });
+    }
+    const question = { task_id: 'first', key: 'prior', include_prior_dates: true };
+    const found = await client.ask<{ value: string }[]>(none.token, 'get_xcom', question);
+    expect(found.map(({ value }) => value)).toEqual(['newer']);
+  });
+});
+
+describe('states of other runs', () => {
+  it('are found by date and by run, of runs, tasks and groups, and say what does not exist', async () => {
+    const scoped = harness.db.tenant(harness.tenants.a);
+    const date = '2026-05-01T06:00:00Z';
+    const run = await insertRun(scoped, { dagId: 'daily', runId: 'other', logical_date: date, state: 'failed' });
+    for (const [taskId, state] of [
+      ['first', 'success'],
+      ['inner.second', 'failed'],
+    ] as const) {
+      await insertInstance(scoped, { run, dagId: 'daily', instance: { task_id: taskId, state } });
+    }
+    const { token } = await running();
+    const states = async (question: object) => {
+      const found = await client.ask<{ states: { task_id: string | null; state: string }[] }>(
+        token,
+        'external_states',
+        { dag_id: 'daily', logical_dates: [date], ...question },
+      );
+      return found.states.map(({ task_id: id, state }) => [id, state]).sort();
+    };
+    expect(await states({})).toEqual([[null, 'failed']]);
+    expect(await states({ task_ids: ['first'] })).toEqual([['first', 'success']]);
+    expect(await states({ task_group_id: 'inner' })).toEqual([['inner.second', 'failed']]);
+    expect(await states({ task_ids: [] })).toHaveLength(2);
+    expect(await states({ logical_dates: null, run_ids: ['other'], task_ids: ['first'] })).toHaveLength(1);
+    expect(await states({ logical_dates: ['2026-05-02T06:00:00Z'] })).toEqual([]);
+    const missing = { dag_id: 'daily', task_ids: ['first', 'gone'], logical_dates: [date] };
+    expect(await client.ask(token, 'external_states', missing)).toMatchObject({ missing_task_ids: ['gone'] });
+    const group = { dag_id: 'daily', task_group_id: 'gone', logical_dates: [date] };
+    expect(await client.ask(token, 'external_states', group)).toMatchObject({ missing_task_group: true, states: [] });
+    expect(await client.ask(token, 'external_states', { dag_id: 'gone' })).toMatchObject({ dag_exists: false });
+    expect(await client.ask(token, 'get_dag_run_state', { dag_id: 'daily', run_id: 'other' })).toEqual({
+      state: 'failed',
+    });
+    expect(await client.refusedAsk(token, 'get_dag_run_state', { dag_id: 'daily', run_id: 'gone' })).toBe('NOT_FOUND');
+  });
+
+  it('of another tenant are nobody else’s', async () => {
+    const scoped = harness.db.tenant(harness.tenants.b);
+    await insertRun(scoped, { dagId: 'daily', runId: 'theirs', logical_date: '2026-06-01T06:00:00Z' });
+    const { token } = await running();
+    expect(await client.refusedAsk(token, 'get_dag_run_state', { dag_id: 'daily', run_id: 'theirs' })).toBe(
+      'NOT_FOUND',
+    );
+    const question = { dag_id: 'daily', run_ids: ['theirs'] };
+    expect(await client.ask(token, 'external_states', question)).toMatchObject({ states: [] });
+  });
+});
+
+describe('the run after this one', () => {
+  it('is the next of the schedule, although the DAG does not catch up; a run without an interval has none', async () => {
+    const { token } = await running({ logicalDate: '2026-03-01T06:00:00Z' });
+    expect(await client.ask(token, 'next_run_after', {})).toMatch(/^2026-03-02T06:00:00/);
+    expect(await client.ask((await running()).token, 'next_run_after', {})).toBeNull();
+  });
+});
+
+describe('asset events', () => {
+  it('are asked for in the name of the run of the credential', async () => {
+    const { token, attempt } = await running();
+    expect(await client.ask(token, 'asset_events', { name: 'n', run: 1, triggering: true })).toMatchObject([
+      { asset: { name: 'n' }, extra: { run: attempt.run, triggering: true } },
+    ]);
+  });
+});
+
+describe('a triggered run', () => {
+  const made = (runId: string): TriggerAnswer => ({
+    kind: 'created',
+    run: { id: 1, run_id: runId, logical_date: null, state: 'queued' },
+  });
+
+  it('is made once, however often the call is repeated, and again for another request', async () => {
+    const { token, attempt } = await running();
+    answer = () => made(`made ${triggered.length}`);
+    triggered.length = 0;
+    const ask = (requestId: string) =>
+      client.ask(token, 'trigger_dag_run', { dag_id: 'daily', conf: { a: 1 } }, requestId);
+    const [one, two, three] = [await ask('1'), await ask('1'), await ask('2')];
+    expect([one, two, three]).toMatchObject([{ run_id: 'made 1' }, { run_id: 'made 1' }, { run_id: 'made 2' }]);
+    expect(triggered).toHaveLength(2);
+    expect(triggered[0]).toMatchObject({
+      tenantId: attempt.tenantId,
+      dagId: 'daily',
+      conf: { a: 1 },
+      by: { dagId: 'daily', runId: attempt.runId, taskId: 'first' },
+    });
+  });
+
+  it('that could not be made is tried again when the call is repeated', async () => {
+    const { token } = await running();
+    answer = () => ({ kind: 'no_such_dag' });
+    expect(await client.refusedAsk(token, 'trigger_dag_run', { dag_id: 'daily' })).toBe('NOT_FOUND');
+    answer = () => made('at last');
+    expect(await client.ask(token, 'trigger_dag_run', { dag_id: 'daily' })).toMatchObject({ run_id: 'at last' });
+  });
+
+  it('that this attempt made before the control plane forgot it counts as made; anybody else’s is a conflict', async () => {
+    const { token, attempt } = await running();
+    answer = () => ({ kind: 'duplicate', what: 'dag_run_id' });
+    const scoped = harness.db.tenant(attempt.tenantId);
+    const ask = (runId: string, conf: object) =>
+      client.answer(token, 'trigger_dag_run', { dag_id: 'daily', run_id: runId, conf }, crypto.randomUUID());
+    const conf = JSON.stringify({ b: [1], a: 1 });
+    await insertRun(scoped, { dagId: 'daily', runId: 'mine', triggered_by: 'operator', conf });
+    expect(await ask('mine', { a: 1, b: [1] })).toContain('"run_id":"mine"');
+    expect(await ask('mine', { a: 2 })).toBe('ALREADY_EXISTS');
+    await insertRun(scoped, { dagId: 'daily', runId: 'by a user', triggered_by: 'rest_api' });
+    expect(await ask('by a user', {})).toBe('ALREADY_EXISTS');
+    const before = '2020-01-01T00:00:00Z';
+    await insertRun(scoped, { dagId: 'daily', runId: 'old', triggered_by: 'operator', created_at: before });
+    expect(await ask('old', {})).toBe('ALREADY_EXISTS');
+  });
+
+  it('of a paused DAG is refused when the task wants it so', async () => {
+    const { token } = await running();
+    answer = () => made('paused');
+    const params = { dag_id: 'daily', fail_when_dag_is_paused: true };
+    expect(await client.answer(token, 'trigger_dag_run', params)).toBe('INVALID_ARGUMENT');
+  });
+});
