@@ -26,6 +26,8 @@ export type TimetableRuns = {
    * DAG has a next run. A DAG at its max_active_runs waits for the end of a run, not for a moment.
    */
   createDue(input: { now: string; limit: number }): Promise<{ created: number; nextDueAt: string | null }>;
+  /** The same for one DAG, which has room again. */
+  createDueOf(key: DagKey, now: string): Promise<{ created: number }>;
 };
 
 type Log = { error(details: object, message: string): void };
@@ -93,6 +95,7 @@ export function createTimetableRuns(options: {
       const nextDueAt = created > 0 ? now : await nextDueMoment(db.shared, now);
       return { created, nextDueAt };
     },
+    createDueOf: async (key, now) => ({ created: await takeTurnSafely(key, now, RUNS_PER_TURN) }),
   };
 }
 
