@@ -34,7 +34,7 @@ export type SampleOptions = {
 /** `name` is the property or parameter the schema belongs to. */
 export function sampleOf(schema: JsonSchema, options: SampleOptions, name = ''): unknown {
   const named = options.named?.(name);
-  if (named !== undefined) return named;
+  if (named !== undefined) return isListOnly(schema) && !Array.isArray(named) && named !== null ? [named] : named;
   if (schema.$ref !== undefined) return sampleOf(options.resolve(schema.$ref), options, name);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return schema.enum[0];
@@ -62,6 +62,10 @@ export function sampleOf(schema: JsonSchema, options: SampleOptions, name = ''):
       return null; // which is all that `null` allows, and as good as anything where everything is
   }
 }
+
+/** One name may stand for one thing here and for a list of them there. */
+const isListOnly = (schema: JsonSchema): boolean =>
+  schema.type === 'array' || (schema.anyOf?.every(({ type }) => type === 'array' || type === 'null') ?? false);
 
 function sampleArray(schema: JsonSchema, options: SampleOptions, name: string): unknown[] {
   const length = Math.max(schema.minItems ?? 0, options.size === 'least' ? 0 : 1);

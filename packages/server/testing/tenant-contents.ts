@@ -182,4 +182,10 @@ const OTHER_VALUES = {
   current_password: 'not the password, or the callers would lose their sessions',
   team_name: null,
   state: 'success', // of a run: it must not begin again, or waiting for its end would take for ever
+  new_state: null, // of a task instance: a mark is refused the second time
+  task_try_number: 1,
+  task_ids: ['task'],
+  // A clear is of a run or of a range of dates.
+  start_date: null,
+  end_date: null,
 };
