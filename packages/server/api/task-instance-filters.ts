@@ -55,6 +55,11 @@ export const ListQuery = Type.Object({
   ...PatternQuery('run_id'),
 });
 
+const ORDER_COLUMNS = Object.fromEntries([
+  ...INSTANCE_COLUMNS.map((column) => [column, column]),
+  ['dag_run_id', 'run_id'],
+]) as Record<string, InstanceColumn>;
+
 const Texts = Type.Optional(Nullable(Type.Array(Type.String(), { maxItems: 1_000 })));
 const Moment = Type.Optional(Nullable(DateTime));
 const Seconds = Type.Optional(Nullable(Type.Number()));
@@ -79,15 +84,10 @@ export const BatchBody = Type.Object(
     executor: Texts,
     page_offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
     page_limit: Type.Integer({ minimum: 0, maximum: MAX_LIMIT, default: 100 }),
-    order_by: Type.Optional(Nullable(Type.String())),
+    order_by: Type.Optional(Nullable(Type.Enum(Object.keys(ORDER_COLUMNS).flatMap((key) => [key, `-${key}`])))),
   },
   { title: 'TaskInstancesBatchBody', additionalProperties: false },
 );
-
-const ORDER_COLUMNS = Object.fromEntries([
-  ...INSTANCE_COLUMNS.map((column) => [column, column]),
-  ['dag_run_id', 'run_id'],
-]) as Record<string, InstanceColumn>;
 
 /** Empty: the list's own order. */
 export const instanceOrder = (keys: readonly string[] | undefined): InstanceOrder =>
