@@ -15,6 +15,9 @@ import { createSubprocessExecutor, reachableAddress } from './executors/subproce
 import type { SubprocessExecutor } from './executors/subprocess.ts';
 import type { LogStore } from './logs/store.ts';
 import type { RunEffects } from './scheduling/apply-to-runs.ts';
+import { createBackfillRunner } from './scheduling/backfills.ts';
+import { clearRuns } from './scheduling/clear-many.ts';
+import { createLogRetention } from './logs/retention.ts';
 import { createAssetRuns, recordAssetEvents } from './scheduling/asset-events.ts';
 import type { Attempts } from './scheduling/attempts.ts';
 import { nowIso } from './scheduling/clock.ts';
@@ -64,13 +67,16 @@ export function createRunEngine(input: EngineInput): RunEngine {
     executor: workers?.executor ?? null,
     dispatch: { bufferSize: config.scheduler.dispatchBufferSize, workers: config.scheduler.dispatchWorkers },
     recordAssetEvents,
-    timeCauses: [() => timetableCause(), () => assetCause()],
+    timeCauses: [() => timetableCause(), () => assetCause(), () => backfillCause()],
+    onRunEnded: async ({ tenantId, dagId }) => void (await backfills.advance({ tenantId, dagId })),
     say: () => wakeUps.say(),
     log: logger,
   });
   const onEffects = (effects: RunEffects): void => scheduler.applyEffects(effects);
   const timetables = createTimetableRuns({ db, createRun: scheduler.createRun, onEffects, log: logger });
   const assetRuns = createAssetRuns({ db, createRun: scheduler.createRun, onEffects, log: logger });
+  const backfills = createBackfillRunner({ db, tools: scheduler, onEffects, log: logger });
+  const retention = createLogRetention({ logs: input.logs, retentionMs: config.logs.retention, log: logger });
 
   async function timetableCause(): Promise<{ effects: RunEffects[]; nextAt: string | null }> {
     const { nextDueAt } = await timetables.createDue({ now: nowIso(), limit: RUNS_AT_ONCE });
@@ -82,21 +88,58 @@ export function createRunEngine(input: EngineInput): RunEngine {
     return { effects: [], nextAt: null };
   }
 
+  async function backfillCause(): Promise<{ effects: RunEffects[]; nextAt: string | null }> {
+    await backfills.advance();
+    return { effects: [], nextAt: null };
+  }
+
   return {
     scheduler,
     listen: async () => workers?.listen(),
     start() {
       wakeUps.listen();
       workers?.executor.start();
+      if (workers) retention.start();
     },
     agentAddress: () => workers?.address(),
     async stop() {
+      await retention.stop();
       await wakeUps.stop();
       await workers?.close();
       await scheduler.stop();
     },
   };
 }
+
+/** Every task of a run again, from the beginning. */
+async function clearWholeRun(
+  db: Database,
+  scheduler: Scheduler,
+  ref: { tenantId: string; run: number },
+): Promise<void> {
+  const run = await db
+    .tenant(ref.tenantId)
+    .selectFrom('dag_runs')
+    .selectAll()
+    .where('id', '=', ref.run)
+    .executeTakeFirst();
+  if (!run) return;
+  await clearRuns(db, scheduler, {
+    tenantId: ref.tenantId,
+    dagId: run.dag_id,
+    runs: [{ id: run.id, runId: run.run_id }],
+    options: { ...EVERYTHING, tasks: null },
+  });
+}
+
+const EVERYTHING = {
+  onlyFailed: false,
+  resetRun: true,
+  onLatestVersion: false,
+  preventRunning: false,
+  includeUpstream: false,
+  includeDownstream: false,
+} as const;
 
 type Workers = {
   executor: SubprocessExecutor;
@@ -127,7 +170,7 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
     credentials,
     logs,
     xcoms: createAttemptXcoms(db),
-    triggerRun: createTaskTrigger({ db, scheduler, clearWholeRun: async () => {} }),
+    triggerRun: createTaskTrigger({ db, scheduler, clearWholeRun: (ref) => clearWholeRun(db, scheduler(), ref) }),
     readAssetEvents: (query) => readTaskAssetEvents(db.shared, query),
     settings: {
       scoping: config.auth.secretScoping,

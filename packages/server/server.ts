@@ -130,6 +130,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       closing.abort();
       await stopParts(logger, [() => closeListener(app), () => housekeeping.stop(), () => metricsServer.close()]);
       await stopParts(logger, [() => engine.stop()]);
+      await stopParts(logger, [() => logs.close()]);
       await stopParts(logger, [() => tracing.shutdown(), () => db.close()]); // the others used them to the end
       logger.info('stopped');
     })();

@@ -11,6 +11,7 @@ import { existingRun, noSuchRun, wholeRunBody } from './dag-run-bodies.ts';
 import { DagRun, DagRunUpdate, RUN_TAGS, RunParams } from './dag-run-schemas.ts';
 import { ApiError } from './errors.ts';
 import type { App, Services } from './services.ts';
+import { removeLogs } from './remove-logs.ts';
 import { UpdateMaskQuery, applyUpdateMask } from './update-mask.ts';
 
 const FIELDS = ['state', 'note'] as const;
@@ -78,7 +79,7 @@ function registerPatch(app: App, { db, scheduler }: Services): void {
   );
 }
 
-function registerDelete(app: App, { db, scheduler }: Services): void {
+function registerDelete(app: App, { db, scheduler, logs }: Services): void {
   app.delete(
     '/api/v2/dags/:dag_id/dagRuns/:dag_run_id',
     {
@@ -86,7 +87,7 @@ function registerDelete(app: App, { db, scheduler }: Services): void {
       schema: {
         operationId: 'delete_dag_run',
         tags: RUN_TAGS,
-        summary: 'Delete a run with its task instances and their values',
+        summary: 'Delete a run with its task instances, their values and logs',
         description: 'One that is running must be ended first: mark it as failed.',
         params: RunParams,
         response: { 204: Type.Null() },
@@ -118,6 +119,8 @@ function registerDelete(app: App, { db, scheduler }: Services): void {
         );
       }
       scheduler.applyEffects(deletion.effects);
+      // Another run may get the same id: its log begins anew.
+      await logs.remove({ tenantId, dagId, runId });
       return reply.code(204).send(null);
     },
   );

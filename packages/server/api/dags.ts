@@ -23,6 +23,7 @@ import { readSpec } from './dag-specs.ts';
 import { ApiError } from './errors.ts';
 import { parseOrderBy } from './ordering.ts';
 import { PatternQuery, parsePatterns } from './patterns.ts';
+import { removeLogs } from './remove-logs.ts';
 import { DateTime, OrderByQuery, PagingQuery } from './schemas.ts';
 import type { App, Services } from './services.ts';
 import { UpdateMaskQuery, applyUpdateMask } from './update-mask.ts';
@@ -286,7 +287,7 @@ function registerPause(app: App, { db, scheduler }: Services): void {
   );
 }
 
-function registerDelete(app: App, { db }: Services): void {
+function registerDelete(app: App, { db, logs }: Services): void {
   app.delete(
     '/api/v2/dags/:dag_id',
     {
@@ -315,6 +316,8 @@ function registerDelete(app: App, { db }: Services): void {
           if (!(await deleteDag(trx, dagId))) throw noSuchDag(dagId);
           await recordAudit(trx, actorOf(request), { event: 'delete_dag', objectKind: 'dag', objectId: dagId, dagId });
         });
+      await removeLogs(logs, { tenantId: principalOf(request).tenantId, dagId }, request.log);
+      await logs.remove({ tenantId: principalOf(request).tenantId, dagId });
       return reply.code(204).send(null);
     },
   );

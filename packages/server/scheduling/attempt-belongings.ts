@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { SharedDb } from '../db/database.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import type { AssetEventOutcome, AttemptOutcome, AttemptRef } from './attempts.ts';
+import { itemCount } from '../xcom/value.ts';
 import type { Ending } from './finish-attempts.ts';
 import type { RunWork } from './run-work.ts';
 
@@ -123,14 +124,3 @@ const AGENTS_OWN_WORD = new Set([
 
 const endedWithoutItsOwnWord = (ending: Ending): boolean =>
   'lost' in ending || (ending.outcome.state === 'failed' && AGENTS_OWN_WORD.has(ending.outcome.failure?.cause ?? ''));
-
-/** Items of a list, a dict, or a sequence in Airflow's encoding; null for anything else. */
-export function itemCount(json: string): number | null {
-  const first = json.trimStart().charAt(0);
-  if (first !== '[' && first !== '{') return null;
-  const value = JSON.parse(json) as unknown;
-  if (Array.isArray(value)) return value.length;
-  const object = value as Record<string, unknown>;
-  if (!Object.hasOwn(object, '__classname__')) return Object.keys(object).length;
-  return Array.isArray(object['__data__']) ? object['__data__'].length : null;
-}
