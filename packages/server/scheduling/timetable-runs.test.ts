@@ -330,28 +330,3 @@ it('several schedulers at once make each due run exactly once, whatever the limi
     { numRuns: 12 },
   );
 });
-
-it('the questions of every tick read only what is due, however many DAGs and runs there are', async () => {
-  await registerAt('2026-01-10T12:00:00Z', { dagId: 'one', schedule: daily, dag: start });
-  await sql`insert into dags select (jsonb_populate_record(d, jsonb_build_object('dag_id', 'copy-' || n,
-      'next_dagrun_run_after', now() + n * interval '1 minute'))).*
-    from dags d, generate_series(1, 3000) n`.execute(db.shared);
-  await sql`insert into dag_runs (tenant_id, dag_id, run_id, run_type, state, logical_date, run_after, triggered_by, version_number)
-    select ${tenantId}::uuid, 'copy-' || (n % 3000 + 1), 'r' || n, 'scheduled', 'success',
-      timestamptz '2000-01-01' + n * interval '1 hour', timestamptz '2000-01-01', 'timetable', 1
-    from generate_series(1, 20000) n`.execute(db.shared);
-  await sql`analyze dags`.execute(db.shared);
-  await sql`analyze dag_runs`.execute(db.shared);
-  const explain = async (query: string) =>
-    (await sql<{ 'QUERY PLAN': string }>`${sql.raw(`explain ${query}`)}`.execute(db.shared)).rows
-      .map((row) => row['QUERY PLAN'])
-      .join('\n');
-  expect(
-    await explain(`select dag_id from dags where not is_paused and not is_stale
-      and next_dagrun_run_after > now() order by next_dagrun_run_after limit 1`),
-  ).toContain('dags_due');
-  expect(
-    await explain(`select data_interval_start from dag_runs where tenant_id = '${tenantId}' and dag_id = 'copy-7'
-      and run_type in ('scheduled', 'backfill') and logical_date is not null order by logical_date desc limit 1`),
-  ).toContain('dag_runs_automated');
-});
