@@ -8,7 +8,16 @@ import type { TaskSpec } from '@svc/spec/schema-task.ts';
 import { topologicalOrder } from '@svc/spec/task-graph.ts';
 import type { TriggerRule } from '@svc/spec/trigger-rules.ts';
 import { addUpstream, noCounts } from './counts.ts';
-import { literalLength } from './mapped-length.ts';
+import {
+  findMappedGroups,
+  isNested,
+  levelsOf,
+  literalProduct,
+  sharedLevels,
+  type MappedGroup,
+  type MappedGroups,
+  type MappedLevel,
+} from './mapped-levels.ts';
 import { totalPriorityWeights } from './priority-weight.ts';
 import { watchedSetups } from './setup-scopes.ts';
 import type { Instance, UpstreamCounts } from './types.ts';
@@ -38,21 +47,25 @@ export interface PlannedTask {
   readonly mapping: MappingSpec | null;
   /** The nearest mapped group around it. */
   readonly group: MappedGroup | null;
+  /** Mapped groups around it, outermost first, then its own mapping. */
+  readonly levels: readonly MappedLevel[];
   /** Has map indexes, by its own mapping or by its group's. */
   readonly isMapped: boolean;
   /** How many instances it has from the start; null: known only when `inputs` have run. Unmapped: 1. */
   readonly literalLength: number | null;
   /** Tasks whose values it, or a mapped group around it, is expanded over. */
   readonly inputs: ReadonlySet<string>;
-}
-
-export interface MappedGroup {
-  readonly groupId: string;
-  readonly mapping: MappingSpec;
-  /** The next mapped group around it. */
-  readonly parent: MappedGroup | null;
-  /** Tasks whose nearest mapped group it is. */
-  readonly taskIds: readonly string[];
+  /** Tasks in mapped groups that are expanded over its value without being its direct child. */
+  readonly farMapped: readonly string[];
+  /** Of these, those that are expanded as soon as the values are there. */
+  readonly farEarly: readonly string[];
+  /** Some upstream task shares an outer mapped group with it, but not all of them. */
+  readonly hasNestedUpstream: boolean;
+  /**
+   * Expanded before its trigger rule lets it run, so that its instances can follow single instances upstream. Not over
+   * mapped tasks: to see each time whether all of their instances are finished would cost too much.
+   */
+  readonly expandsEarly: boolean;
 }
 
 export interface Blueprint {
@@ -74,40 +87,42 @@ export function buildBlueprint(spec: CompiledSpec): Blueprint {
   const watched = watchedSetups(order);
   const watchers = invert(watched);
   const weights = totalPriorityWeights(order);
-  const { mappedGroups, nearest } = findMappedGroups(spec);
+  const mappedGroups = findMappedGroups(spec);
+  const mappings = new Map(order.map((task) => [task.task_id, mappingOf(task, mappedGroups)]));
+  const mappedOver = invert(new Map([...mappings].map(([id, { inputs }]) => [id, [...inputs]])));
+  const farMapped = (task: TaskSpec): string[] =>
+    (mappedOver.get(task.task_id) ?? []).filter((id) => !task.downstream_task_ids.includes(id));
+  const isEarly = (id: string): boolean => nesting(id, { specs, mappings }).expandsEarly;
   const ordered = order.map((task, index): PlannedTask => {
-    const group = nearest.get(task.group_id) ?? null;
-    const mappings = [task.mapping, ...groupsAround(group).map((around) => around.mapping)].filter(
-      (one) => one !== null,
-    );
+    const { task_id: taskId, policy } = task;
+    const mapping = mappings.get(taskId) ?? mappingOf(task, mappedGroups);
     return {
-      taskId: task.task_id,
+      taskId,
       spec: task,
       order: index,
       upstream: task.upstream_task_ids,
       downstream: task.downstream_task_ids,
-      triggerRule: task.policy.trigger_rule,
-      totalPriorityWeight: weights.get(task.task_id) ?? task.policy.priority_weight,
+      triggerRule: policy.trigger_rule,
+      totalPriorityWeight: weights.get(taskId) ?? policy.priority_weight,
       finishesByItself: finishesByItself(task),
       waitsForPast: waitsForPast(task),
-      waitsForPastBeforeSkipping: waitsForPast(task) && task.policy.wait_for_past_depends_before_skipping,
+      waitsForPastBeforeSkipping: waitsForPast(task) && policy.wait_for_past_depends_before_skipping,
       isSetup: task.is_setup,
       isTeardown: task.is_teardown,
-      isLeaf: leaves.has(task.task_id),
-      watchedSetups: watched.get(task.task_id) ?? [],
-      watchers: watchers.get(task.task_id) ?? [],
-      mapping: task.mapping,
-      group,
-      isMapped: mappings.length > 0,
-      literalLength: mappings.reduce<number | null>((product, mapping) => times(product, literalLength(mapping)), 1),
-      inputs: new Set(mappings.flatMap((mapping) => mapping.depends_on)),
+      isLeaf: leaves.has(taskId),
+      watchedSetups: watched.get(taskId) ?? [],
+      watchers: watchers.get(taskId) ?? [],
+      ...mapping,
+      ...nesting(taskId, { specs, mappings }),
+      farMapped: farMapped(task),
+      farEarly: farMapped(task).filter(isEarly),
     };
   });
   return {
     spec,
     tasks: new Map(ordered.map((task) => [task.taskId, task])),
     ordered,
-    mappedGroups,
+    mappedGroups: mappedGroups.byId,
     leaves: [...leaves],
     failFast: spec.dag.fail_fast,
   };
@@ -140,21 +155,44 @@ function initialCounts(blueprint: Blueprint, task: PlannedTask): UpstreamCounts 
   for (const id of task.upstream) {
     const upstream = blueprint.tasks.get(id);
     if (!upstream) continue;
-    // Inside one mapped group each instance has its own counterpart.
-    const together = task.group !== null && task.group === upstream.group && initialLength(task) > 0;
-    addUpstream(counts, { isSetup: upstream.isSetup, by: together ? 1 : Math.max(1, initialLength(upstream)) });
+    // Inside shared mapped groups an instance has only its counterparts upstream.
+    const shared = initialLength(task) > 0 ? sharedLevels(task, upstream) : 0;
+    const instances = initialLength(upstream) > 0 ? (literalProduct(upstream, shared) ?? 1) : 1;
+    addUpstream(counts, { isSetup: upstream.isSetup, by: instances });
   }
   return counts;
 }
 
-/** The given mapped group and those around it, innermost first. */
-export function groupsAround(group: MappedGroup | null): MappedGroup[] {
-  const groups: MappedGroup[] = [];
-  for (let around = group; around !== null; around = around.parent) groups.push(around);
-  return groups;
+type TaskMapping = Pick<PlannedTask, 'mapping' | 'group' | 'levels' | 'isMapped' | 'literalLength' | 'inputs'>;
+
+function mappingOf(task: TaskSpec, { nearest }: MappedGroups): TaskMapping {
+  const group = nearest.get(task.group_id) ?? null;
+  const levels = levelsOf(task, group);
+  return {
+    mapping: task.mapping,
+    group,
+    levels,
+    isMapped: levels.length > 0,
+    literalLength: literalProduct({ levels }),
+    inputs: new Set(levels.flatMap(({ mapping }) => mapping.depends_on)),
+  };
 }
 
-const times = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a * b);
+interface Graph {
+  readonly specs: ReadonlyMap<string, TaskSpec>;
+  readonly mappings: ReadonlyMap<string, TaskMapping>;
+}
+
+function nesting(taskId: string, { specs, mappings }: Graph): Pick<PlannedTask, 'hasNestedUpstream' | 'expandsEarly'> {
+  const own = mappings.get(taskId);
+  if (!own?.isMapped) return { hasNestedUpstream: false, expandsEarly: false };
+  const upstream = (specs.get(taskId)?.upstream_task_ids ?? []).flatMap((id) => mappings.get(id) ?? []);
+  const hasNestedUpstream = upstream.some((other) => isNested(own, other));
+  return {
+    hasNestedUpstream,
+    expandsEarly: hasNestedUpstream && ![...own.inputs].some((id) => mappings.get(id)?.isMapped),
+  };
+}
 
 const waitsForPast = ({ policy }: TaskSpec): boolean => policy.depends_on_past || policy.wait_for_downstream;
 
@@ -177,31 +215,6 @@ function runLeaves(tasks: readonly TaskSpec[]): Set<string> {
   );
   const deciding = leaves.length > 0 ? leaves : tasks.filter((task) => task.downstream_task_ids.length === 0);
   return new Set(deciding.map((task) => task.task_id));
-}
-
-/** `nearest`: for every group id, mapped or not, the nearest mapped group at or around it. */
-function findMappedGroups(spec: CompiledSpec): {
-  mappedGroups: Map<string, MappedGroup>;
-  nearest: Map<string | null, MappedGroup | null>;
-} {
-  const mappedGroups = new Map<string, MappedGroup & { taskIds: string[] }>();
-  const nearest = new Map<string | null, MappedGroup | null>();
-  // Groups are listed depth first, so a group's parent is always known before it.
-  for (const { group_id: groupId, parent_id: parentId, mapping } of spec.groups) {
-    const parent = groupId === null ? null : (nearest.get(parentId) ?? null);
-    if (mapping === null || groupId === null) {
-      nearest.set(groupId, parent);
-      continue;
-    }
-    const group = { groupId, mapping, parent, taskIds: [] };
-    mappedGroups.set(groupId, group);
-    nearest.set(groupId, group);
-  }
-  for (const task of spec.tasks) {
-    const group = nearest.get(task.group_id);
-    if (group) mappedGroups.get(group.groupId)?.taskIds.push(task.task_id);
-  }
-  return { mappedGroups, nearest };
 }
 
 function invert(map: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {

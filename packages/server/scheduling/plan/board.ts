@@ -5,6 +5,8 @@
  */
 import type { TaskState } from '@svc/spec/states.ts';
 import type { Blueprint, PlannedTask } from './blueprint.ts';
+import { mappingLength } from './mapped-length.ts';
+import { commonLevels, type MappedLevel } from './mapped-levels.ts';
 import type { Change, Instance, InstanceKey, MappedLength, Need, RunView, UpstreamCounts } from './types.ts';
 
 /** A row as the plan sees it now. */
@@ -79,11 +81,17 @@ export class Board {
     );
   }
 
-  length(reference: { taskId: string; key: string; mapIndex: number | null }): MappedLength | undefined {
-    const { taskId, key, mapIndex } = reference;
-    const length = this.#view.length(reference);
-    if (length === undefined) this.#need(`l${mapIndex} ${taskId} ${key}`, { kind: 'length', taskId, key, mapIndex });
-    return length;
+  /** How many instances a mapped task is expanded into. */
+  length(task: PlannedTask): MappedLength | undefined {
+    let product = 1;
+    let missing = false;
+    for (const level of task.levels) {
+      const length = this.#levelLength(task, level);
+      if (length === undefined) missing = true;
+      else if (length.kind === 'unusable') return length;
+      else product *= length.length;
+    }
+    return missing ? undefined : { kind: 'known', length: product };
   }
 
   past({ taskId, mapIndex }: InstanceKey): boolean | undefined {
@@ -133,6 +141,20 @@ export class Board {
       for (const row of rows.values()) if (row && isChanged(row)) changes.push(update(row));
     }
     return changes;
+  }
+
+  #levelLength(task: PlannedTask, { mapping, literalLength }: MappedLevel): MappedLength | undefined {
+    if (literalLength !== null) return { kind: 'known', length: literalLength };
+    return mappingLength(mapping, ({ taskId, key }) => {
+      const source = this.#blueprint.tasks.get(taskId);
+      if (source && commonLevels(task, source) > 0) {
+        return { kind: 'unusable', reason: `it is expanded over task '${taskId}' of the same mapped group` };
+      }
+      const mapIndex = source?.isMapped ? null : -1;
+      const length = this.#view.length({ taskId, key, mapIndex });
+      if (length === undefined) this.#need(`l${mapIndex} ${taskId} ${key}`, { kind: 'length', taskId, key, mapIndex });
+      return length;
+    });
   }
 
   #adopt(taskId: string, mapIndex: number, instance: Instance | null): Row | null {

@@ -1,15 +1,20 @@
 /**
  * Expansion of mapped tasks and groups once the values they are expanded over are there. A group is expanded as a whole,
  * so that each of its instances goes its own way from then on: t2[0] follows t1[0] without waiting for t1[1].
+ *
+ *   trigger rule says run, values there        ─▶ expanded; length 0: skipped
+ *   … a value will never come or is unusable   ─▶ upstream_failed (skipped when the task that makes it was skipped)
+ *   … values not there yet                     ─▶ its direct children wait for them; tasks deeper in a group, whose
+ *                                                 group can then no longer start as a whole, are upstream_failed
  */
-import { isFailure, isFinished } from '@svc/spec/states.ts';
+import { isFailure, isFinished, type TaskStateOrNone } from '@svc/spec/states.ts';
 import type { Agenda } from './agenda.ts';
-import { groupsAround, type Blueprint, type PlannedTask } from './blueprint.ts';
+import type { Blueprint, PlannedTask } from './blueprint.ts';
 import type { Board, Row } from './board.ts';
-import { addUpstream } from './counts.ts';
-import { mappingLength } from './mapped-length.ts';
-import { related } from './related.ts';
-import type { MappedLength } from './types.ts';
+import { addFinished, addUpstream, noCounts } from './counts.ts';
+import { isTogether, itemSizes, sharedLevels } from './mapped-levels.ts';
+import { choosesFor, related } from './related.ts';
+import type { Verdict } from './trigger-rule.ts';
 
 interface Work {
   readonly blueprint: Blueprint;
@@ -17,91 +22,138 @@ interface Work {
   readonly agenda: Agenda;
 }
 
-type Settle = (row: Row, state: 'skipped' | 'upstream_failed') => void;
+type InputVerdict = 'ready' | 'wait' | 'skipped' | 'upstream_failed';
 
-/** `row` is at map index -1 and its trigger rule lets it run. */
-export function expandRow(work: Work, row: Row, settle: Settle): void {
+/**
+ * `row` is at map index -1; `rule` is what its trigger rule says. Gives `skipped` or `upstream_failed` when it is to end
+ * unexpanded, else `wait`, whether it was expanded or not.
+ */
+export function expandRow(work: Work, row: Row, rule: 'run' | 'wait'): Exclude<Verdict, 'run'> {
+  // Deeper in mapped groups than its upstream: instances may run one by one, so it must not wait for all of them.
+  const early = rule === 'wait';
+  if (early && !row.task.expandsEarly) return 'wait';
   const inputs = inputVerdict(work, row);
-  if (inputs === 'wait') return;
-  if (inputs !== 'ready') {
-    settle(row, inputs);
-    return;
-  }
-  const length = lengthOf(work, row.task);
-  if (length === undefined) return;
+  if (inputs !== 'ready') return early ? 'wait' : inputs;
+  const length = work.board.length(row.task);
+  if (length === undefined) return 'wait';
   if (length.kind === 'unusable') {
     row.failure = { cause: 'expansion_failed', text: length.reason };
-    settle(row, 'upstream_failed');
-    return;
+    return 'upstream_failed';
   }
-  for (const member of membersOf(work, row)) {
-    if (length.length === 0) settle(member, 'skipped');
-    else multiply(work, member, length.length);
-  }
+  if (length.length === 0) return early ? 'wait' : 'skipped';
+  for (const member of membersOf(work, row)) multiply(work, member, length.length);
+  return 'wait';
 }
 
 /** The row itself and, in a mapped group, the rows of its other tasks that have no state yet. */
 function membersOf({ blueprint, board }: Work, row: Row): Row[] {
-  const others = row.task.group?.taskIds ?? [row.taskId];
-  return others.flatMap((taskId) => {
-    // A task of the group with a mapping of its own is expanded further, on its own.
-    if (taskId !== row.taskId && blueprint.tasks.get(taskId)?.mapping) return [];
+  const { group } = row.task;
+  if (group === null || row.task.mapping !== null) return [row];
+  return group.taskIds.flatMap((taskId) => {
+    const task = blueprint.tasks.get(taskId);
+    // One with a mapping of its own is expanded further, by itself.
+    if (!task || task.mapping !== null) return [];
     const member = board.row({ taskId, mapIndex: -1 });
-    return member && member.state === null ? [member] : [];
+    return member?.state === null ? [member] : [];
   });
 }
 
-function multiply({ blueprint, board, agenda }: Work, row: Row, length: number): void {
-  const { task } = row;
-  for (const childId of task.downstream) {
+function multiply(work: Work, row: Row, length: number): void {
+  const { blueprint, board, agenda } = work;
+  for (const childId of row.task.downstream) {
     const child = blueprint.tasks.get(childId);
-    // Inside the group the children are expanded as well, each instance still has one counterpart.
-    if (!child || (task.group !== null && child.group === task.group)) continue;
-    for (const target of related(board, { of: row, among: child }) ?? []) {
-      if (target.state === null) addUpstream(board.counts(target), { isSetup: task.isSetup, by: length - 1 });
+    // Tasks of the same group are expanded together: each instance still has one counterpart.
+    if (child && !isTogether(row.task, child)) addInstances(work, row, { child, length });
+  }
+  for (const made of board.expand(row, length)) {
+    if (row.task.hasNestedUpstream) countAnew(work, made);
+    agenda.add(made);
+  }
+}
+
+/** Its child now waits for more instances. */
+function addInstances(
+  { board, agenda }: Work,
+  row: Row,
+  { child, length }: { child: PlannedTask; length: number },
+): void {
+  const targets = board.rows(child) ?? [];
+  const isShared = sharedLevels(row.task, child) > 0;
+  for (const target of targets) {
+    if (target.state !== null) continue;
+    const [own] =
+      isShared && target.mapIndex !== -1
+        ? itemSizes({ levels: row.task.levels, instances: length }, { levels: child.levels, instances: targets.length })
+        : [length];
+    addUpstream(board.counts(target), { isSetup: row.task.isSetup, by: own - 1 });
+    if (target.task.expandsEarly) agenda.add(target);
+  }
+}
+
+/** Which instances belong to it is known only now that it has an index. */
+function countAnew({ blueprint, board }: Work, row: Row): void {
+  const counts = noCounts();
+  for (const upstreamId of row.task.upstream) {
+    const upstream = blueprint.tasks.get(upstreamId);
+    if (!upstream) continue;
+    for (const other of related(board, { of: row, among: upstream }) ?? []) {
+      addUpstream(counts, { isSetup: upstream.isSetup, by: 1 });
+      addFinished(counts, { state: other.state, isSetup: upstream.isSetup });
+      if (other.skips?.includes(row.taskId) && choosesFor(other, row.task)) counts.excluded += 1;
     }
   }
-  for (const made of board.expand(row, length)) agenda.add(made);
+  Object.assign(board.counts(row), counts);
 }
+
+/** How it ends when an unmapped task that it is expanded over gave no value; undefined when none is lost so far. */
+export function lostInput({ blueprint, board }: Work, { task }: Row): 'skipped' | 'upstream_failed' | undefined {
+  let lost: 'skipped' | 'upstream_failed' | undefined;
+  for (const taskId of task.inputs) {
+    const input = blueprint.tasks.has(taskId) ? board.row({ taskId, mapIndex: -1 }) : null;
+    const state = lossBy(input?.state ?? null);
+    if (state === 'upstream_failed') return state;
+    lost ??= state;
+  }
+  return lost;
+}
+
+/** What the end of a task in this state means for those expanded over its value. */
+export const lossBy = (state: TaskStateOrNone): 'skipped' | 'upstream_failed' | undefined => {
+  if (isFailure(state)) return 'upstream_failed';
+  return state === 'skipped' ? 'skipped' : undefined;
+};
 
 /** Are the tasks finished whose values it is expanded over, and are the values there? */
-function inputVerdict({ blueprint, board }: Work, row: Row): 'ready' | 'wait' | 'skipped' | 'upstream_failed' {
-  const { total, success, removed } = row.upstream;
+function inputVerdict(work: Work, { task, upstream }: Row): InputVerdict {
+  const { total, success, skipped, failed, upstreamFailed, removed } = upstream;
+  const direct = [...task.inputs].every((id) => task.upstream.includes(id));
   // The usual case needs no look at them: everything upstream was successful, the inputs among it.
-  if (success >= total - removed && row.task.spec.upstream_task_ids.length > 0 && isBelowInputs(row.task))
-    return 'ready';
-  let verdict: 'ready' | 'wait' | 'skipped' = 'ready';
-  for (const inputId of row.task.inputs) {
-    const input = blueprint.tasks.get(inputId);
-    if (!input) continue;
-    const rows = board.rows(input);
-    if (rows === undefined || rows.some(({ state }) => !isFinished(state))) {
-      verdict = 'wait';
-      continue;
-    }
-    // Instances of an expanded input may fail one by one; the others' values still count.
-    const [only] = rows;
-    if (only === undefined || only.mapIndex !== -1) continue;
-    if (isFailure(only.state) || only.state === 'removed') return 'upstream_failed';
-    if (only.state === 'skipped' && verdict === 'ready') verdict = 'skipped';
-  }
-  return verdict;
+  if (direct && success >= total - removed) return 'ready';
+  const upstreamIsDone = success + skipped + failed + upstreamFailed >= total - removed;
+  const verdicts = new Set([...task.inputs].map((id) => inputState(work, id, { direct, upstreamIsDone })));
+  return (['upstream_failed', 'wait', 'skipped'] as const).find((verdict) => verdicts.has(verdict)) ?? 'ready';
 }
 
-const isBelowInputs = (task: PlannedTask): boolean => [...task.inputs].every((id) => task.upstream.includes(id));
-
-function lengthOf({ blueprint, board }: Work, task: PlannedTask): MappedLength | undefined {
-  let product = 1;
-  let missing = false;
-  const mappings = groupsAround(task.group).map((group) => group.mapping);
-  if (task.mapping) mappings.push(task.mapping);
-  for (const mapping of mappings) {
-    const length = mappingLength(mapping, ({ taskId, key }) =>
-      board.length({ taskId, key, mapIndex: blueprint.tasks.get(taskId)?.isMapped ? null : -1 }),
-    );
-    if (length === undefined) missing = true;
-    else if (length.kind === 'unusable') return length;
-    else product *= length.length;
+function inputState(
+  { blueprint, board }: Work,
+  inputId: string,
+  { direct, upstreamIsDone }: { direct: boolean; upstreamIsDone: boolean },
+): InputVerdict {
+  const input = blueprint.tasks.get(inputId);
+  if (!input) return 'upstream_failed';
+  const unfinished = direct ? 'wait' : 'upstream_failed';
+  // To look at thousands of instances each time one of them finishes would cost more than to wait for the last.
+  if (input.isMapped && direct && !upstreamIsDone) return 'wait';
+  const whole = board.row({ taskId: inputId, mapIndex: -1 });
+  if (whole === undefined) return 'wait';
+  if (whole !== null) {
+    if (!isFinished(whole.state)) return unfinished;
+    if (isFailure(whole.state) || whole.state === 'removed') return 'upstream_failed';
+    return whole.state === 'skipped' ? 'skipped' : 'ready';
   }
-  return missing ? undefined : { kind: 'known', length: product };
+  // Instances of an expanded input may fail one by one; the values of the others still count.
+  if (direct) return 'ready';
+  const rows = board.rows(input);
+  if (rows === undefined) return 'wait';
+  return rows.every(({ state }) => isFinished(state)) ? 'ready' : unfinished;
 }

@@ -22,8 +22,8 @@ import { Agenda } from './agenda.ts';
 import type { Blueprint } from './blueprint.ts';
 import { Board, type Row } from './board.ts';
 import { addFinished } from './counts.ts';
-import { expandRow } from './expand.ts';
-import { related } from './related.ts';
+import { expandRow, lossBy, lostInput } from './expand.ts';
+import { choosesFor, related } from './related.ts';
 import { decide, type Verdict } from './trigger-rule.ts';
 import type { Plan, PlanEvent, RunView } from './types.ts';
 
@@ -41,19 +41,21 @@ interface Work {
 
 export function plan(blueprint: Blueprint, view: RunView, events: readonly PlanEvent[]): Plan {
   const work: Work = { blueprint, board: new Board(blueprint, view), agenda: new Agenda() };
-  let failFast = false;
+  // Twice in a batch is still once: children must not count a finish two times.
+  const told = new Set<Row>();
   for (const event of events) {
     if (event.kind === 'started') start(work);
     else {
       const row = work.board.row(event);
       if (!row) continue;
-      if (event.kind === 'check') work.agenda.add(row);
-      else if (isFinished(row.state)) {
+      if (event.kind === 'check') check(work, row);
+      else if (isFinished(row.state) && !told.has(row)) {
+        told.add(row);
         tell(work, row);
-        failFast ||= blueprint.failFast && row.state === 'failed' && !row.task.isTeardown;
       }
     }
   }
+  const failFast = blueprint.failFast && [...told].some((row) => row.state === 'failed');
   if (failFast) endAll(work);
   for (let rows = work.agenda.next(); rows; rows = work.agenda.next()) for (const row of rows) judge(work, row);
   if (work.board.isIncomplete) return { kind: 'incomplete', needs: work.board.needs };
@@ -62,6 +64,13 @@ export function plan(blueprint: Blueprint, view: RunView, events: readonly PlanE
 
 function start({ blueprint, board, agenda }: Work): void {
   for (const task of blueprint.ordered) for (const row of board.rows(task) ?? []) agenda.add(row);
+}
+
+/** Without the news that made it wait, so what they said is looked up. */
+function check(work: Work, row: Row): void {
+  if (row.state === null && row.task.waitsForPast) row.waits = null;
+  if (row.mapIndex === -1 && row.task.inputs.size > 0) row.forced = lostInput(work, row);
+  work.agenda.add(row);
 }
 
 function endAll(work: Work): void {
@@ -77,49 +86,55 @@ function endAll(work: Work): void {
 
 /** Children count the finished row; what it chose to skip is excluded. */
 function tell(work: Work, row: Row): void {
-  const { board, agenda, blueprint } = work;
+  const { board, agenda } = work;
   const { state, task } = row;
-  for (const childId of task.downstream) {
-    const child = blueprint.tasks.get(childId);
-    if (!child) continue;
-    for (const target of related(board, { of: row, among: child }) ?? []) {
-      if (target.state !== null) continue;
-      addFinished(board.counts(target), { state, isSetup: task.isSetup });
-      if (row.mapIndex === -1 && child.inputs.has(row.taskId)) target.forced ??= lostInput(state);
-      agenda.add(target);
-    }
-  }
-  for (const skippedId of row.skips ?? []) {
-    const skipped = blueprint.tasks.get(skippedId);
-    if (!skipped) continue;
-    for (const target of related(board, { of: row, among: skipped }) ?? []) {
-      if (target.state !== null) continue;
-      board.counts(target).excluded += 1;
-      agenda.add(target);
-    }
-  }
-  for (const watcherId of task.watchers) {
-    const watcher = blueprint.tasks.get(watcherId);
-    if (!watcher) continue;
-    for (const target of related(board, { of: row, among: watcher }) ?? []) {
-      if (target.state === null) agenda.add(target);
-    }
+  const lost = row.mapIndex === -1 ? lossBy(state) : undefined;
+  forWaiting(work, row, task.downstream, (target) => {
+    addFinished(board.counts(target), { state, isSetup: task.isSetup });
+    if (lost !== undefined && target.task.inputs.has(row.taskId)) target.forced ??= lost;
+    agenda.add(target);
+  });
+  forWaiting(work, row, row.skips ?? NOBODY, (target) => {
+    if (!choosesFor(row, target.task)) return;
+    board.counts(target).excluded += 1;
+    agenda.add(target);
+  });
+  forWaiting(work, row, task.watchers, (target) => agenda.add(target));
+  forWaiting(work, row, lost === undefined ? task.farEarly : task.farMapped, (target) => {
+    target.forced ??= lost;
+    agenda.add(target);
+  });
+}
+
+const NOBODY: readonly string[] = [];
+
+/** Visits the instances of the given tasks that belong to the row and have no state yet. */
+function forWaiting(
+  { blueprint, board }: Work,
+  row: Row,
+  taskIds: readonly string[],
+  visit: (target: Row) => void,
+): void {
+  for (const taskId of taskIds) {
+    const task = blueprint.tasks.get(taskId);
+    if (!task) continue;
+    for (const target of related(board, { of: row, among: task }) ?? NO_ROWS) if (target.state === null) visit(target);
   }
 }
+
+const NO_ROWS: readonly Row[] = [];
 
 function judge(work: Work, row: Row): void {
   const { board } = work;
   const { task } = row;
   const again = BETWEEN_ATTEMPTS.has(row.state);
   if (row.state !== null && !again) return;
-  const verdict = verdictOn(work, row);
-  if (verdict === undefined || verdict === 'wait') return;
+  const judged = verdictOn(work, row);
+  const isUnexpanded = task.isMapped && row.mapIndex === -1;
+  const verdict = isUnexpanded && (judged === 'run' || judged === 'wait') ? expandRow(work, row, judged) : judged;
+  if (verdict === 'wait') return;
   if (verdict === 'upstream_failed') {
     settle(work, row, 'upstream_failed');
-    return;
-  }
-  if (verdict === 'run' && task.isMapped && row.mapIndex === -1) {
-    expandRow(work, row, (ended, state) => settle(work, ended, state));
     return;
   }
   const asksPast = verdict === 'run' ? task.waitsForPast : task.waitsForPastBeforeSkipping;
@@ -135,11 +150,16 @@ function judge(work: Work, row: Row): void {
   else board.setState(row, 'scheduled');
 }
 
-/** Undefined: cannot be said before more is loaded. */
-function verdictOn(work: Work, row: Row): Verdict | undefined {
+/** Failures before skips, whoever reports them, so that the order of a batch does not matter. */
+function verdictOn(work: Work, row: Row): Verdict {
   if (row.upstream.excluded > 0) return 'skipped';
+  const setups = setupVerdict(work, row);
+  const rule = decide(row.task.triggerRule, row.upstream);
+  if (setups === 'upstream_failed' || rule === 'upstream_failed') return 'upstream_failed';
+  if (setups === 'skipped' || rule === 'skipped') return 'skipped';
   if (row.forced !== undefined) return row.forced;
-  return setupVerdict(work, row) ?? decide(row.task.triggerRule, row.upstream);
+  // A setup that is not through keeps it from running, not from being skipped.
+  return setups === 'wait' ? 'wait' : rule;
 }
 
 /** What the setups it is in the scope of say; undefined when they allow it to run. */
@@ -164,9 +184,3 @@ function settle(work: Work, row: Row, state: 'success' | 'skipped' | 'upstream_f
   work.board.setState(row, state);
   tell(work, row);
 }
-
-/** An unmapped task that a mapping needs a value of did not deliver one. */
-const lostInput = (state: TaskStateOrNone): 'skipped' | 'upstream_failed' | undefined => {
-  if (isFailure(state)) return 'upstream_failed';
-  return state === 'skipped' ? 'skipped' : undefined;
-};

@@ -2,36 +2,57 @@
  * Upstream counters made anew from the rows, for instances that get their state taken away (clear) or whose upstream was
  * changed by hand (mark, new version). The planner keeps counters only for instances without a state.
  */
-import type { Blueprint } from './blueprint.ts';
+import type { Blueprint, PlannedTask } from './blueprint.ts';
 import { addFinished, addUpstream, noCounts } from './counts.ts';
+import { isSameItem, isTogether, sharedLevels } from './mapped-levels.ts';
+import { choosesFor } from './related.ts';
 import type { Instance, InstanceKey, UpstreamCounts } from './types.ts';
 
-/** The tasks whose rows `recountUpstream` must be given. */
-export const recountSources = (blueprint: Blueprint, taskId: string): readonly string[] =>
-  blueprint.tasks.get(taskId)?.upstream ?? [];
+/** The tasks all of whose rows `recountUpstream` must be given. */
+export function recountSources(blueprint: Blueprint, taskId: string): readonly string[] {
+  const task = blueprint.tasks.get(taskId);
+  if (!task) return [];
+  // In nested mapped groups, how many instances it has itself says which of the others belong to it.
+  return task.hasNestedUpstream ? [...task.upstream, taskId] : task.upstream;
+}
 
 /**
- * `upstreamInstances`: all rows of the direct upstream tasks; others may be among them. What a direct upstream task chose
- * to skip stays skipped, as in Airflow; a choice made further up is not remembered.
+ * `rows`: all rows of the tasks of `recountSources`; others may be among them. What a direct upstream task chose to skip
+ * stays skipped, as in Airflow; a choice made further up is not remembered.
  */
-export function recountUpstream(
-  blueprint: Blueprint,
-  key: InstanceKey,
-  upstreamInstances: Iterable<Instance>,
-): UpstreamCounts {
+export function recountUpstream(blueprint: Blueprint, key: InstanceKey, rows: readonly Instance[]): UpstreamCounts {
   const counts = noCounts();
   const task = blueprint.tasks.get(key.taskId);
   if (!task) return counts;
   const direct = new Set(task.upstream);
-  for (const row of upstreamInstances) {
+  for (const row of rows) {
     const upstream = direct.has(row.taskId) ? blueprint.tasks.get(row.taskId) : undefined;
-    if (!upstream) continue;
-    // In one mapped group only the counterpart counts, or the one instance of a task that was never expanded.
-    const together = task.group !== null && task.group === upstream.group && key.mapIndex !== -1;
-    if (together && row.mapIndex !== key.mapIndex && row.mapIndex !== -1) continue;
+    if (!upstream || !belongs({ task, key, upstream, row, rows })) continue;
     addUpstream(counts, { isSetup: upstream.isSetup, by: 1 });
     addFinished(counts, { state: row.state, isSetup: upstream.isSetup });
-    if (row.skips?.includes(key.taskId)) counts.excluded += 1;
+    if (row.skips?.includes(key.taskId) && choosesFor({ mapIndex: row.mapIndex, task: upstream }, task)) {
+      counts.excluded += 1;
+    }
   }
   return counts;
+}
+
+interface Pair {
+  readonly task: PlannedTask;
+  readonly key: InstanceKey;
+  readonly upstream: PlannedTask;
+  readonly row: Instance;
+  readonly rows: readonly Instance[];
+}
+
+/** The same relation as in related.ts, told from rows alone. */
+function belongs({ task, key, upstream, row, rows }: Pair): boolean {
+  if (key.mapIndex === -1 || row.mapIndex === -1) return true;
+  if (isTogether(task, upstream)) return row.mapIndex === key.mapIndex;
+  if (sharedLevels(task, upstream) === 0) return true;
+  const instances = (taskId: string): number => rows.filter((one) => one.taskId === taskId).length;
+  return isSameItem(
+    { levels: task.levels, instances: instances(task.taskId), index: key.mapIndex },
+    { levels: upstream.levels, instances: instances(upstream.taskId), index: row.mapIndex },
+  );
 }

@@ -18,7 +18,7 @@ export function watchedSetups(order: readonly TaskSpec[]): Map<string, readonly 
   const setupsBefore = collect(order, 'upstream_task_ids', (task) => task.is_setup);
   const proven = provenSetups(order);
   for (const task of order) {
-    if (task.is_teardown) continue;
+    if (task.is_teardown || task.policy.trigger_rule === 'always') continue;
     const scope = [...(setupsBefore.get(task.task_id) ?? NONE)].filter((setupId) => {
       if (task.upstream_task_ids.includes(setupId) || proven.get(task.task_id)?.has(setupId)) return false;
       const teardowns = (byId.get(setupId)?.downstream_task_ids ?? []).filter((id) => byId.get(id)?.is_teardown);
@@ -55,7 +55,9 @@ function provenSetups(order: readonly TaskSpec[]): Map<string, ReadonlySet<strin
   const byId = new Map(order.map((task) => [task.task_id, task]));
   const proven = new Map<string, ReadonlySet<string>>();
   for (const task of order) {
-    if (task.policy.trigger_rule !== 'all_success') continue;
+    const { trigger_rule: rule, wait_for_past_depends_before_skipping: isSlow } = task.policy;
+    // One that waits for its past before it is skipped does not pass the news on at once.
+    if (rule !== 'all_success' || isSlow) continue;
     const own = new Set<string>();
     for (const id of task.upstream_task_ids) {
       if (byId.get(id)?.is_setup) own.add(id);

@@ -15,8 +15,8 @@ export type Verdict = 'wait' | 'run' | 'skipped' | 'upstream_failed';
 export function decide(rule: TriggerRule, counts: UpstreamCounts): Verdict {
   const { success, skipped } = counts;
   const total = counts.total - counts.removed;
-  // Nothing to judge by: a root, or everything it waited for is gone.
-  if (total <= 0) return 'run';
+  // Nothing to judge by: a root.
+  if (counts.total === 0) return 'run';
   const failed = counts.failed + counts.upstreamFailed;
   const done = success + skipped + failed >= total;
   switch (rule) {
@@ -30,15 +30,15 @@ export function decide(rule: TriggerRule, counts: UpstreamCounts): Verdict {
     case 'all_done':
       return done ? 'run' : 'wait';
     case 'all_done_min_one_success':
+      if (skipped > 0) return 'skipped';
       if (!done) return 'wait';
-      if (success > 0) return 'run';
-      return failed > 0 ? 'upstream_failed' : 'skipped';
+      return success > 0 ? 'run' : 'upstream_failed';
     case 'all_done_setup_success':
       return done ? setupVerdict(counts) : 'wait';
     case 'one_success':
       if (success > 0) return 'run';
       if (!done) return 'wait';
-      return failed > 0 ? 'upstream_failed' : 'skipped';
+      return skipped === counts.total ? 'skipped' : 'upstream_failed';
     case 'one_failed':
       if (failed > 0) return 'run';
       return done ? 'skipped' : 'wait';
@@ -51,7 +51,7 @@ export function decide(rule: TriggerRule, counts: UpstreamCounts): Verdict {
     case 'none_failed_min_one_success':
       if (failed > 0) return 'upstream_failed';
       if (!done) return 'wait';
-      return success > 0 ? 'run' : 'skipped';
+      return skipped > 0 && success === 0 ? 'skipped' : 'run';
     case 'none_skipped':
       if (skipped > 0) return 'skipped';
       return done ? 'run' : 'wait';

@@ -105,7 +105,10 @@ export class PaperRun {
 
   #length({ taskId, mapIndex }: { taskId: string; key: string; mapIndex: number | null }): MappedLength {
     if (mapIndex === null) {
-      return { kind: 'known', length: this.instances(taskId).filter((row) => row.state === 'success').length };
+      // A task that finishes by itself has no value to give.
+      const isSilent = this.#blueprint.tasks.get(taskId)?.finishesByItself ?? false;
+      const successful = this.instances(taskId).filter((row) => row.state === 'success');
+      return { kind: 'known', length: isSilent ? 0 : successful.length };
     }
     const length = this.#world.lengths?.[taskId];
     return length === undefined ? { kind: 'unusable', reason: `no value of ${taskId}` } : { kind: 'known', length };
