@@ -90,6 +90,17 @@ SENSORS = """
         Defers(task_id="defers_too_long", trigger=Never(), timeout=datetime.timedelta(seconds=0.05))
         Defers(task_id="defers_broken", trigger=Broken())
 
+        @task
+        def asks(ti, logical_date):
+            return [
+                ti.get_dagrun_state("other", "r"),
+                ti.get_task_states("other", task_ids=["a", "b"], run_ids=["r"]),
+                ti.get_ti_count("other", task_ids=["a", "b"], states=["success"]),
+                ti.get_dr_count("other", logical_dates=[logical_date], states=["success"]),
+            ]
+
+        asks()
+
         @task.sensor(**FAST)
         def deco():
             return PokeReturnValue(True, "found")
@@ -176,6 +187,23 @@ class Sensors(unittest.TestCase):
         run = {"task_id": None, "state": "success", "logical_date": "2024-05-01T10:20:30Z"}
         self.external("external_dag", "success", [run])
         self.external("external_dag", "reschedule", [{**run, "state": "running"}])
+
+    def test_questions_about_other_runs(self) -> None:
+        row = {"run_id": "r", "logical_date": None}
+
+        def external_states(task_ids, **_):
+            if task_ids is None:
+                return {"states": [{**row, "task_id": None, "map_index": -1, "state": "success"}]}
+            return {
+                "states": [
+                    {**row, "task_id": "a", "map_index": -1, "state": "success"},
+                    {**row, "task_id": "b", "map_index": 0, "state": "failed"},
+                ]
+            }
+
+        answers = {"get_dag_run_state": {"state": "running"}, "external_states": external_states}
+        found = self.ends("asks", answers=answers).value()
+        self.assertEqual(found, ["running", {"r": {"a": "success", "b_0": "failed"}}, 1, 1])
 
     def test_deferred_operators_run_their_triggers_and_resume(self) -> None:
         attempt = self.ends("defers")
