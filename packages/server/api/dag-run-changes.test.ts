@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ensureTenant } from '../auth/tenants.ts';
 import type { TenantDb } from '../db/database.ts';
+import { createDiskLogStore } from '../logs/disk-store.ts';
 import { insertDag, insertRun } from '../testing/run-rows.ts';
 import type { InstanceRows } from '../testing/run-rows.ts';
 import { startTestServer } from '../testing/test-server.ts';
@@ -43,12 +44,16 @@ const makeRun = (values: Partial<Parameters<typeof insertRun>[1]> = {}) =>
     ...values,
   });
 
+async function makeDag(): Promise<void> {
+  await insertDag(db, { dagId: 'dag', taskIds: UNDER_WAY.map((instance) => instance.task_id) });
+  await db.updateTable('dags').set({ is_paused: false, max_active_runs: 16, max_active_tasks: 16 }).execute();
+}
+
 beforeAll(async () => {
   server = await startTestServer({ 'scheduler.enabled': 'false' });
   admin = await server.login();
   db = server.db.tenant((await ensureTenant(server.db.shared, 'default')).id);
-  await insertDag(db, { dagId: 'dag', taskIds: UNDER_WAY.map((instance) => instance.task_id) });
-  await db.updateTable('dags').set({ is_paused: false, max_active_runs: 16, max_active_tasks: 16 }).execute();
+  await makeDag();
 });
 beforeEach(() =>
   db
@@ -192,6 +197,22 @@ describe('deleting a run', () => {
       event_logs: Body[];
     }>();
     expect(entries[0]).toMatchObject({ dag_id: 'dag', run_id: 'run' });
+  });
+
+  it('takes its logs along: a run that gets its id later begins with empty ones', async () => {
+    const logs = createDiskLogStore({ dir: server.config.logs.dir });
+    const tenantId = (await ensureTenant(server.db.shared, 'default')).id;
+    const place = { tenantId, dagId: 'dag', runId: 'run', taskId: 'done', mapIndex: -1, tryNumber: 1 };
+    const ofAnother = { ...place, runId: 'other' };
+    for (const each of [place, ofAnother]) await logs.append(each, 0, Buffer.from('{"event":"x"}\n'));
+    await makeRun({ state: 'success' });
+    expect((await call('DELETE', PATH)).status).toBe(204);
+    expect(await logs.size(place)).toBe(0);
+    expect(await logs.size(ofAnother)).toBe(14);
+    expect((await call('DELETE', '/api/v2/dags/dag')).status).toBe(204);
+    expect(await logs.size(ofAnother)).toBe(0);
+    await logs.close();
+    await makeDag();
   });
 
   it('that is running is refused, and it goes on', async () => {

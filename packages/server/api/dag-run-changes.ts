@@ -10,8 +10,8 @@ import { actorOf, databaseOf, principalOf } from './access.ts';
 import { existingRun, noSuchRun, wholeRunBody } from './dag-run-bodies.ts';
 import { DagRun, DagRunUpdate, RUN_TAGS, RunParams } from './dag-run-schemas.ts';
 import { ApiError } from './errors.ts';
-import type { App, Services } from './services.ts';
 import { removeLogs } from './remove-logs.ts';
+import type { App, Services } from './services.ts';
 import { UpdateMaskQuery, applyUpdateMask } from './update-mask.ts';
 
 const FIELDS = ['state', 'note'] as const;
@@ -119,8 +119,7 @@ function registerDelete(app: App, { db, scheduler, logs }: Services): void {
         );
       }
       scheduler.applyEffects(deletion.effects);
-      // Another run may get the same id: its log begins anew.
-      await logs.remove({ tenantId, dagId, runId });
+      await removeLogs(logs, { tenantId, dagId, runId }, request.log);
       return reply.code(204).send(null);
     },
   );

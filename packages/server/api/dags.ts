@@ -317,7 +317,6 @@ function registerDelete(app: App, { db, logs }: Services): void {
           await recordAudit(trx, actorOf(request), { event: 'delete_dag', objectKind: 'dag', objectId: dagId, dagId });
         });
       await removeLogs(logs, { tenantId: principalOf(request).tenantId, dagId }, request.log);
-      await logs.remove({ tenantId: principalOf(request).tenantId, dagId });
       return reply.code(204).send(null);
     },
   );
