@@ -30,7 +30,7 @@ export class EnvironmentFailure extends Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const STAMP = 'complete.json';
-const PIP = '-m pip install --disable-pip-version-check --no-input --root-user-action=ignore --quiet --'.split(' ');
+const INSTALL = 'install --disable-pip-version-check --no-input --root-user-action=ignore --quiet --'.split(' ');
 const SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))';
 
 export function createPythonEnvironments(input: { env: Environment; say: (text: string) => void }): PythonEnvironments {
@@ -93,15 +93,19 @@ async function buildVenv({ python, dependencies, env, say }: Build, cache: strin
   try {
     mkdirSync(cache, { recursive: true });
     say(`making a Python environment with ${dependencies.join(', ')}`);
-    await step(python, ['-m', 'venv', draft], 'making a Python environment');
     const own = join(draft, 'bin', 'python');
+    // Giving each environment an installer of its own takes longer than installing most packages: the base's is used.
+    const sharesPip = (await runPython({ command: python, args: ['-m', 'pip', '--version'], env })).code === 0;
+    const pip = sharesPip ? ['--python', own] : [];
+    await step(python, ['-m', 'venv', ...(sharesPip ? ['--without-pip'] : []), draft], 'making a Python environment');
     const [ownPackages, basePackages] = [
       await step(own, ['-c', SITE_PACKAGES], 'asking the environment for its packages'),
       await step(python, ['-c', SITE_PACKAGES], 'asking Python for its packages'),
     ];
     // The packages every task needs come from the base environment; the project's own stand before them.
     writeFileSync(join(ownPackages, 'svc-base.pth'), `${basePackages}\n`);
-    await step(own, [...PIP, ...dependencies], `installing ${dependencies.join(', ')}`);
+    const installer = sharesPip ? python : own;
+    await step(installer, ['-m', 'pip', ...pip, ...INSTALL, ...dependencies], `installing ${dependencies.join(', ')}`);
     writeFileSync(join(draft, STAMP), `${JSON.stringify({ dependencies })}\n`);
     moveIntoPlace(draft, target);
   } catch (error) {

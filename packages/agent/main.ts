@@ -48,10 +48,11 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
   return work({ ...input, version: manifest.version, stdin: process.stdin });
 }
 
+/** Leaves for good: an input that nobody closes must not keep a process that has nothing more to do. */
 try {
-  process.exitCode = await main(process.argv.slice(2));
+  process.exit(await main(process.argv.slice(2)));
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
   say(error.message);
-  process.exitCode = USAGE_ERROR;
+  process.exit(USAGE_ERROR);
 }
