@@ -33,6 +33,8 @@ export type RunEngine = {
   /** Opens the listener for agents; they are started by `start`, when the database is ready. */
   listen(): Promise<void>;
   start(): void;
+  /** Is an agent connected that could take work? */
+  hasAgent(): boolean;
   /** Where agents connect; undefined in a process without an executor. */
   agentAddress(): string | undefined;
   stop(): Promise<void>;
@@ -101,6 +103,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
       workers?.executor.start();
       if (workers) retention.start();
     },
+    hasAgent: () => workers?.executor.isConnected() ?? false,
     agentAddress: () => workers?.address(),
     async stop() {
       await retention.stop();

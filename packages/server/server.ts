@@ -116,6 +116,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     db,
     identity: { processId: randomUUID(), hostname: hostname(), version: VERSION },
     intervalMs: config.scheduler.loopIntervalMs,
+    // Agents wait for the triggers of deferred tasks themselves: while one is connected, there is a triggerer.
+    alsoAlive: () => (engine.hasAgent() ? ['triggerer'] : []),
     onTick: () => engine.scheduler.tick(),
     log: logger,
   });

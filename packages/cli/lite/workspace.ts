@@ -2,12 +2,16 @@
  * The workspace of lite: compiled and registered at the start, and again whenever a file in it changes. A broken file is
  * an import error beside its DAG; everything else goes on.
  */
+import { randomUUID } from 'node:crypto';
 import { watch } from 'node:fs';
+import { hostname } from 'node:os';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
 import type { SyncLog, SyncSummary } from '@svc/compiler/sync-workspace.ts';
 import type { Database } from '@svc/server/db/database.ts';
+import { beat, recordStop } from '@svc/server/db/heartbeats.ts';
 import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/tenants.ts';
+import { VERSION } from '../version.ts';
 import { createDatabaseRegistrar } from '../projects/database-registrar.ts';
 
 export type LiteWorkspace = {
@@ -20,6 +24,7 @@ const ACTOR = { name: 'svc lite', clientIp: 'local', requestId: 'workspace' };
 
 /** An editor writes a file in several steps, a checkout many files: wait until it is quiet. */
 const QUIET_MS = 200;
+const BEAT_EVERY_MS = 5_000;
 
 export async function openWorkspace(input: {
   workspace: string;
@@ -33,6 +38,12 @@ export async function openWorkspace(input: {
   const registrar = createDatabaseRegistrar({ db: input.db.tenant(tenant.id), actor: ACTOR });
   const sync = createWorkspaceSync({ workspace, compiler, registrar, log });
   const first = await sync.syncAll();
+
+  // Lite compiles what changes: it is the DAG processor of its control plane, and says that it lives.
+  const identity = { processId: randomUUID(), hostname: hostname(), version: VERSION };
+  const sayAlive = (): void => void beat(input.db, identity, 'dag_processor').catch(() => {});
+  const beating = setInterval(sayAlive, BEAT_EVERY_MS);
+  sayAlive();
 
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<unknown> = Promise.resolve();
@@ -54,6 +65,8 @@ export async function openWorkspace(input: {
     first,
     async close() {
       isClosed = true;
+      clearInterval(beating);
+      await recordStop(input.db, identity.processId).catch(() => {}); // the database may have left first
       watcher.close();
       clearTimeout(timer);
       await running;

@@ -43,6 +43,7 @@ export type SubprocessExecutorOptions = {
 
 export type SubprocessExecutor = Executor & {
   start(): void;
+  isConnected(): boolean;
   /** `leave`: running tasks go on without us, and are told to the next control plane. `stop`: they are ended. */
   close(how: 'leave' | 'stop'): Promise<void>;
 };
@@ -172,6 +173,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
       const ours = attemptIds.filter((id) => inFlight.has(id));
       if (ours.length > 0) worker?.announced.send({ cancel: { attempt_ids: ours, reason: 'cancelled' } });
     },
+    isConnected: () => worker?.announced.isConnected() ?? false,
     onCapacity: (listener) => void listeners.push(listener),
     start: () => void run(),
     async close(how) {

@@ -3,6 +3,7 @@
  * removal of rows that mean nothing any more. A tick that fails (the database is away) is reported once per outage and
  * tried again; the loop never ends by itself and never runs two ticks at once.
  */
+import { randomUUID } from 'node:crypto';
 import { deleteOldBudgets } from '../db/login-failures.ts';
 import type { Database } from '../db/database.ts';
 import { beat, deleteOldHeartbeats, recordStop } from '../db/heartbeats.ts';
@@ -26,6 +27,8 @@ export function createHousekeeping(options: {
   db: Database;
   identity: ProcessIdentity;
   intervalMs: number;
+  /** Other components that live in this process right now; each has its own sign of life. */
+  alsoAlive?: () => readonly string[];
   /** What the scheduler has to do when time has passed. */
   onTick: () => Promise<void>;
   log: Log;
@@ -39,11 +42,19 @@ export function createHousekeeping(options: {
   let lastBeatAt: number | undefined;
   let lastCleaning = -Infinity;
 
+  const others = new Map<string, ProcessIdentity>();
+  function identityOf(component: string): ProcessIdentity {
+    const known = others.get(component) ?? { ...identity, processId: randomUUID() };
+    others.set(component, known);
+    return known;
+  }
+
   async function tick(): Promise<void> {
     await options.onTick();
     const now = performance.now();
     if (now - lastBeat >= BEAT_EVERY_MS) {
       await beat(db, identity, 'scheduler');
+      for (const component of options.alsoAlive?.() ?? []) await beat(db, identityOf(component), component);
       lastBeat = now;
       lastBeatAt = Date.now();
     }
@@ -78,7 +89,9 @@ export function createHousekeeping(options: {
       stopped = true;
       clearTimeout(timer);
       await ticking;
-      await recordStop(db, identity.processId).catch(() => {}); // the database may be the reason we stop
+      for (const { processId } of [identity, ...others.values()]) {
+        await recordStop(db, processId).catch(() => {}); // the database may be the reason we stop
+      }
     },
   };
 }
