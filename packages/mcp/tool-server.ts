@@ -11,6 +11,7 @@ import { UNTRUSTED_NOTICE } from './text/untrusted.ts';
 import { diagnoseRun } from './tools/diagnose-run.ts';
 import { DIAGNOSE_RUN, diagnoseRunInput, diagnoseRunOutput } from './tools/diagnose-run-shapes.ts';
 import { LIST_DAGS, listDags, listDagsInput, listDagsOutput } from './tools/list-dags.ts';
+import { schemaOnce } from './tools/schema-once.ts';
 import { SEARCH_LOGS, searchLogs, searchLogsInput, searchLogsOutput } from './tools/search-logs.ts';
 import { READ_ONLY } from './tools/tool.ts';
 import type { ToolContext } from './tools/tool.ts';
@@ -19,6 +20,12 @@ import { VERSION } from './version.ts';
 const INSTRUCTIONS = `Shows a svc control plane (Airflow-compatible DAG workflows), read-only.
 To find out why a run failed, call diagnose_run with its dag_id and run_id: one call is enough in most cases. list_dags finds dag_ids, search_logs looks into a log beyond its last lines.
 ${UNTRUSTED_NOTICE}`;
+
+const SCHEMAS = {
+  listDags: { inputSchema: schemaOnce(listDagsInput), outputSchema: schemaOnce(listDagsOutput) },
+  diagnoseRun: { inputSchema: schemaOnce(diagnoseRunInput), outputSchema: schemaOnce(diagnoseRunOutput) },
+  searchLogs: { inputSchema: schemaOnce(searchLogsInput), outputSchema: schemaOnce(searchLogsOutput) },
+};
 
 export function createToolServer(options: ToolServerOptions): McpServer {
   const mcp = new McpServer(
@@ -44,17 +51,17 @@ function registerTools(mcp: McpServer, options: ToolServerOptions): void {
 
   mcp.registerTool(
     'list_dags',
-    { ...LIST_DAGS, inputSchema: listDagsInput, outputSchema: listDagsOutput, annotations: READ_ONLY },
+    { ...LIST_DAGS, ...SCHEMAS.listDags, annotations: READ_ONLY },
     tool('list_dags', listDags),
   );
   mcp.registerTool(
     'diagnose_run',
-    { ...DIAGNOSE_RUN, inputSchema: diagnoseRunInput, outputSchema: diagnoseRunOutput, annotations: READ_ONLY },
+    { ...DIAGNOSE_RUN, ...SCHEMAS.diagnoseRun, annotations: READ_ONLY },
     tool('diagnose_run', diagnoseRun),
   );
   mcp.registerTool(
     'search_logs',
-    { ...SEARCH_LOGS, inputSchema: searchLogsInput, outputSchema: searchLogsOutput, annotations: READ_ONLY },
+    { ...SEARCH_LOGS, ...SCHEMAS.searchLogs, annotations: READ_ONLY },
     tool('search_logs', searchLogs),
   );
 }

@@ -38,15 +38,17 @@ const problem =
 describe('a control plane that is restarted', () => {
   it('is waited for: connections that are cut or refused are made again', async () => {
     let calls = 0;
+    const { promise: cut, resolve } = Promise.withResolvers<void>();
     const first = await listen((request, response) => {
       calls += 1;
-      if (calls === 1) json(request, response);
-      else request.socket.destroy();
+      if (calls === 1) return json(request, response);
+      request.socket.destroy();
+      resolve();
     });
     const client = clientOf(first.url);
     expect(await client.json('/x')).toEqual({ ok: true });
     const answer = client.json('/x');
-    while (calls < 2) await sleep(5);
+    await cut;
     first.server.closeAllConnections();
     await new Promise((resolve) => first.server.close(resolve));
     await sleep(100); // nothing listens for a while
@@ -199,18 +201,18 @@ describe('what is read', () => {
   });
 
   it('is the beginning of a text that has no end', async () => {
-    let isClosed = false;
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>();
     const { url } = await listen((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' });
       const timer = setInterval(() => response.write('é'.repeat(1_000)), 1);
       response.on('close', () => {
         clearInterval(timer);
-        isClosed = true;
+        close();
       });
     });
     const { text, isCut } = await clientOf(url).text('/x', {}, (response) => readBeginning(response, 5_000));
     expect([text, isCut]).toEqual(['é'.repeat(5_000), true]);
-    while (!isClosed) await sleep(5); // the rest is not even received
+    await closed; // the rest is not even received
   });
 });
 

@@ -25,6 +25,8 @@ const KEEP_ALIVE_MS = 65_000;
 /** For calls under way when the server is told to stop. */
 const STOP_MS = 5_000;
 const MAX_SUBSCRIPTIONS = 64;
+/** With Node's 511, some of a thousand clients that connect at once on a busy machine were cut off. */
+const MAX_WAITING_CONNECTIONS = 4_096;
 
 export type HttpToolServer = { url: string; close(): Promise<void> };
 
@@ -136,7 +138,7 @@ async function listening(server: Server, { host, port, text }: ListenAddress): P
   server
     .once('error', reject)
     .once('listening', resolve)
-    .listen({ port, ...(host !== undefined && { host }) });
+    .listen({ port, backlog: MAX_WAITING_CONNECTIONS, ...(host !== undefined && { host }) });
   try {
     await promise;
   } catch (error) {
