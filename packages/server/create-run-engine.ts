@@ -16,6 +16,7 @@ import type { SubprocessExecutor } from './executors/subprocess.ts';
 import type { LogStore } from './logs/store.ts';
 import type { RunEffects } from './scheduling/apply-to-runs.ts';
 import { createBackfillRunner } from './scheduling/backfills.ts';
+import { createRunEndFollower } from './scheduling/follow-run-end.ts';
 import { clearRuns } from './scheduling/clear-many.ts';
 import { createLogRetention } from './logs/retention.ts';
 import { createAssetRuns, recordAssetEvents } from './scheduling/asset-events.ts';
@@ -70,7 +71,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     dispatch: { bufferSize: config.scheduler.dispatchBufferSize, workers: config.scheduler.dispatchWorkers },
     recordAssetEvents,
     timeCauses: [() => timetableCause(), () => assetCause(), () => backfillCause()],
-    onRunEnded: async ({ tenantId, dagId }) => void (await backfills.advance({ tenantId, dagId })),
+    onRunEnded: (ended) => followRunEnd(ended),
     say: () => wakeUps.say(),
     log: logger,
   });
@@ -78,6 +79,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
   const timetables = createTimetableRuns({ db, createRun: scheduler.createRun, onEffects, log: logger });
   const assetRuns = createAssetRuns({ db, createRun: scheduler.createRun, onEffects, log: logger });
   const backfills = createBackfillRunner({ db, tools: scheduler, onEffects, log: logger });
+  const followRunEnd = createRunEndFollower({ db, timetables, assetRuns, backfills });
   const retention = createLogRetention({ logs: input.logs, retentionMs: config.logs.retention, log: logger });
 
   async function timetableCause(): Promise<{ effects: RunEffects[]; nextAt: string | null }> {

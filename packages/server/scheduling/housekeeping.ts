@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { deleteOldBudgets } from '../db/login-failures.ts';
 import type { Database } from '../db/database.ts';
 import { beat, deleteOldHeartbeats, recordStop } from '../db/heartbeats.ts';
-import type { ProcessIdentity } from '../db/heartbeats.ts';
+import type { Component, ProcessIdentity } from '../db/heartbeats.ts';
 import { deleteExpiredSessions } from '../db/sessions.ts';
 import { deleteOldCallbacks } from './callbacks.ts';
 
@@ -28,7 +28,7 @@ export function createHousekeeping(options: {
   identity: ProcessIdentity;
   intervalMs: number;
   /** Other components that live in this process right now; each has its own sign of life. */
-  alsoAlive?: () => readonly string[];
+  alsoAlive?: () => readonly Component[];
   /** What the scheduler has to do when time has passed. */
   onTick: () => Promise<void>;
   log: Log;
@@ -42,8 +42,8 @@ export function createHousekeeping(options: {
   let lastBeatAt: number | undefined;
   let lastCleaning = -Infinity;
 
-  const others = new Map<string, ProcessIdentity>();
-  function identityOf(component: string): ProcessIdentity {
+  const others = new Map<Component, ProcessIdentity>();
+  function identityOf(component: Component): ProcessIdentity {
     const known = others.get(component) ?? { ...identity, processId: randomUUID() };
     others.set(component, known);
     return known;
