@@ -69,6 +69,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     graphs: createDagGraphs(),
     executor: workers?.executor ?? null,
     dispatch: { bufferSize: config.scheduler.dispatchBufferSize, workers: config.scheduler.dispatchWorkers },
+    leaseMs: config.scheduler.attemptLease,
     recordAssetEvents,
     timeCauses: [() => timetableCause(), () => assetCause(), () => backfillCause()],
     onRunEnded: (ended) => followRunEnd(ended),

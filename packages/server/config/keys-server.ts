@@ -139,6 +139,14 @@ export const SCHEDULER_KEYS = {
     edition: 'both',
     doc: 'Workers draining the dispatch queue; ignored when the buffer size is 0 or less, otherwise at least 1.',
   },
+  'scheduler.attempt_lease': {
+    type: 'duration',
+    default: '1m',
+    min: 10_000,
+    extension: true,
+    edition: 'both',
+    doc: 'How long a task attempt may be silent before it counts as lost and is tried again. Agents beat every 5 seconds and are missed at once by the executor that started them: this is for when that died too. Above the time a control plane needs to restart.',
+  },
 } as const satisfies Record<string, KeyDefinition>;
 
 export const XCOM_KEYS = {

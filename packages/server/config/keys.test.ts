@@ -112,6 +112,7 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'auth.bootstrap.password': '',
   secret_key_previous: '',
   'logs.retention': 0,
+  'scheduler.attempt_lease': 60_000,
   'executor.parallelism': 32,
   'xcom.max_bytes': 1_048_576,
   'ui.dist_dir': '',

@@ -25,7 +25,7 @@ import { scheduleDue } from './due-instances.ts';
 import { finishAttempts } from './finish-attempts.ts';
 import type { Ending, EndingAnswer } from './finish-attempts.ts';
 import { checkPast, pauseAfterFailures, releaseForgotten, releasePaused } from './follow-ups.ts';
-import { SILENCE_TOLERATED_MS, findSilent } from './reap.ts';
+import { DEFAULT_LEASE_MS, findSilent } from './reap.ts';
 import { timeOutRuns } from './run-states.ts';
 import { renewLeases, startAttempts } from './start-attempts.ts';
 import { startQueuedRuns } from './start-run.ts';
@@ -43,6 +43,8 @@ export type SchedulerOptions = {
   /** Null in a process that serves the API only: what it causes is carried out elsewhere. */
   executor: Executor | null;
   dispatch: { bufferSize: number; workers: number };
+  /** How long an attempt may be silent before it counts as lost; a minute unless given. */
+  leaseMs?: number;
   recordAssetEvents: RecordAssetEvents;
   /** What else time causes: runs of timetables, backfills. Each gives back what follows. */
   timeCauses: readonly (() => Promise<{ effects: RunEffects[]; nextAt: string | null }>)[];
@@ -77,14 +79,14 @@ const LANES = 4;
 const FINISHES_AT_ONCE = 200;
 const STARTS_AT_ONCE = 200;
 const REAP_EVERY_MS = 5_000;
-/** Ticks further apart than this mean that the process or the database was away. */
-const OUTAGE_MS = 15_000;
+/** Ticks further apart than this share of the lease mean that the process or the database was away. */
+const OUTAGE_SHARE = 1 / 4;
 const QUEUED_RUNS_EVERY_MS = 2_000;
 
 type Settled = { answer: EndingAnswer } | { error: unknown };
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { db, graphs, executor, log } = options;
+  const { db, graphs, executor, log, leaseMs = DEFAULT_LEASE_MS } = options;
   const applyToRun = createApplyToRun(graphs);
   const createRun = createRunCreator(graphs);
   const background = new Set<Promise<unknown>>();
@@ -236,7 +238,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   async function reap({ withSilent }: { withSilent: boolean }): Promise<void> {
-    for (const { ref, failure } of withSilent ? await findSilent(db) : []) {
+    for (const { ref, failure } of withSilent ? await findSilent(db, leaseMs) : []) {
       log.warn({ attempt: ref.attemptId, cause: failure.cause }, 'scheduler: an attempt was not heard of any more');
       await attempts.lost(ref, failure);
     }
@@ -283,11 +285,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
         if ((await releaseForgotten(db)) > 0) dispatcher.kick();
       }
       // After an outage agents need time to come back: silence counts only while somebody could have heard them.
-      if (now - lastTick > OUTAGE_MS) listeningSince = now;
+      if (now - lastTick > leaseMs * OUTAGE_SHARE) listeningSince = now;
       lastTick = now;
       if (now - lastReap >= REAP_EVERY_MS) {
         lastReap = now;
-        await reap({ withSilent: now - listeningSince >= SILENCE_TOLERATED_MS });
+        await reap({ withSilent: now - listeningSince >= leaseMs });
       }
     },
     async stop() {
