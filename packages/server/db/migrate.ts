@@ -8,6 +8,7 @@ import * as identityAndSecrets from './migrations/0001-identity-and-secrets.ts';
 import * as dagsAndVersions from './migrations/0002-dags-and-versions.ts';
 import * as runsAndTaskInstances from './migrations/0003-runs-and-task-instances.ts';
 import * as assetsAndBackfills from './migrations/0004-assets-and-backfills.ts';
+import * as ordersOfRuns from './migrations/0005-orders-of-runs.ts';
 import { openPool } from './pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -16,6 +17,7 @@ const MIGRATIONS = {
   '0002-dags-and-versions': dagsAndVersions,
   '0003-runs-and-task-instances': runsAndTaskInstances,
   '0004-assets-and-backfills': assetsAndBackfills,
+  '0005-orders-of-runs': ordersOfRuns,
 };
 
 export class SchemaTooNewError extends Error {}
