@@ -28,6 +28,10 @@ const BENCHES: Record<string, Bench> = {
       'the scheduler alone, tasks end to end, and both with 3,000,000 finished instances [--runs 3 --only scheduler|tasks|history]',
     load: () => import('./runs.ts'),
   },
+  mcp: {
+    about: 'latency of each tool for agents, on a run of 10 tasks and on one of 10,000',
+    load: () => import('./mcp.ts'),
+  },
   timetables: {
     about: 'one step of a cron schedule, in zones with and without clock changes',
     load: () => import('./timetables.ts'),

@@ -26,7 +26,7 @@ export async function startNullEngine(url: string) {
   await db.tenant(tenant.id).updateTable('pools').set({ slots: -1 }).execute();
   let inFlight = 0;
   let finished = 0;
-  let onCapacity: () => void = () => {};
+  const listeners: (() => void)[] = [];
   const worker = { hostname: 'bench', pid: null };
 
   async function play(attempt: Attempt): Promise<void> {
@@ -34,7 +34,7 @@ export async function startNullEngine(url: string) {
     await scheduler.attempts.finish(attempt, { state: 'success' });
     finished += 1;
     inFlight -= 1;
-    onCapacity();
+    for (const tell of listeners) tell();
   }
 
   const executor: Executor = {
@@ -44,7 +44,7 @@ export async function startNullEngine(url: string) {
       for (const attempt of attempts) void play(attempt);
     },
     cancel: () => {},
-    onCapacity: (listener) => (onCapacity = listener),
+    onCapacity: (listener) => void listeners.push(listener),
     dispatchCallbacks: () => {},
   };
   const log = {
@@ -106,12 +106,13 @@ export async function startNullEngine(url: string) {
 export const independent = (count: number): TaskSpec[] =>
   Array.from({ length: count }, (_, index) => makeTask(`t${String(index).padStart(5, '0')}`));
 
+const nameOf = (index: number): string => `t${String(index).padStart(5, '0')}`;
+
 export const chainOf = (count: number): TaskSpec[] => {
-  const name = (index: number): string => `t${String(index).padStart(5, '0')}`;
   return Array.from({ length: count }, (_, index) =>
-    makeTask(name(index), {
-      upstream: index > 0 ? [name(index - 1)] : [],
-      downstream: index < count - 1 ? [name(index + 1)] : [],
+    makeTask(nameOf(index), {
+      upstream: index > 0 ? [nameOf(index - 1)] : [],
+      downstream: index < count - 1 ? [nameOf(index + 1)] : [],
     }),
   );
 };

@@ -49,7 +49,7 @@ export async function startScriptedScheduler(input: { script?: Script; capacity?
   const cancelled: string[] = [];
   const problems: unknown[] = [];
   let inFlight = 0;
-  let onCapacity: () => void = () => {};
+  const listeners: (() => void)[] = [];
 
   async function play(attempt: Attempt): Promise<void> {
     const started = await scheduler.attempts.start(attempt, { hostname: 'test', pid: 1 });
@@ -68,12 +68,12 @@ export async function startScriptedScheduler(input: { script?: Script; capacity?
           .catch((error: unknown) => problems.push(error))
           .finally(() => {
             inFlight -= 1;
-            onCapacity();
+            for (const tell of listeners) tell();
           });
       }
     },
     cancel: (ids) => void cancelled.push(...ids),
-    onCapacity: (listener) => (onCapacity = listener),
+    onCapacity: (listener) => void listeners.push(listener),
     dispatchCallbacks: () => {},
   };
   const log = {
