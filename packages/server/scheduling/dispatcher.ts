@@ -33,7 +33,8 @@ export function createDispatcher(options: {
   const perWorker = isBuffered ? Math.max(1, options.workers) : 1;
 
   async function loop(): Promise<void> {
-    while (isWanted && !isStopped) {
+    for (;;) {
+      if (!isWanted || isStopped) return;
       isWanted = false;
       try {
         await claimAll();

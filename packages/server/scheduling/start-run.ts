@@ -14,7 +14,7 @@ import { secondsAfter } from './clock.ts';
 import type { DagGraphs } from './dag-graphs.ts';
 import { initialInstances } from './plan/blueprint.ts';
 import { plan } from './plan/plan.ts';
-import { RunWork } from './run-work.ts';
+import type { RunWork } from './run-work.ts';
 import { createMemoryView } from './memory-view.ts';
 
 /** The caller holds the lock of the run's row, or has just inserted it. */
