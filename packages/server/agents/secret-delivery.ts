@@ -9,7 +9,7 @@ import { RpcError } from './rpc-errors.ts';
 import { judgeSecret } from './secret-scope.ts';
 import type { SecretKind, SecretScoping } from './secret-scope.ts';
 import { createTenantVaults, openConnection, openVariable } from './tenant-vault.ts';
-import type { OpenSecret } from './tenant-vault.ts';
+import type { OpenSecret, TenantVault } from './tenant-vault.ts';
 import type { AttemptVersion } from './versions.ts';
 
 export type SecretBundle = { env: Record<string, string>; masks: string[] };
@@ -38,6 +38,7 @@ export function createSecretDelivery(input: {
 }): SecretDelivery {
   const { db, keyring, scoping, log } = input;
   const vaults = createTenantVaults({ db, keyring });
+  const prepared = new WeakMap<TenantVault, WeakMap<AttemptVersion, SecretBundle>>();
   const warn = createOnce();
 
   function check({ identity, version }: Asking, kind: SecretKind, name: string): void {
@@ -57,27 +58,40 @@ export function createSecretDelivery(input: {
     );
   }
 
+  /** Once per version and state of the vault, which is also how often it is worth a warning. */
+  function prepare(identity: AttemptIdentity, version: AttemptVersion, vault: TenantVault): SecretBundle {
+    const { tenantId, dagId, versionNumber } = identity;
+    const judged = vault.secrets.map((secret) => ({ secret, verdict: judgeSecret(scoping, version.secrets, secret) }));
+    const beyond = judged.filter(({ verdict }) => verdict === 'allowed_with_warning').length;
+    if (beyond > 0) {
+      warn(`${tenantId}/${dagId}/${versionNumber}`, () =>
+        log.warn(
+          { tenant: tenantId, dag: dagId, version: versionNumber, undeclared: beyond },
+          'the tasks of a DAG are given more secrets than it declares: auth.secret_scoping=enforce would not',
+        ),
+      );
+    }
+    if (vault.unreadable.length > 0) {
+      warn(`${tenantId}/${vault.unreadable.join('/')}`, () =>
+        log.warn(
+          { tenant: tenantId, unreadable: vault.unreadable },
+          'secrets that no configured key opens are not delivered',
+        ),
+      );
+    }
+    return bundle(judged.filter(({ verdict }) => verdict !== 'denied').map(({ secret }) => secret));
+  }
+
   return {
     scoping,
 
     async atStart({ identity, version, stamp }) {
-      const { secrets, unreadable } = await vaults.get(identity.tenantId, stamp);
-      const judged = secrets.map((secret) => ({ secret, verdict: judgeSecret(scoping, version.secrets, secret) }));
-      const beyond = judged.filter(({ verdict }) => verdict === 'allowed_with_warning').length;
-      if (beyond > 0) {
-        warn(`${identity.tenantId}/${identity.dagId}/${identity.versionNumber}`, () =>
-          log.warn(
-            { tenant: identity.tenantId, dag: identity.dagId, version: identity.versionNumber, undeclared: beyond },
-            'the tasks of a DAG are given more secrets than it declares: auth.secret_scoping=enforce would not',
-          ),
-        );
-      }
-      if (unreadable.length > 0) {
-        warn(`${identity.tenantId}/${stamp}`, () =>
-          log.warn({ tenant: identity.tenantId, unreadable }, 'secrets that no configured key opens are not delivered'),
-        );
-      }
-      return bundle(judged.filter(({ verdict }) => verdict !== 'denied').map(({ secret }) => secret));
+      const vault = await vaults.get(identity.tenantId, stamp);
+      const known = prepared.get(vault)?.get(version);
+      if (known) return known;
+      const fresh = prepare(identity, version, vault);
+      prepared.set(vault, (prepared.get(vault) ?? new WeakMap()).set(version, fresh));
+      return fresh;
     },
 
     async one(asking, kind, name) {

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import type { AttemptRef, Failure } from '../scheduling/attempts.ts';
+import { createBatcher } from './batcher.ts';
+import { createAgentCredentials } from './credentials.ts';
+import { answerHeartbeat } from './heartbeats.ts';
+
+const HOUR = 3_600_000;
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+function setUp(stopping: string[] = []) {
+  const clock = { now: Date.now() };
+  const lost: { ref: AttemptRef; failure: Failure }[] = [];
+  const beaten: string[][] = [];
+  const attempts = {
+    heartbeat: async (refs: readonly AttemptRef[]) => {
+      beaten.push(refs.map((ref) => ref.attemptId));
+      return new Set(stopping);
+    },
+    lost: async (ref: AttemptRef, failure: Failure) => void lost.push({ ref, failure }),
+  };
+  const credentials = createAgentCredentials({
+    secret: 'x'.repeat(32),
+    maxAttemptLifetimeMs: HOUR,
+    now: () => clock.now,
+  });
+  const issue = (attemptId: string, kind: 'task' | 'callback' = 'task') =>
+    credentials.issueAttempt({
+      kind,
+      attemptId,
+      tenantId: 't',
+      dagId: 'd',
+      run: 1,
+      taskId: 'x',
+      mapIndex: -1,
+      tryNumber: 1,
+      versionNumber: 1,
+    });
+  return {
+    clock,
+    lost,
+    beaten,
+    issue,
+    beat: (tokens: string[]) => answerHeartbeat({ attempts, credentials, log }, tokens),
+  };
+}
+
+describe('a heartbeat', () => {
+  it('answers each credential in its place: kept, stopped, unknown', async () => {
+    const { issue, beat, beaten } = setUp(['b']);
+    const beats = await beat([await issue('a'), 'nonsense', await issue('b'), await issue('c')]);
+    expect(beats.map(({ stop }) => stop)).toEqual([false, true, true, false]);
+    expect(beaten).toEqual([['a', 'b', 'c']]);
+  });
+
+  it('renews a credential when it has aged, and the new one is good', async () => {
+    const { clock, issue, beat } = setUp();
+    const token = await issue('a');
+    expect(await beat([token])).toEqual([{ stop: false, reason: '', token: '' }]);
+    clock.now += 20 * 60_000;
+    const [renewed] = await beat([token]);
+    expect(renewed?.token).toMatch(/^ey/);
+    clock.now += 20 * 60_000;
+    expect(await beat([token, renewed?.token ?? ''])).toMatchObject([{ stop: true }, { stop: false }]);
+  });
+
+  it('ends an attempt that has outlived the ceiling, for that reason', async () => {
+    const { clock, issue, beat, lost } = setUp();
+    let token = await issue('a');
+    for (let minutes = 0; minutes < 60; minutes += 10) {
+      const [answer] = await beat([token]);
+      token = answer?.token || token;
+      clock.now += 10 * 60_000;
+    }
+    expect(await beat([token])).toMatchObject([{ stop: true, reason: expect.stringContaining('max_attempt') }]);
+    expect(lost).toMatchObject([{ ref: { attemptId: 'a' }, failure: { cause: 'credential_expired' } }]);
+  });
+
+  it('of a callback holds no lease of a task', async () => {
+    const { issue, beat, beaten } = setUp(['a']);
+    expect(await beat([await issue('a', 'callback')])).toMatchObject([{ stop: false }]);
+    expect(beaten).toEqual([]);
+  });
+});
+
+describe('calls that come together', () => {
+  it('travel together, each with its own answer, and no more than two batches at once', async () => {
+    const batches: number[][] = [];
+    let running = 0;
+    let most = 0;
+    const double = createBatcher<number, number>(async (keys) => {
+      batches.push([...keys]);
+      most = Math.max(most, (running += 1));
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      return keys.map((key) => key * 2);
+    });
+    const keys = Array.from({ length: 450 }, (_, index) => index);
+    expect(await Promise.all(keys.map(double))).toEqual(keys.map((key) => key * 2));
+    expect(batches.length).toBeLessThan(10);
+    expect(batches.flat()).toEqual(keys);
+    expect(most).toBeLessThanOrEqual(2);
+  });
+
+  it('fail together, and the next ones do not', async () => {
+    let fails = true;
+    const batcher = createBatcher<number, number>(async (keys) => {
+      if (fails) throw new Error('away');
+      return keys;
+    });
+    const answers = await Promise.allSettled([batcher(1), batcher(2)]);
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    fails = false;
+    expect(await batcher(3)).toBe(3);
+  });
+});
