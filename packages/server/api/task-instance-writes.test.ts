@@ -85,17 +85,18 @@ describe('marking', () => {
     expect(await look(run)).toMatchObject({ state: 'failed', counts: { success: 4 } });
   });
 
-  it('lets a running run go on from there: children of what was waited for are scheduled, told once', async () => {
-    const graph = await newDag({ tasks: { a: {}, b: {}, c: { after: ['a', 'b'] }, d: { after: ['a'] } } });
-    const states = { a: 'running', b: 'success', c: null, d: null } as const;
+  it('lets a running run go on from there: what comes after it is told once', async () => {
+    const graph = await newDag({ tasks: { a: {}, b: {}, x: {}, c: { after: ['a', 'b', 'x'] }, d: { after: ['a'] } } });
+    const states = { a: 'running', b: 'success', x: 'running', c: null, d: null } as const;
     const run = await insertGraphRun(db, { graph, runId: 'one', state: 'running', states });
     await patch(`${graph.dagId}/dagRuns/one/taskInstances/a`, { new_state: 'success' });
     const after = await look(run);
     expect(after).toMatchObject({
-      states: { a: 'success', c: 'scheduled', d: 'scheduled' },
-      counts: { success: 2, live: 2 },
+      states: { a: 'success', c: null, d: 'scheduled' },
+      counts: { success: 2, live: 2, none: 1 },
     });
     expect(after.rows.find((row) => row.task_id === 'a')).toMatchObject({ attempt_id: null });
+    expect(after.rows.find((row) => row.task_id === 'c')?.upstream).toBe('3,2');
   });
 
   it('counts a finished task in another way when it is marked otherwise, and not twice', async () => {
