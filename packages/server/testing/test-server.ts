@@ -38,6 +38,8 @@ export async function startTestServer(flags: Record<string, string | string[]> =
       'auth.bootstrap.email': ADMIN_EMAIL,
       'auth.bootstrap.password': TEST_PASSWORD,
       'observability.otel.enabled': 'false',
+      // Whether the machine has the web UI must make no difference; a test that wants it names it.
+      'ui.dist-dir': '/nonexistent',
       'logs.dir': taskLogs,
       ...flags,
     },
