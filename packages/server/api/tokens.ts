@@ -30,7 +30,7 @@ const TokenResponse = Type.Object(
 
 const REDIRECT = { 307: Type.Null({ description: 'To the login page' }) };
 
-const RENEWAL_FAULTS: Record<RenewalFault, () => ApiError> = {
+export const RENEWAL_FAULTS: Record<RenewalFault, () => ApiError> = {
   too_old: () =>
     new ApiError('session_too_old', 'this session has reached its maximum age: log in again with POST /auth/token'),
   ended: () => new ApiError('session_ended', 'this session has ended: log in again with POST /auth/token'),

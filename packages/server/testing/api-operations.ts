@@ -89,7 +89,8 @@ export function requestFor(
   for (const parameter of operation.parameters.filter((each) => each.in === 'query')) {
     const given = named(parameter.name);
     if (given === undefined && !parameter.required) continue;
-    for (const value of [given ?? sampleOf(parameter.schema, options, parameter.name)].flat())
+    // A null is for bodies: in a query it would be text.
+    for (const value of [given ?? sampleOf(parameter.schema, options)].flat())
       query.append(parameter.name, String(value));
   }
   return {

@@ -36,6 +36,7 @@ export async function fillTenant(server: TestServer, token: string, name: string
   const taskId = 'task';
   const spec = withAssets(sampleDag({ dagId, taskId, text: marker }), name);
   const version = await create(`/api/v2/dags/${dagId}/dagVersions`, { spec });
+  const dag = (await server.call(`/api/v2/dags/${dagId}`, { token })).json();
   const assets = await fillAssets(server, token, { dagId, name });
   const backfillId = await openBackfill(server, token, dagId);
   // Straight into the tables, because it must be over: an operation that waits for its end has nothing to wait for.
@@ -72,6 +73,8 @@ export async function fillTenant(server: TestServer, token: string, name: string
       dag_id: dagId,
       dag_id_pattern: dagId,
       dag_run_id: runId,
+      run_id: runId,
+      file_token: dag['file_token'],
       task_id: taskId,
       map_index: place.mapIndex,
       try_number: place.tryNumber,
@@ -182,6 +185,9 @@ const OTHER_VALUES = {
   current_password: 'not the password, or the callers would lose their sessions',
   team_name: null,
   state: 'success', // of a run: it must not begin again, or waiting for its end would take for ever
+  section: 'ui', // of the configuration
+  option: 'instance_name',
+  partition_key: 'partition',
   new_state: null, // of a task instance: a mark is refused the second time
   task_try_number: 1,
   task_ids: ['task'],

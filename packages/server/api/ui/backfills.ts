@@ -17,7 +17,7 @@ export function registerUiBackfills(app: App, { db }: Services): void {
         summary: 'List backfills, newest first',
         querystring: Type.Object({
           limit: Type.Integer({ minimum: 1, maximum: 1000, default: 50 }),
-          offset: Type.Integer({ minimum: 0, default: 0 }),
+          offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
           order_by: Type.Optional(Type.Array(Type.String())),
           dag_id: Type.Optional(Type.String()),
           active: Type.Optional(Type.Boolean()),

@@ -21,7 +21,7 @@ const TAGS = ['UI'];
 const DagParams = Type.Object({ dag_id: Type.String() });
 
 const RunChoice = {
-  offset: Type.Integer({ minimum: 0, default: 0 }),
+  offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
   limit: Type.Integer({ minimum: 1, maximum: 1000, default: 50 }),
   order_by: Type.Optional(Type.Array(Type.String())),
   run_after_gte: Type.Optional(DateTime),
@@ -37,7 +37,7 @@ const RunChoice = {
 const Around = {
   include_upstream: Type.Boolean({ default: false }),
   include_downstream: Type.Boolean({ default: false }),
-  depth: Type.Optional(Type.Integer({ minimum: 0 })),
+  depth: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
   root: Type.Optional(Type.String()),
 };
 
@@ -114,7 +114,12 @@ export function registerUiGrid(app: App, services: Services): void {
         summary: 'Cells of the grid, one line of JSON per run',
         params: DagParams,
         querystring: Type.Object({ run_ids: Type.Optional(Type.Array(Type.String(), { maxItems: 1000 })) }),
-        produces: ['application/x-ndjson'],
+        response: {
+          200: {
+            description: 'Lines of JSON, in the order asked for; a run without task instances has none',
+            content: { 'application/x-ndjson': { schema: Type.String() } },
+          },
+        },
       },
     },
     async (request, reply) => {
@@ -133,7 +138,7 @@ export function registerUiGrid(app: App, services: Services): void {
           if (summary) yield `${JSON.stringify(summary)}\n`;
         }
       }
-      return reply.type('application/x-ndjson').send(Readable.from(lines()));
+      return reply.type('application/x-ndjson').send(Readable.from(lines()) as never);
     },
   );
 }

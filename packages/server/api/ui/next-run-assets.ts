@@ -49,7 +49,7 @@ export function registerUiNextRunAssets(app: App, { db }: Services): void {
         summary: 'Teams: there are none; tenants are separate worlds instead',
         querystring: Type.Object({
           limit: Type.Integer({ minimum: 1, maximum: 1000, default: 50 }),
-          offset: Type.Integer({ minimum: 0, default: 0 }),
+          offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
           order_by: Type.Optional(Type.Array(Type.String())),
         }),
         response: { 200: Type.Object({ teams: Type.Array(Type.Unknown()), total_entries: Type.Integer() }) },

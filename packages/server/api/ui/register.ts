@@ -4,10 +4,13 @@ import { registerUiBackfills } from './backfills.ts';
 import { registerUiCalendar } from './calendar.ts';
 import { registerUiDags } from './dags.ts';
 import { registerUiDashboard } from './dashboard.ts';
+import { registerUiDeadlines } from './deadlines.ts';
 import { registerUiDependencies } from './dependencies.ts';
 import { registerUiGantt } from './gantt.ts';
 import { registerUiGrid } from './grid.ts';
+import { registerUiHookMeta } from './hook-meta.ts';
 import { registerUiNextRunAssets } from './next-run-assets.ts';
+import { registerUiPartitions } from './partitions.ts';
 import { registerUiShell } from './shell.ts';
 import { registerUiStructure } from './structure.ts';
 
@@ -22,4 +25,7 @@ export function registerUi(app: App, services: Services): void {
   registerUiCalendar(app, services);
   registerUiNextRunAssets(app, services);
   registerUiBackfills(app, services);
+  registerUiDeadlines(app, services);
+  registerUiHookMeta(app);
+  registerUiPartitions(app, services);
 }

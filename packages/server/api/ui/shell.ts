@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { Permission } from '../../auth/permissions.ts';
 import { principalOf } from '../access.ts';
 import type { App, Services } from '../services.ts';
+import { RENEWAL_FAULTS } from '../tokens.ts';
 
 const TAGS = ['UI'];
 /** `ui.auto_refresh_interval_seconds` 0 means this. */
@@ -44,7 +45,7 @@ const MENU: readonly { item: string; permission: Permission | null }[] = [
   { item: 'Docs', permission: null },
 ];
 
-export function registerUiShell(app: App, { config }: Services): void {
+export function registerUiShell(app: App, { config, sessions }: Services): void {
   app.get(
     '/ui/config',
     {
@@ -111,6 +112,35 @@ export function registerUiShell(app: App, { config }: Services): void {
     async (request) => {
       const { userId, email } = principalOf(request);
       return { id: userId, username: email };
+    },
+  );
+
+  app.post(
+    '/ui/auth/token',
+    {
+      config: { access: 'user' },
+      schema: {
+        operationId: 'generate_token',
+        tags: TAGS,
+        summary: 'A token for scripts, of the same session: it ends when the user logs out',
+        body: Type.Object({ token_type: Type.Union([Type.Literal('api'), Type.Literal('cli')], { default: 'api' }) }),
+        response: {
+          200: Type.Object({
+            access_token: Type.String(),
+            token_type: Type.String(),
+            expires_in_seconds: Type.Integer(),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const token = await sessions.renew(principalOf(request));
+      if (typeof token === 'string') throw RENEWAL_FAULTS[token]();
+      return {
+        access_token: token.accessToken,
+        token_type: request.body.token_type,
+        expires_in_seconds: token.expiresInSeconds,
+      };
     },
   );
 }

@@ -1,0 +1,76 @@
+/** The forms of the connection types, for the page that edits connections. */
+import { Type } from 'typebox';
+import { Nullable } from '../schemas.ts';
+import type { App } from '../services.ts';
+import { HOOK_FORMS } from './hook-forms.ts';
+import type { Field, HookForm, StandardField } from './hook-forms.ts';
+
+const STANDARD_FIELDS: readonly StandardField[] = ['description', 'url_schema', 'host', 'port', 'login', 'password'];
+
+const Behaviour = Nullable(
+  Type.Object({
+    hidden: Type.Boolean(),
+    title: Nullable(Type.String()),
+    placeholder: Nullable(Type.String()),
+  }),
+);
+const HookMeta = Type.Object(
+  {
+    connection_type: Nullable(Type.String()),
+    hook_class_name: Nullable(Type.String()),
+    default_conn_name: Nullable(Type.String()),
+    hook_name: Type.String(),
+    standard_fields: Nullable(
+      Type.Object({
+        description: Behaviour,
+        url_schema: Behaviour,
+        host: Behaviour,
+        port: Behaviour,
+        login: Behaviour,
+        password: Behaviour,
+      }),
+    ),
+    extra_fields: Nullable(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { title: 'ConnectionHookMeta' },
+);
+
+export function registerUiHookMeta(app: App): void {
+  const forms = HOOK_FORMS.map(hookMeta);
+  app.get(
+    '/ui/connections/hook_meta',
+    {
+      config: { access: 'read:connection' },
+      schema: {
+        operationId: 'hook_meta_data',
+        tags: ['UI'],
+        summary: 'Forms of the connection types',
+        response: { 200: Type.Array(HookMeta) },
+      },
+    },
+    async () => forms,
+  );
+}
+
+function hookMeta({ connectionType, hookClass, defaultConnection, name, fields, extra = {} }: HookForm) {
+  return {
+    connection_type: connectionType,
+    hook_class_name: hookClass,
+    default_conn_name: defaultConnection,
+    hook_name: name,
+    standard_fields: fields ? behaviours(fields) : null,
+    extra_fields: extra,
+  };
+}
+
+/** Every field by name; null where nothing is special about it. */
+function behaviours(fields: NonNullable<HookForm['fields']>): Record<StandardField, Field | null> {
+  const behaviour = (name: StandardField): Field | null => {
+    const given = fields[name];
+    return given ? { hidden: false, title: null, placeholder: null, ...given } : null;
+  };
+  return Object.fromEntries(STANDARD_FIELDS.map((name) => [name, behaviour(name)])) as Record<
+    StandardField,
+    Field | null
+  >;
+}
