@@ -17,6 +17,8 @@ export interface Row extends Instance {
   stateChanged: boolean;
   waits: 'past' | null | undefined;
   failure: { cause: 'expansion_failed' | 'fail_fast'; text: string } | undefined;
+  /** Given way to its instances: whoever still holds it must leave it alone. */
+  isExpanded: boolean;
   /** A value it is expanded over will never come: this state, whatever its trigger rule says. */
   forced: 'skipped' | 'upstream_failed' | undefined;
 }
@@ -125,6 +127,7 @@ export class Board {
       made.push(copy);
       byIndex.set(mapIndex, copy);
     }
+    row.isExpanded = true;
     this.#rows.set(taskId, byIndex);
     this.#expanded.add(taskId);
     return this.#keep(taskId, made);
@@ -187,6 +190,7 @@ const newRow = (task: PlannedTask, { taskId, mapIndex, state, upstream, skips }:
   stateChanged: false,
   waits: undefined,
   failure: undefined,
+  isExpanded: false,
   forced: undefined,
 });
 

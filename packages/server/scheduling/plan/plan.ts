@@ -91,7 +91,7 @@ function tell(work: Work, row: Row): void {
   const lost = row.mapIndex === -1 ? lossBy(state) : undefined;
   forWaiting(work, row, task.downstream, (target) => {
     addFinished(board.counts(target), { state, isSetup: task.isSetup });
-    if (lost !== undefined && target.task.inputs.has(row.taskId)) target.forced ??= lost;
+    if (lost !== undefined && target.task.inputs.has(row.taskId)) force(target, lost);
     agenda.add(target);
   });
   forWaiting(work, row, row.skips ?? NOBODY, (target) => {
@@ -101,9 +101,14 @@ function tell(work: Work, row: Row): void {
   });
   forWaiting(work, row, task.watchers, (target) => agenda.add(target));
   forWaiting(work, row, lost === undefined ? task.farEarly : task.farMapped, (target) => {
-    target.forced ??= lost;
+    if (lost !== undefined) force(target, lost);
     agenda.add(target);
   });
+}
+
+/** A failure outweighs a skip, whichever came first in the batch. */
+function force(row: Row, state: 'skipped' | 'upstream_failed'): void {
+  if (row.forced !== 'upstream_failed') row.forced = state;
 }
 
 const NOBODY: readonly string[] = [];
@@ -128,7 +133,7 @@ function judge(work: Work, row: Row): void {
   const { board } = work;
   const { task } = row;
   const again = BETWEEN_ATTEMPTS.has(row.state);
-  if (row.state !== null && !again) return;
+  if ((row.state !== null && !again) || row.isExpanded) return;
   const judged = verdictOn(work, row);
   const isUnexpanded = task.isMapped && row.mapIndex === -1;
   const verdict = isUnexpanded && (judged === 'run' || judged === 'wait') ? expandRow(work, row, judged) : judged;

@@ -22,19 +22,28 @@ export function recountSources(blueprint: Blueprint, taskId: string): readonly s
  */
 export function recountUpstream(blueprint: Blueprint, key: InstanceKey, rows: readonly Instance[]): UpstreamCounts {
   const counts = noCounts();
-  const task = blueprint.tasks.get(key.taskId);
-  if (!task) return counts;
-  const direct = new Set(task.upstream);
-  for (const row of rows) {
-    const upstream = direct.has(row.taskId) ? blueprint.tasks.get(row.taskId) : undefined;
-    if (!upstream || !belongs({ task, key, upstream, row, rows })) continue;
+  for (const { row, upstream } of upstreamRows(blueprint, key, rows)) {
     addUpstream(counts, { isSetup: upstream.isSetup, by: 1 });
     addFinished(counts, { state: row.state, isSetup: upstream.isSetup });
-    if (row.skips?.includes(key.taskId) && choosesFor({ mapIndex: row.mapIndex, task: upstream }, task)) {
-      counts.excluded += 1;
-    }
+    const task = blueprint.tasks.get(key.taskId);
+    const chose = task !== undefined && choosesFor({ mapIndex: row.mapIndex, task: upstream }, task);
+    if (chose && row.skips?.includes(key.taskId)) counts.excluded += 1;
   }
   return counts;
+}
+
+/** Of the rows, the instances directly upstream of the given one. */
+export function* upstreamRows(
+  blueprint: Blueprint,
+  key: InstanceKey,
+  rows: readonly Instance[],
+): Generator<{ row: Instance; upstream: PlannedTask }> {
+  const task = blueprint.tasks.get(key.taskId);
+  const direct = new Set(task?.upstream);
+  for (const row of rows) {
+    const upstream = direct.has(row.taskId) ? blueprint.tasks.get(row.taskId) : undefined;
+    if (task && upstream && belongs({ task, key, upstream, row, rows })) yield { row, upstream };
+  }
 }
 
 interface Pair {

@@ -1,0 +1,89 @@
+/** Why an instance without a state has not started: a sentence for people, and the tasks it is about. */
+import { isFinished } from '@svc/spec/states.ts';
+import { TRIGGER_RULES, type TriggerRule } from '@svc/spec/trigger-rules.ts';
+import type { Blueprint, PlannedTask } from './blueprint.ts';
+import { recountSources, recountUpstream, upstreamRows } from './recount.ts';
+import { decide } from './trigger-rule.ts';
+import type { Instance, InstanceKey } from './types.ts';
+
+export interface WaitReason {
+  readonly kind: 'upstream' | 'setup' | 'value' | 'past' | 'scheduler';
+  readonly text: string;
+  /** The tasks it waits for. */
+  readonly taskIds: readonly string[];
+}
+
+interface Question {
+  readonly instance: InstanceKey & Pick<Instance, 'state'> & { readonly waits?: string | null };
+  /** All rows of the tasks of `whySources`; others may be among them. */
+  readonly rows: readonly Instance[];
+}
+
+/** Tasks beyond this many are counted, not named. */
+const NAMED = 3;
+
+/** For these one upstream instance is enough, so the sentence must not say that it waits for all. */
+const EAGER = new Set<TriggerRule>(['one_success', 'one_failed', 'one_done']);
+
+/** The tasks all of whose rows `whyWaiting` must be given. */
+export function whySources(blueprint: Blueprint, taskId: string): readonly string[] {
+  const task = blueprint.tasks.get(taskId);
+  if (!task) return [];
+  return [...new Set([...recountSources(blueprint, taskId), ...task.watchedSetups, ...task.inputs])];
+}
+
+/** Null when it does not wait for anything this module knows: it has a state, or is not in the graph. */
+export function whyWaiting(blueprint: Blueprint, { instance, rows }: Question): WaitReason | null {
+  const task = blueprint.tasks.get(instance.taskId);
+  if (!task || instance.state !== null) return null;
+  if (instance.waits === 'past') return { kind: 'past', text: pastText(task), taskIds: [task.taskId] };
+  if (decide(task.triggerRule, recountUpstream(blueprint, instance, rows)) === 'wait') {
+    const upstream = [...upstreamRows(blueprint, instance, rows)].map(({ row }) => row);
+    return upstreamReason(task, upstream);
+  }
+  const unfinished = (taskIds: Iterable<string>): Instance[] => {
+    const wanted = new Set(taskIds);
+    return rows.filter((row) => wanted.has(row.taskId) && !isFinished(row.state));
+  };
+  const setups = unfinished(task.watchedSetups);
+  if (setups.length > 0) {
+    return { kind: 'setup', text: `waits for its setup: ${nameAll(setups, setups)}`, taskIds: idsOf(setups) };
+  }
+  const values = instance.mapIndex === -1 ? unfinished(task.inputs) : [];
+  if (values.length > 0) {
+    const text = `waits for the value it is expanded over: ${nameAll(values, values)} has not finished`;
+    return { kind: 'value', text, taskIds: idsOf(values) };
+  }
+  return { kind: 'scheduler', text: 'nothing upstream holds it back: the scheduler will decide at once', taskIds: [] };
+}
+
+function upstreamReason(task: PlannedTask, upstream: readonly Instance[]): WaitReason {
+  const pending = upstream.filter((row) => !isFinished(row.state));
+  const some = EAGER.has(task.triggerRule) && pending.length > 1 ? 'one of ' : '';
+  const rule = `trigger rule ${task.triggerRule}: ${TRIGGER_RULES[task.triggerRule]}`;
+  return {
+    kind: 'upstream',
+    text: `waits for ${some}${nameAll(pending, upstream)} (${rule})`,
+    taskIds: idsOf(pending),
+  };
+}
+
+const pastText = ({ spec: { policy } }: PlannedTask): string =>
+  policy.wait_for_downstream
+    ? 'waits for its instance in the previous run and the tasks directly after it to succeed (wait_for_downstream)'
+    : 'waits for its instance in the previous run to succeed or be skipped (depends_on_past)';
+
+const idsOf = (rows: readonly Instance[]): string[] => [...new Set(rows.map((row) => row.taskId))];
+
+/** `load, check[4], transform (7 of 10 instances) and 2 more`. */
+function nameAll(rows: readonly Instance[], among: readonly Instance[]): string {
+  const names = idsOf(rows).map((taskId) => {
+    const own = rows.filter((row) => row.taskId === taskId);
+    const all = among.filter((row) => row.taskId === taskId).length;
+    const [only] = own;
+    if (own.length > 1) return `${taskId} (${own.length} of ${all} instances)`;
+    return only && only.mapIndex >= 0 ? `${taskId}[${only.mapIndex}]` : taskId;
+  });
+  if (names.length <= NAMED) return names.join(', ');
+  return `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more`;
+}
