@@ -7,6 +7,7 @@
  * Both go on side by side: the process is there by the time the control plane has agreed. A process that ends without a
  * result is an outcome too, as is one that cannot be made at all.
  */
+import { status } from '@grpc/grpc-js';
 import type { Assignment, ReceivedVersion } from '@svc/proto/agent-service.ts';
 import { memberTexts } from '@svc/proto/json-spans.ts';
 import { ATTEMPT_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
@@ -19,6 +20,7 @@ import { failureOfExit } from './exit-cause.ts';
 import type { ProcessExit } from './exit-cause.ts';
 import { LoadFailure } from './fork-server.ts';
 import type { ForkServers } from './fork-servers.ts';
+import { createLease } from './lease.ts';
 import { createMasks } from './masks.ts';
 import { nowIso } from './moments.ts';
 import { failed, outcomeOfResult } from './outcome.ts';
@@ -48,6 +50,10 @@ export type RunningAttempt = {
   /** Started, and its outcome not yet acknowledged. */
   isBeating(): boolean;
   cancel(reason: string): void;
+  /** An answer that its lease goes on. */
+  renewLease(askedAt: number, ms: number): void;
+  /** Ends the task when another could begin to run it soon. */
+  endWithLease(): void;
   readonly over: Promise<void>;
 };
 
@@ -56,6 +62,9 @@ type Job = { spec?: { execution_timeout?: number | null }; masks?: string[] };
 const GRACE_MS = 5_000;
 /** The task ends itself at its execution_timeout; this much later it is ended. */
 const TIMEOUT_SLACK_MS = 5_000;
+/** About a minute and a half of trying, with the pauses between. */
+const OUTCOME_PATIENCE = 20;
+const UNWELCOME = new Set<status>([status.INVALID_ARGUMENT, status.INTERNAL, status.UNKNOWN, status.OUT_OF_RANGE]);
 
 export function runAttempt(input: AttemptInput): RunningAttempt {
   const attempt = new Attempt(input);
@@ -65,6 +74,8 @@ export function runAttempt(input: AttemptInput): RunningAttempt {
     renew: (token) => (attempt.token = token),
     isBeating: () => attempt.isBeating,
     cancel: (reason) => attempt.cancel(reason),
+    renewLease: (askedAt, ms) => attempt.lease.renew(askedAt, ms),
+    endWithLease: () => attempt.endWithLease(),
     over: attempt.run(),
   };
 }
@@ -72,6 +83,7 @@ export function runAttempt(input: AttemptInput): RunningAttempt {
 class Attempt {
   token: string;
   isBeating = false;
+  readonly lease = createLease();
   readonly #input: AttemptInput;
   readonly #masks = createMasks();
   readonly #log: AttemptLog;
@@ -121,11 +133,23 @@ class Attempt {
     this.#process?.stop();
   }
 
+  endWithLease(): void {
+    if (!this.isBeating || this.#result || !this.lease.hasEnded()) return;
+    this.cancel('no control plane could be reached, and another may take it over');
+    this.#process?.kill();
+  }
+
   /** The job, or undefined when the attempt must not run. */
   async #start(): Promise<string | undefined> {
     const { controlPlane, hostname, signal } = this.#input;
-    const reply = await controlPlane.persist('Start', { hostname, pid: 0 }, { token: () => this.token, signal });
+    let askedAt = 0;
+    const token = (): string => {
+      askedAt = performance.now(); // asked for each attempt at the call
+      return this.token;
+    };
+    const reply = await controlPlane.persist('Start', { hostname, pid: 0 }, { token, signal });
     if (!reply.started) return undefined;
+    this.lease.renew(askedAt, reply.started.lease_ms);
     this.isBeating = true;
     this.#log.begin(reply.started.log_offset);
     return reply.started.job_json;
@@ -134,7 +158,7 @@ class Attempt {
   async #launch(): Promise<TaskProcess> {
     const { assignment, servers, sockets, graceMs = GRACE_MS } = this.#input;
     const version = await this.#input.version(() => this.token);
-    const { server, notes } = await servers.get(version);
+    const { server, notes, release } = await servers.get(version);
     for (const note of notes) this.#log.say(note, 'warning');
     const process = startTaskProcess({
       attemptId: assignment.attempt_id,
@@ -146,6 +170,7 @@ class Attempt {
       onOutputEnded: (name) => this.#log.outputEnded(name),
     });
     this.#process = process;
+    void process.exited.then(release);
     await process.greeted.catch(() => {}); // how it ended is for `exited` to say
     return process;
   }
@@ -153,7 +178,7 @@ class Attempt {
   async #runJob(job: string, launching: Promise<TaskProcess>): Promise<void> {
     const { masks = [], spec } = JSON.parse(job) as Job;
     this.#masks.add(masks);
-    this.#executionTimeout = spec?.execution_timeout ?? null;
+    this.#executionTimeout = spec?.execution_timeout || null; // none, or zero: no limit
     const launched = await launching.catch((error: unknown) => outcomeOfLaunch(error, this.#log));
     if (!('exited' in launched)) return this.#deliver(launched);
     this.#startedAt = performance.now();
@@ -201,15 +226,28 @@ class Attempt {
 
   /** The outcome is told as soon as it is known; the process may take a moment longer to end, and to say its last. */
   async #deliver(outcome: Outcome): Promise<void> {
-    const { controlPlane, signal } = this.#input;
-    const outcomeJson = JSON.stringify({ endedAt: nowIso(), ...outcome });
-    const { offset, data } = await this.#log.tail();
-    const reply = await controlPlane.persist(
-      'Finish',
-      { outcome_json: outcomeJson, log_offset: offset, log_data: data },
-      { token: () => this.token, signal },
-    );
+    const endedAt = nowIso();
+    try {
+      await this.#finish({ endedAt, ...outcome }, OUTCOME_PATIENCE);
+    } catch (error) {
+      if (!(error instanceof Refusal) || !UNWELCOME.has(error.code)) throw error;
+      // Something in it cannot be taken. That the task is over can be, and must be.
+      this.#log.say(`the outcome of the task was not accepted: ${error.message}`, 'error');
+      await this.#finish(
+        { endedAt, ...failed('exception', `its outcome was not accepted: ${error.message}`) },
+        Infinity,
+      );
+    }
     this.isBeating = false;
+  }
+
+  async #finish(outcome: Outcome, patience: number): Promise<void> {
+    const { offset, data } = await this.#log.tail();
+    const reply = await this.#input.controlPlane.persist(
+      'Finish',
+      { outcome_json: JSON.stringify(outcome), log_offset: offset, log_data: data },
+      { token: () => this.token, signal: this.#input.signal, patience },
+    );
     this.#log.acknowledge(reply.log_length);
   }
 

@@ -26,6 +26,8 @@ export type CallOptions = {
   token: () => string;
   signal?: AbortSignal;
   deadlineMs?: number;
+  /** So many times an error inside the control plane is taken for one that passes; default: always. */
+  patience?: number;
 };
 
 /** The control plane has answered, and the answer is no. */
@@ -47,6 +49,8 @@ const WORTH_REPEATING = new Set<status>([
   status.RESOURCE_EXHAUSTED,
   status.CANCELLED,
 ]);
+/** Something is wrong inside the control plane, perhaps with this very call. */
+const BROKEN = new Set<status>([status.INTERNAL, status.UNKNOWN]);
 /** What the channel says by itself when it reaches nobody. */
 const NO_CONTACT = new Set<status>([status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED]);
 
@@ -91,12 +95,15 @@ export function connectControlPlane(input: { address: string; tlsCa: string }): 
     request: RequestOf<M>,
     options: CallOptions,
   ): Promise<ReplyOf<M>> {
+    let { patience = Infinity } = options;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       options.signal?.throwIfAborted();
       try {
         return await once(method, request, options);
       } catch (error) {
         if (!(error instanceof Refusal) || !WORTH_REPEATING.has(error.code)) throw error;
+        if (BROKEN.has(error.code)) patience -= 1;
+        if (patience <= 0) throw error;
         // Somewhere between half and all of the pause: agents that lost the same control plane do not come back as one.
         await sleep(pause * (0.5 + Math.random() / 2), undefined, options.signal && { signal: options.signal });
       }

@@ -17,9 +17,12 @@ export type LoadedServer = {
   notes: readonly string[];
 };
 
+/** To be called once by whoever got a server, when its process is over. */
+export type Release = () => void;
+
 export type ForkServers = {
   /** Ready to fork. Rejects with a `LoadFailure` or an `EnvironmentFailure`. */
-  get(version: ReceivedVersion): Promise<LoadedServer>;
+  get(version: ReceivedVersion): Promise<LoadedServer & { release: Release }>;
   close(): Promise<void>;
 };
 
@@ -29,7 +32,7 @@ const MAX_IDLE = 8;
 const MAX_IDLE_MS = 10 * 60_000;
 const SWEEP_MS = 30_000;
 
-type Entry = { loading: Promise<LoadedServer>; server: ForkServer | undefined; usedAt: number };
+type Entry = { loading: Promise<LoadedServer>; server: ForkServer | undefined; users: number; usedAt: number };
 
 export function createForkServers(input: {
   environments: PythonEnvironments;
@@ -63,12 +66,23 @@ export function createForkServers(input: {
     return { server, notes };
   }
 
+  function open(version: ReceivedVersion): Entry {
+    const key = version.version_key;
+    const entry: Entry = { loading: Promise.resolve() as never, server: undefined, users: 0, usedAt: Date.now() };
+    entry.loading = load(key, version, entry);
+    entries.set(key, entry);
+    entry.loading.catch(() => {
+      // The next attempt tries anew: what was missing may be there by then.
+      if (entries.get(key) === entry) entries.delete(key);
+      entry.server?.close();
+    });
+    return entry;
+  }
+
   function sweep(): void {
-    const idle = [...entries].filter(([, entry]) => entry.server?.running === 0);
-    const tooMany = Math.max(idle.length - MAX_IDLE, 0);
-    const oldest = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt);
-    for (const [index, [key, entry]] of oldest.entries()) {
-      if (index >= tooMany && Date.now() - entry.usedAt < MAX_IDLE_MS) continue;
+    const idle = [...entries].filter(([, entry]) => entry.users === 0).sort(([, a], [, b]) => a.usedAt - b.usedAt);
+    for (const [index, [key, entry]] of idle.entries()) {
+      if (index >= idle.length - MAX_IDLE && Date.now() - entry.usedAt < MAX_IDLE_MS) continue;
       entries.delete(key);
       entry.server?.close();
     }
@@ -77,22 +91,21 @@ export function createForkServers(input: {
   timer.unref();
 
   return {
-    get(version) {
-      const key = version.version_key;
-      const known = entries.get(key);
-      if (known) {
-        known.usedAt = Date.now();
-        return known.loading;
-      }
-      const entry: Entry = { loading: Promise.resolve() as never, server: undefined, usedAt: Date.now() };
-      entry.loading = load(key, version, entry);
-      entries.set(key, entry);
-      entry.loading.catch(() => {
-        // The next attempt tries anew: what was missing may be there by then.
-        if (entries.get(key) === entry) entries.delete(key);
-        entry.server?.close();
-      });
-      return entry.loading;
+    async get(version) {
+      const entry = entries.get(version.version_key) ?? open(version);
+      entry.users += 1;
+      const release = (): void => {
+        entry.users -= 1;
+        entry.usedAt = Date.now();
+        sweep();
+      };
+      return entry.loading.then(
+        (loaded) => ({ ...loaded, release }),
+        (error: unknown) => {
+          release();
+          throw error;
+        },
+      );
     },
     async close() {
       clearInterval(timer);

@@ -13,6 +13,8 @@ export type TaskProcess = {
   resume(): void;
   /** SIGTERM, and SIGKILL for whatever is left of it after the grace. */
   stop(): void;
+  /** SIGKILL, at once. */
+  kill(): void;
 };
 
 export type TaskProcessInput = {
@@ -75,6 +77,7 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
     send: (line) => connection?.send(line),
     pause: () => connection?.pause(),
     resume: () => connection?.resume(),
+    kill,
     stop() {
       if (isOver || killing) return;
       server.kill(attemptId, SIGTERM);

@@ -31,6 +31,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const HEARTBEAT_MS = 5_000;
 const HEARTBEAT_DEADLINE_MS = 10_000;
+const LEASES_MS = 500;
 const REMEMBERED = 10_000;
 const VERSIONS_KEPT = 50;
 
@@ -62,6 +63,7 @@ export async function createWorker(input: {
   }
 
   const beats = setInterval(() => void beat(controlPlane, [...attempts.values()]), HEARTBEAT_MS);
+  const leases = setInterval(() => attempts.forEach((attempt) => attempt.endWithLease()), LEASES_MS);
 
   return {
     accept(assignment) {
@@ -96,6 +98,7 @@ export async function createWorker(input: {
     onIdle: (listener) => void listeners.push(listener),
     async close() {
       clearInterval(beats);
+      clearInterval(leases);
       await servers.close();
       sockets.close();
     },
@@ -108,10 +111,12 @@ async function beat(controlPlane: ControlPlane, all: readonly RunningAttempt[]):
   if (attempts.length === 0) return;
   const request = { tokens: attempts.map((attempt) => attempt.token()) };
   const options = { token: () => '', deadlineMs: HEARTBEAT_DEADLINE_MS };
+  const askedAt = performance.now();
   const reply = await controlPlane.once('Heartbeat', request, options).catch(() => undefined);
   for (const [index, { stop, reason, token }] of (reply?.beats ?? []).entries()) {
     if (stop) attempts[index]?.cancel(reason);
-    else if (token !== '') attempts[index]?.renew(token);
+    else attempts[index]?.renewLease(askedAt, reply?.lease_ms ?? 0);
+    if (!stop && token !== '') attempts[index]?.renew(token);
   }
 }
 

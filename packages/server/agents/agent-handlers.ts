@@ -50,6 +50,8 @@ export function createHandlers(
     delivery: createSecretDelivery({ ...options, scoping: settings.scoping }),
   };
 
+  const onAlive = (attemptId: string): void => observers.forEach((observer) => observer.alive(attemptId));
+
   const unary =
     <Request, Reply>(method: string, handle: Handle<Request, Reply>) =>
     (call: ServerUnaryCall<Request, Reply>, respond: sendUnaryData<Reply>): void => {
@@ -74,8 +76,8 @@ export function createHandlers(
       return version.message;
     }),
     Heartbeat(call, respond) {
-      answerHeartbeat(options, call.request.tokens).then(
-        (beats) => respond(null, { beats }),
+      answerHeartbeat({ ...options, onAlive }, call.request.tokens).then(
+        async (beats) => respond(null, { beats, lease_ms: await (options.lease?.() ?? 0) }),
         (error: unknown) => respond(toServiceError(error, { log, method: 'Heartbeat' })),
       );
     },
@@ -106,9 +108,12 @@ function startHandler(parts: Parts) {
   });
   return async (identity: VerifiedAttempt, { hostname, pid }: { hostname: string; pid: number }) => {
     const reply = await start(identity, { hostname, pid: pid === 0 ? null : pid });
-    if (reply.started) observers.forEach((observer) => observer.started(identity.attemptId));
-    else ended(parts, identity);
-    return reply;
+    if (!reply.started) {
+      ended(parts, identity);
+      return reply;
+    }
+    observers.forEach((observer) => observer.started(identity.attemptId));
+    return { started: { ...reply.started, lease_ms: await (options.lease?.() ?? 0) } };
   };
 }
 

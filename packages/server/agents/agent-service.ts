@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { Attempts } from '../scheduling/attempts.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import { createHandlers } from './agent-handlers.ts';
+import type { AttemptLease } from './attempt-lease.ts';
 import type { AttemptXcoms } from './attempt-xcoms.ts';
 import type { AgentLog, LogSink, ReadAssetEvents, TriggerRun } from './collaborators.ts';
 import type { AgentCredentials } from './credentials.ts';
@@ -21,6 +22,8 @@ export type AgentServiceOptions = {
   keyring: Keyring;
   attempts: Attempts;
   credentials: AgentCredentials;
+  /** Without it agents may go on without us for as long as they like. */
+  lease?: AttemptLease;
   logs: LogSink;
   xcoms: AttemptXcoms;
   triggerRun: TriggerRun;
@@ -43,7 +46,12 @@ export type AgentService = {
   close(): Promise<void>;
 };
 
-export type AttemptObserver = { started(attemptId: string): void; ended(attemptId: string): void };
+export type AttemptObserver = {
+  started(attemptId: string): void;
+  /** A heartbeat spoke of it. */
+  alive(attemptId: string): void;
+  ended(attemptId: string): void;
+};
 
 export function createAgentService(options: AgentServiceOptions): AgentService {
   const { credentials, log } = options;

@@ -11,6 +11,7 @@ function setUp(stopping: string[] = []) {
   const clock = { now: Date.now() };
   const lost: { ref: AttemptRef; failure: Failure }[] = [];
   const beaten: string[][] = [];
+  const alive: string[] = [];
   const attempts = {
     heartbeat: async (refs: readonly AttemptRef[]) => {
       beaten.push(refs.map((ref) => ref.attemptId));
@@ -36,20 +37,23 @@ function setUp(stopping: string[] = []) {
       versionNumber: 1,
     });
   return {
+    alive,
     clock,
     lost,
     beaten,
     issue,
-    beat: (tokens: string[]) => answerHeartbeat({ attempts, credentials, log }, tokens),
+    beat: (tokens: string[]) =>
+      answerHeartbeat({ attempts, credentials, onAlive: (id) => alive.push(id), log }, tokens),
   };
 }
 
 describe('a heartbeat', () => {
   it('answers each credential in its place: kept, stopped, unknown', async () => {
-    const { issue, beat, beaten } = setUp(['b']);
+    const { issue, beat, beaten, alive } = setUp(['b']);
     const beats = await beat([await issue('a'), 'nonsense', await issue('b'), await issue('c')]);
     expect(beats.map(({ stop }) => stop)).toEqual([false, true, true, false]);
     expect(beaten).toEqual([['a', 'b', 'c']]);
+    expect(alive).toEqual(['a', 'b', 'c']);
   });
 
   it('renews a credential when it has aged, and the new one is good', async () => {

@@ -4,7 +4,12 @@ import type { Attempts } from '../scheduling/attempts.ts';
 import type { AgentLog } from './collaborators.ts';
 import type { AgentCredentials, VerifiedAttempt } from './credentials.ts';
 
-type Tools = { attempts: Pick<Attempts, 'heartbeat' | 'lost'>; credentials: AgentCredentials; log: AgentLog };
+type Tools = {
+  attempts: Pick<Attempts, 'heartbeat' | 'lost'>;
+  credentials: AgentCredentials;
+  onAlive: (attemptId: string) => void;
+  log: AgentLog;
+};
 
 const stopWith = (reason: string): Beat => ({ stop: true, reason, token: '' });
 
@@ -17,6 +22,7 @@ export async function answerHeartbeat(tools: Tools, tokens: readonly string[]): 
   return Promise.all(
     identities.map((identity): Beat | Promise<Beat> => {
       if (typeof identity === 'string') return stopWith(`the credential is ${identity}`);
+      tools.onAlive(identity.attemptId);
       if (stopping.has(identity.attemptId)) return stopWith('the attempt is not the current one any more');
       return renewed(tools, identity);
     }),

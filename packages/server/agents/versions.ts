@@ -31,7 +31,7 @@ export type AttemptTask = {
   readonly singleUpstream: readonly string[];
   /** Direct upstream tasks with any number of instances: mapped ones, and those in mapped groups. */
   readonly mappedUpstream: readonly string[];
-  /** Some task or group is expanded over what this one returns. */
+  /** Some task or group is expanded over what this one returns, so it must be a list or dict. */
   readonly isMappedOver: boolean;
 };
 
@@ -129,7 +129,8 @@ function attemptTasks(spec: CompiledSpec): Map<string, AttemptTask> {
         spec: task,
         singleUpstream: task.upstream_task_ids.filter((id) => !mapped.has(id)),
         mappedUpstream: task.upstream_task_ids.filter((id) => mapped.has(id)),
-        isMappedOver: mappedOver.has(task.task_id),
+        // An instance of a mapped task gives one item of any kind: the list is what all of them give.
+        isMappedOver: mappedOver.has(task.task_id) && !mapped.has(task.task_id),
       },
     ]),
   );

@@ -52,6 +52,12 @@ def bodies():
         Outcome.message = message
 
     @task
+    def garble():
+        from svc_runtime.run.outcome import Outcome
+        original = Outcome.message
+        Outcome.message = lambda self: {**original(self), "asset_events": [{}]}
+
+    @task
     def family():
         child = subprocess.Popen(["sh", "-c", "trap '' TERM; sleep 86300 & setsid sleep 86301 & sleep 86302"])
         mark("family.started", str(child.pid))
@@ -82,7 +88,7 @@ def bodies():
         for number in range(60_000):
             print(f"line {number} " + "x" * 100)
 
-    speak(); die(); leave(); forge(); family(); stubborn(); until_told("outage"); slow(); chatty()
+    speak(); die(); leave(); forge(); garble(); family(); stubborn(); until_told("outage"); slow(); chatty()
 
 bodies()
 `;
@@ -168,6 +174,14 @@ describe('an attempt', () => {
   it('cannot blame the platform for its failure', async () => {
     const { outcome } = await run('forge');
     expect(outcome.failure).toEqual({ cause: 'exception', text: 'not my fault' });
+  });
+
+  it('whose outcome cannot be taken is over all the same, and says why', async () => {
+    const { attempt, outcome } = await run('garble');
+    expect(outcome).toMatchObject({ state: 'failed', failure: { cause: 'exception' } });
+    expect(outcome.failure?.text).toContain('an asset event names no asset');
+    const events = (await harness.logOf(attempt)).map(({ event }) => event);
+    expect(events.join('\n')).toContain('an asset event names no asset');
   });
 
   it('that outlasts its execution_timeout fails for that reason', async () => {

@@ -48,7 +48,10 @@ export type SubprocessExecutor = Executor & {
   close(how: 'leave' | 'stop'): Promise<void>;
 };
 
-type InFlight = { ref: AttemptRef | null; assignment: Assignment | undefined; isStarted: boolean };
+type Identity = Omit<AttemptIdentity, 'issuedAt'>;
+
+/** `seenAt`: when it was dispatched, started, or last spoken of by a heartbeat. */
+type InFlight = { identity: Identity; isStarted: boolean; seenAt: number };
 
 type Worker = { id: string; announced: AnnouncedWorker; process: AgentProcess; startedAt: number };
 
@@ -57,6 +60,8 @@ const LONGEST_PAUSE_MS = 10_000;
 /** A process that lived this long was fine: the next one is started at once. */
 const STEADY_MS = 30_000;
 const STOP_PATIENCE_MS = 15_000;
+/** An attempt of which a connected agent has said nothing for so long takes no place any more, whatever became of it. */
+const FORGOTTEN_MS = 5 * 60_000;
 
 export function createSubprocessExecutor(options: SubprocessExecutorOptions): SubprocessExecutor {
   const { service, credentials, attempts, parallelism, log } = options;
@@ -72,7 +77,11 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
   service.observe({
     started(attemptId) {
       const known = inFlight.get(attemptId);
-      if (known) known.isStarted = true;
+      if (known) Object.assign(known, { isStarted: true, seenAt: Date.now() });
+    },
+    alive(attemptId) {
+      const known = inFlight.get(attemptId);
+      if (known) known.seenAt = Date.now();
     },
     ended(attemptId) {
       if (inFlight.delete(attemptId)) tellCapacity();
@@ -99,8 +108,10 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
     const token = await credentials.issueWorker(id);
     const announced = service.workers.announce(id, {
       connected() {
-        for (const { assignment, isStarted } of inFlight.values()) {
-          if (!isStarted && assignment) announced.send({ assignment });
+        // With fresh credentials: the first ones may have waited for long.
+        for (const [attemptId, known] of inFlight) {
+          known.seenAt = Date.now();
+          if (!known.isStarted) void give(attemptId);
         }
         tellCapacity();
       },
@@ -120,8 +131,10 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
     const lost = [...inFlight];
     const left = await endMarkedProcesses(WORKER_VARIABLE, id);
     if (left.length > 0) log.error({ processes: left }, 'processes of a dead agent could not be ended');
-    for (const [attemptId, { ref }] of lost) {
-      if (inFlight.delete(attemptId) && ref) void tellLost(ref, `the agent has ended: ${how}`);
+    for (const [attemptId, { identity }] of lost) {
+      // A callback that was under way has been called, as far as anybody can know.
+      if (!inFlight.delete(attemptId) || identity.kind === 'callback') continue;
+      void tellLost(identity, `the agent has ended: ${how}`);
     }
     tellCapacity();
   }
@@ -137,37 +150,33 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
     }
   }
 
-  async function give(attemptId: string, identity: Omit<AttemptIdentity, 'issuedAt'>): Promise<void> {
+  function accept(identity: Identity): void {
+    inFlight.set(identity.attemptId, { identity, isStarted: false, seenAt: Date.now() });
+    void give(identity.attemptId);
+  }
+
+  async function give(attemptId: string): Promise<void> {
     const known = inFlight.get(attemptId);
-    if (!known) return;
-    known.assignment = {
-      attempt_id: attemptId,
-      token: await credentials.issueAttempt(identity),
-      version_key: versionKey(identity),
-      dag_id: identity.dagId,
-      task_id: identity.taskId,
-      map_index: identity.mapIndex,
-      try_number: identity.tryNumber,
-    };
-    worker?.announced.send({ assignment: known.assignment });
+    if (!known || !worker?.announced.isConnected()) return; // sent when it connects
+    const token = await credentials.issueAttempt(known.identity);
+    worker?.announced.send({ assignment: assignmentOf(known.identity, token) });
+  }
+
+  function freePlaces(): number {
+    if (!worker?.announced.isConnected() || isClosing()) return 0;
+    for (const [attemptId, { seenAt }] of inFlight) {
+      if (Date.now() - seenAt > FORGOTTEN_MS) inFlight.delete(attemptId);
+    }
+    return Math.max(parallelism - inFlight.size, 0);
   }
 
   return {
-    capacity: () => (worker?.announced.isConnected() && !isClosing() ? Math.max(parallelism - inFlight.size, 0) : 0),
+    capacity: freePlaces,
     dispatch(claimed: readonly Attempt[]) {
-      for (const attempt of claimed) {
-        const { attemptId, tenantId, run: runKey, taskId, mapIndex } = attempt;
-        const ref = { attemptId, tenantId, run: runKey, taskId, mapIndex };
-        inFlight.set(attemptId, { ref, assignment: undefined, isStarted: false });
-        const { dagId, tryNumber, versionNumber } = attempt;
-        void give(attemptId, { kind: 'task', ...ref, dagId, tryNumber, versionNumber });
-      }
+      for (const { queue: _queue, ...attempt } of claimed) accept({ kind: 'task', ...attempt });
     },
     dispatchCallbacks(callbacks: readonly CallbackJob[]) {
-      for (const callback of callbacks) {
-        inFlight.set(callback.id, { ref: null, assignment: undefined, isStarted: false });
-        void give(callback.id, callbackIdentity(callback));
-      }
+      for (const callback of callbacks) accept(callbackIdentity(callback));
     },
     cancel(attemptIds) {
       const ours = attemptIds.filter((id) => inFlight.has(id));
@@ -190,7 +199,17 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
   };
 }
 
-function callbackIdentity(callback: CallbackJob): Omit<AttemptIdentity, 'issuedAt'> {
+const assignmentOf = (identity: Identity, token: string): Assignment => ({
+  attempt_id: identity.attemptId,
+  token,
+  version_key: versionKey(identity),
+  dag_id: identity.dagId,
+  task_id: identity.taskId,
+  map_index: identity.mapIndex,
+  try_number: identity.tryNumber,
+});
+
+function callbackIdentity(callback: CallbackJob): Identity {
   return {
     kind: 'callback',
     tenantId: callback.tenant_id,

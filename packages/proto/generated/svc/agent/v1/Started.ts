@@ -11,6 +11,10 @@ export interface Started {
    * Where the attempt's log goes on: earlier attempts of the same try may have written to it.
    */
   'log_offset'?: (number | string | Long);
+  /**
+   * Milliseconds from the call in which nobody else takes the attempt over; 0: nobody would. Heartbeats renew it.
+   */
+  'lease_ms'?: (number | string | Long);
 }
 
 export interface Started__Output {
@@ -22,4 +26,8 @@ export interface Started__Output {
    * Where the attempt's log goes on: earlier attempts of the same try may have written to it.
    */
   'log_offset': (number);
+  /**
+   * Milliseconds from the call in which nobody else takes the attempt over; 0: nobody would. Heartbeats renew it.
+   */
+  'lease_ms': (number);
 }
