@@ -10,6 +10,10 @@ type Bench = {
 };
 
 const BENCHES: Record<string, Bench> = {
+  airflow: {
+    about: 'the same chain and fan-out on Airflow 3.2.2 and here, one after the other, and the ratio [--runs 3]',
+    load: () => import('./airflow.ts'),
+  },
   api: {
     about:
       'requests per second and latency of the HTTP API, 10,000 connections and variables stored [--seconds 5 --runs 3]',
@@ -18,6 +22,11 @@ const BENCHES: Record<string, Bench> = {
   chaos: {
     about: 'Postgres restarted, killed and paused under load; ends with 1 when anything is lost [--minutes 5 --seed 1]',
     load: () => import('./chaos.ts'),
+  },
+  'chaos-runs': {
+    about:
+      'tasks while servers, agents and task processes are killed and Postgres goes away; ends with 1 when a promise is broken [--minutes 3 --seed 1]',
+    load: () => import('./chaos-runs.ts'),
   },
   compile: {
     about: 'one DAG file in a new process, and a workspace of 500 files in a warm one; spec size and memory',

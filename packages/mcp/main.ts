@@ -1,10 +1,10 @@
 import { createLimit } from './control-plane/limit.ts';
 import { createLog } from './log.ts';
 import type { Log } from './log.ts';
+import { isLoopback } from './loopback.ts';
 import { HELP, UsageError, parseCommand } from './options.ts';
 import type { Options } from './options.ts';
 import { createToolServer } from './tool-server.ts';
-import { isLoopback } from './transports/gate.ts';
 import { serveOverHttp } from './transports/http.ts';
 import { serveOverStdio } from './transports/stdio.ts';
 import { VERSION } from './version.ts';

@@ -1,12 +1,13 @@
 /**
- * What a diagnosis needs to know of a run. The number of requests does not grow with the run: five short lists that the
+ * What a diagnosis needs to know of a run. The number of requests does not grow with the run: a few short lists that the
  * control plane filters and counts, then the spec of the versions that failed, and one log tail for each failure shown.
  */
+import { isRunFinished } from '@svc/spec/states.ts';
 import type { TaskState } from '@svc/spec/states.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { DagAnswer, InstanceAnswer, InstancesAnswer, RunAnswer } from '../control-plane/answers.ts';
 import { readLastLines } from '../control-plane/bodies.ts';
-import type { ControlPlane } from '../control-plane/client.ts';
+import type { ControlPlane, Query } from '../control-plane/client.ts';
 import { ControlPlaneError } from '../control-plane/failures.ts';
 import { createLimit } from '../control-plane/limit.ts';
 import type { Limit } from '../control-plane/limit.ts';
@@ -53,16 +54,12 @@ export async function readRun(
   { logTailLines }: { logTailLines: number },
 ): Promise<RunFacts> {
   const few = createLimit(REQUESTS_AT_ONCE);
-  const list = (query: Record<string, string | number | readonly string[]>): Promise<InstancesAnswer> =>
-    few.run(() => controlPlane.json<InstancesAnswer>(paths.instances(ref), query));
-  const [run, failed, retried, lost, active, waiting, all] = await Promise.all([
-    few.run(() => controlPlane.json<RunAnswer>(paths.run(ref))),
-    list({ state: FAILED, limit: MAX_CANDIDATES, order_by: 'end_date' }),
-    list({ state: ['up_for_retry'], limit: 1 }),
-    list({ state: ['upstream_failed'], limit: 1 }),
-    list({ state: ACTIVE, limit: MAX_ACTIVE }),
-    list({ state: ['none'], limit: MAX_WAITING }),
-    list({ limit: 1 }),
+  const list: List = (query) => few.run(() => controlPlane.json<InstancesAnswer>(paths.instances(ref), query));
+  const run = await controlPlane.json<RunAnswer>(paths.run(ref));
+  const [{ failed, ...counts }, active, waiting] = await Promise.all([
+    readFailed(list),
+    isRunFinished(run.state) ? NOTHING : list({ state: ACTIVE, limit: MAX_ACTIVE }),
+    isRunFinished(run.state) ? NOTHING : list({ state: ['none'], limit: MAX_WAITING }),
   ]);
   const shown = pickVaried(failed.task_instances, MAX_FAILURES);
   const [graphs, logs, dag] = await Promise.all([
@@ -72,20 +69,29 @@ export async function readRun(
   ]);
   return {
     run,
-    counts: {
-      total: all.total_entries,
-      failed: failed.total_entries,
-      up_for_retry: retried.total_entries,
-      upstream_failed: lost.total_entries,
-      active: active.total_entries,
-      waiting: waiting.total_entries,
-    },
+    counts: { ...counts, failed: failed.total_entries, active: active.total_entries, waiting: waiting.total_entries },
     failures: shown.map((instance, index) => ({ instance, log: logs[index] ?? { lines: [], note: null } })),
     failedTaskIds: [...new Set(failed.task_instances.map((instance) => instance.task_id))],
     graphs,
     waiting: [...active.task_instances, ...waiting.task_instances],
     dag,
   };
+}
+
+type List = (query: Query) => Promise<InstancesAnswer>;
+const NOTHING: InstancesAnswer = { task_instances: [], total_entries: 0 };
+
+async function readFailed(list: List) {
+  const [failed, lost, all] = await Promise.all([
+    list({ state: FAILED, limit: MAX_CANDIDATES, order_by: 'end_date' }),
+    list({ state: ['upstream_failed'], limit: 1 }),
+    list({ limit: 1 }),
+  ]);
+  const isWhole = failed.task_instances.length >= failed.total_entries;
+  const retried = isWhole
+    ? failed.task_instances.filter((instance) => instance.state === 'up_for_retry').length
+    : (await list({ state: ['up_for_retry'], limit: 1 })).total_entries;
+  return { failed, total: all.total_entries, up_for_retry: retried, upstream_failed: lost.total_entries };
 }
 
 type Readers = { controlPlane: ControlPlane; heavy: Limit; few: Limit };

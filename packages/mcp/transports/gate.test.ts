@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bearerOf, isLoopback, refuseByOrigin } from './gate.ts';
+import { isLoopback } from '../loopback.ts';
+import { bearerOf, refuseByOrigin } from './gate.ts';
 
 const refused = (headers: Record<string, string>, localAddress = '127.0.0.1') =>
   refuseByOrigin({ headers, socket: { localAddress } as never })?.status;

@@ -9,22 +9,13 @@
  * Identity is the bearer of the request and nothing else: no cookie, no query parameter, no process credential.
  */
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
+import { isLoopback } from '../loopback.ts';
 import { BEARER_TOKEN } from '../options.ts';
 
 export type Refusal = { status: 400 | 401 | 403; message: string };
 
 const MAX_TOKEN_LENGTH = 8_192;
 const HOST = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[a-z0-9._-]+))(?::\d{1,5})?$/i;
-
-export function isLoopback(host: string): boolean {
-  const bare = host
-    .toLowerCase()
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/^::ffff:(?=\d)/, '');
-  if (isIP(bare) === 4) return bare.startsWith('127.');
-  return bare === 'localhost' || bare === '::1';
-}
 
 export function refuseByOrigin(request: Pick<IncomingMessage, 'headers' | 'socket'>): Refusal | undefined {
   const { host = '', origin } = request.headers;
