@@ -11,11 +11,19 @@ import { printTable } from '../output/terminal.ts';
 import { printable } from '../output/text.ts';
 import type { DeployedUnit } from '../projects/deploy-unit.ts';
 import type { Ended, Job } from '../projects/run-many.ts';
+import type { TriggeredRuns } from '../runs/trigger-deployed.ts';
 import { listenForStop } from '../stop-signal.ts';
 import type { SvcCommand } from '../svc-command.ts';
 import { builderOption } from './compile.ts';
 
-type Options = ClientCommandOptions & { all?: true; build?: boolean; builder?: ToolName };
+type Options = ClientCommandOptions & {
+  all?: true;
+  build?: boolean;
+  builder?: ToolName;
+  trigger?: true;
+  unpause?: true;
+  wait?: true;
+};
 type Row = { name: string; dag: string; status: string; version: string; image: string };
 
 /** Images are built by one tool on one machine, and a control plane takes short turns: more at once gains nothing. */
@@ -29,15 +37,22 @@ export function addDeployCommand(program: SvcCommand, context: CliContext): void
     .option('--build', 'build an image also where registry.url is not set; it stays on this machine then')
     .option('--no-build', 'register without an image, also where registry.url is set')
     .addOption(builderOption())
+    .option('--trigger', 'start a run of every DAG that was deployed')
+    .option('--unpause', 'with --trigger: unpause the DAGs first; a new DAG is paused, and its runs wait')
+    .option('--wait', 'with --trigger: wait until the runs have ended; exit code 1 when one fails')
     .note(
       'Deploying again is free: content that is registered already makes no new version.\nA file that does not compile is reported to the control plane, where it is shown until it is fixed.',
     )
     .example('one project', 'svc deploy daily_sales')
     .example('a whole workspace', 'svc deploy --all projects')
+    .example('and see whether it runs', 'svc deploy daily_sales --trigger --unpause --wait')
     .action((path: string, options: Options) => deploy(context, path, options));
 }
 
 async function deploy(context: CliContext, path: string, options: Options): Promise<void> {
+  if (!options.trigger && (options.wait || options.unpause)) {
+    throw usageError(`${options.wait ? '--wait' : '--unpause'} goes with --trigger`, 'add --trigger, or leave it out');
+  }
   const [{ compilePath }, report] = await Promise.all([
     import('../projects/compile-path.ts'),
     import('../projects/report-units.ts'),
@@ -56,9 +71,25 @@ async function deploy(context: CliContext, path: string, options: Options): Prom
   await reportFailures(context, client, units);
   const ended = await deployAll(context, client, units, options);
 
-  if (options.json) printJson(context, { server: client.server, units: units.map((unit) => unitResult(unit, ended)) });
-  else printOutcome(context, units, ended);
+  if (!options.json) printOutcome(context, units, ended);
+  const started = options.trigger ? await triggerAll(context, client, ended, options) : undefined;
+  if (options.json) {
+    const results = units.map((unit) => unitResult(unit, ended));
+    printJson(context, { server: client.server, units: results, ...(started && { runs: started.runs }) });
+  }
   finish(context, units, ended, options);
+  if (started?.failure !== undefined) throw started.failure;
+}
+
+async function triggerAll(
+  context: CliContext,
+  client: Client,
+  outcomes: Outcomes,
+  options: Options,
+): Promise<TriggeredRuns> {
+  const { triggerDeployed } = await import('../runs/trigger-deployed.ts');
+  const deployed = [...outcomes.values()].flatMap((ended) => (ended.ok ? ended.result.dags : []));
+  return triggerDeployed(context, { client, dagIds: deployed.map(({ dag_id: dagId }) => dagId), options });
 }
 
 const someNames = (units: readonly CompiledUnit[]): string => {

@@ -1,0 +1,108 @@
+/** A run at one moment, told task by task. Pure; the live display and the plain one say the same. */
+import { isFailure, isFinished } from '@svc/spec/states.ts';
+import type { TaskStateOrNone } from '@svc/spec/states.ts';
+import { durationText, inOrder, reasonText, secondsOf, stateText, triesText } from './fields.ts';
+import type { Instance, Run } from './fields.ts';
+
+export type Snapshot = {
+  readonly run: Run;
+  readonly instances: readonly Instance[];
+  /** Why the run has not started; null when it has. */
+  readonly waitReason: string | null;
+  /** When it was looked at, in milliseconds. */
+  readonly at: number;
+};
+
+/** What a task amounts to for somebody who watches. The order is that of interest. */
+export const KINDS = ['failed', 'running', 'retrying', 'waiting', 'done', 'skipped'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export type TaskLine = {
+  readonly taskId: string;
+  readonly kind: Kind;
+  /** Does not change while nothing happens. */
+  readonly text: string;
+  /** What changes by itself, or is of interest only at this moment. */
+  readonly detail: string;
+};
+
+const KIND_OF: Readonly<Record<NonNullable<TaskStateOrNone>, Kind>> = {
+  failed: 'failed',
+  upstream_failed: 'failed',
+  running: 'running',
+  restarting: 'running',
+  up_for_retry: 'retrying',
+  up_for_reschedule: 'waiting',
+  deferred: 'waiting',
+  scheduled: 'waiting',
+  queued: 'waiting',
+  success: 'done',
+  skipped: 'skipped',
+  removed: 'skipped',
+};
+
+export const kindOf = (state: TaskStateOrNone): Kind => (state === null ? 'waiting' : KIND_OF[state]);
+
+/** One line per task, as they started. A mapped task is one line however many instances it has. */
+export function taskLines({ instances, at }: Snapshot): TaskLine[] {
+  const byTask = Map.groupBy(inOrder(instances), (instance) => instance.task_id);
+  return [...byTask.values()].flatMap((own) => {
+    const [first] = own;
+    if (first === undefined) return [];
+    return own.length === 1 && first.map_index === -1 ? [singleLine(first, at)] : [mappedLine(first.task_id, own)];
+  });
+}
+
+function singleLine(instance: Instance, now: number): TaskLine {
+  const { task_id: taskId, state } = instance;
+  const kind = kindOf(state);
+  const tries = triesText(instance);
+  const isOver = isFinished(state);
+  const seconds = secondsOf(instance, now);
+  const duration = instance.try_number > 0 && seconds !== null ? durationText(seconds) : '';
+  const words = [
+    stateText(state),
+    tries === '' || tries === '1' ? '' : `try ${tries}`,
+    isOver ? duration : '',
+    kind === 'waiting' ? '' : reasonText(instance),
+  ];
+  const detail = kind === 'waiting' ? reasonText(instance) : kind === 'running' ? duration : '';
+  return { taskId, kind, text: spaced(words), detail };
+}
+
+function mappedLine(taskId: string, instances: readonly Instance[]): TaskLine {
+  const kinds = countsOf(instances);
+  const finished = instances.filter(({ state }) => isFinished(state)).length;
+  const kind = KINDS.find((each) => kinds[each] > 0) ?? 'waiting';
+  const failure = instances.find(({ state }) => state === 'failed')?.failure_reason ?? '';
+  const words = [
+    `${finished} of ${instances.length} finished`,
+    ...(['failed', 'running', 'retrying'] as const).map((each) => (kinds[each] > 0 ? `${kinds[each]} ${each}` : '')),
+    failure,
+  ];
+  const waiting = instances.find(({ state, wait_reason: reason }) => kindOf(state) === 'waiting' && reason !== null);
+  const detail = kind === 'waiting' ? (waiting?.wait_reason ?? '') : '';
+  return { taskId, kind, text: spaced(words), detail };
+}
+
+const spaced = (words: readonly string[]): string => words.filter((word) => word !== '').join('  ');
+
+export function countsOf(instances: readonly Pick<Instance, 'state'>[]): Record<Kind, number> {
+  const counts: Record<Kind, number> = { failed: 0, running: 0, retrying: 0, waiting: 0, done: 0, skipped: 0 };
+  for (const { state } of instances) counts[kindOf(state)] += 1;
+  return counts;
+}
+
+/** `5 of 8 finished, 1 failed, 2 running`. */
+export function countsText(instances: readonly Pick<Instance, 'state'>[]): string {
+  const counts = countsOf(instances);
+  const finished = counts.done + counts.skipped + counts.failed;
+  const rest = (['failed', 'running', 'retrying', 'waiting'] as const).filter((kind) => counts[kind] > 0);
+  return [`${finished} of ${instances.length} finished`, ...rest.map((kind) => `${counts[kind]} ${kind}`)].join(', ');
+}
+
+/** What failed by itself; what only suffered from it is left out. */
+export function failuresOf(instances: readonly Instance[]): Instance[] {
+  const own = instances.filter(({ state }) => state === 'failed');
+  return inOrder(own.length > 0 ? own : instances.filter(({ state }) => isFailure(state)));
+}
