@@ -4,23 +4,21 @@
  */
 import { Type } from 'typebox';
 import { isFinished, isRunFinished } from '@svc/spec/states.ts';
-import { TRIGGER_RULES } from '@svc/spec/trigger-rules.ts';
 import { WAIT_REASONS } from '@svc/spec/wait-reasons.ts';
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { TenantDb } from '../db/database.ts';
 import { readSources } from '../db/run-edits.ts';
-import type { SourceRow } from '../db/run-edits.ts';
 import { countRunningRuns, findPoolUse } from '../db/task-instance-companions.ts';
 import type { InstanceRow } from '../db/task-instances.ts';
-import type { Blueprint } from '../scheduling/plan/blueprint.ts';
-import { isTogether } from '../scheduling/plan/mapped-levels.ts';
+import { noCounts } from '../scheduling/plan/counts.ts';
+import { whySources, whyWaiting } from '../scheduling/plan/why.ts';
 import { databaseOf, principalOf } from './access.ts';
 import type { App, Services } from './services.ts';
 import { MapIndexQuery, MappedParams, RUN_PATH, TAGS, TaskParams, existingInstance } from './task-instance-paths.ts';
 import { TaskDependencies } from './task-instance-schemas.ts';
 import { waitOf } from './task-instance-waits.ts';
 
-export type Dependency = { name: string; reason: string };
+type Dependency = { name: string; reason: string };
 
 /** Airflow's names of what an instance can depend on. */
 const NAMES: Record<WaitReason, string> = {
@@ -105,15 +103,8 @@ async function dependenciesOf(input: {
   if (dag?.is_paused)
     found.push({ name: NAMES.paused, reason: `Task's DAG '${row.dag_id}' is paused: unpause it to go on` });
   if (row.run_state !== 'running') found.push(await runDependency(scope, row, dag?.max_active_runs ?? 0));
-  if (row.state === null && row.waits === null) {
-    const { blueprint } = await services.scheduler.graphs.get(services.db.shared, {
-      tenantId,
-      dagId: row.dag_id,
-      versionNumber: row.version_number,
-    });
-    const ids = blueprint.tasks.get(row.task_id)?.upstream ?? [];
-    const upstream = await readSources(services.db.shared, { tenantId, run: row.run }, ids);
-    found.push(...upstreamDependency(blueprint, row, upstream));
+  if (row.state === null) {
+    found.push(...(await graphDependency(services, tenantId, row)));
   } else {
     const wait = waitOf(row, { isPaused: false, pool });
     if (wait && !found.some(({ name }) => name === NAMES[wait.reason])) {
@@ -139,36 +130,27 @@ async function runDependency(db: TenantDb, row: InstanceRow, limit: number): Pro
   return { name, reason };
 }
 
-const NAMED_AT_MOST = 10;
-
-/** Pure. Nothing when all of its upstream is through: then it is about to be scheduled. */
-export function upstreamDependency(
-  blueprint: Blueprint,
-  row: Pick<InstanceRow, 'task_id' | 'map_index'>,
-  upstream: readonly SourceRow[],
-): Dependency[] {
-  const task = blueprint.tasks.get(row.task_id);
-  if (!task) return [];
-  const own = upstream.filter((source) => {
-    const from = blueprint.tasks.get(source.taskId);
-    // In one mapped group each instance has its counterpart.
-    const isCounterpart =
-      from !== undefined && row.map_index !== -1 && source.mapIndex !== -1 && isTogether(task, from);
-    return !isCounterpart || source.mapIndex === row.map_index;
+/** What stands before it in its own run; nothing when all of that is through, and it is about to be scheduled. */
+async function graphDependency(services: Services, tenantId: string, row: InstanceRow): Promise<Dependency[]> {
+  const { blueprint } = await services.scheduler.graphs.get(services.db.shared, {
+    tenantId,
+    dagId: row.dag_id,
+    versionNumber: row.version_number,
   });
-  const open = own.filter((source) => !isFinished(source.state));
-  if (open.length === 0) return [];
-  const names = open.slice(0, NAMED_AT_MOST).map(({ taskId, mapIndex, state }) => {
-    const instance = mapIndex === -1 ? taskId : `${taskId}[${mapIndex}]`;
-    return `${instance} (${state ?? 'no status'})`;
-  });
-  const more = open.length > names.length ? ` and ${open.length - names.length} more` : '';
-  const rule = task.triggerRule;
-  const done = `${own.length - open.length} of ${own.length} upstream task instances are finished`;
-  return [
-    {
-      name: NAMES.upstream,
-      reason: `trigger rule ${rule} (${TRIGGER_RULES[rule]}): ${done}; it waits for ${names.join(', ')}${more}`,
-    },
-  ];
+  const sources = await readSources(services.db.shared, { tenantId, run: row.run }, whySources(blueprint, row.task_id));
+  const rows = sources.map(({ skips, ...source }) => ({
+    ...source,
+    upstream: noCounts(),
+    skips: skips === null ? null : (JSON.parse(skips) as string[]),
+  }));
+  const instance = { taskId: row.task_id, mapIndex: row.map_index, state: row.state, waits: row.waits };
+  const why = whyWaiting(blueprint, { instance, rows });
+  return why && why.kind !== 'scheduler' ? [{ name: GRAPH_NAMES[why.kind], reason: why.text }] : [];
 }
+
+const GRAPH_NAMES = {
+  upstream: 'Trigger Rule',
+  setup: 'Trigger Rule',
+  value: 'Mapped dependencies have succeeded',
+  past: 'Previous Dagrun State',
+} as const;
