@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { createAgentCredentials } from './agents/credentials.ts';
 import { createAgentService } from './agents/agent-service.ts';
+import { createAttemptLease } from './agents/attempt-lease.ts';
 import { createAttemptXcoms } from './agents/attempt-xcoms.ts';
 import { createTaskTrigger } from './agents/task-trigger.ts';
 import type { Config } from './config/load.ts';
@@ -174,6 +175,7 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
     keyring,
     attempts,
     credentials,
+    lease: createAttemptLease({ db, leaseMs: config.scheduler.attemptLease }),
     logs,
     xcoms: createAttemptXcoms(db),
     triggerRun: createTaskTrigger({ db, scheduler, clearWholeRun: (ref) => clearWholeRun(db, scheduler(), ref) }),
