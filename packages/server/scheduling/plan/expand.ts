@@ -54,7 +54,8 @@ function membersOf({ blueprint, board }: Work, row: Row): Row[] {
     // One with a mapping of its own is expanded further, by itself.
     if (!task || task.mapping !== null) return [];
     const member = board.row({ taskId, mapIndex: -1 });
-    return member?.state === null ? [member] : [];
+    // One that is to be skipped stays whole.
+    return member?.state === null && member.upstream.excluded === 0 ? [member] : [];
   });
 }
 

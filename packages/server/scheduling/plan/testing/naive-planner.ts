@@ -147,7 +147,8 @@ export class NaivePlanner {
       const at = this.rows.findIndex(
         (row) => row.taskId === member.task_id && row.mapIndex === -1 && row.state === null,
       );
-      if (at === -1) continue;
+      const row = this.rows[at];
+      if (!row || this.#isExcluded(member, row)) continue;
       const made = Array.from({ length }, (_, mapIndex) => ({
         taskId: member.task_id,
         mapIndex,
@@ -178,10 +179,19 @@ export class NaivePlanner {
     const after = this.#far(task, 'downstream_task_ids');
     return [...this.#far(task, 'upstream_task_ids')].filter((id) => {
       const setup = this.#task(id);
-      if (!setup.is_setup || task.upstream_task_ids.includes(id)) return false;
+      if (!setup.is_setup || task.upstream_task_ids.includes(id) || this.#isProven(task, id)) return false;
       const teardowns = setup.downstream_task_ids.filter((down) => this.#task(down).is_teardown);
       return teardowns.length === 0 || teardowns.some((down) => after.has(down));
     });
+  }
+
+  /**
+   * Nothing but `all_success` in between: it can only run when the setup succeeded. What ends in the same step may then
+   * be called skipped instead of upstream_failed.
+   */
+  #isProven({ policy, upstream_task_ids: upstream }: TaskSpec, setupId: string): boolean {
+    if (policy.trigger_rule !== 'all_success' || policy.wait_for_past_depends_before_skipping) return false;
+    return upstream.some((id) => id === setupId || this.#isProven(this.#task(id), setupId));
   }
 
   #far(task: TaskSpec, side: 'upstream_task_ids' | 'downstream_task_ids'): Set<string> {
