@@ -4,7 +4,7 @@ import type { BenchOptions } from '../figure.ts';
 import { startLiveServer } from './live-server.ts';
 import type { InstanceTimes, LiveServer } from './live-server.ts';
 
-const CHAIN = `
+export const CHAIN = `
 from airflow.sdk import dag, task
 
 def fibo(n):
@@ -54,7 +54,8 @@ bench_first()
 
 const at = (moment: string | null): number => Date.parse(moment ?? '');
 /** Date keeps milliseconds; the rest of the moment is added back, since gaps are a few of them. */
-const exactMs = (moment: string | null): number => at(moment) + Number(`0.${(moment ?? '').slice(23, 26) || '0'}`);
+export const exactMs = (moment: string | null): number =>
+  at(moment) + Number(`0.${(moment ?? '').slice(23, 26) || '0'}`);
 
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -115,7 +116,7 @@ async function oneRun(server: LiveServer, dagId: string) {
   return { run, instances: await server.instances(dagId, runId) };
 }
 
-function gapsOf(instances: readonly InstanceTimes[]): number[] {
+export function gapsOf(instances: readonly InstanceTimes[]): number[] {
   const ordered = instances.toSorted((a, b) => exactMs(a.start_date) - exactMs(b.start_date));
   return ordered.slice(1).map((next, index) => exactMs(next.start_date) - exactMs(ordered[index]?.end_date ?? null));
 }
