@@ -2,11 +2,14 @@
 //
 //   system packages   installed with apt where we may; otherwise a message says which tests will miss them
 //   Python            the environments that compile DAG files and that call the API with the official client
+//   documents         Airflow's own description of its API, which answers are checked against
 
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { UiBundleError } from '@svc/cli/setup/ui-bundle.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
+import { airflowOpenApi } from './airflow-openapi.ts';
 import { ClientEnvironmentError, clientEnvironment } from './client-env.ts';
 import { pythonEnvironment } from './python-env.ts';
 
@@ -81,9 +84,10 @@ function run([command = '', ...args]: readonly string[]): void {
 if (import.meta.main) {
   installSystemPackages();
   try {
-    await Promise.all([pythonEnvironment(), clientEnvironment()]);
+    await Promise.all([pythonEnvironment(), clientEnvironment().then(airflowOpenApi)]);
   } catch (error) {
-    if (!(error instanceof ClientEnvironmentError) && !(error instanceof PythonEnvironmentError)) throw error;
+    const known = [ClientEnvironmentError, PythonEnvironmentError, UiBundleError];
+    if (!(error instanceof Error) || !known.some((kind) => error instanceof kind)) throw error;
     say(error.message);
     process.exitCode = 1;
   }

@@ -38,8 +38,7 @@ export async function ensureUiBundle(input: {
   await mkdir(dirname(target), { recursive: true });
   const work = await mkdtemp(`${target}.building-`);
   try {
-    const wheel = await download(input, work);
-    await run(input.python, ['-c', UNPACK, wheel, work, UI_BUNDLE.folder]);
+    await unpackFromPackage({ ...input, prefix: UI_BUNDLE.folder, folder: work });
     const unpacked = join(work, UI_BUNDLE.folder);
     await compressAll(unpacked);
     await writeFile(join(unpacked, BUNDLE_STAMP), `${UI_BUNDLE.version}\n`);
@@ -51,6 +50,17 @@ export async function ensureUiBundle(input: {
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+}
+
+/** Fetches the package and takes out of it what begins with `prefix`; `folder` is the caller's own and ends up with both. */
+export async function unpackFromPackage(input: {
+  env: Readonly<Record<string, string | undefined>>;
+  python: string;
+  prefix: string;
+  folder: string;
+}): Promise<void> {
+  const wheel = await download(input, input.folder);
+  await run(input.python, ['-c', UNPACK, wheel, input.folder, input.prefix]);
 }
 
 async function download(

@@ -145,7 +145,7 @@ describe('the API document', () => {
 });
 
 describe('every operation can be called by an administrator of the tenant: the tests reach it', () => {
-  it('succeeds with a request made from its schemas', async () => {
+  it('succeeds with a request made from its schemas', { timeout: 180_000 }, async () => {
     const seen = await outcomes(api.operations, async (operation) => {
       const contents = await contentsFor(operation);
       const answer = await call(operation, operation.access === 'public' ? undefined : admin, contents);

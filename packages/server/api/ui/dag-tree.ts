@@ -13,6 +13,9 @@ export type TreeNode = {
   children: TreeNode[] | null;
 };
 
+export const roleOf = ({ task }: TreeNode): 'setup' | 'teardown' | null =>
+  task?.is_setup ? 'setup' : task?.is_teardown ? 'teardown' : null;
+
 /** Groups and tasks, each level in topological order; a group stands where its first task does. */
 export function treeOf(spec: CompiledSpec, only?: ReadonlySet<string>): TreeNode[] {
   const tasks = new Map(spec.tasks.map((task) => [task.task_id, task]));

@@ -7,7 +7,9 @@ import { databaseOf, principalOf } from '../access.ts';
 import { ApiError } from '../errors.ts';
 import type { App, Services } from '../services.ts';
 import { dagReferences } from './external-dependencies.ts';
-import type { GraphEdge, GraphNode } from './structure.ts';
+
+type GraphNode = { id: string; label: string; type: string };
+type GraphEdge = { source_id: string; target_id: string };
 
 type Reference = {
   dag_id: string;

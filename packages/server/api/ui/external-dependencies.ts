@@ -1,6 +1,7 @@
 /** What a DAG waits for and what it causes outside itself, as nodes and edges of its graph. */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
-import type { GraphEdge, GraphNode } from './structure.ts';
+import { graphEdge, graphNode } from './graph-parts.ts';
+import type { GraphEdge, GraphNode } from './graph-parts.ts';
 
 export function externalEdges(spec: CompiledSpec): { nodes: GraphNode[]; edges: GraphEdge[] } {
   const nodes = new Map<string, GraphNode>();
@@ -9,23 +10,25 @@ export function externalEdges(spec: CompiledSpec): { nodes: GraphNode[]; edges: 
   for (const asset of spec.assets.assets) {
     const id = `asset:${asset.name}`;
     const isDrawn = asset.scheduled || asset.outlet_of.length > 0;
-    if (isDrawn) nodes.set(id, { id, label: asset.name, type: 'asset' });
+    if (isDrawn) nodes.set(id, graphNode({ id, label: asset.name, type: 'asset' }));
     if (asset.scheduled)
-      for (const root of roots) edges.push({ source_id: id, target_id: root, is_source_asset: true });
-    for (const task of asset.outlet_of) edges.push({ source_id: task, target_id: id });
+      for (const root of roots) edges.push(graphEdge({ source_id: id, target_id: root, is_source_asset: true }));
+    for (const task of asset.outlet_of) edges.push(graphEdge({ source_id: task, target_id: id }));
   }
   for (const alias of spec.assets.aliases) {
     const id = `asset-alias:${alias.name}`;
     if (!alias.scheduled && alias.outlet_of.length === 0) continue;
-    nodes.set(id, { id, label: alias.name, type: 'asset-alias' });
+    nodes.set(id, graphNode({ id, label: alias.name, type: 'asset-alias' }));
     if (alias.scheduled)
-      for (const root of roots) edges.push({ source_id: id, target_id: root, is_source_asset: true });
-    for (const task of alias.outlet_of) edges.push({ source_id: task, target_id: id });
+      for (const root of roots) edges.push(graphEdge({ source_id: id, target_id: root, is_source_asset: true }));
+    for (const task of alias.outlet_of) edges.push(graphEdge({ source_id: task, target_id: id }));
   }
   for (const { taskId, dagId, kind } of dagReferences(spec)) {
     const id = `${kind}:${dagId}`;
-    nodes.set(id, { id, label: dagId, type: kind === 'sensor' ? 'sensor' : 'trigger' });
-    edges.push(kind === 'sensor' ? { source_id: id, target_id: taskId } : { source_id: taskId, target_id: id });
+    nodes.set(id, graphNode({ id, label: dagId, type: kind }));
+    edges.push(
+      graphEdge(kind === 'sensor' ? { source_id: id, target_id: taskId } : { source_id: taskId, target_id: id }),
+    );
   }
   return { nodes: [...nodes.values()], edges };
 }

@@ -14,7 +14,7 @@ import { runBody } from '../dag-run-bodies.ts';
 import { noSuchDag } from '../dags.ts';
 import { DateTime } from '../schemas.ts';
 import type { App, Services } from '../services.ts';
-import { tasksAround, tasksOfGroup, treeOf } from './dag-tree.ts';
+import { roleOf, tasksAround, tasksOfGroup, treeOf } from './dag-tree.ts';
 import type { TreeNode } from './dag-tree.ts';
 
 const TAGS = ['UI'];
@@ -41,7 +41,14 @@ const Around = {
   root: Type.Optional(Type.String()),
 };
 
-type GridNode = { id: string; label: string; is_mapped?: true; setup_teardown_type?: string; children?: GridNode[] };
+type GridNode = {
+  id: string;
+  label: string;
+  is_mapped: boolean;
+  setup_teardown_type: 'setup' | 'teardown' | null;
+  /** Null for a task: a list, even an empty one, would make a group of it. */
+  children: GridNode[] | null;
+};
 
 export function registerUiGrid(app: App, services: Services): void {
   const { db, scheduler } = services;
@@ -177,11 +184,9 @@ function gridNode(node: TreeNode): GridNode {
   return {
     id: node.id,
     label: node.label,
-    ...(node.isMapped && { is_mapped: true as const }),
-    ...(node.task?.is_setup && { setup_teardown_type: 'setup' }),
-    ...(node.task?.is_teardown && { setup_teardown_type: 'teardown' }),
-    // A list, even an empty one, makes a group of it.
-    ...(node.children && { children: node.children.map(gridNode) }),
+    is_mapped: node.isMapped,
+    setup_teardown_type: roleOf(node),
+    children: node.children?.map(gridNode) ?? null,
   };
 }
 

@@ -8,28 +8,10 @@ import { noSuchDag } from '../dags.ts';
 import { ApiError } from '../errors.ts';
 import type { App, Services } from '../services.ts';
 import { externalEdges } from './external-dependencies.ts';
-import { tasksAround, treeOf } from './dag-tree.ts';
+import { graphEdge, graphNode } from './graph-parts.ts';
+import type { GraphEdge, GraphNode } from './graph-parts.ts';
+import { roleOf, tasksAround, treeOf } from './dag-tree.ts';
 import type { TreeNode } from './dag-tree.ts';
-
-export type GraphNode = {
-  id: string;
-  label: string;
-  type: string;
-  operator?: string | null;
-  tooltip?: string | null;
-  is_mapped?: boolean | null;
-  setup_teardown_type?: string | null;
-  asset_condition_type?: string | null;
-  team?: string | null;
-  children?: GraphNode[];
-};
-export type GraphEdge = {
-  source_id: string;
-  target_id: string;
-  label?: string | null;
-  is_setup_teardown?: boolean | null;
-  is_source_asset?: boolean | null;
-};
 
 export function registerUiStructure(app: App, { db, scheduler }: Services): void {
   app.get(
@@ -70,35 +52,34 @@ export function registerUiStructure(app: App, { db, scheduler }: Services): void
 
 export function graphOf(spec: CompiledSpec, only?: ReadonlySet<string>): { nodes: GraphNode[]; edges: GraphEdge[] } {
   const tree = treeOf(spec, only);
-  return { nodes: tree.map((node) => graphNode(node)), edges: edgesOf(spec, only) };
+  return { nodes: tree.map(nodeOf), edges: edgesOf(spec, only) };
 }
 
 const joinOf = (groupId: string, side: 'upstream' | 'downstream'): string => `${groupId}.${side}_join_id`;
 
-function graphNode(node: TreeNode): GraphNode {
-  const { task, group } = node;
+function nodeOf(node: TreeNode): GraphNode {
+  const { id, label, task, group } = node;
   if (task) {
-    return {
-      id: node.id,
-      label: node.label,
+    return graphNode({
+      id,
+      label,
       type: 'task',
       operator: task.operator.operator_name,
       is_mapped: node.isMapped ? true : null,
-      setup_teardown_type: task.is_setup ? 'setup' : task.is_teardown ? 'teardown' : null,
-      tooltip: null,
-    };
+      setup_teardown_type: roleOf(node),
+    });
   }
   const joins = (['upstream', 'downstream'] as const)
     .filter((side) => hasNeighbours(group, side))
-    .map((side): GraphNode => ({ id: joinOf(node.id, side), label: '', type: 'join' }));
-  return {
-    id: node.id,
-    label: node.label,
+    .map((side) => graphNode({ id: joinOf(id, side), label: '', type: 'join' }));
+  return graphNode({
+    id,
+    label,
     type: 'task',
     is_mapped: node.isMapped,
     tooltip: group?.tooltip ?? '',
-    children: [...(node.children ?? []).map(graphNode), ...joins],
-  };
+    children: [...(node.children ?? []).map(nodeOf), ...joins],
+  });
 }
 
 const hasNeighbours = (group: TreeNode['group'], side: 'upstream' | 'downstream'): boolean =>
@@ -112,10 +93,9 @@ function edgesOf(spec: CompiledSpec, only?: ReadonlySet<string>): GraphEdge[] {
   const labels = new Map(spec.labels.map(({ from, to, label }) => [`${from}\0${to}`, label]));
   const edges = new Map<string, GraphEdge>();
   const covered = new Set<string>();
-  const add = (edge: GraphEdge): void => {
+  const add = (edge: Pick<GraphEdge, 'source_id' | 'target_id'>): void => {
     const key = `${edge.source_id}\0${edge.target_id}`;
-    const label = labels.get(key);
-    edges.set(key, { ...edge, ...(label !== undefined && { label }) });
+    edges.set(key, graphEdge({ ...edge, label: labels.get(key) ?? null }));
   };
   const groups = spec.groups.filter((group) => group.group_id !== null);
   for (const group of groups) {
@@ -143,8 +123,8 @@ function edgesOf(spec: CompiledSpec, only?: ReadonlySet<string>): GraphEdge[] {
   }
   for (const { from, to, label, is_setup_teardown: isSetupTeardown } of spec.edges) {
     if (covered.has(`${from}\0${to}`)) continue;
-    const extra = { ...(label !== null && { label }), ...(isSetupTeardown && { is_setup_teardown: true }) };
-    edges.set(`${from}\0${to}`, { source_id: from, target_id: to, ...extra });
+    const edge = { source_id: from, target_id: to, label, is_setup_teardown: isSetupTeardown || null };
+    edges.set(`${from}\0${to}`, graphEdge(edge));
   }
   const isShown = (id: string): boolean => !only || only.has(id) || id.endsWith('_join_id');
   return [...edges.values()]
