@@ -11,7 +11,7 @@ export async function run(options: BenchOptions): Promise<void> {
     seed,
     seconds: minutes * 60,
     leaseSeconds: 30,
-    liveRuns: 25,
+    liveRuns: 40,
     longestFaultMs: 4_000,
     settings: { fsync: 'on' },
     log: options.say,

@@ -87,6 +87,21 @@ it('sees a task that overtook the one before it', () => {
   ]);
 });
 
+it('takes a failure for an end only where one is expected, and only when it came first', () => {
+  const effects = [
+    effect({ dag: 'chaos_retry', task: 'rare', attempt: OTHER }),
+    effect({ dag: 'chaos_retry', task: 'rare', attempt: OTHER, what: 'end' }),
+    effect({ dag: 'chaos_retry', task: 'anyway' }),
+  ];
+  const [queued, running] = evidence().transitions;
+  if (!queued || !running) throw new Error('unreachable');
+  const failure = { ...running, task_id: 'hopeless', was: 'running', became: 'failed', attempt_id: OTHER };
+  const started = { ...running, task_id: 'rare', attempt_id: OTHER };
+  const order = 'chaos_retry/chaos-1/anyway/-1 started before the end of hopeless';
+  expect(check({ effects, transitions: [started, failure, running] })).not.toContain(order);
+  expect(check({ effects, transitions: [started, running, failure] })).toContain(order);
+});
+
 it('counts slots by their width', () => {
   const slots = (attempt: string, task: string, map: number) =>
     (['start', 'end'] as const).map((what) =>

@@ -13,7 +13,7 @@ export function checkEvidence(evidence: Evidence, accepted: readonly Accepted[])
     ...checkCounts(evidence),
     ...checkTransitions(evidence),
     ...checkAttempts(evidence),
-    ...checkOrder(evidence.effects),
+    ...checkOrder(evidence),
     ...checkLimits(evidence.effects),
     ...checkValues(evidence),
   ];
@@ -101,17 +101,36 @@ function checkAttempts({ effects, transitions }: Evidence): string[] {
 const CHAIN = /^t(\d+)$/;
 
 /** The lines are in the order in which they were written: nothing starts before what it comes after has ended. */
-function checkOrder(effects: readonly Effect[]): string[] {
+function checkOrder(evidence: Evidence): string[] {
   const ended = new Map<string, Set<string>>();
-  return effects.flatMap((effect) => {
+  const failedBefore = failuresBeforeStarts(evidence);
+  return evidence.effects.flatMap((effect) => {
     const key = `${effect.dag}/${effect.run}`;
     const done = ended.get(key) ?? new Set();
     ended.set(key, done);
     if (effect.what === 'end') done.add(effect.map < 0 ? effect.task : `${effect.task}[${effect.map}]`);
     if (effect.what !== 'start') return [];
-    const missing = upstreamOf(effect).filter((task) => !done.has(task));
+    const missing = upstreamOf(effect).filter((task) => !done.has(task) && !failedBefore(effect, task));
     return missing.length === 0 ? [] : [`${instanceOf(effect)} started before the end of ${missing.join(', ')}`];
   });
+}
+
+/**
+ * A task that may fail can do so without a body that lived to its end: each of its few tries was killed. Then it must have
+ * been failed by the time the other was let through.
+ */
+function failuresBeforeStarts({ transitions }: Evidence): (effect: Effect, task: string) => boolean {
+  const startedAt = new Map<string | null, { run: string; index: number }>();
+  const failedAt = new Map<string, number>();
+  for (const [index, { run, task_id: task, became, attempt_id: attempt }] of transitions.entries()) {
+    if (became === 'running') startedAt.set(attempt, { run, index });
+    if (became === 'failed') failedAt.set(`${run}/${task}`, index);
+  }
+  return ({ dag, attempt }, task) => {
+    const start = startedAt.get(attempt);
+    if (!start || !EXPECTED_STATES[`${dag}.${task}`]?.includes('failed')) return false;
+    return (failedAt.get(`${start.run}/${task}`) ?? Infinity) < start.index;
+  };
 }
 
 function upstreamOf({ dag, task }: Effect): string[] {

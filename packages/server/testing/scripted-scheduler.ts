@@ -33,7 +33,9 @@ export function graphOf(
   );
 }
 
-export async function startScriptedScheduler(input: { script?: Script; capacity?: number; url?: string } = {}) {
+export async function startScriptedScheduler(
+  input: { script?: Script; capacity?: number; url?: string; leaseMs?: number } = {},
+) {
   const database = input.url === undefined ? await createTestDatabase() : undefined;
   const url = input.url ?? database?.url ?? '';
   const db = openDatabase({
@@ -86,6 +88,7 @@ export async function startScriptedScheduler(input: { script?: Script; capacity?
     graphs: createDagGraphs(),
     executor,
     dispatch: { bufferSize: 0, workers: 0 },
+    ...(input.leaseMs !== undefined && { leaseMs: input.leaseMs }),
     recordAssetEvents: async () => ({ effects: [] }),
     timeCauses: [],
     say: () => {},
