@@ -10,9 +10,6 @@ import type { JSONRPCMessage, McpServer, Transport } from '@modelcontextprotocol
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Log } from '../log.ts';
 
-/** How long answers that are under way may take after the input has ended. */
-const DRAIN_MS = 30_000;
-
 export type StdioStreams = { stdin: Readable; stdout: Writable; stderr: Writable };
 
 /** Resolves when the client has gone and everything it asked for is answered. */
@@ -31,7 +28,8 @@ export async function serveOverStdio(input: {
 
 /**
  * The SDK drops what is under way when the input ends. A client that pipes its requests in (`svc-mcp < requests`) ends the
- * input at once and still wants the answers: the end is passed on when the last one is written.
+ * input at once and still wants the answers: the end is passed on when the last one is written. No call takes for ever, so
+ * that this comes; a client that has really gone closes the output too, or sends a signal.
  */
 class DrainingStdioTransport implements Transport {
   onclose?: () => void;
@@ -50,7 +48,6 @@ class DrainingStdioTransport implements Transport {
     const ended = (): void => {
       if (this.#hasEnded) return;
       this.#hasEnded = true;
-      setTimeout(() => this.#input.end(), DRAIN_MS).unref();
       this.#endWhenIdle();
     };
     stdin.on('end', ended).on('close', ended).on('error', ended);
