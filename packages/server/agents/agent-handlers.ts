@@ -135,13 +135,14 @@ function finishHandler(parts: Parts) {
     request: { outcome_json: string; log_offset: number; log_data: Buffer },
   ): Promise<{ recorded: boolean; log_length: number }> => {
     const outcome = readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
-    const length = await appendTail(identity, request.log_offset, request.log_data);
+    // Beside the transaction, which waits for it before its commit.
+    const appended = appendTail(identity, request.log_offset, request.log_data);
     const answer =
       identity.kind === 'callback'
         ? await callbacks.finish(identity, outcome.state === 'success')
-        : await attempts.finish(identity, outcome);
+        : await attempts.finish(identity, outcome, appended);
     ended(parts, identity);
-    return { recorded: answer === 'recorded', log_length: length };
+    return { recorded: answer === 'recorded', log_length: await appended };
   };
 }
 

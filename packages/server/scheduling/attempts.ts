@@ -61,7 +61,8 @@ export type StartAnswer =
 
 export type Attempts = {
   start(ref: AttemptRef, worker: { hostname: string; pid: number | null }): Promise<StartAnswer>;
-  finish(ref: AttemptRef, outcome: AttemptOutcome): Promise<'recorded' | 'stale'>;
+  /** `beforeCommit`: what must be done when somebody sees the outcome (its last log lines); the rest need not wait for it. */
+  finish(ref: AttemptRef, outcome: AttemptOutcome, beforeCommit?: Promise<unknown>): Promise<'recorded' | 'stale'>;
   /** Renews the attempts' leases; answers with the ids of those that must stop. */
   heartbeat(refs: readonly AttemptRef[]): Promise<Set<string>>;
   /** The executor saw the attempt die, or could not start it. A started attempt fails (or is retried); one that never started is queued anew. */

@@ -17,8 +17,11 @@ import type { DagGraph, DagGraphs } from './dag-graphs.ts';
 
 /** Advisory lock of claims; any number that nothing else uses. */
 const CLAIM_LOCK = 7_203_001;
-/** In one round trip with the beginning; a statement of its own, so that the next one sees what the last holder wrote. */
-const LOCKED = `begin; select pg_advisory_xact_lock(${CLAIM_LOCK})`;
+/**
+ * In one round trip with the beginning; a statement of its own, so that the next one sees what the last holder wrote. The
+ * commit need not be on disk: nothing runs before its start is, and a start that is on disk has its claim there, too.
+ */
+const LOCKED = `begin; set local synchronous_commit = off; select pg_advisory_xact_lock(${CLAIM_LOCK})`;
 const CLAIMS_AT_ONCE = 500;
 
 type Candidate = {

@@ -14,7 +14,13 @@ import type { DagGraphs } from './dag-graphs.ts';
 /** As long as a transaction that finishes tasks takes. */
 const MISSED_AGAIN_MS = 2;
 
-export type Dispatcher = { kick(): void; stop(): Promise<void> };
+export type Dispatcher = {
+  /** Something may be claimable. */
+  kick(): void;
+  /** The executor takes more: matters only when the last claim left something behind for want of room. */
+  capacityCame(): void;
+  stop(): Promise<void>;
+};
 
 export function createDispatcher(options: {
   db: Database;
@@ -29,6 +35,7 @@ export function createDispatcher(options: {
   let isWanted = false;
   let running: Promise<void> | undefined;
   let isStopped = false;
+  let isShortOfRoom = true; // until the first claim has told
   const isBuffered = options.bufferSize > 0;
   const perWorker = isBuffered ? Math.max(1, options.workers) : 1;
 
@@ -49,10 +56,12 @@ export function createDispatcher(options: {
   async function claimAll(): Promise<void> {
     for (;;) {
       const room = roomLeft();
+      isShortOfRoom = room <= 0;
       if (room <= 0 || isStopped) return;
       const { attempts, withdrawn, missed } = await claim(db, graphs, room);
       if (missed > 0) setTimeout(kick, MISSED_AGAIN_MS);
       if (attempts.length > 0) hand(attempts);
+      isShortOfRoom = attempts.length >= room;
       // Withdrawn ones made place for others behind them; a full claim may have left some.
       if (attempts.length === 0 && withdrawn === 0) return;
       if (attempts.length > 0 && attempts.length < room && withdrawn === 0) return;
@@ -90,6 +99,9 @@ export function createDispatcher(options: {
 
   return {
     kick,
+    capacityCame() {
+      if (isShortOfRoom) kick();
+    },
     async stop() {
       isStopped = true;
       await running;

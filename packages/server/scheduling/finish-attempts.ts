@@ -26,7 +26,10 @@ import type { PlanEvent } from './plan/types.ts';
 import type { RunWork } from './run-work.ts';
 
 /** An end as reported, or the loss of an attempt. */
-export type Ending = { ref: AttemptRef } & ({ outcome: AttemptOutcome } | { lost: Failure });
+export type Ending = { ref: AttemptRef; beforeCommit?: Promise<unknown> | undefined } & (
+  | { outcome: AttemptOutcome }
+  | { lost: Failure }
+);
 export type EndingAnswer = 'recorded' | 'stale';
 export type FinishTools = { graphs: DagGraphs; recordAssetEvents: RecordAssetEvents };
 
@@ -75,6 +78,7 @@ export async function finishAttempts(
     effects.dueAt = beside.dueAt ?? effects.dueAt; // an asset event is due at once
     effects.hasScheduled ||= kept.length > 0; // a place came free
     effects.hasCallbacks ||= beside.hasCallbacks;
+    await Promise.all(endings.map(({ beforeCommit }) => beforeCommit));
     return { answers, effects };
   });
 }

@@ -29,8 +29,8 @@ export function createMemoryView(initial: readonly Instance[]): MemoryView {
   const waits = new Map<string, string | null>();
 
   function applyOne(change: Change): void {
-    if (change.kind === 'expand') {
-      instances.delete(keyOf({ taskId: change.taskId, mapIndex: -1 }));
+    if (change.kind !== 'update') {
+      if (change.kind === 'expand') instances.delete(keyOf({ taskId: change.taskId, mapIndex: -1 }));
       for (const { waits: reason, ...instance } of change.instances) {
         const key = keyOf({ taskId: change.taskId, mapIndex: instance.mapIndex });
         if (reason) waits.set(key, reason);

@@ -9,7 +9,7 @@ import type { InstanceRow, NewInstance, RunRow } from '../db/run-writes.ts';
 import type { CountedState, StateCounts } from '../db/schema.ts';
 import type { DagGraph } from './dag-graphs.ts';
 import { decodeCounts, encodeCounts } from './plan/encode.ts';
-import type { Change, Instance, InstanceKey, MappedLength, Need, RunView } from './plan/types.ts';
+import type { Change, ExpandedInstance, Instance, InstanceKey, MappedLength, Need, RunView } from './plan/types.ts';
 
 const LIVE = new Set<TaskStateOrNone>(['scheduled', 'queued', 'running', 'restarting', 'deferred']);
 const UNFINISHED: readonly CountedState[] = ['none', 'live', 'up_for_retry', 'up_for_reschedule'];
@@ -133,6 +133,7 @@ export class RunWork implements RunView {
   apply(changes: readonly Change[]): void {
     for (const change of changes) {
       if (change.kind === 'expand') this.#expand(change);
+      else if (change.kind === 'extend') this.#addInstances(change.taskId, change.instances);
       else this.#update(change);
     }
   }

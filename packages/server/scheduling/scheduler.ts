@@ -100,7 +100,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   const dispatcher: Dispatcher | null =
     executor && createDispatcher({ db, graphs, executor, ...options.dispatch, log });
-  executor?.onCapacity(() => dispatcher?.kick());
+  executor?.onCapacity(() => dispatcher?.capacityCame());
 
   /** Errors end here: what was not done now is found by the tick. */
   function inBackground(what: string, work: () => Promise<unknown>): void {
@@ -211,7 +211,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   const attempts: Attempts = {
     start: (ref, worker) => starts.add({ ref, worker }),
-    finish: (ref, outcome) => end({ ref, outcome }),
+    finish: (ref, outcome, beforeCommit) => end({ ref, outcome, beforeCommit }),
     async heartbeat(refs) {
       const alive = await renewLeases(db, refs);
       return new Set(refs.map((ref) => ref.attemptId).filter((id) => !alive.has(id)));

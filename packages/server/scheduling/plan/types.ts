@@ -75,14 +75,16 @@ export type Change =
       upstream?: UpstreamCounts;
       /** Why it stays without a state although its upstream is through; null takes an earlier reason away. */
       waits?: 'past' | null;
-      /** With state `failed`: why the scheduler failed it by itself. */
+      /** With a state that ends it: what the scheduler ended it for. */
       failure?: { cause: 'expansion_failed' | 'fail_fast'; text: string };
     }
   /**
    * The instance at map_index -1 becomes instance 0 and `length - 1` more are made, each with the given counts and state.
    * Length 0 is an update to `skipped` instead.
    */
-  | { kind: 'expand'; taskId: string; length: number; instances: readonly ExpandedInstance[] };
+  | { kind: 'expand'; taskId: string; length: number; instances: readonly ExpandedInstance[] }
+  /** More instances of a task that is expanded already: it was cleared, and its input now has more items. */
+  | { kind: 'extend'; taskId: string; instances: readonly ExpandedInstance[] };
 
 export type ExpandedInstance = Omit<Instance, 'taskId' | 'skips'> & { waits?: 'past' };
 
