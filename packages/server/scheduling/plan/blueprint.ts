@@ -8,6 +8,7 @@ import type { TaskSpec } from '@svc/spec/schema-task.ts';
 import { topologicalOrder } from '@svc/spec/task-graph.ts';
 import type { TriggerRule } from '@svc/spec/trigger-rules.ts';
 import { addUpstream, noCounts } from './counts.ts';
+import { lengthSources } from './mapped-length.ts';
 import {
   findMappedGroups,
   isNested,
@@ -53,8 +54,10 @@ export interface PlannedTask {
   readonly isMapped: boolean;
   /** How many instances it has from the start; null: known only when `inputs` have run. Unmapped: 1. */
   readonly literalLength: number | null;
-  /** Tasks whose values it, or a mapped group around it, is expanded over. */
+  /** Tasks whose values decide how many instances it has, by its own mapping or by a mapped group around it. */
   readonly inputs: ReadonlySet<string>;
+  /** May find another number of items when it is run again: the tasks it is expanded over are directly upstream. */
+  readonly canResize: boolean;
   /** Tasks in mapped groups that are expanded over its value without being its direct child. */
   readonly farMapped: readonly string[];
   /** Of these, those that are expanded as soon as the values are there. */
@@ -114,6 +117,7 @@ export function buildBlueprint(spec: CompiledSpec): Blueprint {
       watchers: watchers.get(taskId) ?? [],
       ...mapping,
       ...nesting(taskId, { specs, mappings }),
+      canResize: mapping.literalLength === null && mapping.levels.length === 1 && isBelow(task, mapping.inputs),
       farMapped: farMapped(task),
       farEarly: farMapped(task).filter(isEarly),
     };
@@ -174,7 +178,7 @@ function mappingOf(task: TaskSpec, { nearest }: MappedGroups): TaskMapping {
     levels,
     isMapped: levels.length > 0,
     literalLength: literalProduct({ levels }),
-    inputs: new Set(levels.flatMap(({ mapping }) => mapping.depends_on)),
+    inputs: new Set(levels.flatMap(({ mapping }) => lengthSources(mapping))),
   };
 }
 
@@ -193,6 +197,9 @@ function nesting(taskId: string, { specs, mappings }: Graph): Pick<PlannedTask, 
     expandsEarly: hasNestedUpstream && ![...own.inputs].some((id) => mappings.get(id)?.isMapped),
   };
 }
+
+const isBelow = (task: TaskSpec, inputs: ReadonlySet<string>): boolean =>
+  [...inputs].every((id) => task.upstream_task_ids.includes(id));
 
 const waitsForPast = ({ policy }: TaskSpec): boolean => policy.depends_on_past || policy.wait_for_downstream;
 

@@ -5,6 +5,7 @@
  */
 import type { TaskState } from '@svc/spec/states.ts';
 import type { Blueprint, PlannedTask } from './blueprint.ts';
+import { noCounts } from './counts.ts';
 import { mappingLength } from './mapped-length.ts';
 import { commonLevels, type MappedLevel } from './mapped-levels.ts';
 import type { Change, Instance, InstanceKey, MappedLength, Need, RunView, UpstreamCounts } from './types.ts';
@@ -30,6 +31,8 @@ export class Board {
   /** Complete sets of rows, where one was asked for or made by expansion. */
   readonly #sets = new Map<string, readonly Row[]>();
   readonly #expanded = new Set<string>();
+  /** First map index the plan has added, by task. */
+  readonly #extended = new Map<string, number>();
   readonly #needs = new Map<string, Need>();
 
   constructor(blueprint: Blueprint, view: RunView) {
@@ -133,6 +136,27 @@ export class Board {
     return this.#keep(taskId, made);
   }
 
+  /** Adds instances to an expanded task, up to `length`; their counters are still to be made. */
+  extend(task: PlannedTask, length: number): readonly Row[] {
+    const { taskId } = task;
+    const rows = this.#sets.get(taskId) ?? [];
+    const made: Row[] = [];
+    for (let mapIndex = rows.length; mapIndex < length; mapIndex += 1) {
+      const row = newRow(task, { taskId, mapIndex, state: null, upstream: noCounts(), skips: null });
+      row.countsChanged = true;
+      this.#rows.get(taskId)?.set(mapIndex, row);
+      made.push(row);
+    }
+    this.#extended.set(taskId, rows.length);
+    this.#keep(taskId, [...rows, ...made]);
+    return made;
+  }
+
+  /** Was its number of instances settled by this plan? */
+  isSized(taskId: string): boolean {
+    return this.#expanded.has(taskId) || this.#extended.has(taskId);
+  }
+
   changes(): Change[] {
     const changes: Change[] = [];
     for (const taskId of this.#expanded) {
@@ -141,7 +165,12 @@ export class Board {
     }
     for (const [taskId, rows] of this.#rows) {
       if (this.#expanded.has(taskId)) continue;
-      for (const row of rows.values()) if (row && isChanged(row)) changes.push(update(row));
+      const added = this.#extended.get(taskId) ?? Infinity;
+      for (const row of rows.values()) if (row && row.mapIndex < added && isChanged(row)) changes.push(update(row));
+    }
+    for (const [taskId, from] of this.#extended) {
+      const instances = (this.#sets.get(taskId) ?? []).slice(from).map(expandedInstance);
+      if (instances.length > 0) changes.push({ kind: 'extend', taskId, instances });
     }
     return changes;
   }

@@ -53,6 +53,20 @@ describe('a mapped task', () => {
     expect(run.get(end('m')).state).toBe(expected);
   });
 
+  it('with references inside a literal list goes by its rule alone', () => {
+    const spec = sketchSpec({ tasks: [{ id: 'a' }, { id: 'm', map: 2, upstream: ['a'], rule: 'all_done' }] });
+    const inList = { name: 'x', value: [{ __type: 'xcom', task_id: 'a', key: 'return_value' }, 1], length: 2 };
+    const tasks = spec.tasks.map((task) =>
+      task.mapping?.kind === 'expand'
+        ? { ...task, mapping: { ...task.mapping, arguments: [inList], depends_on: ['a'] } }
+        : task,
+    );
+    const run = new PaperRun(buildBlueprint({ ...spec, tasks }));
+    run.start();
+    run.finish(end('a', -1, 'failed'));
+    expect(run.states()).toEqual({ a: 'failed', 'm[0]': 'scheduled', 'm[1]': 'scheduled' });
+  });
+
   it('whose rule is met before its value is there waits for the value', () => {
     const run = begin(
       { tasks: [{ id: 'a' }, { id: 'x' }, { id: 'm', map: 'a', upstream: ['x'], rule: 'one_success' }] },

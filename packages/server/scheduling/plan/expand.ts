@@ -16,7 +16,7 @@ import { isTogether, itemSizes, sharedLevels } from './mapped-levels.ts';
 import { choosesFor, related } from './related.ts';
 import type { Verdict } from './trigger-rule.ts';
 
-interface Work {
+export interface Work {
   readonly blueprint: Blueprint;
   readonly board: Board;
   readonly agenda: Agenda;
@@ -46,16 +46,20 @@ export function expandRow(work: Work, row: Row, rule: 'run' | 'wait'): Exclude<V
 }
 
 /** The row itself and, in a mapped group, the rows of its other tasks that have no state yet. */
-function membersOf({ blueprint, board }: Work, row: Row): Row[] {
-  const { group } = row.task;
-  if (group === null || row.task.mapping !== null) return [row];
-  return group.taskIds.flatMap((taskId) => {
-    const task = blueprint.tasks.get(taskId);
-    // One with a mapping of its own is expanded further, by itself.
-    if (!task || task.mapping !== null) return [];
-    const member = board.row({ taskId, mapIndex: -1 });
+function membersOf(work: Work, row: Row): Row[] {
+  return expandedWith(work, row.task).flatMap(({ taskId }) => {
+    const member = work.board.row({ taskId, mapIndex: -1 });
     // One that is to be skipped stays whole.
     return member?.state === null && member.upstream.excluded === 0 ? [member] : [];
+  });
+}
+
+/** The tasks that always have as many instances: all of its mapped group, without those that are expanded further. */
+export function expandedWith({ blueprint }: Pick<Work, 'blueprint'>, task: PlannedTask): PlannedTask[] {
+  if (task.group === null || task.mapping !== null) return [task];
+  return task.group.taskIds.flatMap((taskId) => {
+    const member = blueprint.tasks.get(taskId);
+    return member && member.mapping === null ? [member] : [];
   });
 }
 
@@ -92,7 +96,7 @@ function addInstances(
 }
 
 /** Which instances belong to it is known only now that it has an index. */
-function countAnew({ blueprint, board }: Work, row: Row): void {
+export function countAnew({ blueprint, board }: Work, row: Row): void {
   const counts = noCounts();
   for (const upstreamId of row.task.upstream) {
     const upstream = blueprint.tasks.get(upstreamId);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MappingSpec } from '@svc/spec/schema-parts.ts';
-import { literalLength, mappingLength } from './mapped-length.ts';
+import { lengthSources, literalLength, mappingLength } from './mapped-length.ts';
 
 const xcom = (taskId: string, key = 'return_value') => ({ __type: 'xcom', task_id: taskId, key });
 const kwargs = (value: unknown, length: number | null = null): MappingSpec => ({
@@ -75,5 +75,12 @@ describe('how many instances a mapping makes', () => {
     expect(literalLength(expand({ value: [1, 2], length: 2 }, { value: [1, 2, 3], length: 3 }))).toBe(6);
     expect(literalLength(expand({ value: [], length: 0 }, { value: two, length: null }))).toBeNull();
     expect(literalLength(kwargs([two, {}], 2))).toBe(2);
+  });
+
+  it('depends on the tasks it is expanded over, not on those that are merely items of a list', () => {
+    expect(lengthSources(expand({ value: [two, 1], length: 2 }, { value: three, length: null }))).toEqual(['three']);
+    expect(lengthSources(kwargs([two, {}], 2))).toEqual([]);
+    const lazy = { __type: 'xcom_map', source: { __type: 'xcom_zip', sources: [two, three, two] } };
+    expect(lengthSources(kwargs(lazy))).toEqual(['two', 'three']);
   });
 });

@@ -19,6 +19,22 @@ export function literalLength(mapping: MappingSpec): number | null {
   return product;
 }
 
+/**
+ * The tasks whose values decide the length. A reference inside a literal list is not one of them: the list is as long as
+ * it is, whatever becomes of the task.
+ */
+export function lengthSources(mapping: MappingSpec): string[] {
+  const parts = mapping.kind === 'expand_kwargs' ? [mapping] : mapping.arguments;
+  return [...new Set(parts.flatMap(({ value, length }) => (length === null ? sourcesOf(value) : [])))];
+}
+
+function sourcesOf(value: unknown): string[] {
+  const tagged = (value ?? {}) as Record<string, unknown>;
+  if (tagged['__type'] === 'xcom') return [String(tagged['task_id'])];
+  if (tagged['__type'] === 'xcom_map') return sourcesOf(tagged['source']);
+  return Array.isArray(tagged['sources']) ? tagged['sources'].flatMap(sourcesOf) : [];
+}
+
 /** Several arguments make the cross product. */
 export function mappingLength(mapping: MappingSpec, valueLength: ValueLength): MappedLength | undefined {
   if (mapping.kind === 'expand_kwargs') return partLength(mapping.value, mapping.length, valueLength);

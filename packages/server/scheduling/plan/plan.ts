@@ -11,19 +11,21 @@
  *   a failure its trigger rule does not accept                    ─▶ upstream_failed  ─┤ in the same plan
  *   may run, and there is nothing to execute                      ─▶ success          ─┘
  *   may run, mapped over values and not expanded                  ─▶ expanded, each instance judged
+ *   may run, expanded for a longer or shorter value than now      ─▶ instances added or removed, then as below
  *   may run, but its past is not behind it                        ─▶ stays, waits: past
  *   may run                                                       ─▶ scheduled
  *
  * Counters are kept only while an instance has no state: afterwards nothing reads them, and clearing counts anew.
- * Cost of one finish with one child: about 2 µs, whatever the size of the run.
+ * Cost of one finish with one child: about 2 µs of CPU time, whatever the size of the run.
  */
 import { isFailure, isFinished, type TaskStateOrNone } from '@svc/spec/states.ts';
 import { Agenda } from './agenda.ts';
 import type { Blueprint } from './blueprint.ts';
 import { Board, type Row } from './board.ts';
 import { addFinished } from './counts.ts';
-import { expandRow, lossBy, lostInput } from './expand.ts';
+import { expandRow, lossBy, lostInput, type Work } from './expand.ts';
 import { choosesFor, related } from './related.ts';
+import { resize } from './resize.ts';
 import { decide, type Verdict } from './trigger-rule.ts';
 import type { Plan, PlanEvent, RunView } from './types.ts';
 
@@ -32,12 +34,6 @@ const ENDED_BY_FAIL_FAST = new Set<TaskStateOrNone>([null, 'scheduled', 'up_for_
 
 /** Instances that wait for their next attempt; a check starts it. */
 const BETWEEN_ATTEMPTS = new Set<TaskStateOrNone>(['up_for_retry', 'up_for_reschedule']);
-
-interface Work {
-  readonly blueprint: Blueprint;
-  readonly board: Board;
-  readonly agenda: Agenda;
-}
 
 export function plan(blueprint: Blueprint, view: RunView, events: readonly PlanEvent[]): Plan {
   const work: Work = { blueprint, board: new Board(blueprint, view), agenda: new Agenda() };
@@ -142,6 +138,7 @@ function judge(work: Work, row: Row): void {
     settle(work, row, 'upstream_failed');
     return;
   }
+  if (verdict === 'run' && !again && !resize(work, row, (ended, state) => settle(work, ended, state))) return;
   const asksPast = verdict === 'run' ? task.waitsForPast : task.waitsForPastBeforeSkipping;
   if (asksPast && !again) {
     const past = board.past(row);
@@ -185,7 +182,7 @@ function setupVerdict({ blueprint, board }: Work, row: Row): Verdict | undefined
   return verdict;
 }
 
-function settle(work: Work, row: Row, state: 'success' | 'skipped' | 'upstream_failed'): void {
+function settle(work: Work, row: Row, state: 'success' | 'skipped' | 'upstream_failed' | 'removed'): void {
   work.board.setState(row, state);
   tell(work, row);
 }

@@ -115,6 +115,16 @@ export class PaperRun {
   }
 
   #apply(change: Change): void {
+    if (change.kind === 'extend') {
+      for (const { waits, ...instance } of change.instances) {
+        const row = { ...instance, taskId: change.taskId, skips: null };
+        if (this.rows.has(nameOf(row))) throw new Error(`${nameOf(row)} is there already`);
+        this.#checkTransition(row, null, row.state);
+        this.#put(row);
+        if (waits) this.waits.set(nameOf(row), waits);
+      }
+      return;
+    }
     if (change.kind === 'expand') {
       const old = this.get({ taskId: change.taskId, mapIndex: -1 });
       if (change.instances.length !== change.length) throw new Error(`${change.taskId}: length and instances differ`);

@@ -1,0 +1,55 @@
+/**
+ * A mapped task that is run again after a clear may find another number of items than it was expanded for. New items get
+ * instances, instances without an item are removed; those that were not cleared keep what they did. In a mapped group
+ * this concerns all of its tasks. Nothing left at all is what it is at the first expansion: skipped.
+ */
+import type { PlannedTask } from './blueprint.ts';
+import type { Row } from './board.ts';
+import { addUpstream } from './counts.ts';
+import { countAnew, expandedWith, type Work } from './expand.ts';
+import { isTogether } from './mapped-levels.ts';
+
+type Settle = (row: Row, state: 'removed' | 'skipped' | 'upstream_failed') => void;
+
+/** `row` may run. False: not now, or not any more. */
+export function resize(work: Work, row: Row, settle: Settle): boolean {
+  const { task } = row;
+  const { board } = work;
+  if (!task.canResize || row.mapIndex === -1 || board.isSized(task.taskId)) return true;
+  const length = board.length(task);
+  const members = expandedWith(work, task).map((member) => ({ member, rows: board.rows(member) }));
+  if (length === undefined || members.some(({ rows }) => rows === undefined)) return false;
+  if (length.kind === 'unusable') {
+    row.failure = { cause: 'expansion_failed', text: length.reason };
+    settle(row, 'upstream_failed');
+    return false;
+  }
+  const made: Row[] = [];
+  for (const { member, rows = [] } of members) {
+    // Ended before the group was expanded: stays one for all.
+    if (rows[0]?.mapIndex === -1) continue;
+    for (const one of rows) {
+      if (one.mapIndex >= length.length && one.state === null) settle(one, length.length === 0 ? 'skipped' : 'removed');
+    }
+    made.push(...grow(work, member, length.length));
+  }
+  // Only now: they may stand upstream of each other.
+  for (const one of made) {
+    countAnew(work, one);
+    work.agenda.add(one);
+  }
+  return row.state === null;
+}
+
+function grow({ blueprint, board }: Work, task: PlannedTask, length: number): readonly Row[] {
+  const made = board.extend(task, length);
+  if (made.length === 0) return made;
+  for (const childId of task.downstream) {
+    const child = blueprint.tasks.get(childId);
+    if (!child || isTogether(task, child)) continue;
+    for (const target of board.rows(child) ?? []) {
+      if (target.state === null) addUpstream(board.counts(target), { isSetup: task.isSetup, by: made.length });
+    }
+  }
+  return made;
+}
