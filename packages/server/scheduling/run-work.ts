@@ -204,8 +204,16 @@ export class RunWork implements RunView {
     });
     // Of a task that was expanded before and then cleared, the tries go on: their numbers name history and logs.
     const tries = { try_number: original.try_number, max_tries: original.max_tries };
-    for (const { waits, ...instance } of others) {
-      this.addFresh({ taskId, ...instance }, { failure: null, waits: waits ?? null, tries });
+    this.#addInstances(taskId, others, tries);
+  }
+
+  #addInstances(
+    taskId: string,
+    instances: readonly ExpandedInstance[],
+    tries?: Pick<InstanceRow, 'try_number' | 'max_tries'>,
+  ): void {
+    for (const { waits, ...instance } of instances) {
+      this.addFresh({ taskId, ...instance }, { failure: null, waits: waits ?? null, ...(tries && { tries }) });
     }
   }
 
