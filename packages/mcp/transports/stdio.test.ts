@@ -111,6 +111,31 @@ it('ends when the client has gone, also in the middle of an answer', async () =>
   expect((await closed)[0]).toBe(0);
 });
 
+it('ends although a call was cancelled and a subscription is open: neither is ever answered', async () => {
+  const cancelled = start();
+  cancelled.child.stdin.end(
+    lines([
+      INITIALIZE,
+      call(1, 'diagnose_run', { dag_id: 'etl', run_id: runId }),
+      { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } },
+      call(2, 'list_dags', {}),
+    ]),
+  );
+  expect((await cancelled.closed)[0]).toBe(0);
+  expect(cancelled.output.stdout).toContain('"id":2');
+
+  const listening = start();
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const listen = { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { _meta: meta, notifications: {} } };
+  listening.child.stdin.end(lines([listen, { jsonrpc: '2.0', id: 2, method: 'tools/list', params: { _meta: meta } }]));
+  expect((await listening.closed)[0]).toBe(0);
+  expect(listening.output.stdout).toContain('"diagnose_run"');
+});
+
 it('starts without a token, and says what is missing when it is needed', async () => {
   const { child, output, closed } = start([], { SVC_TOKEN: '' });
   child.stdin.end(lines([INITIALIZE, call(1, 'list_dags', {})]));

@@ -28,8 +28,8 @@ export async function serveOverStdio(input: {
 
 /**
  * The SDK drops what is under way when the input ends. A client that pipes its requests in (`svc-mcp < requests`) ends the
- * input at once and still wants the answers: the end is passed on when the last one is written. No call takes for ever, so
- * that this comes; a client that has really gone closes the output too, or sends a signal.
+ * input at once and still wants the answers: the end is passed on when the last one is written. Every call ends, so that
+ * this comes; a client that has really gone closes the output too, or sends a signal.
  */
 class DrainingStdioTransport implements Transport {
   onclose?: () => void;
@@ -56,7 +56,7 @@ class DrainingStdioTransport implements Transport {
   async start(): Promise<void> {
     Object.assign(this.#inner, {
       onmessage: (message: JSONRPCMessage) => {
-        if (isJSONRPCRequest(message)) this.#open.add(message.id);
+        this.#count(message);
         this.onmessage?.(message);
       },
       onerror: (error: Error) => this.onerror?.(error),
@@ -76,6 +76,16 @@ class DrainingStdioTransport implements Transport {
 
   close(): Promise<void> {
     return this.#inner.close();
+  }
+
+  /** Neither a cancelled call nor a subscription is ever answered: nobody waits for them at the end. */
+  #count(message: JSONRPCMessage): void {
+    if (isJSONRPCRequest(message)) {
+      if (message.method !== 'subscriptions/listen') this.#open.add(message.id);
+    } else if ('method' in message && message.method === 'notifications/cancelled') {
+      const { requestId } = (message.params ?? {}) as { requestId?: string | number };
+      if (requestId !== undefined) this.#open.delete(requestId);
+    }
   }
 
   #endWhenIdle(): void {
