@@ -71,9 +71,10 @@ export async function startAirflow(dags: Record<string, string>) {
     if (code !== 0) throw new Error(`airflow db migrate ended with ${code}:\n${logTail('migrate')}`);
     processes.delete('migrate');
     start('api-server', ['api-server', '--host', '127.0.0.1', '--port', String(port), '--workers', '1']);
-    start('scheduler', ['scheduler', '--skip-serve-logs']);
-    start('dag-processor', ['dag-processor']);
+    // Tasks report to the API server and fail when it is not there, so the scheduler comes after it.
     const api = await connect({ port, failIfEnded });
+    start('dag-processor', ['dag-processor']);
+    start('scheduler', ['scheduler', '--skip-serve-logs']);
     return { api, ...runsOn(api, failIfEnded), stop };
   } catch (error) {
     await stop();
@@ -94,7 +95,6 @@ function environment(input: {
     AIRFLOW__CORE__DAGS_FOLDER: input.dagsFolder,
     AIRFLOW__CORE__LOAD_EXAMPLES: 'False',
     AIRFLOW__CORE__EXECUTOR: 'LocalExecutor',
-    AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION: 'False',
     AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS: 'True',
     AIRFLOW__CORE__EXECUTION_API_SERVER_URL: `http://127.0.0.1:${input.port}/execution/`,
     AIRFLOW__API__BASE_URL: `http://127.0.0.1:${input.port}`,
@@ -132,14 +132,15 @@ async function connect({ port, failIfEnded }: { port: number; failIfEnded: () =>
 
 function runsOn(api: Api, failIfEnded: () => void) {
   return {
-    /** Its files are read by a process that does so when it is ready. */
-    async untilKnown(dagId: string): Promise<void> {
+    /** Waits until its file was read, which a process does when it is ready; then unpauses it. */
+    async addDag(dagId: string): Promise<void> {
       for (const deadline = Date.now() + START_TIMEOUT_MS; ; await sleep(500)) {
         failIfEnded();
         const { dags } = await api<{ dags: { dag_id: string }[] }>('GET', `/dags?dag_id_pattern=${dagId}`);
-        if (dags.some((dag) => dag.dag_id === dagId)) return;
+        if (dags.some((dag) => dag.dag_id === dagId)) break;
         if (Date.now() > deadline) throw new Error(`Airflow has not read the file of ${dagId}`);
       }
+      await api('PATCH', `/dags/${dagId}`, { is_paused: false });
     },
     async run(dagId: string): Promise<{ run: Run; instances: InstanceTimes[] }> {
       let run = await api<Run>('POST', `/dags/${dagId}/dagRuns`, { logical_date: null });

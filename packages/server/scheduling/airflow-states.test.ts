@@ -1,0 +1,201 @@
+/**
+ * The same DAG files on Airflow 3.2.2 and here: every task instance and every run must end in the same state. What
+ * Airflow said is in golden/, written by scripts/golden/run_states.py (`DAG.test()`) and scripts/live-states.ts (its scheduler);
+ * here a real control plane runs them with real Python processes.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCompiler } from '@svc/compiler/compiler.ts';
+import type { CompiledDag } from '@svc/compiler/compiler.ts';
+import { pythonEnvironment } from '../../../scripts/python-env.ts';
+import { PROCESS_ADMIN, startServerProcess } from '../testing/server-process.ts';
+import type { ServerProcess } from '../testing/server-process.ts';
+import { createTestDatabase } from '../testing/test-database.ts';
+
+type RunEnd = { state: string; instances: Record<string, string | null> };
+type Dag = CompiledDag & { path: string };
+type Run = { dag_run_id: string; state: string };
+type Instance = { task_id: string; map_index: number; state: string | null };
+type Difference = { where: string; airflow: string; here: string };
+
+const DAGS_FOLDER = join(import.meta.dirname, '../../../python/tests/run_dags');
+const golden = (file: string): Record<string, RunEnd[]> =>
+  JSON.parse(readFileSync(join(import.meta.dirname, 'golden', file), 'utf8')) as Record<string, RunEnd[]>;
+/** The scheduler has the last word about DAGs that are in both. */
+const GOLDEN = { ...golden('run-states.json'), ...golden('live-states.json') };
+
+/** Where we mean to differ, as `DAG id/run number/instance`, and why. One that explains nothing any more fails the test. */
+const EXPLAINED: Record<string, string> = {
+  'group_with_branch/0/steps.way_1[1]':
+    'a defect of Airflow 3.2: a branch in a mapped group skips nothing (issue 67265)',
+  'group_with_branch/0/steps.way_2[0]':
+    'a defect of Airflow 3.2: a branch in a mapped group skips nothing (issue 67265)',
+};
+
+const RUNS_AT_ONCE = 8;
+const ALL_MUST_END_WITHIN_MS = 400_000;
+const HOOK_TIMEOUT_MS = 500_000;
+
+let server: ServerProcess;
+let token = '';
+let closeAll: () => Promise<void> = async () => undefined;
+const ended = new Map<string, RunEnd[]>();
+
+beforeAll(async () => {
+  const database = await createTestDatabase();
+  const folder = mkdtempSync(join(tmpdir(), 'svc-states-'));
+  const python = await pythonEnvironment();
+  server = await startServerProcess({
+    settings: {
+      'database.url': database.url,
+      'executor.type': 'subprocess',
+      'logs.dir': join(folder, 'logs'),
+      python,
+    },
+  });
+  closeAll = async () => {
+    await server.stop();
+    await database.drop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  await server.untilReady();
+  token = (
+    await request<{ access_token: string }>('POST', '/auth/token', {
+      username: PROCESS_ADMIN.email,
+      password: PROCESS_ADMIN.password,
+    })
+  ).access_token;
+  await runAll(await compileAll(python));
+}, HOOK_TIMEOUT_MS);
+
+afterAll(() => closeAll());
+
+async function request<T>(method: string, path: string, body?: object): Promise<T> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const response = await fetch(`${server.url}${path}`, {
+    method,
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+async function compileAll(python: string): Promise<Dag[]> {
+  const compiler = createCompiler({ python });
+  try {
+    const files = readdirSync(DAGS_FOLDER).filter((name) => name.endsWith('.py') && name !== 'steps.py');
+    const found: Dag[] = [];
+    for (const file of files) {
+      const path = join(DAGS_FOLDER, file);
+      const answer = await compiler.compile({ path, dagsFolder: DAGS_FOLDER });
+      if (!answer.ok) throw new Error(`${file}: ${answer.error.message}`);
+      found.push(...answer.dags.map((dag) => ({ ...dag, path })));
+    }
+    return found;
+  } finally {
+    await compiler.close();
+  }
+}
+
+async function runAll(dags: readonly Dag[]): Promise<void> {
+  const deadline = Date.now() + ALL_MUST_END_WITHIN_MS;
+  const isScheduled = ({ spec }: Dag): boolean => spec.dag.tags.includes('scheduled');
+  const scheduled = dags.filter(isScheduled);
+  for (const dag of scheduled) await register(dag);
+  const waiting = dags.filter((dag) => !isScheduled(dag));
+  const work = async (): Promise<void> => {
+    for (let dag = waiting.shift(); dag; dag = waiting.shift()) {
+      await register(dag);
+      const runs: RunEnd[] = [];
+      ended.set(dag.dag_id, runs);
+      for (const [number] of (GOLDEN[dag.dag_id] ?? []).entries()) {
+        runs.push(await runOnce(dag.dag_id, { number, deadline }));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: RUNS_AT_ONCE }, work));
+  // Read last: what must wait for ever has had time to do otherwise.
+  for (const { dag_id: dagId } of scheduled) ended.set(dagId, await scheduledRuns(dagId, deadline));
+}
+
+async function register({ dag_id: dagId, spec, path }: Dag): Promise<void> {
+  await request('POST', `/api/v2/dags/${dagId}/dagVersions`, { spec, fileloc: path });
+  await request('PATCH', `/api/v2/dags/${dagId}`, { is_paused: false });
+}
+
+/** A run that does not end is compared as it stands. */
+async function runOnce(dagId: string, { number, deadline }: { number: number; deadline: number }): Promise<RunEnd> {
+  const runs = `/api/v2/dags/${dagId}/dagRuns`;
+  let run = await request<Run>('POST', runs, { logical_date: new Date(Date.UTC(2024, 0, 1 + number)).toISOString() });
+  while (run.state !== 'success' && run.state !== 'failed' && Date.now() < deadline) {
+    await sleep(100);
+    run = await request<Run>('GET', `${runs}/${encodeURIComponent(run.dag_run_id)}`);
+  }
+  return endOf(dagId, run);
+}
+
+/** Some of these never end, so they are waited for until they stand as on Airflow. */
+async function scheduledRuns(dagId: string, deadline: number): Promise<RunEnd[]> {
+  for (;;) {
+    const path = `/api/v2/dags/${dagId}/dagRuns?order_by=logical_date`;
+    const { dag_runs: runs } = await request<{ dag_runs: Run[] }>('GET', path);
+    const ends = await Promise.all(runs.map((run) => endOf(dagId, run)));
+    if (Date.now() > deadline || compareRuns(dagId, ends).length === 0) return ends;
+    await sleep(500);
+  }
+}
+
+async function endOf(dagId: string, { dag_run_id: runId, state }: Run): Promise<RunEnd> {
+  const path = `/api/v2/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}/taskInstances?limit=1000`;
+  const { task_instances: instances } = await request<{ task_instances: Instance[] }>('GET', path);
+  const nameOf = ({ task_id: id, map_index: index }: Instance): string => (index < 0 ? id : `${id}[${index}]`);
+  return { state, instances: Object.fromEntries(instances.map((instance) => [nameOf(instance), instance.state])) };
+}
+
+const compare = (): Difference[] => Object.keys(GOLDEN).flatMap((dagId) => compareRuns(dagId, ended.get(dagId) ?? []));
+
+function compareRuns(dagId: string, ends: readonly RunEnd[]): Difference[] {
+  const expected = GOLDEN[dagId] ?? [];
+  return Array.from({ length: Math.max(expected.length, ends.length) }, (_, number) => {
+    const [theirs, ours] = [expected[number], ends[number]];
+    const names = new Set([...Object.keys(theirs?.instances ?? {}), ...Object.keys(ours?.instances ?? {})]);
+    const rows = [...names].toSorted().map((name) => ({
+      where: `${dagId}/${number}/${name}`,
+      airflow: stateIn(theirs, name),
+      here: stateIn(ours, name),
+    }));
+    rows.push({ where: `${dagId}/${number}`, airflow: theirs?.state ?? 'no run', here: ours?.state ?? 'no run' });
+    return rows.filter((row) => row.airflow !== row.here);
+  }).flat();
+}
+
+function stateIn(run: RunEnd | undefined, name: string): string {
+  const state = run?.instances[name];
+  return state === undefined ? 'absent' : (state ?? 'none');
+}
+
+function table(differences: readonly Difference[]): string {
+  const rows = differences.map(({ where, airflow, here }) => {
+    const why = EXPLAINED[where] ?? 'UNEXPLAINED';
+    return `  ${where.padEnd(60)} Airflow ${airflow.padEnd(16)} here ${here.padEnd(16)} ${why}`;
+  });
+  return rows.join('\n');
+}
+
+describe('the same DAG files on Airflow and here', () => {
+  it('end in the same states, every instance and every run', () => {
+    const differences = compare();
+    if (differences.length > 0) process.stdout.write(`Differences to Airflow:\n${table(differences)}\n`);
+    expect(differences.filter(({ where }) => EXPLAINED[where] === undefined)).toEqual([]);
+    expect(Object.keys(EXPLAINED).toSorted()).toEqual(differences.map(({ where }) => where).toSorted());
+  });
+
+  it('are many, and none is left out on either side', () => {
+    expect([...ended.keys()].toSorted()).toEqual(Object.keys(GOLDEN).toSorted());
+    expect(ended.size).toBeGreaterThanOrEqual(100);
+  });
+});
