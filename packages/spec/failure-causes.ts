@@ -8,7 +8,10 @@ export const FAILURE_CAUSES = {
   failed_without_retry: { witness: 'task', text: 'the task asked to fail without a retry' },
   sensor_timeout: { witness: 'task', text: 'the sensor gave up waiting' },
   xcom_too_large: { witness: 'task', text: 'a value pushed by the task is larger than xcom.max_bytes' },
-  unmappable_value: { witness: 'task', text: 'a later task is expanded over a value that is neither a list nor a dict' },
+  unmappable_value: {
+    witness: 'task',
+    text: 'a later task is expanded over a value that is neither a list nor a dict',
+  },
   execution_timeout: { witness: 'agent', text: 'the task ran longer than its execution_timeout' },
   process_killed: { witness: 'agent', text: 'the task process was killed by a signal' },
   process_exited: { witness: 'agent', text: 'the task process ended without a result' },

@@ -26,10 +26,7 @@ type Row = Omit<TaskAssetEvent, 'asset'> & { name: string; uri: string };
 /** A task that asks for more should ask the API. */
 const AT_MOST = 1_000;
 
-export async function readTaskAssetEvents(
-  db: SharedDb,
-  query: TaskAssetEventQuery,
-): Promise<TaskAssetEvent[]> {
+export async function readTaskAssetEvents(db: SharedDb, query: TaskAssetEventQuery): Promise<TaskAssetEvent[]> {
   const { rows } = await sql<Row>`
     select a.name, a.uri, e.extra, e.at as timestamp, e.source_dag_id, e.source_task_id, e.source_run_id, e.source_map_index
     from asset_events e join assets a on a.tenant_id = e.tenant_id and a.id = e.asset_id

@@ -46,7 +46,7 @@ beforeEach(async () => {
   await registerScheduledDag(tenant, { dagId, schedule: daily });
 });
 afterAll(async () => {
-  expect(errors).toEqual([]);
+  if (errors.length > 0) throw new Error(`the runner reported errors: ${JSON.stringify(errors)}`);
   await db?.close();
   await dropDatabase?.();
 });
@@ -226,22 +226,13 @@ describe('dates that have a run already', () => {
     const made = await runs();
     expect(made).toHaveLength(5);
     const run = made.find((each) => each.id === old);
-    if (!isAgain) {
-      expect(run).toMatchObject({ state, run_type: 'manual', backfill_id: null, conf: {} });
-      return;
-    }
-    expect(run).toMatchObject({
-      run_id: 'old-3',
-      state: 'queued',
-      run_type: 'backfill',
-      backfill_id: id,
-      conf: { again: true },
-      end_date: null,
-    });
+    const asBefore = { state, run_type: 'manual', backfill_id: null, conf: {} };
+    const again = { state: 'queued', run_type: 'backfill', backfill_id: id, conf: { again: true }, end_date: null };
+    expect(run).toMatchObject({ run_id: 'old-3', ...(isAgain ? again : asBefore) });
     const instances = tenant.selectFrom('task_instances').selectAll().where('run', '=', old).execute();
-    expect(await instances).toMatchObject([{ state: null, try_number: 1 }]);
+    expect(await instances).toMatchObject([isAgain ? { state: null, try_number: 1 } : { try_number: 1 }]);
     const history = await tenant.selectFrom('task_instance_history').selectAll().where('run', '=', old).execute();
-    expect(history).toMatchObject([{ try_number: 1, state }]);
+    expect(history).toMatchObject(isAgain ? [{ try_number: 1, state }] : []);
   });
 
   it('run again in their place in the order, with the tries they have had', async () => {
