@@ -1,8 +1,10 @@
 /** From rows and compiled specs to what goes over the wire. */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { scheduleIntervalOnTheWire } from '@svc/spec/timetables/presentation.ts';
+import type { AssetIds } from '../db/assets.ts';
 import type { DagVersionRow } from '../db/dag-versions.ts';
 import type { DagRow } from '../db/dags.ts';
+import { assetExpression, conditionOf } from './asset-expression.ts';
 import type { DagBody } from './dag-schemas.ts';
 
 export function dagBody(dag: DagRow): DagBody {
@@ -59,13 +61,14 @@ export function detailsBody(input: {
   version: DagVersionRow | undefined;
   isFavorite: boolean;
   liveRuns: number;
+  assetIds: AssetIds;
 }) {
-  const { dag, spec, version, isFavorite, liveRuns } = input;
+  const { dag, spec, version, isFavorite, liveRuns, assetIds } = input;
   return {
     ...dagBody(dag),
     allowed_run_types: spec.dag.allowed_run_types,
     dag_run_timeout: isoDuration(spec.dag.dagrun_timeout),
-    asset_expression: assetExpression(spec),
+    asset_expression: assetExpression(conditionOf(spec.schedule), assetIds),
     doc_md: spec.dag.doc_md,
     start_date: spec.dag.start_date,
     end_date: spec.dag.end_date,
@@ -82,10 +85,6 @@ export function detailsBody(input: {
     concurrency: dag.max_active_tasks,
     latest_dag_version: version ? versionBody(version) : null,
   };
-}
-
-function assetExpression(spec: CompiledSpec): unknown {
-  return 'assets' in spec.schedule ? spec.schedule.assets : null;
 }
 
 export const paramsBody = (params: CompiledSpec['params']) =>

@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import { RUN_STATES } from '@svc/spec/states.ts';
 import { recordAudit } from '../db/audit-log.ts';
 import { findVersion } from '../db/dag-versions.ts';
+import { findAssetIds } from '../db/assets.ts';
 import {
   countLiveRuns,
   deleteDag,
@@ -17,6 +18,7 @@ import {
 import type { DagQuery, DagRow } from '../db/dags.ts';
 import type { TenantDb } from '../db/database.ts';
 import { actorOf, databaseOf, principalOf } from './access.ts';
+import { assetsIn, conditionOf } from './asset-expression.ts';
 import { dagBody, detailsBody } from './dag-bodies.ts';
 import { Dag, DagCollection, DagDetails } from './dag-schemas.ts';
 import { readSpec } from './dag-specs.ts';
@@ -196,7 +198,8 @@ function registerReads(app: App, { db }: Services): void {
         isFavorite(scope, principalOf(request).userId, dag.dag_id),
         countLiveRuns(scope, dag.dag_id),
       ]);
-      return detailsBody({ dag, spec, version, isFavorite: favorite, liveRuns });
+      const assetIds = await findAssetIds(scope, assetsIn(conditionOf(spec.schedule)));
+      return detailsBody({ dag, spec, version, isFavorite: favorite, liveRuns, assetIds });
     },
   );
 }

@@ -173,3 +173,17 @@ export async function listAliases(db: TenantDb, query: AliasQuery): Promise<{ al
 
 export const findAlias = (db: TenantDb, id: number): Promise<AliasRow | undefined> =>
   db.selectFrom('asset_aliases').select(['id', 'name', 'group_name']).where('id', '=', id).executeTakeFirst();
+
+/** Ids of assets by what DAG files call them. */
+export type AssetIds = { get(asset: { name: string; uri: string }): number | undefined };
+
+/** Plan: the unique index on tenant, name and uri. */
+export async function findAssetIds(db: TenantDb, assets: readonly { name: string; uri: string }[]): Promise<AssetIds> {
+  const names = [...new Set(assets.map(({ name }) => name))];
+  const rows =
+    names.length === 0
+      ? []
+      : await db.selectFrom('assets').select(['id', 'name', 'uri']).where('name', 'in', names).execute();
+  const ids = new Map(rows.map(({ id, name, uri }) => [`${name}\0${uri}`, id]));
+  return { get: ({ name, uri }) => ids.get(`${name}\0${uri}`) };
+}

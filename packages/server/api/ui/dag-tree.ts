@@ -1,7 +1,6 @@
-/** The tasks of a DAG as the web UI draws them: a tree of groups in topological order, and a graph with the joins of groups. */
+/** The tasks of a DAG as the web UI draws them: a tree of groups, each level in topological order. */
 import type { CompiledSpec, GroupSpec } from '@svc/spec/schema.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
-import { topologicalOrder } from '@svc/spec/task-graph.ts';
 
 export type TreeNode = {
   id: string;
@@ -16,35 +15,71 @@ export type TreeNode = {
 export const roleOf = ({ task }: TreeNode): 'setup' | 'teardown' | null =>
   task?.is_setup ? 'setup' : task?.is_teardown ? 'teardown' : null;
 
-/** Groups and tasks, each level in topological order; a group stands where its first task does. */
+/** Groups and tasks, each level in the order in which Airflow shows them. */
 export function treeOf(spec: CompiledSpec, only?: ReadonlySet<string>): TreeNode[] {
   const tasks = new Map(spec.tasks.map((task) => [task.task_id, task]));
   const groups = new Map(spec.groups.map((group) => [group.group_id, group]));
-  const place = new Map(topologicalOrder(spec.tasks).map((id, index) => [id, index]));
 
-  function level(groupId: string | null, isInMapped: boolean): { node: TreeNode; place: number }[] {
+  function level(groupId: string | null, isInMapped: boolean): TreeNode[] {
     const children = groups.get(groupId)?.children ?? [];
-    const nodes = children.flatMap(({ kind, id }): { node: TreeNode; place: number }[] => {
+    const nodes = children.flatMap(({ kind, id }): TreeNode[] => {
       if (kind === 'task') {
         const task = tasks.get(id);
         if (!task || (only && !only.has(id))) return [];
         const isMapped = isInMapped || task.mapping !== null;
-        return [
-          { node: { id, label: task.label, task, group: null, isMapped, children: null }, place: place.get(id) ?? 0 },
-        ];
+        return [{ id, label: task.label, task, group: null, isMapped, children: null }];
       }
       const group = groups.get(id);
       if (!group) return [];
-      const isMapped = isInMapped || group.mapping !== null;
-      const inner = level(id, isMapped);
-      if (inner.length === 0 && only) return [];
-      const first = Math.min(...inner.map((child) => child.place), Infinity);
-      const children = inner.map(({ node }) => node);
-      return [{ node: { id, label: group.label ?? id, task: null, group, isMapped, children }, place: first }];
+      // A group inside a mapped one is not mapped itself; its tasks are.
+      const isMapped = group.mapping !== null;
+      const inside = level(id, isInMapped || isMapped);
+      if (inside.length === 0 && only) return [];
+      return [{ id, label: group.label ?? id, task: null, group, isMapped, children: inside }];
     });
-    return nodes.sort((a, b) => a.place - b.place);
+    return inOrder(nodes, placesOf(spec, groupId));
   }
-  return level(null, false).map(({ node }) => node);
+  return level(null, false);
+}
+
+/**
+ * By id, each as soon as what it comes after is placed, in as many rounds as it takes. A group comes after what was drawn
+ * before the group itself, not after what its tasks wait for.
+ */
+function inOrder(nodes: readonly TreeNode[], placeOf: ReadonlyMap<string, string>): TreeNode[] {
+  const waiting = new Map(nodes.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((node) => [node.id, node]));
+  const ordered: TreeNode[] = [];
+  while (waiting.size > 0) {
+    const before = waiting.size;
+    for (const node of waiting.values()) {
+      const after = node.task?.upstream_task_ids ?? [
+        ...(node.group?.upstream_task_ids ?? []),
+        ...(node.group?.upstream_group_ids ?? []),
+      ];
+      const isFree = after.every((id) => {
+        const place = placeOf.get(id) ?? id;
+        return place === node.id || !waiting.has(place);
+      });
+      if (!isFree) continue;
+      ordered.push(node);
+      waiting.delete(node.id);
+    }
+    // Groups may wait for each other though their tasks do not.
+    if (waiting.size === before) return [...ordered, ...waiting.values()];
+  }
+  return ordered;
+}
+
+/** For everything below a group: the child of the group that it is in. */
+function placesOf(spec: CompiledSpec, groupId: string | null): Map<string, string> {
+  const groups = new Map(spec.groups.map((group) => [group.group_id, group]));
+  const places = new Map<string, string>();
+  const mark = (child: { kind: string; id: string }, place: string): void => {
+    places.set(child.id, place);
+    if (child.kind === 'group') for (const inner of groups.get(child.id)?.children ?? []) mark(inner, place);
+  };
+  for (const child of groups.get(groupId)?.children ?? []) mark(child, child.id);
+  return places;
 }
 
 /** Task ids around `root` (a task, or the tasks of a group), as far as asked; undefined without a root: all. */

@@ -2,9 +2,11 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import type { RunState } from '@svc/spec/states.ts';
+import { findAssetIds } from '../../db/assets.ts';
 import { findDag, listDags } from '../../db/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { databaseOf, principalOf } from '../access.ts';
+import { assetExpression, assetsIn, conditionOf } from '../asset-expression.ts';
 import { dagBody } from '../dag-bodies.ts';
 import { DagListQuery, dagQuery, noSuchDag } from '../dags.ts';
 import type { App, Services } from '../services.ts';
@@ -50,11 +52,15 @@ export function registerUiDags(app: App, { db }: Services): void {
       const runs = permissions.has('read:dag_run')
         ? await newestRuns(scope, { tenantId, dagIds: ids, limit: query.dag_runs_limit })
         : new Map<string, LightRun[]>();
+      const assetIds = await findAssetIds(
+        scope,
+        dags.flatMap((dag) => assetsIn(conditionOf(dag.timetable))),
+      );
       const favorites = await favoritesAmong(scope, userId, ids);
       return {
         dags: dags.map((dag) => ({
           ...dagBody(dag),
-          asset_expression: assetExpression(dag.timetable),
+          asset_expression: assetExpression(conditionOf(dag.timetable), assetIds),
           latest_dag_runs: runs.get(dag.dag_id) ?? [],
           pending_actions: [],
           is_favorite: favorites.has(dag.dag_id),
@@ -117,5 +123,3 @@ async function favoritesAmong(scope: TenantDb, userId: string, dagIds: readonly 
     .execute();
   return new Set(rows.map((row) => row.dag_id));
 }
-
-const assetExpression = (timetable: unknown): unknown => (timetable as { assets?: unknown }).assets ?? null;

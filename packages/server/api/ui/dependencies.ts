@@ -6,7 +6,8 @@ import type { TenantDb } from '../../db/database.ts';
 import { databaseOf, principalOf } from '../access.ts';
 import { ApiError } from '../errors.ts';
 import type { App, Services } from '../services.ts';
-import { dagReferences } from './external-dependencies.ts';
+import { dagReferences, referenceNode } from './external-dependencies.ts';
+import type { DagReference } from './external-dependencies.ts';
 
 type GraphNode = { id: string; label: string; type: string };
 type GraphEdge = { source_id: string; target_id: string };
@@ -48,7 +49,7 @@ export function registerUiDependencies(app: App, { db, scheduler }: Services): v
           ? dataGraph(references)
           : schedulingGraph(
               references,
-              await specsThatReferToDags(scope, tenantId, (version) => scheduler.graphs.get(db.shared, version)),
+              await referencesBetweenDags(scope, tenantId, (version) => scheduler.graphs.get(db.shared, version)),
             );
       return nodeId === undefined ? graph : connectedWith(graph, nodeId);
     },
@@ -71,23 +72,26 @@ async function assetReferences(scope: TenantDb, tenantId: string): Promise<Refer
   return rows;
 }
 
-type DagUse = { dagId: string; references: ReturnType<typeof dagReferences> };
 type LoadGraph = (ref: { tenantId: string; dagId: string; versionNumber: number }) => Promise<{ spec: CompiledSpec }>;
 
 /** Only specs that name another DAG are opened: the database finds them by the argument's name. */
-async function specsThatReferToDags(scope: TenantDb, tenantId: string, load: LoadGraph): Promise<DagUse[]> {
+export async function referencesBetweenDags(
+  scope: TenantDb,
+  tenantId: string,
+  load: LoadGraph,
+): Promise<DagReference[]> {
   const { rows } = await sql<{ dag_id: string; current_version: number }>`
     select d.dag_id, d.current_version from dags d
     join dag_versions v on v.tenant_id = d.tenant_id and v.dag_id = d.dag_id and v.version_number = d.current_version
     where d.tenant_id = ${tenantId} and not d.is_stale
       and (v.spec like '%"trigger_dag_id"%' or v.spec like '%"external_dag_id"%')
     order by d.dag_id`.execute(scope);
-  const uses: DagUse[] = [];
+  const found: DagReference[] = [];
   for (const row of rows) {
     const { spec } = await load({ tenantId, dagId: row.dag_id, versionNumber: row.current_version });
-    uses.push({ dagId: row.dag_id, references: dagReferences(spec) });
+    found.push(...dagReferences(spec));
   }
-  return uses;
+  return found;
 }
 
 class Graph {
@@ -110,10 +114,12 @@ class Graph {
 
 type GraphValue = Graph['value'];
 
-const assetNode = (graph: Graph, { kind, id, name }: Reference): string => graph.node(`${kind}:${id}`, name, kind);
+/** Assets by number, aliases by name: as the UI's links have it. */
+const assetNode = (graph: Graph, { kind, id, name }: Reference): string =>
+  graph.node(`${kind}:${kind === 'asset' ? id : name}`, name, kind);
 
 /** DAG to asset to DAG, and DAGs that trigger or wait for others. */
-function schedulingGraph(references: readonly Reference[], uses: readonly DagUse[]): GraphValue {
+function schedulingGraph(references: readonly Reference[], between: readonly DagReference[]): GraphValue {
   const graph = new Graph();
   for (const reference of references) {
     if (reference.role === 'inlet') continue;
@@ -122,14 +128,13 @@ function schedulingGraph(references: readonly Reference[], uses: readonly DagUse
     if (reference.role === 'schedule') graph.edge(asset, dag);
     else graph.edge(dag, asset);
   }
-  for (const { dagId, references: used } of uses) {
-    for (const { taskId, dagId: other, kind } of used) {
-      const from = graph.node(`dag:${dagId}`, dagId, 'dag');
-      const to = graph.node(`dag:${other}`, other, 'dag');
-      const middle = graph.node(`${kind}:${dagId}:${other}:${taskId}`, taskId, kind);
-      graph.edge(kind === 'trigger' ? from : to, middle);
-      graph.edge(middle, kind === 'trigger' ? to : from);
-    }
+  for (const reference of between) {
+    const { dagId, other, taskId, kind } = reference;
+    const from = graph.node(`dag:${dagId}`, dagId, 'dag');
+    const to = graph.node(`dag:${other}`, other, 'dag');
+    const middle = graph.node(referenceNode(reference), taskId, kind);
+    graph.edge(kind === 'trigger' ? from : to, middle);
+    graph.edge(middle, kind === 'trigger' ? to : from);
   }
   return graph.value;
 }
@@ -138,9 +143,12 @@ function schedulingGraph(references: readonly Reference[], uses: readonly DagUse
 function dataGraph(references: readonly Reference[]): GraphValue {
   const graph = new Graph();
   for (const reference of references) {
+    // An asset that no task reads or writes stands alone.
+    if (reference.kind === 'asset-alias') continue; // stands for assets, and is none
+    assetNode(graph, reference);
     if (reference.role === 'schedule') continue;
     const task = graph.node(
-      `task:${reference.dag_id}.${reference.task_id}`,
+      `task:${reference.dag_id}__SEPARATOR__${reference.task_id}`,
       `${reference.dag_id}.${reference.task_id}`,
       'task',
     );

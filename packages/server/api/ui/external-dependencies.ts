@@ -1,47 +1,104 @@
-/** What a DAG waits for and what it causes outside itself, as nodes and edges of its graph. */
+/**
+ * What a DAG waits for and what it causes outside itself, as nodes and edges of its graph: the assets of its schedule behind
+ * gates, which lead to the first node of the graph; assets that tasks write; other DAGs that tasks wait for or start.
+ */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
+import type { AssetCondition } from '@svc/spec/timetables/schema.ts';
+import type { AssetIds } from '../../db/assets.ts';
+import { conditionOf } from '../asset-expression.ts';
 import { graphEdge, graphNode } from './graph-parts.ts';
 import type { GraphEdge, GraphNode } from './graph-parts.ts';
 
-export function externalEdges(spec: CompiledSpec): { nodes: GraphNode[]; edges: GraphEdge[] } {
-  const nodes = new Map<string, GraphNode>();
-  const edges: GraphEdge[] = [];
-  const roots = spec.tasks.filter((task) => task.upstream_task_ids.length === 0).map((task) => task.task_id);
+/** One DAG that names another: a task of `dagId` waits for the other (`sensor`) or starts it (`trigger`). */
+export type DagReference = { dagId: string; taskId: string; other: string; kind: 'sensor' | 'trigger' };
+
+export const referenceNode = ({ dagId, taskId, other, kind }: DagReference): string =>
+  kind === 'sensor' ? `sensor:${other}:${dagId}:${taskId}` : `trigger:${dagId}:${other}:${taskId}`;
+
+type Drawing = { nodes: Map<string, GraphNode>; edges: GraphEdge[] };
+
+export function externalEdges(input: {
+  spec: CompiledSpec;
+  ids: AssetIds;
+  /** Of all DAGs. */
+  references: readonly DagReference[];
+  /** Where what comes from outside leads to; undefined in a DAG without tasks. */
+  firstNode: string | undefined;
+}): { nodes: GraphNode[]; edges: GraphEdge[] } {
+  const { spec, ids, references, firstNode } = input;
+  const drawing: Drawing = { nodes: new Map(), edges: [] };
+  drawSchedule(drawing, conditionOf(spec.schedule), { ids, firstNode });
   for (const asset of spec.assets.assets) {
-    const id = `asset:${asset.name}`;
-    const isDrawn = asset.scheduled || asset.outlet_of.length > 0;
-    if (isDrawn) nodes.set(id, graphNode({ id, label: asset.name, type: 'asset' }));
-    if (asset.scheduled)
-      for (const root of roots) edges.push(graphEdge({ source_id: id, target_id: root, is_source_asset: true }));
-    for (const task of asset.outlet_of) edges.push(graphEdge({ source_id: task, target_id: id }));
+    const id = `asset:${ids.get(asset) ?? asset.name}`;
+    if (asset.outlet_of.length > 0) drawing.nodes.set(id, graphNode({ id, label: asset.name, type: 'asset' }));
+    for (const task of asset.outlet_of) drawing.edges.push(graphEdge({ source_id: task, target_id: id }));
   }
-  for (const alias of spec.assets.aliases) {
-    const id = `asset-alias:${alias.name}`;
-    if (!alias.scheduled && alias.outlet_of.length === 0) continue;
-    nodes.set(id, graphNode({ id, label: alias.name, type: 'asset-alias' }));
-    if (alias.scheduled)
-      for (const root of roots) edges.push(graphEdge({ source_id: id, target_id: root, is_source_asset: true }));
-    for (const task of alias.outlet_of) edges.push(graphEdge({ source_id: task, target_id: id }));
+  for (const { name, outlet_of: writers } of spec.assets.aliases) {
+    const id = `asset-alias:${name}`;
+    if (writers.length > 0) drawing.nodes.set(id, graphNode({ id, label: name, type: 'asset-alias' }));
+    for (const task of writers) drawing.edges.push(graphEdge({ source_id: task, target_id: id }));
   }
-  for (const { taskId, dagId, kind } of dagReferences(spec)) {
-    const id = `${kind}:${dagId}`;
-    nodes.set(id, graphNode({ id, label: dagId, type: kind }));
-    edges.push(
-      graphEdge(kind === 'sensor' ? { source_id: id, target_id: taskId } : { source_id: taskId, target_id: id }),
-    );
+  for (const reference of references) drawReference(drawing, reference, spec.dag.dag_id, firstNode);
+  return { nodes: [...drawing.nodes.values()], edges: drawing.edges };
+}
+
+function drawReference(drawing: Drawing, reference: DagReference, dagId: string, firstNode: string | undefined): void {
+  const { taskId, kind, other } = reference;
+  const id = referenceNode(reference);
+  const isOurs = reference.dagId === dagId;
+  // A sensor elsewhere that waits for this DAG is no task of it, and no start either.
+  if (!isOurs && (other !== dagId || kind === 'sensor' || firstNode === undefined)) return;
+  drawing.nodes.set(id, graphNode({ id, label: taskId, type: kind }));
+  if (!isOurs) drawing.edges.push(graphEdge({ source_id: id, target_id: firstNode ?? '' }));
+  else if (kind === 'sensor') drawing.edges.push(graphEdge({ source_id: id, target_id: taskId }));
+  else drawing.edges.push(graphEdge({ source_id: taskId, target_id: id }));
+}
+
+type Target = { ids: AssetIds; firstNode: string | undefined };
+
+function drawSchedule(drawing: Drawing, condition: AssetCondition | null, { ids, firstNode }: Target): void {
+  if (condition === null || firstNode === undefined) return;
+  let gates = 0;
+  const draw = (part: AssetCondition, target: string): void => {
+    const isSource = target === firstNode;
+    if (!('objects' in part)) {
+      const { id, label, type } = leafOf(part, ids);
+      drawing.nodes.set(id, graphNode({ id, label, type }));
+      drawing.edges.push(graphEdge({ source_id: id, target_id: target, is_source_asset: isSource || null }));
+      return;
+    }
+    const gate = part.type === 'asset_all' ? 'and-gate' : 'or-gate';
+    const id = `${gate}-${gates++}`;
+    drawing.nodes.set(id, graphNode({ id, label: id, type: 'asset-condition', asset_condition_type: gate }));
+    drawing.edges.push(graphEdge({ source_id: id, target_id: target, is_source_asset: isSource }));
+    for (const object of part.objects) draw(object, id);
+  };
+  draw(condition, firstNode);
+}
+
+/** Without the word `asset:` before the id: what is written has it, what is read has not, and the UI relies on it. */
+function leafOf(part: Exclude<AssetCondition, { objects: unknown }>, ids: AssetIds) {
+  switch (part.type) {
+    case 'asset':
+      return { id: String(ids.get(part) ?? part.name), label: part.name, type: 'asset' };
+    case 'asset_alias':
+      return { id: part.name, label: part.name, type: 'asset-alias' };
+    case 'asset_name_ref':
+      return { id: part.name, label: part.name, type: 'asset-name-ref' };
+    case 'asset_uri_ref':
+      return { id: part.uri, label: part.uri, type: 'asset-uri-ref' };
   }
-  return { nodes: [...nodes.values()], edges };
 }
 
 /** Other DAGs that tasks name: sensors wait for them, triggers start them. */
-export function dagReferences(spec: CompiledSpec): { taskId: string; dagId: string; kind: 'sensor' | 'trigger' }[] {
-  return spec.tasks.flatMap((task) => {
+export function dagReferences(spec: CompiledSpec): DagReference[] {
+  return spec.tasks.flatMap((task): DagReference[] => {
     const value = (name: string): unknown => task.arguments[name] ?? task.templates[name];
+    const named = { dagId: spec.dag.dag_id, taskId: task.task_id };
     const trigger = value('trigger_dag_id');
-    if (typeof trigger === 'string') return [{ taskId: task.task_id, dagId: trigger, kind: 'trigger' as const }];
+    if (typeof trigger === 'string') return [{ ...named, other: trigger, kind: 'trigger' }];
     const external = value('external_dag_id');
     if (typeof external !== 'string') return [];
-    const kind = task.operator.is_sensor ? ('sensor' as const) : ('trigger' as const);
-    return [{ taskId: task.task_id, dagId: external, kind }];
+    return [{ ...named, other: external, kind: task.operator.is_sensor ? 'sensor' : 'trigger' }];
   });
 }

@@ -185,9 +185,9 @@ const CLOUDS: readonly HookForm[] = [
       password: titled('Blob Storage Key'),
     },
     extra: {
-      connection_string: secret('Connection String'),
       tenant_id: text('Tenant Id'),
       sas_token: secret('SAS Token'),
+      shared_access_key: secret('Shared Access Key'),
     },
   },
   {
@@ -322,7 +322,6 @@ const SERVICES: readonly HookForm[] = [
   }),
   service('pagerduty', 'Pagerduty', 'pagerduty.hooks.pagerduty.PagerdutyHook', {
     fields: { port: HIDDEN, login: HIDDEN, url_schema: HIDDEN, host: HIDDEN, password: titled('Pagerduty API token') },
-    extra: { routing_key: secret('Routing Key') },
   }),
   service('tableau', 'Tableau', 'tableau.hooks.tableau.TableauHook', {
     extra: { site_id: text('Site ID'), verify: text('Verify') },

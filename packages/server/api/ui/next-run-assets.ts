@@ -1,8 +1,10 @@
 /** What an asset-scheduled DAG still waits for. */
 import { sql } from 'kysely';
 import { Type } from 'typebox';
+import { findAssetIds } from '../../db/assets.ts';
 import { findDag } from '../../db/dags.ts';
 import { databaseOf, principalOf } from '../access.ts';
+import { assetExpression, assetsIn, conditionOf } from '../asset-expression.ts';
 import { noSuchDag } from '../dags.ts';
 import type { App, Services } from '../services.ts';
 
@@ -25,6 +27,7 @@ export function registerUiNextRunAssets(app: App, { db }: Services): void {
       const scope = databaseOf(request, db);
       const dag = await findDag(scope, dagId);
       if (!dag) throw noSuchDag(dagId);
+      const condition = conditionOf(dag.timetable);
       const { rows } = await sql<{ id: number; name: string; uri: string; lastUpdate: string | null }>`
         select a.id, a.name, a.uri, max(q.created_at) as "lastUpdate" from asset_references r
         join assets a on a.tenant_id = r.tenant_id
@@ -33,7 +36,7 @@ export function registerUiNextRunAssets(app: App, { db }: Services): void {
         where r.tenant_id = ${tenantId} and r.dag_id = ${dagId} and r.role = 'schedule'
         group by a.id, a.name, a.uri order by a.uri`.execute(scope);
       return {
-        asset_expression: 'assets' in dag.timetable ? dag.timetable.assets : null,
+        asset_expression: assetExpression(condition, await findAssetIds(scope, assetsIn(condition))),
         events: rows,
       };
     },

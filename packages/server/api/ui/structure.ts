@@ -1,16 +1,18 @@
 /** The graph of a DAG version: tasks and groups with their joins, edges between them, and on request what it depends on. */
 import { Type } from 'typebox';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
+import { findAssetIds } from '../../db/assets.ts';
 import { findDag } from '../../db/dags.ts';
 import { findVersion } from '../../db/dag-versions.ts';
 import { databaseOf, principalOf } from '../access.ts';
 import { noSuchDag } from '../dags.ts';
 import { ApiError } from '../errors.ts';
 import type { App, Services } from '../services.ts';
+import { referencesBetweenDags } from './dependencies.ts';
 import { externalEdges } from './external-dependencies.ts';
 import { graphEdge, graphNode } from './graph-parts.ts';
 import type { GraphEdge, GraphNode } from './graph-parts.ts';
-import { roleOf, tasksAround, treeOf } from './dag-tree.ts';
+import { roleOf, tasksAround, tasksOfGroup, treeOf } from './dag-tree.ts';
 import type { TreeNode } from './dag-tree.ts';
 
 export function registerUiStructure(app: App, { db, scheduler }: Services): void {
@@ -44,8 +46,12 @@ export function registerUiStructure(app: App, { db, scheduler }: Services): void
       const { spec } = await scheduler.graphs.get(db.shared, ref);
       const graph = graphOf(spec, tasksAround(spec, request.query));
       if (!request.query.external_dependencies) return graph;
-      const outside = externalEdges(spec);
-      return { nodes: [...outside.nodes, ...graph.nodes], edges: [...outside.edges, ...graph.edges] };
+      const references = await referencesBetweenDags(scope, ref.tenantId, (other) =>
+        scheduler.graphs.get(db.shared, other),
+      );
+      const ids = await findAssetIds(scope, spec.assets.assets);
+      const outside = externalEdges({ spec, ids, references, firstNode: graph.nodes[0]?.id });
+      return { nodes: [...graph.nodes, ...outside.nodes], edges: [...graph.edges, ...outside.edges] };
     },
   );
 }
@@ -106,11 +112,12 @@ function edgesOf(spec: CompiledSpec, only?: ReadonlySet<string>): GraphEdge[] {
       add({ source_id: joinOf(other, 'downstream'), target_id: joinOf(id, 'upstream') });
       cover(covered, far.leaves, inside.roots);
     }
-    for (const other of group.upstream_task_ids) {
+    // Tasks of groups that stand before or after are listed as well: the line between the groups stands for them.
+    for (const other of outside(spec, group.upstream_task_ids, group.upstream_group_ids)) {
       add({ source_id: other, target_id: joinOf(id, 'upstream') });
       cover(covered, [other], inside.roots);
     }
-    for (const other of group.downstream_task_ids) {
+    for (const other of outside(spec, group.downstream_task_ids, group.downstream_group_ids)) {
       add({ source_id: joinOf(id, 'downstream'), target_id: other });
       cover(covered, inside.leaves, [other]);
     }
@@ -136,9 +143,14 @@ function cover(covered: Set<string>, from: readonly string[], to: readonly strin
   for (const source of from) for (const target of to) covered.add(`${source}\0${target}`);
 }
 
+function outside(spec: CompiledSpec, taskIds: readonly string[], groupIds: readonly string[]): string[] {
+  const inGroups = new Set(groupIds.flatMap((id) => tasksOfGroup(spec, id)));
+  return taskIds.filter((id) => !inGroups.has(id));
+}
+
 /** First and last tasks of a group. */
 function innerEnds(spec: CompiledSpec, groupId: string): { roots: string[]; leaves: string[] } {
-  const inside = new Set(tasksInside(spec, groupId));
+  const inside = new Set(tasksOfGroup(spec, groupId));
   const tasks = spec.tasks.filter((task) => inside.has(task.task_id));
   return {
     roots: tasks.filter((task) => !task.upstream_task_ids.some((id) => inside.has(id))).map((task) => task.task_id),
@@ -152,8 +164,3 @@ function innerEnds(spec: CompiledSpec, groupId: string): { roots: string[]; leav
 
 const isTeardown = (spec: CompiledSpec, taskId: string): boolean =>
   spec.tasks.some((task) => task.task_id === taskId && task.is_teardown);
-
-function tasksInside(spec: CompiledSpec, groupId: string): string[] {
-  const group = spec.groups.find((candidate) => candidate.group_id === groupId);
-  return (group?.children ?? []).flatMap(({ kind, id }) => (kind === 'task' ? [id] : tasksInside(spec, id)));
-}

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
+from airflow.providers.standard.sensors.external_task import ExternalTaskSensor
 from airflow.sdk import DAG, Asset, AssetAlias, Label, Param, TaskGroup, get_current_context, setup, task, task_group, teardown
 
 ORDERS = Asset(name="orders", uri="x://shop/orders")
@@ -55,8 +56,8 @@ with DAG(
         first = BashOperator(task_id="first", bash_command="echo {{ params.amount }} {{ ds }}")
         second = EmptyOperator(task_id="second", task_display_name="The second")
         with TaskGroup("inner"):
-            first >> Label("then") >> EmptyOperator(task_id="third")
-        first >> second
+            third = EmptyOperator(task_id="third")
+        first >> [second, third]
 
     @task_group
     def each(value: int):
@@ -77,7 +78,7 @@ with DAG(
     opened >> closed
     numbers >> load >> flaky()
     each.expand(value=[1, 2])
-    doubled >> unreached
+    doubled >> Label("all of them") >> unreached
 
 with DAG("shop_report", schedule=[ORDERS], start_date=datetime(2026, 1, 1), tags=["contract"]):
 
@@ -91,7 +92,9 @@ with DAG("shop_starter", schedule=ORDERS & REPORT, start_date=datetime(2026, 1, 
     TriggerDagRunOperator(task_id="start", trigger_dag_id="shop_report")
 
 with DAG("shop_waiting", schedule=ORDERS & Asset(name="missing", uri="x://shop/missing"), start_date=datetime(2026, 1, 1)):
-    EmptyOperator(task_id="nothing")
+    with TaskGroup("begin"):
+        begun = EmptyOperator(task_id="first")
+    [begun, EmptyOperator(task_id="second")] >> EmptyOperator(task_id="end", outlets=[REPORT])
 
 with DAG("shop_daily", schedule="@daily", start_date=datetime(2026, 1, 1), catchup=False):
-    EmptyOperator(task_id="nothing")
+    ExternalTaskSensor(task_id="wait", external_dag_id="shop", external_task_id="extract")

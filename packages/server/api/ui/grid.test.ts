@@ -1,0 +1,131 @@
+/** The cells of the grid: what a mapped task or a group with many states looks like as one. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { insertGraphRun, registerGraph } from '../../testing/graph-runs.ts';
+import type { Graph } from '../../testing/graph-runs.ts';
+import { startTestServer } from '../../testing/test-server.ts';
+import type { TestServer } from '../../testing/test-server.ts';
+
+const GRAPH: Graph = {
+  dagId: 'cells',
+  tasks: {
+    plain: { displayName: 'A plain one' },
+    each: { after: ['plain'], over: 3 },
+    'group.first': { group: 'group' },
+    'group.second': { group: 'group' },
+    'many.inner': { group: 'many' },
+  },
+  mappedGroups: { many: 2 },
+};
+
+type Cell = { task_id: string; state: string | null; child_states: Record<string, number> | null };
+type Line = { run_id: string; task_instances: Cell[] };
+
+let server: TestServer;
+let token: string;
+let tenant: ReturnType<TestServer['db']['tenant']>;
+beforeAll(async () => {
+  server = await startTestServer();
+  token = await server.login();
+  const { id } = await server.db.shared.selectFrom('tenants').select('id').executeTakeFirstOrThrow();
+  tenant = server.db.tenant(id);
+  await registerGraph(tenant, GRAPH);
+});
+afterAll(() => server?.close());
+
+async function linesOf(runIds: readonly string[]): Promise<Line[]> {
+  const query = runIds.map((id) => `run_ids=${encodeURIComponent(id)}`).join('&');
+  const { status, text, headers } = await server.call(`/ui/grid/ti_summaries/cells?${query}`, { token });
+  expect([status, headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
+  // The reader of the UI throws away a last line without its end.
+  expect(text === '' || text.endsWith('\n')).toBe(true);
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Line);
+}
+
+const run = (runId: string, states: Parameters<typeof insertGraphRun>[1]['states']) =>
+  insertGraphRun(tenant, { graph: GRAPH, runId, states });
+
+const cellOf = (line: Line | undefined, id: string): Cell | undefined =>
+  line?.task_instances.find((cell) => cell.task_id === id);
+
+describe('a cell', () => {
+  it('of a plain task has its state and no counts', async () => {
+    await run('plain', { plain: 'running' });
+    const [line] = await linesOf(['plain']);
+    expect(cellOf(line, 'plain')).toEqual({
+      task_id: 'plain',
+      task_display_name: 'A plain one',
+      state: 'running',
+      child_states: null,
+      min_start_date: '2026-01-02T03:04:05.000006Z',
+      max_end_date: null,
+      dag_version_number: 1,
+    });
+  });
+
+  it('of a mapped task counts its instances, and has the state that asks most for attention', async () => {
+    await run('mapped', { plain: 'success', each: ['success', 'failed', null] });
+    const [line] = await linesOf(['mapped']);
+    expect(cellOf(line, 'each')).toMatchObject({ state: 'failed', child_states: { success: 1, failed: 1, None: 1 } });
+  });
+
+  it('of a mapped task that is not expanded yet is one of a mapped task all the same', async () => {
+    await run('not expanded', { plain: 'running', each: null });
+    const [line] = await linesOf(['not expanded']);
+    expect(cellOf(line, 'each')).toMatchObject({ state: null, child_states: { None: 1 } });
+  });
+
+  it('of a group counts the tasks in it; of a mapped group, the instances of its tasks', async () => {
+    await run('groups', { 'group.first': 'success', 'group.second': 'running', 'many.inner': ['success', 'skipped'] });
+    const [line] = await linesOf(['groups']);
+    expect(cellOf(line, 'group')).toMatchObject({ state: 'running', child_states: { success: 1, running: 1 } });
+    expect(cellOf(line, 'many')).toMatchObject({ state: 'success', child_states: { success: 1, skipped: 1 } });
+    expect(cellOf(line, 'many.inner')).toMatchObject({ child_states: { success: 1, skipped: 1 } });
+  });
+
+  it.each([
+    [['success', 'skipped'], 'success'],
+    [['success', null], null],
+    [['running', 'queued'], 'queued'],
+    [['upstream_failed', 'failed'], 'failed'],
+    [['up_for_retry', 'running'], 'up_for_retry'],
+    [['skipped', 'removed'], 'skipped'],
+  ] as const)('of states %j is %s', async (states, expected) => {
+    const runId = `rule ${states.join()}`;
+    await run(runId, { each: [...states] });
+    const [line] = await linesOf([runId]);
+    expect(cellOf(line, 'each')?.state).toBe(expected);
+  });
+});
+
+describe('lines', () => {
+  it('come in the order asked for; a run that is not there, or has nothing, has none', async () => {
+    await run('one', { plain: 'success' });
+    await run('two', { plain: 'success' });
+    await run('empty', {});
+    expect((await linesOf(['two', 'unknown', 'empty', 'one'])).map((line) => line.run_id)).toEqual(['two', 'one']);
+    expect(await linesOf(['unknown'])).toEqual([]);
+  });
+
+  it('of an unknown DAG are an error before they begin', async () => {
+    expect((await server.call('/ui/grid/ti_summaries/nobody?run_ids=x', { token })).status).toBe(404);
+  });
+});
+
+describe('rows', () => {
+  it('that only older versions had stay for the runs that used them', async () => {
+    const graph = { ...GRAPH, dagId: 'grown' };
+    await registerGraph(tenant, graph);
+    await insertGraphRun(tenant, { graph, runId: 'old', states: { plain: 'success' } });
+    await registerGraph(tenant, { dagId: 'grown', tasks: { renamed: {}, 'group.third': { group: 'group' } } });
+    type Row = { id: string; children: Row[] | null };
+    const rows = (await server.call('/ui/grid/structure/grown', { token })).json<Row[]>();
+    expect(rows.map(({ id }) => id)).toEqual(expect.arrayContaining(['renamed', 'plain', 'each', 'group', 'many']));
+    const group = rows.find(({ id }) => id === 'group');
+    expect(group?.children?.map(({ id }) => id)).toEqual(['group.third', 'group.first', 'group.second']);
+    // A list in a task would make a group of it.
+    expect(rows.find(({ id }) => id === 'plain')?.children).toBeNull();
+  });
+});
