@@ -1,6 +1,6 @@
 /** What befalls a plant: every kind of process is killed, the database goes away, answers and words get lost. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { queryDatabase } from '../testing/query-database.ts';
 import type { Random } from './random.ts';
 import type { Plant } from './runs-plant.ts';
 import { findVictims, killProcess } from './runs-processes.ts';
@@ -119,9 +119,9 @@ async function endConnections({ cluster }: Plant, name: string): Promise<number>
 }
 
 async function repeatNotifications({ databaseUrl }: Plant, times: number): Promise<number> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  for (let word = 0; word < times; word += 1) await client.query(`select pg_notify('svc_wake', 'chaos')`);
-  await client.end();
+  await queryDatabase(
+    databaseUrl,
+    `select pg_notify('svc_wake', 'chaos-' || word) from generate_series(1, ${times}) as word`,
+  );
   return 1;
 }

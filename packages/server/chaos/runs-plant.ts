@@ -127,7 +127,7 @@ async function startControlPlane(settings: Record<string, string>, logFile: stri
     url: `http://127.0.0.1:${httpPort}`,
     proxy,
     kill: async () => void (await server?.stop('SIGKILL')),
-    restart: start,
+    restart: () => start().catch(start), // a busy machine may need longer than a start is waited for
     ended: () => {
       const how = server?.exited() ?? null;
       return how === null ? null : `${how}: ${server?.logLines().slice(-5).join('\n')}`;
