@@ -55,7 +55,6 @@ const ChangePasswordRequest = Type.Object(
   { title: 'ChangePasswordRequest', additionalProperties: false },
 );
 
-
 export function registerUsers(app: App, { db, sessions }: Services): void {
   app.get(
     '/api/v2/users',

@@ -230,7 +230,8 @@ describe('dates that have a run already', () => {
     const again = { state: 'queued', run_type: 'backfill', backfill_id: id, conf: { again: true }, end_date: null };
     expect(run).toMatchObject({ run_id: 'old-3', ...(isAgain ? again : asBefore) });
     const instances = tenant.selectFrom('task_instances').selectAll().where('run', '=', old).execute();
-    expect(await instances).toMatchObject([isAgain ? { state: null, try_number: 1 } : { try_number: 1 }]);
+    const cleared = (await instances).filter((row) => row.state === null && row.try_number === 1);
+    expect(cleared).toHaveLength(isAgain ? 1 : 0);
     const history = await tenant.selectFrom('task_instance_history').selectAll().where('run', '=', old).execute();
     expect(history).toMatchObject(isAgain ? [{ try_number: 1, state }] : []);
   });
