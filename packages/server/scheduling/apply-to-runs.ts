@@ -6,7 +6,7 @@
  */
 import { failureReason } from '@svc/spec/failure-causes.ts';
 import type { FailureCause } from '@svc/spec/failure-causes.ts';
-import { isOccupying, isRunFinished } from '@svc/spec/states.ts';
+import { isFinished, isOccupying, isRunFinished } from '@svc/spec/states.ts';
 import type { RunState } from '@svc/spec/states.ts';
 import type { SharedDb } from '../db/database.ts';
 import {
@@ -225,7 +225,8 @@ function collectEffects(work: RunWork, effects: RunEffects): void {
   for (const row of work.changedRows()) {
     if (row.state === 'scheduled') effects.hasScheduled = true;
     if (row.due_at !== null && (effects.dueAt === null || row.due_at < effects.dueAt)) effects.dueAt = row.due_at;
-    if (work.graph.pastMatters && row.end_date === work.now) movedOn.push(row.task_id);
+    // Not by its end: that is told by the clock of the agent.
+    if (work.graph.pastMatters && isFinished(row.state)) movedOn.push(row.task_id);
   }
   if (work.fresh.some((row) => row.state === 'scheduled')) effects.hasScheduled = true;
   if (movedOn.length > 0) {

@@ -14,18 +14,50 @@ export async function checkPast(
   moved: RunEffects['pastMoved'][number],
 ): Promise<RunEffects | null> {
   const next = await nextRunOf(db.shared, moved);
-  if (next === undefined) return null;
+  return next === undefined ? null : checkWaiting(db, graphs, { tenantId: moved.tenantId, run: next });
+}
+
+/** Instances of the run that wait for their past are looked at again. */
+export async function checkWaiting(
+  db: Database,
+  graphs: DagGraphs,
+  ref: { tenantId: string; run: number },
+): Promise<RunEffects | null> {
   return db.shared.transaction().execute(async (trx) => {
-    const runs = await lockRuns(trx, [{ tenantId: moved.tenantId, run: next }]);
+    const runs = await lockRuns(trx, [ref]);
     const [work] = await openWork(trx, graphs, runs);
     if (work?.run.state !== 'running') return null;
     const { rows } = await sql<{ taskId: string; mapIndex: number }>`
       select task_id as "taskId", map_index as "mapIndex" from task_instances
-      where tenant_id = ${moved.tenantId} and run = ${next} and state is null and waits = 'past'`.execute(trx);
+      where tenant_id = ${ref.tenantId} and run = ${ref.run} and state is null and waits = 'past'`.execute(trx);
     if (rows.length === 0) return null;
     await planAll(trx, [{ work, events: rows.map((key) => ({ kind: 'check' as const, ...key })) }]);
     return writeAll(trx, [work]);
   });
+}
+
+/**
+ * The safety net under `checkPast`: runs that wait for a past that is behind them, because the process that should have
+ * looked is gone, or because the past ended while the run was being started and was not yet to be seen.
+ * Plan: index task_instances_waiting, then the run and the one before it by their keys. Those whose past has failed are
+ * not given, however many wait for it.
+ */
+export async function findForgottenPasts(db: Database): Promise<{ tenantId: string; run: number }[]> {
+  const { rows } = await sql<{ tenantId: string; run: number }>`
+    select distinct t.tenant_id as "tenantId", t.run from task_instances t
+    join dag_runs r on r.tenant_id = t.tenant_id and r.id = t.run and r.state = 'running'
+    left join lateral (
+      select p.id from dag_runs p
+      where p.tenant_id = r.tenant_id and p.dag_id = r.dag_id and p.logical_date < r.logical_date
+      order by p.logical_date desc limit 1
+    ) as before on true
+    where t.state is null and t.waits is not null and t.waits = 'past' and not exists (
+      select from task_instances b
+      where b.tenant_id = t.tenant_id and b.run = before.id and b.task_id = t.task_id
+        and (b.state is null or b.state not in ('success', 'skipped', 'removed'))
+    )
+    limit 200`.execute(db.shared);
+  return rows;
 }
 
 /** max_consecutive_failed_dag_runs: a DAG that fails again and again is paused. */

@@ -24,7 +24,14 @@ import type { Dispatcher } from './dispatcher.ts';
 import { scheduleDue } from './due-instances.ts';
 import { finishAttempts } from './finish-attempts.ts';
 import type { Ending, EndingAnswer } from './finish-attempts.ts';
-import { checkPast, pauseAfterFailures, releaseForgotten, releasePaused } from './follow-ups.ts';
+import {
+  checkPast,
+  checkWaiting,
+  findForgottenPasts,
+  pauseAfterFailures,
+  releaseForgotten,
+  releasePaused,
+} from './follow-ups.ts';
 import { DEFAULT_LEASE_MS, findSilent } from './reap.ts';
 import { timeOutRuns } from './run-states.ts';
 import { renewLeases, startAttempts } from './start-attempts.ts';
@@ -232,6 +239,13 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     for (const { tenantId, dagId } of rows) await startRunsOf(tenantId, dagId);
   }
 
+  async function checkForgottenPasts(): Promise<void> {
+    for (const ref of await findForgottenPasts(db)) {
+      const effects = await checkWaiting(db, graphs, ref);
+      if (effects) applyEffects(effects);
+    }
+  }
+
   async function whatAnotherLeft(): Promise<void> {
     await whatIsDue();
     await startForgottenRuns();
@@ -282,6 +296,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (now - lastQueuedRuns >= QUEUED_RUNS_EVERY_MS) {
         lastQueuedRuns = now;
         await startForgottenRuns();
+        await checkForgottenPasts();
         if ((await releaseForgotten(db)) > 0) dispatcher.kick();
       }
       // After an outage agents need time to come back: silence counts only while somebody could have heard them.
