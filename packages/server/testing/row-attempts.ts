@@ -61,7 +61,8 @@ export function createRowAttempts(db: Database): RowAttempts {
       return { kind: 'started', run, instance };
     },
 
-    async finish(ref, outcome) {
+    async finish(ref, outcome, beforeCommit) {
+      await beforeCommit;
       attempts.calls.finish += 1;
       const state = outcome.state === 'reschedule' ? 'up_for_reschedule' : outcome.state;
       const row = await current(ref)
