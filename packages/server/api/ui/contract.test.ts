@@ -6,8 +6,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAirflowOpenApi } from '../../testing/airflow-openapi.ts';
 import type { AirflowOpenApi } from '../../testing/airflow-openapi.ts';
+import { createContractChecks, fillPath } from '../../testing/contract-checks.ts';
+import type { ContractChecks, Values } from '../../testing/contract-checks.ts';
 import { startContractServer } from '../../testing/contract-server.ts';
-import type { ContractAnswer, ContractServer } from '../../testing/contract-server.ts';
+import type { ContractServer } from '../../testing/contract-server.ts';
 
 /** Said differently by the specification of this product, or without a body that could be checked; and why. */
 const NOT_CHECKED: Record<string, string> = {
@@ -24,8 +26,6 @@ const NOT_CHECKED: Record<string, string> = {
   'GET /ui/pending_partitioned_dag_run/{dag_id}/{partition_key}': 'always 404',
 };
 
-type Values = Readonly<Record<string, string | number>>;
-type Options = { query?: string; body?: unknown; accept?: string };
 type Instance = { task_id: string; map_index: number; try_number: number; state: string | null };
 
 const RUN = 'contract:1+00:00~'; // with characters that are special in paths
@@ -38,11 +38,11 @@ const TASK = `${INSTANCES}/{task_id}`;
 let server: ContractServer;
 let airflow: AirflowOpenApi;
 let reportRun: string;
-const calls = new Map<string, number>();
-const wrong = new Map<string, Set<string>>();
+let checks: ContractChecks;
 
 beforeAll(async () => {
   [server, airflow] = await Promise.all([startContractServer(), readAirflowOpenApi()]);
+  checks = createContractChecks({ server, airflow });
   await server.must('POST', '/api/v2/dags/shop/dagRuns', { dag_run_id: RUN, conf: { amount: 2 }, note: 'a note' });
   await server.ended('shop', RUN);
   reportRun = await runOfAssets();
@@ -71,41 +71,8 @@ async function runOfAssets(): Promise<string> {
   }
 }
 
-const fill = (path: string, values: Values): string =>
-  path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
-    if (values[name] === undefined) throw new Error(`${path}: no value for {${name}}`);
-    return encodeURIComponent(values[name]);
-  });
-
-function note(operation: string, problems: readonly string[]): void {
-  calls.set(operation, (calls.get(operation) ?? 0) + 1);
-  const known = wrong.get(operation) ?? new Set();
-  for (const problem of problems) known.add(problem);
-  if (known.size > 0) wrong.set(operation, known);
-}
-
-/** Calls the operation and holds its answer against the document. */
-async function check(operation: string, values: Values = {}, options: Options = {}): Promise<ContractAnswer> {
-  const [method = '', path = ''] = operation.split(' ');
-  const answer = await server.call(method, `${fill(path, values)}${options.query ?? ''}`, options.body, options.accept);
-  const where = `${JSON.stringify(values)} ${options.query ?? ''}`;
-  if (answer.status >= 300) note(operation, [`${answer.status} ${answer.text.slice(0, 300)} for ${where}`]);
-  else if (answer.status === 204) note(operation, answer.text === '' ? [] : ['a body with status 204']);
-  else {
-    const problems = airflow.violations(operation, answer.status, answer.json());
-    note(operation, problems ?? [`${answer.status} is no status that the document has a body for`]);
-  }
-  return answer;
-}
-
-async function expectNothingWrong(operations: readonly string[]): Promise<void> {
-  const found = operations.flatMap((operation) => {
-    const problems = wrong.get(operation);
-    return problems ? [[operation, [...problems]] as const] : [];
-  });
-  expect(Object.fromEntries(found)).toEqual({});
-  expect(operations.filter((operation) => !calls.has(operation))).toEqual([]);
-}
+const check: ContractChecks['check'] = (...input) => checks.check(...input);
+const expectNothingWrong = (operations: readonly string[]): void => expect(checks.wrongAmong(operations)).toEqual({});
 
 const instancesOf = async (dagId: string, runId: string): Promise<Instance[]> =>
   (
@@ -171,7 +138,7 @@ describe('reading', () => {
       await server.must<{ import_errors: { import_error_id: number }[] }>('GET', '/api/v2/importErrors')
     ).import_errors;
     await check('GET /api/v2/importErrors/{import_error_id}', { import_error_id: failure?.import_error_id ?? 0 });
-    await expectNothingWrong(operations.map(([operation]) => operation));
+    expectNothingWrong(operations.map(([operation]) => operation));
   });
 
   it('every DAG', async () => {
@@ -203,7 +170,7 @@ describe('reading', () => {
       for (const { task_id: taskId } of tasks)
         await check('GET /api/v2/dags/{dag_id}/tasks/{task_id}', { dag_id: dagId, task_id: taskId });
     }
-    await expectNothingWrong([
+    expectNothingWrong([
       ...operations,
       'GET /ui/calendar/{dag_id}',
       'GET /ui/structure/structure_data',
@@ -248,28 +215,28 @@ describe('reading', () => {
     }
     await check(`GET ${INSTANCES}`, { dag_id: '~', dag_run_id: '~' }, { query: '?cursor=&limit=50&state=failed' });
     await check(`GET ${TASK}/xcomEntries`, { dag_id: '~', dag_run_id: '~', task_id: '~' });
-    await expectNothingWrong([...ofRuns, ...ofTasks, ...ofTasksByQuery, `GET ${TASK}`, `GET ${TASK}/listMapped`]);
-    await expectNothingWrong([`GET ${TASK}/xcomEntries/{xcom_key}`, `GET ${TASK}/logs/{try_number}`]);
+    expectNothingWrong([...ofRuns, ...ofTasks, ...ofTasksByQuery, `GET ${TASK}`, `GET ${TASK}/listMapped`]);
+    expectNothingWrong([`GET ${TASK}/xcomEntries/{xcom_key}`, `GET ${TASK}/logs/{try_number}`]);
   });
 
   /** As the UI asks for it, try 0 included; and as JSON, which has no try 0. */
   async function checkLog(values: Values): Promise<void> {
     const operation = `GET ${TASK}/logs/{try_number}`;
     const query = `?map_index=${values['map_index']}`;
-    const path = `${fill(`${TASK}/logs/{try_number}`, values)}${query}`;
+    const path = `${fillPath(`${TASK}/logs/{try_number}`, values)}${query}`;
     const { status, text } = await server.call('GET', path, undefined, 'application/x-ndjson');
     expect({ path, status, text }).toMatchObject({ status: 200, text: expect.stringMatching(/\n$/) as string });
     for (const line of text.trimEnd().split('\n')) {
       // Lines that are no message of the task have no time, in Airflow neither.
       const { timestamp, ...record } = JSON.parse(line) as { timestamp?: string | null };
       const timed = { ...record, timestamp: timestamp ?? '2026-01-01T00:00:00Z' };
-      note(operation, airflow.violationsOfModel('StructuredLogMessage', timed));
+      checks.note(operation, airflow.violationsOfModel('StructuredLogMessage', timed));
     }
     if (values['try_number'] !== 0) await check(operation, values, { query });
   }
 
   async function checkXcoms(values: Values): Promise<void> {
-    const list = fill(`${TASK}/xcomEntries`, values);
+    const list = fillPath(`${TASK}/xcomEntries`, values);
     const { xcom_entries: entries } = await server.must<{ xcom_entries: { key: string }[] }>(
       'GET',
       `${list}?map_index=${values['map_index']}`,
@@ -287,8 +254,8 @@ describe('reading', () => {
     const query = `run_ids=${encodeURIComponent(RUN)}&run_ids=unknown`;
     const { text, status } = await server.call('GET', `/ui/grid/ti_summaries/shop?${query}`);
     expect({ status, text }).toMatchObject({ status: 200, text: expect.stringMatching(/^\{.*\}\n$/) as string });
-    note(operation, airflow.violationsOfModel('GridTISummaries', JSON.parse(text)));
-    await expectNothingWrong([operation]);
+    checks.note(operation, airflow.violationsOfModel('GridTISummaries', JSON.parse(text)));
+    expectNothingWrong([operation]);
   });
 
   it('assets one by one', async () => {
@@ -299,7 +266,7 @@ describe('reading', () => {
       await check('GET /api/v2/assets/{asset_id}/queuedEvents', { asset_id: id });
       await check('GET /ui/dependencies', {}, { query: `?node_id=asset:${id}&dependency_type=scheduling` });
     }
-    await expectNothingWrong([
+    expectNothingWrong([
       'GET /api/v2/assets/{asset_id}',
       'GET /api/v2/assets/{asset_id}/queuedEvents',
       'GET /ui/dependencies',
@@ -336,7 +303,7 @@ describe('writing', () => {
       ];
       await check(`PATCH ${path}`, {}, { body: { actions } });
     }
-    await expectNothingWrong(
+    expectNothingWrong(
       airflow.operations.filter((operation) => /(connections|variables|pools)($|\/\{)/.test(operation)),
     );
   });
@@ -359,7 +326,7 @@ describe('writing', () => {
     await check('GET /ui/backfills', {}, { query: '?dag_id=shop_daily&active=true' });
     for (const action of ['pause', 'unpause', 'cancel'])
       await check(`PUT /api/v2/backfills/{backfill_id}/${action}`, { backfill_id: id });
-    await expectNothingWrong(airflow.operations.filter((operation) => operation.includes('/backfills')));
+    expectNothingWrong(airflow.operations.filter((operation) => operation.includes('/backfills')));
   });
 
   it('asset events', async () => {
@@ -384,8 +351,8 @@ describe('writing', () => {
       await server.must('POST', '/api/v2/assets/events', body);
     }
     await check('GET /ui/next_run_assets/{dag_id}', { dag_id: 'shop_waiting' });
-    await check('POST /api/v2/assets/{asset_id}/materialize', { asset_id: idOf('report') }, { body: {} });
-    await expectNothingWrong(airflow.operations.filter((operation) => operation.includes('asset')));
+    await check('POST /api/v2/assets/{asset_id}/materialize', { asset_id: orders }, { body: {} });
+    expectNothingWrong(airflow.operations.filter((operation) => operation.includes('asset')));
   });
 
   it('runs and task instances', async () => {
@@ -421,8 +388,8 @@ describe('writing', () => {
     await check(`POST ${RUNS}`, SHOP, { body: { logical_date: '2026-01-03T00:00:00Z', conf: {}, note: null } });
     await check(`DELETE ${TASK}`, { ...SHOP, task_id: 'extract' });
     await check(`DELETE ${RUNS}/{dag_run_id}`, SHOP);
-    await expectNothingWrong(
-      airflow.operations.filter((operation) => operation.includes('dagRuns') && calls.has(operation)),
+    expectNothingWrong(
+      airflow.operations.filter((operation) => operation.includes('dagRuns') && checks.times(operation) > 0),
     );
   });
 
@@ -437,15 +404,15 @@ describe('writing', () => {
     await check('PUT /api/v2/parseDagFile/{file_token}', { file_token: file });
     await check('DELETE /api/v2/dags/{dag_id}', daily);
     await check('POST /ui/auth/token', {}, { body: { token_type: 'api' } });
-    await expectNothingWrong(airflow.operations.filter((operation) => calls.has(operation)));
+    expectNothingWrong(airflow.operations.filter((operation) => checks.times(operation) > 0));
   });
 });
 
 describe('all of it', () => {
   it('was looked at: every operation of both documents, but for those that say why not', () => {
     const table = airflow.operations.map((operation) => {
-      const times = calls.get(operation);
-      return `${times === undefined ? (NOT_CHECKED[operation] ?? 'MISSING') : `${times} answers`}\t${operation}`;
+      const times = checks.times(operation);
+      return `${times === 0 ? (NOT_CHECKED[operation] ?? 'MISSING') : `${times} answers`}\t${operation}`;
     });
     process.stdout.write(`${table.join('\n')}\n`);
     expect(table.filter((line) => line.startsWith('MISSING'))).toEqual([]);
