@@ -181,7 +181,9 @@ describe('what people do', () => {
     await page.locator('[data-scope="switch"][data-part="control"]').first().click();
     const confirm = page.getByRole('dialog').getByRole('button', { name: /confirm/i });
     if (await confirm.count()) await confirm.click();
-    await expect.poll(async () => (await api<{ is_paused: boolean }>('GET', '/dags/hello')).is_paused).toBe(true);
+    await expect
+      .poll(async () => (await api<{ is_paused: boolean }>('GET', '/dags/hello')).is_paused, { timeout: 20_000 })
+      .toBe(true);
     expect(problems).toEqual([]);
   }, 60_000);
 });
