@@ -20,7 +20,7 @@ export type AttemptVersion = {
   /** Ids of the tasks in each group, at any depth. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
   readonly timetable: TimetableSpec;
-  readonly dates: { readonly start: string | null; readonly end: string | null };
+  readonly startDate: string | null;
   /** What the DAG declares that it reads. */
   readonly secrets: { readonly connections: ReadonlySet<string>; readonly variables: ReadonlySet<string> };
 };
@@ -86,7 +86,7 @@ export function attemptVersion(ref: VersionRef, spec: CompiledSpec, fileloc: str
     tasks: attemptTasks(spec),
     groups: tasksByGroup(spec),
     timetable: spec.schedule,
-    dates: { start: spec.dag.start_date, end: spec.dag.end_date },
+    startDate: spec.dag.start_date,
     secrets: { connections: new Set(spec.secrets.connections), variables: new Set(spec.secrets.variables) },
     message: {
       version_key: versionKey(ref),

@@ -47,11 +47,11 @@ export function runCalls(input: {
       const start = instantOf(run?.data_interval_start ?? null);
       const end = instantOf(run?.data_interval_end ?? null);
       if (start === null || end === null) return { json: 'null' };
-      // The direct successor, whether or not the DAG catches up.
+      // The direct successor, whether or not the DAG catches up or has ended: the last run of all is late one day, too.
       const next = nextRun(version.timetable, {
         lastInterval: { start, end },
-        earliest: instantOf(version.dates.start),
-        latest: instantOf(version.dates.end),
+        earliest: instantOf(version.startDate),
+        latest: null,
         catchup: true,
         now: end,
       });
