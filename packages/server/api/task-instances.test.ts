@@ -120,7 +120,7 @@ describe('a list of task instances', () => {
   it('has those of one run by task and map index, and of many runs the newest run first', async () => {
     expect(await names('', 'etl/dagRuns/old')).toEqual(OLD);
     expect(await names('', 'etl/dagRuns/~')).toEqual([...NEW, ...OLD]);
-    expect(await names('')).toEqual([...NEW, ...OTHERS, ...OLD]);
+    expect(await names('')).toEqual([...OTHERS, ...NEW, ...OLD]);
   });
 
   it('counts all matches, also when a page is not full, is empty or lies behind the end', async () => {
@@ -140,7 +140,7 @@ describe('a list of task instances', () => {
     ['state=failed', ['etl/old/load.each[1]', 'etl/old/load.one']],
     ['state=failed&state=failed', ['etl/old/load.each[1]', 'etl/old/load.one']],
     ['state=removed', []],
-    ['task_id=extract', ['etl/new:1+00/extract', 'other/old/extract', 'etl/old/extract']],
+    ['task_id=extract', ['other/old/extract', 'etl/new:1+00/extract', 'etl/old/extract']],
     ['pool=narrow', ['etl/old/extract']],
     ['pool_name_pattern=NARR', ['etl/old/extract']],
     ['queue=big', ['etl/old/load.one']],
@@ -173,16 +173,17 @@ describe('a list of task instances', () => {
     expect(await names('task_display_name_pattern=hol', 'etl/dagRuns/old')).toEqual(['etl/old/extract']);
     expect(await names('task_display_name_pattern=extract')).toEqual(['other/old/extract']);
     expect(await names('task_display_name_prefix_pattern=Hol|wai')).toEqual([
-      'etl/new:1+00/extract',
       'other/old/wait',
+      'etl/new:1+00/extract',
       'etl/old/extract',
     ]);
     expect(await names('task_display_name_pattern=~&task_id=wait')).toEqual(['other/old/wait']);
   });
 
   it.each([
-    ['order_by=id', [...OLD, ...OTHERS, ...NEW]],
-    ['order_by=-id', [...OLD, ...OTHERS, ...NEW].toReversed()],
+    ['order_by=id', [...OLD, ...NEW, ...OTHERS]],
+    ['order_by=run_after', [...OLD, ...OTHERS, ...NEW]],
+    ['order_by=-id', [...OLD, ...NEW, ...OTHERS].toReversed()],
     ['order_by=-run_after&limit=2', ['etl/new:1+00/report', 'etl/new:1+00/load.one']],
     ['order_by=-duration&limit=3', ['etl/old/load.one', 'etl/old/extract', 'other/old/extract']],
     ['order_by=state&order_by=-map_index&limit=2&state=failed', ['etl/old/load.each[1]', 'etl/old/load.one']],

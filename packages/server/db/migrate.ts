@@ -9,6 +9,7 @@ import * as dagsAndVersions from './migrations/0002-dags-and-versions.ts';
 import * as runsAndTaskInstances from './migrations/0003-runs-and-task-instances.ts';
 import * as assetsAndBackfills from './migrations/0004-assets-and-backfills.ts';
 import * as ordersOfRuns from './migrations/0005-orders-of-runs.ts';
+import * as listsOfTaskInstances from './migrations/0006-lists-of-task-instances.ts';
 import { openPool } from './pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -18,6 +19,7 @@ const MIGRATIONS = {
   '0003-runs-and-task-instances': runsAndTaskInstances,
   '0004-assets-and-backfills': assetsAndBackfills,
   '0005-orders-of-runs': ordersOfRuns,
+  '0006-lists-of-task-instances': listsOfTaskInstances,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -273,6 +273,12 @@ type TaskInstanceHistoryTable = {
   version_number: number;
 };
 
+/** Kept by a trigger (migration 0006): the sum of all rows of a DAG is what its finished runs have. */
+type InstancesOfFinishedRunsTable = { tenant_id: TenantId; dag_id: string; id: Generated<number> } & Record<
+  CountedState,
+  number
+>;
+
 type XcomsTable = {
   tenant_id: TenantId;
   run: number;
@@ -402,6 +408,7 @@ export type TenantTables = {
   dag_runs: DagRunsTable;
   task_instances: TaskInstancesTable;
   task_instance_history: TaskInstanceHistoryTable;
+  instances_of_finished_runs: InstancesOfFinishedRunsTable;
   xcoms: XcomsTable;
   rendered_fields: RenderedFieldsTable;
   callback_requests: CallbackRequestsTable;
@@ -443,6 +450,7 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   dag_runs: true,
   task_instances: true,
   task_instance_history: true,
+  instances_of_finished_runs: true,
   xcoms: true,
   rendered_fields: true,
   callback_requests: true,

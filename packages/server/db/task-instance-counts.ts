@@ -1,32 +1,85 @@
 /**
- * How many task instances match. Runs carry the numbers of their instances by state, so what filters look at most (the
- * run, the state) is added up from runs, one row instead of the dozens or thousands of its instances.
+ * How many task instances match. Runs carry the numbers of their instances by state, and the sums over the finished runs
+ * of each DAG are kept (migration 0006). So what filters look at most, DAG and state, costs a few rows whatever the history.
  */
 import { sql } from 'kysely';
-import type { RawBuilder } from 'kysely';
 import type { TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
 import type { TenantDb } from './database.ts';
-import { conditionsOnInstance, conditionsOnRun, isCountable, stateCondition } from './task-instance-filters.ts';
+import type { CountedState } from './schema.ts';
+import {
+  conditionsOnDag,
+  conditionsOnInstance,
+  conditionsOnRun,
+  isCountable,
+  isOfDagsOnly,
+  stateCondition,
+} from './task-instance-filters.ts';
 import type { InstanceFilter } from './task-instance-filters.ts';
 
 /** Runs know their sum only, because these change without the run's lock. Few at any time, and indexed. */
 const LIVE: readonly TaskState[] = ['scheduled', 'queued', 'running', 'restarting', 'deferred'];
 const isLive = (state: TaskStateOrNone): boolean => state !== null && LIVE.includes(state);
 
+const COUNTED: readonly CountedState[] = [
+  'none',
+  'live',
+  'up_for_retry',
+  'up_for_reschedule',
+  'success',
+  'failed',
+  'upstream_failed',
+  'skipped',
+  'removed',
+];
+const countedAs = (state: TaskStateOrNone): CountedState => (state ?? 'none') as CountedState;
+
 export async function countInstances(db: TenantDb, filter: InstanceFilter): Promise<number> {
   if (!isCountable(filter)) return countRows(db, filter);
   const { states, ...ofTheRun } = filter;
-  if (states === undefined || LIVE.every((state) => states.includes(state))) {
-    return sumOverRuns(db, ofTheRun, states === undefined ? undefined : ['live', ...states.filter((s) => !isLive(s))]);
-  }
+  if (states === undefined) return sumOfRuns(db, ofTheRun, COUNTED);
+  const settled = states.filter((state) => !isLive(state)).map(countedAs);
+  if (LIVE.every((state) => states.includes(state))) return sumOfRuns(db, ofTheRun, ['live', ...settled]);
   const live = states.filter(isLive);
-  const settled = states.filter((state) => !isLive(state));
   const [rows, sum] = await Promise.all([
     live.length > 0 ? countLive(db, ofTheRun, live) : 0,
-    settled.length > 0 ? sumOverRuns(db, ofTheRun, settled) : 0,
+    settled.length > 0 ? sumOfRuns(db, ofTheRun, settled) : 0,
   ]);
   return rows + sum;
 }
+
+const isSettled = (state: TaskStateOrNone): boolean => !isLive(state) && state !== 'success';
+/** Finished runs have none in these, unless somebody cleared a task and left its run finished. */
+const WAITING = new Set<TaskStateOrNone>([null, 'up_for_retry', 'up_for_reschedule']);
+
+/**
+ * Says what the sums know, so that a page of rare instances is not looked for among all the others: where they can be, or
+ * null when there are none.
+ */
+export async function narrowed(db: TenantDb, filter: InstanceFilter): Promise<InstanceFilter | null> {
+  const { states } = filter;
+  if (filter.run !== undefined || !states?.every(isSettled)) return filter;
+  const ofDags = { ...(filter.dagIds && { dagIds: filter.dagIds }) };
+  if (states.every((state) => WAITING.has(state))) {
+    const { total } = await finishedRuns(db, ofDags, states.map(countedAs)).executeTakeFirstOrThrow();
+    return total === 0 ? { ...filter, isRunUnfinished: true } : filter;
+  }
+  if ((await countInstances(db, { ...ofDags, states })) === 0) return null;
+  // With a range of runs, the runs are the shorter way.
+  const isOfRuns = [filter.runAfter, filter.logicalDate, filter.runIds, filter.runIdPatterns?.[0]].some(Boolean);
+  return isOfRuns ? filter : { ...filter, isDagOfInstance: true };
+}
+
+const finishedRuns = (db: TenantDb, filter: InstanceFilter, states: readonly CountedState[]) => {
+  const number = sql.join(
+    states.map((state) => sql.ref(`f.${state}`)),
+    sql` + `,
+  );
+  let query = db
+    .selectFrom('instances_of_finished_runs as f')
+    .select(sql<number>`coalesce(sum(${number}), 0)::bigint`.as('total'));
+  for (const condition of conditionsOnDag('f', filter)) query = query.where(condition);
+  return query;
+};
 
 async function countRows(db: TenantDb, filter: InstanceFilter): Promise<number> {
   let query = db
@@ -37,47 +90,28 @@ async function countRows(db: TenantDb, filter: InstanceFilter): Promise<number> 
   return (await query.executeTakeFirstOrThrow()).total;
 }
 
-async function sumOverRuns(
-  db: TenantDb,
-  filter: InstanceFilter,
-  states: readonly (TaskStateOrNone | 'live')[] | undefined,
-): Promise<number> {
-  const sum = sql<number>`coalesce(sum(${states === undefined ? ALL_OF_A_RUN : numbersOf(states)}), 0)::bigint`;
-  let query = db.selectFrom('dag_runs as r').select(sum.as('total'));
-  for (const condition of conditionsOnRun(filter)) query = query.where(condition);
-  return (await query.executeTakeFirstOrThrow()).total;
-}
-
-const ALL_OF_A_RUN = sql`(select sum(n.value::int) from jsonb_each_text(r.state_counts) as n)`;
-
-const numbersOf = (states: readonly (TaskStateOrNone | 'live')[]): RawBuilder<unknown> =>
-  sql.join(
-    states.map((state) => sql`coalesce((r.state_counts ->> ${sql.lit(state ?? 'none')})::int, 0)`),
+/** In one statement, so that a run that ends meanwhile is counted once. */
+async function sumOfRuns(db: TenantDb, filter: InstanceFilter, states: readonly CountedState[]): Promise<number> {
+  const numbers = sql.join(
+    states.map((state) => sql`coalesce((r.state_counts ->> ${sql.lit(state)})::int, 0)`),
     sql` + `,
   );
+  let runs = db.selectFrom('dag_runs as r').select(sql<number>`coalesce(sum(${numbers}), 0)::bigint`.as('total'));
+  for (const condition of conditionsOnRun(filter)) runs = runs.where(condition);
+  if (!isOfDagsOnly(filter)) return (await runs.executeTakeFirstOrThrow()).total;
+  const unfinished = runs.where(sql<boolean>`r.state in ('queued', 'running')`);
+  const { total } = await db
+    .selectNoFrom(sql<number>`(${unfinished}) + (${finishedRuns(db, filter, states)})`.as('total'))
+    .executeTakeFirstOrThrow();
+  return total;
+}
 
-/** Each state is counted where it has an index: `scheduled` has two, by whether something beside its run holds it back. */
 async function countLive(db: TenantDb, filter: InstanceFilter, states: readonly TaskStateOrNone[]): Promise<number> {
-  const active = states.filter((state) => state !== 'scheduled');
-  const parts: RawBuilder<boolean>[] = [
-    ...(active.length > 0 ? [stateCondition(active)] : []),
-    ...(states.includes('scheduled')
-      ? [
-          sql<boolean>`t.state = 'scheduled' and t.waits is null`,
-          sql<boolean>`t.state = 'scheduled' and t.waits is not null`,
-        ]
-      : []),
-  ];
-  const counts = await Promise.all(
-    parts.map((part) => {
-      let query = db
-        .selectFrom('task_instances as t')
-        .innerJoin('dag_runs as r', 'r.id', 't.run')
-        .select((eb) => eb.fn.countAll<number>().as('total'))
-        .where(part);
-      for (const condition of conditionsOnRun(filter)) query = query.where(condition);
-      return query.executeTakeFirstOrThrow();
-    }),
-  );
-  return counts.reduce((sum, { total }) => sum + total, 0);
+  let query = db
+    .selectFrom('task_instances as t')
+    .innerJoin('dag_runs as r', 'r.id', 't.run')
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .where(stateCondition(states));
+  for (const condition of conditionsOnRun(filter)) query = query.where(condition);
+  return (await query.executeTakeFirstOrThrow()).total;
 }

@@ -27,6 +27,10 @@ export type OfTheRun = {
 };
 
 export type InstanceFilter = OfTheRun & {
+  /** Only instances of runs that are not finished. */
+  isRunUnfinished?: boolean;
+  /** The DAG is looked for in the instances, not in their runs: together with the state, an index of theirs finds them. */
+  isDagOfInstance?: boolean;
   states?: readonly TaskStateOrNone[];
   taskIds?: readonly string[];
   pools?: readonly string[];
@@ -37,6 +41,7 @@ export type InstanceFilter = OfTheRun & {
   mapIndexes?: readonly number[];
   /** Only instances of expanded tasks. */
   isExpanded?: boolean;
+  isStarted?: boolean;
   poolPatterns?: readonly TextMatch[];
   queuePatterns?: readonly TextMatch[];
   operatorPatterns?: readonly TextMatch[];
@@ -64,11 +69,17 @@ const oneOf = (column: string, values: readonly (string | number)[] | undefined,
 const patterned = (column: string, patterns: readonly TextMatch[] | undefined): RawBuilder<boolean>[] =>
   (patterns ?? []).map((match) => matches(column, match));
 
-export const conditionsOnRun = (filter: OfTheRun): RawBuilder<boolean>[] => [
+/** Over any table that has the DAG of a run. */
+export const conditionsOnDag = (alias: string, filter: OfTheRun): RawBuilder<boolean>[] => [
+  ...oneOf(`${alias}.dag_id`, filter.dagIds, 'text'),
+  ...patterned(`${alias}.dag_id`, filter.dagIdPatterns),
+];
+
+export const conditionsOnRun = (filter: InstanceFilter): RawBuilder<boolean>[] => [
   ...when(filter.run, (run) => sql<boolean>`r.id = ${run}`),
-  ...oneOf('r.dag_id', filter.dagIds, 'text'),
+  ...(filter.isDagOfInstance ? [] : conditionsOnDag('r', filter)),
+  ...(filter.isRunUnfinished ? [sql<boolean>`r.state in ('queued', 'running')`] : []),
   ...oneOf('r.run_id', filter.runIds, 'text'),
-  ...patterned('r.dag_id', filter.dagIdPatterns),
   ...patterned('r.run_id', filter.runIdPatterns),
   ...bounded('r.run_after', filter.runAfter),
   ...bounded('r.logical_date', filter.logicalDate),
@@ -78,6 +89,7 @@ export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean
   // The run's key is also that of its instances; without this the planner would have to find out by itself.
   ...when(filter.run, (run) => sql<boolean>`t.run = ${run}`),
   ...when(filter.states, stateCondition),
+  ...(filter.isDagOfInstance ? conditionsOnDag('t', filter) : []),
   ...oneOf('t.task_id', filter.taskIds, 'text'),
   ...oneOf('t.pool', filter.pools, 'text'),
   ...oneOf('t.queue', filter.queues, 'text'),
@@ -86,6 +98,7 @@ export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean
   ...oneOf('t.try_number', filter.tryNumbers, 'int'),
   ...oneOf('t.map_index', filter.mapIndexes, 'int'),
   ...(filter.isExpanded ? [sql<boolean>`t.map_index >= 0`] : []),
+  ...(filter.isStarted ? [sql<boolean>`t.start_date is not null`] : []),
   ...patterned('t.pool', filter.poolPatterns),
   ...patterned('t.queue', filter.queuePatterns),
   ...patterned('t.operator', filter.operatorPatterns),
@@ -101,35 +114,54 @@ export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean
   }),
 ];
 
-const COUNTABLE = new Set<keyof InstanceFilter>([
-  'run',
-  'dagIds',
-  'runIds',
-  'dagIdPatterns',
-  'runIdPatterns',
-  'runAfter',
-  'logicalDate',
-  'states',
-]);
+type FilterName = keyof InstanceFilter;
+const OF_DAGS = new Set<FilterName>(['dagIds', 'dagIdPatterns', 'states']);
+const COUNTABLE = new Set<FilterName>([...OF_DAGS, 'run', 'runIds', 'runIdPatterns', 'runAfter', 'logicalDate']);
 
 /** Whether the filter looks at nothing but runs and states. */
-export const isCountable = (filter: InstanceFilter): boolean =>
+export const isCountable = (filter: InstanceFilter): boolean => hasOnly(filter, COUNTABLE);
+
+/** Whether the filter looks at nothing but DAGs and states. */
+export const isOfDagsOnly = (filter: InstanceFilter): boolean => hasOnly(filter, OF_DAGS);
+
+/** An empty list of patterns is no condition; an empty list of values is one that nothing meets. */
+const hasOnly = (filter: InstanceFilter, names: ReadonlySet<FilterName>): boolean =>
   Object.entries(filter).every(
     ([name, value]) =>
-      COUNTABLE.has(name as keyof InstanceFilter) || value === undefined || (isList(value) && value.length === 0),
+      names.has(name as FilterName) ||
+      value === undefined ||
+      (name.endsWith('Patterns') && Array.isArray(value) && value.length === 0),
   );
 
-const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
-
-/** Literals, not parameters: Postgres uses a partial index only when it can see that the condition implies the index's. */
+/**
+ * Literals, not parameters: Postgres uses a partial index only when it can see that the condition implies the index's. So
+ * states of different indexes stand apart, too.
+ */
 export function stateCondition(states: readonly TaskStateOrNone[]): RawBuilder<boolean> {
-  const named = states.filter((state) => state !== null);
+  const among = (known: readonly TaskStateOrNone[]) => states.filter((state) => known.includes(state));
+  const others = states.filter((state) => state !== null && state !== 'scheduled' && !INDEXED.flat().includes(state));
   const parts = [
-    ...(named.length > 0 ? [sql`t.state in (${sql.join(named.map((state) => sql.lit(state)))})`] : []),
-    ...(states.includes(null) ? [sql`t.state is null`] : []),
+    ...INDEXED.flatMap((known) => inState(among(known))),
+    ...(states.includes('scheduled')
+      ? [
+          sql<boolean>`(t.state = 'scheduled' and t.waits is null)`,
+          sql<boolean>`(t.state = 'scheduled' and t.waits is not null)`,
+        ]
+      : []),
+    ...inState(others),
+    ...(states.includes(null) ? [sql<boolean>`t.state is null`] : []),
   ];
   return parts.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(parts, sql` or `)})`;
 }
+
+const inState = (states: readonly TaskStateOrNone[]): RawBuilder<boolean>[] =>
+  states.length === 0 ? [] : [sql<boolean>`t.state in (${sql.join(states.map((state) => sql.lit(state)))})`];
+
+/** task_instances_active and task_instances_by_state; `scheduled` has two indexes, by what holds it back. */
+const INDEXED: readonly (readonly TaskStateOrNone[])[] = [
+  ['queued', 'running', 'restarting', 'deferred'],
+  ['failed', 'upstream_failed', 'skipped', 'removed'],
+];
 
 const isChosen = ({ dagIds, taskIds }: TaskChoice): RawBuilder<boolean> =>
   sql<boolean>`(t.dag_id, t.task_id) in (select * from unnest(${[...dagIds]}::text[], ${[...taskIds]}::text[]))`;

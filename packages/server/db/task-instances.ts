@@ -6,7 +6,7 @@ import { beyond, orderOf } from './keyset.ts';
 import type { Direction, Place, PlaceValue, SortKey } from './keyset.ts';
 import { conditionsOnInstance, conditionsOnRun } from './task-instance-filters.ts';
 import type { InstanceFilter } from './task-instance-filters.ts';
-import { countInstances } from './task-instance-counts.ts';
+import { countInstances, narrowed } from './task-instance-counts.ts';
 
 const COLUMNS = [
   't.run',
@@ -37,14 +37,15 @@ const COLUMNS = [
   't.note',
   't.rendered_map_index',
   't.version_number',
-  'r.run_id',
-  'r.state as run_state',
-  'r.logical_date',
-  'r.run_after',
+  't.updated_at',
 ] as const;
+const OF_THE_RUN_COLUMNS = ['r.run_id', 'r.state as run_state', 'r.logical_date', 'r.run_after'] as const;
 
 const selectInstances = (db: TenantDb) =>
-  db.selectFrom('task_instances as t').innerJoin('dag_runs as r', 'r.id', 't.run').select(COLUMNS);
+  db
+    .selectFrom('task_instances as t')
+    .innerJoin('dag_runs as r', 'r.id', 't.run')
+    .select([...COLUMNS, ...OF_THE_RUN_COLUMNS]);
 
 export type InstanceRow = Awaited<ReturnType<ReturnType<typeof selectInstances>['execute']>>[number];
 
@@ -91,14 +92,15 @@ const sortable = (name: string, type: SortKey['type'], nullable = false): Sortab
   nullable,
 });
 
-const RUN = sortable('r.id', 'bigint');
+const RUN = sortable('t.run', 'bigint');
 const TASK_ID = sortable('t.task_id', 'text');
 const MAP_INDEX = sortable('t.map_index', 'bigint');
 const RUN_AFTER = sortable('r.run_after', 'timestamptz');
+const START_DATE = sortable('t.start_date', 'timestamptz', true);
 
-/** What a list can be sorted by. `id` is the order of creation: an id itself says nothing, and no index follows it. */
+/** What a list can be sorted by. `id` is the order in which runs were created: an id itself says nothing, and is not indexed. */
 const SORTABLE = {
-  id: [RUN_AFTER, RUN],
+  id: [RUN],
   dag_id: [sortable('t.dag_id', 'text')],
   task_id: [TASK_ID],
   map_index: [MAP_INDEX],
@@ -109,7 +111,7 @@ const SORTABLE = {
   run_id: [sortable('r.run_id', 'text')],
   state: [sortable('t.state', 'text', true)],
   duration: [sortable('t.duration', 'float8', true)],
-  start_date: [sortable('t.start_date', 'timestamptz', true)],
+  start_date: [START_DATE],
   end_date: [sortable('t.end_date', 'timestamptz', true)],
   updated_at: [sortable('t.updated_at', 'timestamptz')],
   queued_when: [sortable('t.queued_at', 'timestamptz', true)],
@@ -124,6 +126,13 @@ const SORTABLE = {
   hostname: [sortable('t.hostname', 'text')],
   rendered_map_index: [sortable('t.rendered_map_index', 'text', true)],
 } satisfies Record<string, readonly Sortable[]>;
+
+/** What belongs to the run and not to the instance. */
+const OF_RUNS = new Set<unknown>(
+  [SORTABLE.run_after, SORTABLE.logical_date, SORTABLE.data_interval_start, SORTABLE.data_interval_end, SORTABLE.run_id]
+    .flat()
+    .map((key) => key.expression),
+);
 
 export type InstanceColumn = keyof typeof SORTABLE;
 export const INSTANCE_COLUMNS = Object.keys(SORTABLE) as readonly InstanceColumn[];
@@ -142,10 +151,9 @@ const OF_THE_RUN = new Set<InstanceColumn>([
 /** Ends in the key of an instance, so that no two sort alike. An empty order is the list's own: newest run first. */
 export function sortKeysOf(order: InstanceOrder, { run }: InstanceFilter): SortKey[] {
   const isOneRun = run !== undefined;
-  const ofRun: readonly SortKey[] = order.length > 0 || isOneRun ? [] : downward([RUN_AFTER, RUN]);
   const direction = order[0]?.direction ?? 'asc';
-  const keys = [
-    ...ofRun,
+  const keys: SortKey[] = [
+    ...(order.length > 0 || isOneRun ? [] : [{ ...RUN, direction: 'desc' as const }]),
     ...order.flatMap(({ column, direction: own }) => {
       if (isOneRun && (column === 'id' || OF_THE_RUN.has(column))) return [];
       return SORTABLE[column].map((key) => ({ ...key, direction: own }));
@@ -155,8 +163,6 @@ export function sortKeysOf(order: InstanceOrder, { run }: InstanceFilter): SortK
   ];
   return keys.filter((key, index) => keys.findIndex((other) => other.expression === key.expression) === index);
 }
-
-const downward = (keys: readonly Sortable[]): SortKey[] => keys.map((key) => ({ ...key, direction: 'desc' }));
 
 /** By number: the page and how many match in all. */
 export async function listInstances(
@@ -197,27 +203,72 @@ type PlacedRow = InstanceRow & { place: PlaceValue[] };
 const placeOf = (row: PlacedRow | undefined, leadsBack: boolean): Place | null =>
   row ? { values: row.place, backward: leadsBack } : null;
 
+type PageQuery = {
+  filter: InstanceFilter;
+  keys: readonly SortKey[];
+  limit: number;
+  offset: number;
+  place?: Place;
+};
+
+async function readPage(db: TenantDb, query: PageQuery): Promise<PlacedRow[]> {
+  const filter = await narrowed(db, query.filter);
+  if (filter === null || query.limit === 0) return [];
+  const started = startedFirst({ ...query, filter });
+  const rows = started ? await readRows(db, started) : [];
+  return started && rows.length === query.limit ? rows : readRows(db, { ...query, filter });
+}
+
 /**
- * Plan, for one run: primary key of task_instances. For all runs, by default and by `id`, `run_after`: index scan of
- * dag_runs_newest or dag_runs_newest_of_all, each run's instances by primary key, sorted run by run, limited.
+ * By start, downward: what has not started comes last, and task_instances_newest has it first. A page that is full of
+ * what has started is the right one, and the index gives it; only the last pages have to be sorted.
  */
-function readPage(
-  db: TenantDb,
-  query: { filter: InstanceFilter; keys: readonly SortKey[]; limit: number; offset: number; place?: Place },
-): Promise<PlacedRow[]> {
-  const { filter, keys, limit, offset, place } = query;
-  let page = selectInstances(db)
-    .select(sql<PlaceValue[]>`jsonb_build_array(${sql.join(keys.map(placeText))})`.as('place'))
-    .orderBy(orderOf(keys, place?.backward))
-    .limit(limit)
-    .offset(offset);
-  const conditions = [
-    ...conditionsOnRun(filter),
-    ...conditionsOnInstance(filter),
-    ...(place ? [beyond(keys, place)] : []),
-  ];
-  for (const condition of conditions) page = page.where(condition);
-  return page.execute();
+function startedFirst(query: PageQuery): PageQuery | undefined {
+  const [first, ...others] = query.keys;
+  const isByStart = first?.expression === START_DATE.expression && first.direction === 'desc';
+  if (!first || !isByStart || query.filter.run !== undefined || query.place?.values[0] === null) return undefined;
+  return { ...query, keys: [{ ...first, nullable: false }, ...others], filter: { ...query.filter, isStarted: true } };
+}
+
+/**
+ * Which instances first, then what belongs to them: where nothing is asked of their runs, an index of task_instances alone
+ * gives the page, and runs are looked up for its rows only.
+ *
+ * Plan, by default and by `id`: primary key of task_instances, or dag_runs_of_dag and each run's instances by primary key; for
+ * what did not succeed, task_instances_by_state and task_instances_of_dag_by_state. By `run_after`: dag_runs_newest or
+ * dag_runs_newest_of_all, and each run's instances. Sorted run by run, limited.
+ */
+function readRows(db: TenantDb, query: PageQuery): Promise<PlacedRow[]> {
+  const { filter, keys, place } = query;
+  const ofRuns = conditionsOnRun(filter);
+  const others = [...conditionsOnInstance(filter), ...(place ? [beyond(keys, place)] : [])];
+  const order = orderOf(keys, place?.backward);
+  const placed = sql<PlaceValue[]>`jsonb_build_array(${sql.join(keys.map(placeText))})`.as('place');
+  // Literals: with parameters Postgres settles for a plan for pages of any length, and reads whole tables for the longest.
+  const [limit, offset] = [sql<number>`${sql.lit(query.limit)}`, sql<number>`${sql.lit(query.offset)}`];
+  if (ofRuns.length > 0 || keys.some((key) => OF_RUNS.has(key.expression))) {
+    let page = selectInstances(db).select(placed).orderBy(order).limit(limit).offset(offset);
+    for (const condition of [...ofRuns, ...others]) page = page.where(condition);
+    return page.execute();
+  }
+  let page = db.selectFrom('task_instances as t').select(COLUMNS).orderBy(order).limit(limit).offset(offset);
+  for (const condition of others) page = page.where(condition);
+  return db
+    .selectFrom(page.as('t'))
+    .innerJoinLateral(
+      // The offset keeps Postgres from making a join of it, for which it would rather read all runs.
+      (eb) =>
+        eb
+          .selectFrom('dag_runs as d')
+          .select(['d.run_id', 'd.state', 'd.logical_date', 'd.run_after'])
+          .whereRef('d.id', '=', 't.run')
+          .offset(0)
+          .as('r'),
+      (join) => join.onTrue(),
+    )
+    .select([...COLUMNS, ...OF_THE_RUN_COLUMNS, placed])
+    .orderBy(order)
+    .execute();
 }
 
 /** In UTC with all its microseconds, whatever the session's time zone. */
