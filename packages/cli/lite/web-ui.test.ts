@@ -141,7 +141,7 @@ describe('every page, with data', () => {
     60_000,
   );
 
-  it('shows the edition and the way to the editor, and the name of the instance in the title', async () => {
+  it('shows the edition, and the name of the instance in the title', async () => {
     await visit('shell', '/dags');
     expect(await page.locator('#svc-corner .svc-lite').textContent()).toBe('LITE');
     expect(await page.title()).toContain('svc');

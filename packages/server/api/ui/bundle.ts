@@ -78,7 +78,7 @@ function shellOf(bundle: Bundle, { config }: Pick<Services, 'config'>): string {
     base,
     instanceName: config.ui.instanceName,
     edition: editionOf(config),
-    editor: config.ui.workspace === '' ? undefined : `${base}ide`,
+    editor: undefined, // until there is one: a button that leads nowhere is worse than none
   });
 }
 
