@@ -9,6 +9,7 @@ import { graphSpec } from '../testing/graph-runs.ts';
 import type { Graph } from '../testing/graph-runs.ts';
 import { startScriptedScheduler } from '../testing/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '../testing/scripted-scheduler.ts';
+import { countInstances } from '../db/task-instance-counts.ts';
 import { clearRuns } from './clear-many.ts';
 import { markRuns } from './mark-many.ts';
 
@@ -112,6 +113,9 @@ async function expectTruth(run: number): Promise<void> {
     .where('id', '=', run)
     .executeTakeFirstOrThrow();
   expect(kept).toEqual(counted);
+  // Also in the sums over finished runs, which lists are counted by.
+  const rows = await countInstances(engine.scope, { queues: ['default'] });
+  expect(await countInstances(engine.scope, {})).toBe(rows);
   expect(states.every((state) => ['success', 'failed', 'skipped', 'upstream_failed'].includes(state ?? 'none'))).toBe(
     true,
   );
