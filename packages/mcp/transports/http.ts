@@ -25,7 +25,7 @@ const KEEP_ALIVE_MS = 65_000;
 /** For calls under way when the server is told to stop. */
 const STOP_MS = 5_000;
 const MAX_SUBSCRIPTIONS = 64;
-/** With Node's 511, some of a thousand clients that connect at once on a busy machine were cut off. */
+/** More than Node's 511: room for a thousand clients that connect at once. The system may allow less. */
 const MAX_WAITING_CONNECTIONS = 4_096;
 
 export type HttpToolServer = { url: string; close(): Promise<void> };
