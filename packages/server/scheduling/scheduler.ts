@@ -100,10 +100,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let isStopped = false;
   let dueTimer: NodeJS.Timeout | undefined;
   let dueTimerAt = Infinity;
-  let lastReap = 0;
+  let lastReap = -Infinity;
   let lastTick = -Infinity;
   let listeningSince = 0;
-  let lastQueuedRuns = 0;
+  let lastQueuedRuns = -Infinity;
 
   const dispatcher: Dispatcher | null =
     executor && createDispatcher({ db, graphs, executor, ...options.dispatch, log });
