@@ -64,7 +64,7 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } }, async () => app.swagger());
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    uiConfig: { docExpansion: 'list', deepLinking: true, filter: true, persistAuthorization: false },
+    uiConfig: { docExpansion: 'none', deepLinking: true, filter: true, persistAuthorization: false },
     theme: { title: 'svc API reference' },
     logo: { type: 'image/svg+xml', content: ICON, href: '/', target: '_self' },
     // Its own policy would make browsers ask for https, which a server behind no TLS proxy does not speak: ours stands.

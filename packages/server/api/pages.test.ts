@@ -55,6 +55,6 @@ it('never sends anybody to another site after the login', async () => {
 it('shows the API reference without an error, under its content security policy', async () => {
   const { page, problems } = await openPage(browser);
   await page.goto(`${server.url}/docs`);
-  await page.waitForSelector('[data-path="/api/v2/connections"]');
+  await page.waitForSelector('.opblock-tag');
   expect(problems).toEqual([]);
 });
