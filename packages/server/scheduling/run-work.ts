@@ -197,6 +197,8 @@ export class RunWork implements RunView {
     this.#absent.add(keyText(taskId, -1));
     original.map_index = 0;
     this.#rows.set(keyText(taskId, 0), original);
+    // Instance -1 is gone: a later plan of the same transaction must not look for it.
+    if (this.#wholeTasks.has(taskId)) this.#wholeTasks.set(taskId, [keyText(taskId, 0)]);
     this.change(original, {
       upstream: encodeCounts(first.upstream),
       waits: first.waits ?? null,
