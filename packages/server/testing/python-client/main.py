@@ -7,6 +7,7 @@ import json
 import os
 import sys
 
+import admin
 import assets
 import backfills
 import connections
@@ -20,7 +21,19 @@ import variables
 from harness import Harness, client_operations, served_operations
 
 # One module per resource. An endpoint added to the server that the client knows too has to be called from one of them.
-MODULES = (connections, variables, pools, assets, backfills, dag_runs, logs_xcoms, task_instances, dags, monitoring)
+MODULES = (
+    admin,
+    connections,
+    variables,
+    pools,
+    assets,
+    backfills,
+    dag_runs,
+    logs_xcoms,
+    task_instances,
+    dags,
+    monitoring,
+)
 
 
 def main():
