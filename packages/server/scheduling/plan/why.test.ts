@@ -6,13 +6,15 @@ import { whySources, whyWaiting } from './why.ts';
 
 const ask = (
   sketch: DagSketch,
-  { taskId, mapIndex = -1, play }: { taskId: string; mapIndex?: number; play?: (run: PaperRun) => void },
+  question: { taskId: string; mapIndex?: number; play?: (run: PaperRun) => void; cleared?: boolean },
 ) => {
+  const { taskId, mapIndex = -1, play, cleared } = question;
   const blueprint = buildBlueprint(sketchSpec(sketch));
   const run = new PaperRun(blueprint, { past: ({ taskId: id }) => id !== 'late' });
   run.start();
   play?.(run);
-  const instance = run.get({ taskId, mapIndex });
+  const found = run.get({ taskId, mapIndex });
+  const instance = cleared ? { ...found, state: null } : found;
   const waits = run.waits.get(taskId) ?? null;
   // Only what was said to be needed is given.
   const sources = new Set(whySources(blueprint, taskId));
@@ -31,6 +33,16 @@ describe('why an instance waits', () => {
       kind: 'upstream',
       text: 'waits for b (trigger rule all_success: every upstream task succeeded)',
       taskIds: ['b'],
+    });
+  });
+
+  it('says that a cleared task will not run when its rule is already decided against it', () => {
+    const sketch: DagSketch = { tasks: [{ id: 'a' }, { id: 'b' }, { id: 'c', upstream: ['a', 'b'] }] };
+    const play = (run: PaperRun): void => void run.finish({ taskId: 'a', mapIndex: -1, state: 'failed' });
+    expect(ask(sketch, { taskId: 'c', play, cleared: true })).toEqual({
+      kind: 'upstream',
+      text: 'will not run, but become upstream_failed: a is failed (trigger rule all_success: every upstream task succeeded)',
+      taskIds: ['a'],
     });
   });
 

@@ -37,9 +37,10 @@ export function whyWaiting(blueprint: Blueprint, { instance, rows }: Question): 
   const task = blueprint.tasks.get(instance.taskId);
   if (!task || instance.state !== null) return null;
   if (instance.waits === 'past') return { kind: 'past', text: pastText(task), taskIds: [task.taskId] };
-  if (decide(task.triggerRule, recountUpstream(blueprint, instance, rows)) === 'wait') {
+  const verdict = decide(task.triggerRule, recountUpstream(blueprint, instance, rows));
+  if (verdict !== 'run') {
     const upstream = [...upstreamRows(blueprint, instance, rows)].map(({ row }) => row);
-    return upstreamReason(task, upstream);
+    return verdict === 'wait' ? upstreamReason(task, upstream) : refusedReason(task, { verdict, upstream });
   }
   const unfinished = (taskIds: Iterable<string>): Instance[] => {
     const wanted = new Set(taskIds);
@@ -65,6 +66,24 @@ function upstreamReason(task: PlannedTask, upstream: readonly Instance[]): WaitR
     kind: 'upstream',
     text: `waits for ${some}${nameAll(pending, upstream)} (${rule})`,
     taskIds: idsOf(pending),
+  };
+}
+
+/** Its rule is already decided against it; the state follows when its run goes on. */
+function refusedReason(
+  task: PlannedTask,
+  { verdict, upstream }: { verdict: 'skipped' | 'upstream_failed'; upstream: readonly Instance[] },
+): WaitReason {
+  const ended = upstream.filter((row) => isFinished(row.state));
+  const states = [...new Set(ended.map((row) => row.state))].map((state) => {
+    const own = ended.filter((row) => row.state === state);
+    return `${nameAll(own, upstream)} ${own.length > 1 ? 'are' : 'is'} ${state}`;
+  });
+  const rule = `trigger rule ${task.triggerRule}: ${TRIGGER_RULES[task.triggerRule]}`;
+  return {
+    kind: 'upstream',
+    text: `will not run, but become ${verdict}: ${states.join(', ')} (${rule})`,
+    taskIds: idsOf(ended),
   };
 }
 
