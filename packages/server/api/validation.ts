@@ -9,6 +9,7 @@ import { distance } from 'fastest-levenshtein';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
 import { isSensitiveName } from '../vault/sensitive-names.ts';
 import { ApiError } from './errors.ts';
+import { lazyValidator } from './lazy-schemas.ts';
 
 export function createValidatorCompiler(): FastifySchemaCompiler<object> {
   // `discriminator`: of a union only the branch that its tag names is looked into, so that the error speaks of that one.
@@ -19,7 +20,7 @@ export function createValidatorCompiler(): FastifySchemaCompiler<object> {
     addFormats.default(ajv);
     for (const [name, format] of Object.entries(STORABLE_FORMATS)) ajv.addFormat(name, format);
   }
-  return ({ schema, httpPart }) => (httpPart === 'body' ? exact : converting).compile(schema);
+  return lazyValidator(({ schema, httpPart }) => (httpPart === 'body' ? exact : converting).compile(schema));
 }
 
 /** Narrower than the library's formats, which let through what neither `Date` nor Postgres can read: 23:59:60, urn:uuid:… */
