@@ -27,8 +27,8 @@ import { registerHitl } from './hitl.ts';
 import { installJsonParser } from './json-body.ts';
 import { registerImportErrors } from './import-errors.ts';
 import { registerJobs } from './jobs.ts';
-import { registerLogs } from './logs.ts';
 import { createSerializerCompiler } from './lazy-schemas.ts';
+import { registerLogs } from './logs.ts';
 import { registerMonitor } from './monitor.ts';
 import { registerParseDagFile } from './parse-dag-file.ts';
 import { registerPlugins } from './plugins.ts';
@@ -89,8 +89,8 @@ export async function buildApp({ services, access, logger, plugins }: AppOptions
     clientErrorHandler: answerBrokenRequest,
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(createValidatorCompiler());
-
   app.setSerializerCompiler(createSerializerCompiler());
+
   let uiPages: UiPages = { pageFor: () => undefined };
   installProblems(app, (request, reply) => {
     const page = uiPages.pageFor(request);
