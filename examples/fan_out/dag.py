@@ -14,7 +14,8 @@ def fan_out():
     def numbers(params: dict | None = None) -> list[int]:
         return list(range(1, params["up_to"] + 1))
 
-    @task(map_index_template="{{ n }}")
+    # The name under which each of them is listed; without it they would be 0, 1, 2 …
+    @task(map_index_template="{{ task.op_kwargs['n'] }}²")
     def square(n: int) -> int:
         return n * n
 

@@ -36,7 +36,8 @@ export async function instanceBodies(
       logical_date: row.logical_date,
       run_after: row.run_after,
       note: row.note,
-      rendered_map_index: row.rendered_map_index,
+      // The UI shows this and nothing else, so a mapped instance without a name of its own goes by its number.
+      rendered_map_index: row.rendered_map_index ?? (row.map_index < 0 ? null : String(row.map_index)),
       rendered_fields: parsed(fields.get(keyText(row.run, row.task_id, row.map_index))),
       trigger: null,
       triggerer_job: null,

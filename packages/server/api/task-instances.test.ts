@@ -150,6 +150,7 @@ describe('a list of task instances', () => {
     ['operator_name_pattern=@t', ['etl/new:1+00/extract']],
     ['map_index=1&map_index=2', ['etl/old/load.each[1]', 'etl/old/load.each[2]']],
     ['rendered_map_index_pattern=SEC', ['etl/old/load.each[1]']],
+    ['rendered_map_index_pattern=2', ['etl/old/load.each[2]']],
     ['try_number=2', ['etl/old/extract']],
     ['version_number=2', []],
     ['dag_id_pattern=oth', OTHERS],
@@ -340,6 +341,8 @@ describe('one task instance', () => {
       map_index: 1,
       rendered_map_index: 'second',
     });
+    const unnamed = await get('etl/dagRuns/old/taskInstances/load.each/2');
+    expect(unnamed.json()).toMatchObject({ map_index: 2, rendered_map_index: '2' });
     for (const path of ['load.each', 'load.each/-1']) {
       const answer = await get(`etl/dagRuns/old/taskInstances/${path}`);
       expect(answer.json()).toMatchObject({ status: 404, detail: expect.stringContaining('is mapped') as string });

@@ -66,8 +66,15 @@ const oneOf = (column: string, values: readonly (string | number)[] | undefined,
       : sql<boolean>`${sql.ref(column)} = any(${[...wanted]}::${sql.raw(type)}[])`,
   );
 
-const patterned = (column: string, patterns: readonly TextMatch[] | undefined): RawBuilder<boolean>[] =>
-  (patterns ?? []).map((match) => matches(column, match));
+/** Without a name of its own a mapped instance goes by its number. */
+const SHOWN_MAP_INDEX = sql<
+  string | null
+>`coalesce(t.rendered_map_index, case when t.map_index >= 0 then t.map_index::text end)`;
+
+const patterned = (
+  column: string | RawBuilder<string | null>,
+  patterns: readonly TextMatch[] | undefined,
+): RawBuilder<boolean>[] => (patterns ?? []).map((match) => matches(column, match));
 
 /** Over any table that has the DAG of a run. */
 export const conditionsOnDag = (alias: string, filter: OfTheRun): RawBuilder<boolean>[] => [
@@ -102,7 +109,7 @@ export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean
   ...patterned('t.pool', filter.poolPatterns),
   ...patterned('t.queue', filter.queuePatterns),
   ...patterned('t.operator', filter.operatorPatterns),
-  ...patterned('t.rendered_map_index', filter.renderedMapIndexPatterns),
+  ...patterned(SHOWN_MAP_INDEX, filter.renderedMapIndexPatterns),
   ...openEnded('t.start_date', filter.startDate),
   ...openEnded('t.end_date', filter.endDate),
   ...bounded('t.updated_at', filter.updatedAt),

@@ -124,7 +124,8 @@ const SORTABLE = {
   queue: [sortable('t.queue', 'text')],
   operator: [sortable('t.operator', 'text')],
   hostname: [sortable('t.hostname', 'text')],
-  rendered_map_index: [sortable('t.rendered_map_index', 'text', true)],
+  // Those without a name of their own are shown by their number: as numbers, two comes before ten.
+  rendered_map_index: [sortable('t.rendered_map_index', 'text', true), MAP_INDEX],
 } satisfies Record<string, readonly Sortable[]>;
 
 /** What belongs to the run and not to the instance. */
