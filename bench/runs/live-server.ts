@@ -17,7 +17,7 @@ export type InstanceTimes = {
   end_date: string | null;
 };
 
-export async function startLiveServer(settings: Record<string, string> = {}) {
+export async function startLiveServer(settings: Record<string, string> = {}, nodeArgs: readonly string[] = []) {
   const directory = await mkdtemp(join(tmpdir(), 'svc-bench-'));
   const dags = join(directory, 'dags');
   await mkdir(dags);
@@ -32,6 +32,7 @@ export async function startLiveServer(settings: Record<string, string> = {}) {
       python,
       ...settings,
     },
+    nodeArgs,
     logFile: join(directory, 'server.log'),
   });
   await server.untilReady();

@@ -3,7 +3,8 @@ import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { registerVersion } from '@svc/server/dags/register-version.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
 import { migrate } from '@svc/server/db/migrate.ts';
-import type { Attempt, Executor } from '@svc/server/scheduling/attempts.ts';
+import { createNullExecutor } from '@svc/server/executors/null.ts';
+import type { Attempts } from '@svc/server/scheduling/attempts.ts';
 import { createDagGraphs } from '@svc/server/scheduling/dag-graphs.ts';
 import { createScheduler } from '@svc/server/scheduling/scheduler.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
@@ -24,38 +25,26 @@ export async function startNullEngine(url: string) {
   });
   const tenant = await ensureTenant(db.shared, 'default');
   await db.tenant(tenant.id).updateTable('pools').set({ slots: -1 }).execute();
-  let inFlight = 0;
   let finished = 0;
-  const listeners: (() => void)[] = [];
-  const worker = { hostname: 'bench', pid: null };
 
-  async function play(attempt: Attempt): Promise<void> {
-    await scheduler.attempts.start(attempt, worker);
-    await scheduler.attempts.finish(attempt, { state: 'success' });
-    finished += 1;
-    inFlight -= 1;
-    for (const tell of listeners) tell();
-  }
-
-  const executor: Executor = {
-    capacity: () => IN_FLIGHT - inFlight,
-    dispatch(attempts) {
-      inFlight += attempts.length;
-      for (const attempt of attempts) void play(attempt);
+  const attempts: Pick<Attempts, 'start' | 'finishAndGoOn'> = {
+    start: (...args) => scheduler.attempts.start(...args),
+    async finishAndGoOn(...args) {
+      const answer = await scheduler.attempts.finishAndGoOn(...args);
+      finished += 1;
+      return answer;
     },
-    cancel: () => {},
-    onCapacity: (listener) => void listeners.push(listener),
-    dispatchCallbacks: () => {},
   };
   const log = {
+    debug: () => {},
     info: () => {},
-    warn: () => {},
+    warn: (details: object, message: string) => console.error(message, details),
     error: (details: object, message: string) => console.error(message, details),
   };
   const scheduler = createScheduler({
     db,
     graphs: createDagGraphs(),
-    executor,
+    executor: createNullExecutor({ attempts, parallelism: IN_FLIGHT, log }),
     dispatch: { bufferSize: 0, workers: 0 },
     recordAssetEvents: async () => ({ effects: [] }),
     timeCauses: [],

@@ -4,11 +4,13 @@
  *   order ──▶ Start asked for  ─┬─▶ started: the job goes to the process ──▶ result, or the process ends ──▶ Finish ──▶ over
  *         └─▶ process forked   ─┘   stop: the process is ended, unused ───────────────────────────────────────────────▶ over
  *
+ * An attempt that comes with the answer to another's Finish has been started there, and asks for nothing.
+ *
  * Both go on side by side: the process is there by the time the control plane has agreed. A process that ends without a
  * result is an outcome too, as is one that cannot be made at all.
  */
 import { status } from '@grpc/grpc-js';
-import type { Assignment, ReceivedVersion } from '@svc/proto/agent-service.ts';
+import type { Assignment, ReceivedNextAttempt, ReceivedStart, ReceivedVersion } from '@svc/proto/agent-service.ts';
 import { memberTexts } from '@svc/proto/json-spans.ts';
 import { ATTEMPT_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
 import { createAttemptLog } from './attempt-log.ts';
@@ -32,6 +34,12 @@ import type { TaskSockets } from './task-sockets.ts';
 
 export type AttemptInput = {
   assignment: Assignment;
+  /** When it was started already; `askedAt`: when the call was made whose answer said so. */
+  started?: { start: ReceivedStart; askedAt: number };
+  /** The credential of a worker that would go on with another attempt; empty when it would not. */
+  workerToken: () => string;
+  /** What the worker was given to go on with. */
+  onNext: (next: ReceivedNextAttempt, askedAt: number) => void;
   controlPlane: ControlPlane;
   version: (token: () => string) => Promise<ReceivedVersion>;
   servers: ForkServers;
@@ -141,18 +149,22 @@ class Attempt {
 
   /** The job, or undefined when the attempt must not run. */
   async #start(): Promise<string | undefined> {
-    const { controlPlane, hostname, signal } = this.#input;
+    const { controlPlane, hostname, signal, started } = this.#input;
+    if (started) return this.#begin(started.start, started.askedAt);
     let askedAt = 0;
     const token = (): string => {
       askedAt = performance.now(); // asked for each attempt at the call
       return this.token;
     };
     const reply = await controlPlane.persist('Start', { hostname, pid: 0 }, { token, signal });
-    if (!reply.started) return undefined;
-    this.lease.renew(askedAt, reply.started.lease_ms);
+    return reply.started ? this.#begin(reply.started, askedAt) : undefined;
+  }
+
+  #begin(start: ReceivedStart, askedAt: number): string {
+    this.lease.renew(askedAt, start.lease_ms);
     this.isBeating = true;
-    this.#log.begin(reply.started.log_offset);
-    return reply.started.job_json;
+    this.#log.begin(start.log_offset);
+    return start.job_json;
   }
 
   async #launch(): Promise<TaskProcess> {
@@ -242,12 +254,18 @@ class Attempt {
   }
 
   async #finish(outcome: Outcome, patience: number): Promise<void> {
+    const { controlPlane, workerToken, onNext, signal } = this.#input;
     const { offset, data } = await this.#log.tail();
-    const reply = await this.#input.controlPlane.persist(
-      'Finish',
-      { outcome_json: JSON.stringify(outcome), log_offset: offset, log_data: data },
-      { token: () => this.token, signal: this.#input.signal, patience },
-    );
+    const request = { outcome_json: JSON.stringify(outcome), log_offset: offset, log_data: data };
+    let askedAt = 0;
+    const token = (): string => {
+      askedAt = performance.now();
+      return this.token;
+    };
+    // The same when it is repeated: an answer that was lost may have brought an attempt.
+    const options = { token, signal, patience };
+    const reply = await controlPlane.persist('Finish', { ...request, worker_token: workerToken() }, options);
+    if (reply.next?.assignment && reply.next.started) onNext(reply.next, askedAt);
     this.#log.acknowledge(reply.log_length);
   }
 

@@ -30,8 +30,9 @@ export async function work(input: {
 }): Promise<number> {
   const { settings, env, version, stop, say } = input;
   const controlPlane = connectControlPlane({ address: settings.controlPlane, tlsCa: settings.tlsCa });
-  const worker = await createWorker({ controlPlane, workerId: settings.workerId, env, say });
   const leaving = new AbortController();
+  const workerToken = (): string => (leaving.signal.aborted ? '' : orders.token());
+  const worker = await createWorker({ controlPlane, workerId: settings.workerId, env, workerToken, say });
   const orders = takeOrders({ controlPlane, worker, token: settings.token, version, leaving: leaving.signal });
 
   input.stdin.on('error', () => {}).once('close', () => leaving.abort());
@@ -68,7 +69,7 @@ function takeOrders(input: {
   token: string;
   version: string;
   leaving: AbortSignal;
-}): { isConnected(): boolean } {
+}): { isConnected(): boolean; token(): string } {
   const { controlPlane, worker, version, leaving } = input;
   let { token } = input;
   let isConnected = false;
@@ -99,5 +100,5 @@ function takeOrders(input: {
   }
 
   open();
-  return { isConnected: () => isConnected };
+  return { isConnected: () => isConnected, token: () => token };
 }

@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import type { Assignment, ReceivedVersion } from '@svc/proto/agent-service.ts';
 import { WORKER_VARIABLE } from '@svc/proto/marked-processes.ts';
 import { runAttempt } from './attempt.ts';
-import type { RunningAttempt } from './attempt.ts';
+import type { AttemptInput, RunningAttempt } from './attempt.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { createPythonEnvironments } from './environments.ts';
 import { createMemoryWatch } from './exit-cause.ts';
@@ -15,7 +15,7 @@ import { openTaskSockets } from './task-sockets.ts';
 
 export type Worker = {
   /** An attempt it has been given before is not run again: orders may be repeated. */
-  accept(assignment: Assignment): void;
+  accept(assignment: Assignment, started?: AttemptInput['started']): void;
   cancel(attemptIds: readonly string[], reason: string): void;
   /** All of them. */
   stop(reason: string): void;
@@ -39,10 +39,12 @@ export async function createWorker(input: {
   controlPlane: ControlPlane;
   workerId: string;
   env: Environment;
+  /** Its credential while it takes orders; empty when it wants no other attempts. */
+  workerToken?: () => string;
   say: (text: string) => void;
   graceMs?: number;
 }): Promise<Worker> {
-  const { controlPlane, workerId, env, say } = input;
+  const { controlPlane, workerId, env, say, workerToken = () => '' } = input;
   const sockets = await openTaskSockets();
   const environments = createPythonEnvironments({ env, say });
   environments.get([]).catch(() => {}); // made ready now, for whoever comes first; told again to the attempt that needs it
@@ -65,26 +67,33 @@ export async function createWorker(input: {
   const beats = setInterval(() => void beat(controlPlane, [...attempts.values()]), HEARTBEAT_MS);
   const leases = setInterval(() => attempts.forEach((attempt) => attempt.endWithLease()), LEASES_MS);
 
+  function accept(assignment: Assignment, started?: AttemptInput['started']): void {
+    const { attempt_id: attemptId } = assignment;
+    if (attempts.has(attemptId) || over.has(attemptId)) return;
+    const attempt = runAttempt({
+      assignment,
+      ...(started && { started }),
+      workerToken,
+      onNext({ assignment: next, started: start }, askedAt) {
+        if (next && start) accept(next, { start, askedAt });
+      },
+      controlPlane,
+      version: (token) => versions(assignment.version_key, token),
+      servers,
+      sockets,
+      hostname: hostname(),
+      wasOutOfMemory,
+      signal: abandoned.signal,
+      ...(input.graceMs !== undefined && { graceMs: input.graceMs }),
+    });
+    attempts.set(attemptId, attempt);
+    attempt.over
+      .catch((error: unknown) => say(`attempt ${attemptId}: ${(error as Error).stack ?? String(error)}`))
+      .finally(() => end(attemptId));
+  }
+
   return {
-    accept(assignment) {
-      const { attempt_id: attemptId } = assignment;
-      if (attempts.has(attemptId) || over.has(attemptId)) return;
-      const attempt = runAttempt({
-        assignment,
-        controlPlane,
-        version: (token) => versions(assignment.version_key, token),
-        servers,
-        sockets,
-        hostname: hostname(),
-        wasOutOfMemory,
-        signal: abandoned.signal,
-        ...(input.graceMs !== undefined && { graceMs: input.graceMs }),
-      });
-      attempts.set(attemptId, attempt);
-      attempt.over
-        .catch((error: unknown) => say(`attempt ${attemptId}: ${(error as Error).stack ?? String(error)}`))
-        .finally(() => end(attemptId));
-    },
+    accept,
     cancel(attemptIds, reason) {
       for (const attemptId of attemptIds) attempts.get(attemptId)?.cancel(reason);
     },

@@ -11,8 +11,11 @@ export type { AgentClient, AgentHandlers } from './generated/svc/agent/v1/Agent.
 export type { Assignment__Output as Assignment } from './generated/svc/agent/v1/Assignment.ts';
 export type { Beat } from './generated/svc/agent/v1/Beat.ts';
 export type { CallReply } from './generated/svc/agent/v1/CallReply.ts';
+export type { NextAttempt } from './generated/svc/agent/v1/NextAttempt.ts';
+export type { NextAttempt__Output as ReceivedNextAttempt } from './generated/svc/agent/v1/NextAttempt.ts';
 export type { Order } from './generated/svc/agent/v1/Order.ts';
 export type { Order__Output as ReceivedOrder } from './generated/svc/agent/v1/Order.ts';
+export type { Started__Output as ReceivedStart } from './generated/svc/agent/v1/Started.ts';
 export type { StartReply } from './generated/svc/agent/v1/StartReply.ts';
 export type { Version } from './generated/svc/agent/v1/Version.ts';
 export type { Version__Output as ReceivedVersion } from './generated/svc/agent/v1/Version.ts';

@@ -56,6 +56,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
   const attempts: Attempts = {
     start: (...args) => scheduler.attempts.start(...args),
     finish: (...args) => scheduler.attempts.finish(...args),
+    finishAndGoOn: (...args) => scheduler.attempts.finishAndGoOn(...args),
     heartbeat: (...args) => scheduler.attempts.heartbeat(...args),
     lost: (...args) => scheduler.attempts.lost(...args),
   };

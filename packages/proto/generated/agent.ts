@@ -15,6 +15,7 @@ import type { GetVersionRequest as _svc_agent_v1_GetVersionRequest, GetVersionRe
 import type { HeartbeatReply as _svc_agent_v1_HeartbeatReply, HeartbeatReply__Output as _svc_agent_v1_HeartbeatReply__Output } from './svc/agent/v1/HeartbeatReply.ts';
 import type { HeartbeatRequest as _svc_agent_v1_HeartbeatRequest, HeartbeatRequest__Output as _svc_agent_v1_HeartbeatRequest__Output } from './svc/agent/v1/HeartbeatRequest.ts';
 import type { Module as _svc_agent_v1_Module, Module__Output as _svc_agent_v1_Module__Output } from './svc/agent/v1/Module.ts';
+import type { NextAttempt as _svc_agent_v1_NextAttempt, NextAttempt__Output as _svc_agent_v1_NextAttempt__Output } from './svc/agent/v1/NextAttempt.ts';
 import type { Order as _svc_agent_v1_Order, Order__Output as _svc_agent_v1_Order__Output } from './svc/agent/v1/Order.ts';
 import type { StartReply as _svc_agent_v1_StartReply, StartReply__Output as _svc_agent_v1_StartReply__Output } from './svc/agent/v1/StartReply.ts';
 import type { StartRequest as _svc_agent_v1_StartRequest, StartRequest__Output as _svc_agent_v1_StartRequest__Output } from './svc/agent/v1/StartRequest.ts';
@@ -46,6 +47,7 @@ export interface ProtoGrpcType {
         HeartbeatReply: MessageTypeDefinition<_svc_agent_v1_HeartbeatReply, _svc_agent_v1_HeartbeatReply__Output>
         HeartbeatRequest: MessageTypeDefinition<_svc_agent_v1_HeartbeatRequest, _svc_agent_v1_HeartbeatRequest__Output>
         Module: MessageTypeDefinition<_svc_agent_v1_Module, _svc_agent_v1_Module__Output>
+        NextAttempt: MessageTypeDefinition<_svc_agent_v1_NextAttempt, _svc_agent_v1_NextAttempt__Output>
         Order: MessageTypeDefinition<_svc_agent_v1_Order, _svc_agent_v1_Order__Output>
         StartReply: MessageTypeDefinition<_svc_agent_v1_StartReply, _svc_agent_v1_StartReply__Output>
         StartRequest: MessageTypeDefinition<_svc_agent_v1_StartRequest, _svc_agent_v1_StartRequest__Output>

@@ -2,8 +2,10 @@
  * What the service answers. Who calls is said by the credential alone: no message names an attempt, so none can name another's.
  */
 import type { Metadata, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
-import type { AgentHandlers, Order } from '@svc/proto/agent-service.ts';
+import type { AgentHandlers, NextAttempt, Order } from '@svc/proto/agent-service.ts';
+import type { GoingOn, HandedOver } from '../scheduling/attempts.ts';
 import type { AgentServiceOptions, AttemptObserver } from './agent-service.ts';
+import { assignmentOf } from './assignment.ts';
 import { createAttemptLogs } from './attempt-logs.ts';
 import type { AttemptLogs } from './attempt-logs.ts';
 import { readOutcome } from './attempt-outcome.ts';
@@ -11,13 +13,14 @@ import { createCallbackRequests } from './callback-requests.ts';
 import type { CallbackRequests } from './callback-requests.ts';
 import { readParams } from './calls/call-context.ts';
 import { createCalls } from './calls/calls.ts';
-import type { AgentCredentials, AttemptIdentity, VerifiedAttempt } from './credentials.ts';
+import type { AgentCredentials, VerifiedAttempt } from './credentials.ts';
 import { answerHeartbeat } from './heartbeats.ts';
 import { createLiveness } from './liveness.ts';
 import { RpcError, toServiceError } from './rpc-errors.ts';
 import { createSecretDelivery } from './secret-delivery.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
 import { createStartAttempt } from './start-attempt.ts';
+import type { StartAttempt } from './start-attempt.ts';
 import { createStartFacts } from './start-facts.ts';
 import { createAttemptVersions } from './versions.ts';
 import type { AttemptVersions } from './versions.ts';
@@ -27,6 +30,8 @@ import type { WorkerHub } from './worker-hub.ts';
 type Parts = {
   options: AgentServiceOptions;
   observers: readonly AttemptObserver[];
+  workers: WorkerHub;
+  starts: StartAttempt;
   versions: AttemptVersions;
   callbacks: CallbackRequests;
   logs: AttemptLogs;
@@ -41,14 +46,19 @@ export function createHandlers(
   { workers, observers }: { workers: WorkerHub; observers: readonly AttemptObserver[] },
 ): AgentHandlers {
   const { db, credentials, settings, log } = options;
-  const parts: Parts = {
-    options,
-    observers,
-    versions: createAttemptVersions(db),
-    callbacks: createCallbackRequests(db),
-    logs: createAttemptLogs({ db, logs: options.logs, log }),
-    delivery: createSecretDelivery({ ...options, scoping: settings.scoping }),
-  };
+  const versions = createAttemptVersions(db);
+  const callbacks = createCallbackRequests(db);
+  const logs = createAttemptLogs({ db, logs: options.logs, log });
+  const delivery = createSecretDelivery({ ...options, scoping: settings.scoping });
+  const starts = createStartAttempt({
+    ...options,
+    callbacks,
+    versions,
+    secrets: delivery,
+    facts: createStartFacts(db),
+    rememberRun: logs.rememberRun,
+  });
+  const parts: Parts = { options, observers, workers, starts, versions, callbacks, logs, delivery };
 
   const onAlive = (attemptId: string): void => observers.forEach((observer) => observer.alive(attemptId));
 
@@ -93,21 +103,13 @@ export function createHandlers(
   };
 }
 
-const ended = ({ observers }: Parts, { attemptId }: AttemptIdentity): void =>
+const ended = ({ observers }: Parts, { attemptId }: { attemptId: string }): void =>
   observers.forEach((observer) => observer.ended(attemptId));
 
 function startHandler(parts: Parts) {
-  const { options, observers, versions, callbacks, logs, delivery } = parts;
-  const start = createStartAttempt({
-    ...options,
-    callbacks,
-    versions,
-    secrets: delivery,
-    facts: createStartFacts(options.db),
-    rememberRun: logs.rememberRun,
-  });
+  const { options, observers, starts } = parts;
   return async (identity: VerifiedAttempt, { hostname, pid }: { hostname: string; pid: number }) => {
-    const reply = await start(identity, { hostname, pid: pid === 0 ? null : pid });
+    const reply = await starts.start(identity, { hostname, pid: pid === 0 ? null : pid });
     if (!reply.started) {
       ended(parts, identity);
       return reply;
@@ -118,8 +120,8 @@ function startHandler(parts: Parts) {
 }
 
 function finishHandler(parts: Parts) {
-  const { options, callbacks, logs } = parts;
-  const { attempts, settings, log } = options;
+  const { options, workers, starts, callbacks, logs } = parts;
+  const { attempts, credentials, settings, log } = options;
 
   /** Whoever sees the task finished finds its last line; but no trouble with the log keeps the outcome away. */
   async function appendTail(identity: VerifiedAttempt, offset: number, data: Buffer): Promise<number> {
@@ -130,19 +132,49 @@ function finishHandler(parts: Parts) {
     });
   }
 
+  /** Only a worker that could be given orders is given attempts: the credential of one attempt leads to no other. */
+  async function workerOf(token: string): Promise<GoingOn | undefined> {
+    if (token === '') return undefined;
+    const known = workers.holderOf(token);
+    if (known) return { hostname: known.hostname, takesNew: true };
+    return (await credentials.verifyWorker(token)) === undefined ? undefined : { hostname: '', takesNew: false };
+  }
+
+  /** Fails like the whole call does: then the same end is told again, and the same attempt is brought again. */
+  async function bring(handedOver: HandedOver): Promise<NextAttempt | undefined> {
+    const { queue: _queue, ...attempt } = handedOver.attempt;
+    const identity = { kind: 'task' as const, ...attempt };
+    const [token, { started }] = await Promise.all([
+      credentials.issueAttempt(identity),
+      starts.goOn({ ...identity, issuedAt: 0 }, handedOver),
+    ]);
+    if (!started) {
+      ended(parts, identity);
+      return undefined;
+    }
+    return {
+      assignment: assignmentOf(identity, token),
+      started: { ...started, lease_ms: await (options.lease?.() ?? 0) },
+    };
+  }
+
   return async (
     identity: VerifiedAttempt,
-    request: { outcome_json: string; log_offset: number; log_data: Buffer },
-  ): Promise<{ recorded: boolean; log_length: number }> => {
+    request: { outcome_json: string; log_offset: number; log_data: Buffer; worker_token: string },
+  ): Promise<{ recorded: boolean; log_length: number; next?: NextAttempt }> => {
     const outcome = readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
     // Beside the transaction, which waits for it before its commit.
     const appended = appendTail(identity, request.log_offset, request.log_data);
-    const answer =
-      identity.kind === 'callback'
-        ? await callbacks.finish(identity, outcome.state === 'success')
-        : await attempts.finish(identity, outcome, appended);
+    if (identity.kind === 'callback') {
+      const word = await callbacks.finish(identity, outcome.state === 'success');
+      ended(parts, identity);
+      return { recorded: word === 'recorded', log_length: await appended };
+    }
+    const goingOn = await workerOf(request.worker_token);
+    const { answer, next } = await attempts.finishAndGoOn(identity, outcome, { beforeCommit: appended, goingOn });
     ended(parts, identity);
-    return { recorded: answer === 'recorded', log_length: await appended };
+    const brought = next && (await bring(next));
+    return { recorded: answer === 'recorded', log_length: await appended, ...(brought && { next: brought }) };
   };
 }
 

@@ -1,6 +1,6 @@
 /** Start: the attempt becomes the running one, and gets everything it needs in one answer. */
 import type { StartReply } from '@svc/proto/agent-service.ts';
-import type { Attempts, TaskInstanceRow } from '../scheduling/attempts.ts';
+import type { Attempts, HandedOver, TaskInstanceRow } from '../scheduling/attempts.ts';
 import type { CallbackRequests } from './callback-requests.ts';
 import type { LogPlace, LogSink } from './collaborators.ts';
 import type { AttemptIdentity } from './credentials.ts';
@@ -8,7 +8,7 @@ import { callbackJob, factsQuery, taskJob } from './job.ts';
 import type { JobInput } from './job.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
 import type { createStartFacts } from './start-facts.ts';
-import type { AttemptVersion, AttemptVersions } from './versions.ts';
+import type { AttemptTask, AttemptVersion, AttemptVersions } from './versions.ts';
 
 export type StartInput = {
   attempts: Attempts;
@@ -22,10 +22,13 @@ export type StartInput = {
   rememberRun(identity: AttemptIdentity, runId: string): void;
 };
 
-export type StartAttempt = (
-  identity: AttemptIdentity,
-  worker: { hostname: string; pid: number | null },
-) => Promise<StartReply>;
+export type StartAttempt = {
+  start(identity: AttemptIdentity, worker: { hostname: string; pid: number | null }): Promise<StartReply>;
+  /** Of an attempt that is running already, because it was handed over. */
+  goOn(identity: AttemptIdentity, handedOver: HandedOver): Promise<StartReply>;
+};
+
+type Started = Pick<HandedOver, 'run' | 'instance'>;
 
 const stop = (reason: string): StartReply => ({ stop: { reason } });
 
@@ -50,16 +53,19 @@ export function createStartAttempt(input: StartInput): StartAttempt {
       version && task ? jobInput(identity, version) : undefined,
     ]);
     if (answer.kind === 'stop') return stop(answer.reason);
-    if (!job || !task) {
-      const text = `version ${identity.versionNumber} of DAG ${identity.dagId} has no task ${identity.taskId}`;
-      await attempts.finish(identity, {
-        state: 'failed',
-        retryable: false,
-        failure: { cause: 'dispatch_failed', text },
-      });
-      return stop(text);
-    }
-    const { run, instance } = answer;
+    return job && task ? started(identity, { ...answer, job, task }) : refuse(identity);
+  }
+
+  async function refuse(identity: AttemptIdentity): Promise<StartReply> {
+    const text = `version ${identity.versionNumber} of DAG ${identity.dagId} has no task ${identity.taskId}`;
+    await attempts.finish(identity, { state: 'failed', retryable: false, failure: { cause: 'dispatch_failed', text } });
+    return stop(text);
+  }
+
+  async function started(
+    identity: AttemptIdentity,
+    { run, instance, job, task }: Started & { job: Omit<JobInput, 'run'>; task: AttemptTask },
+  ): Promise<StartReply> {
     rememberRun(identity, run.run_id);
     const jobJson = taskJob({ ...job, run, task, instance });
     return { started: { job_json: jobJson, log_offset: await logOffset(identity, run.run_id, instance) } };
@@ -79,9 +85,17 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     return { started: { job_json: callbackJob({ ...job, ...started, task }), log_offset: 0 } };
   }
 
-  return async (identity, worker) => {
-    const version = await versions.get(identity);
-    return identity.kind === 'callback' ? startCallback(identity, version) : startTask(identity, version, worker);
+  return {
+    async start(identity, worker) {
+      const version = await versions.get(identity);
+      return identity.kind === 'callback' ? startCallback(identity, version) : startTask(identity, version, worker);
+    },
+    async goOn(identity, handedOver) {
+      const version = await versions.get(identity);
+      const task = version?.tasks.get(identity.taskId);
+      if (!version || !task) return refuse(identity);
+      return started(identity, { ...handedOver, job: await jobInput(identity, version), task });
+    },
   };
 }
 

@@ -25,23 +25,32 @@ export type AnnouncedWorker = {
 export type WorkerHub = {
   announce(workerId: string, listener: WorkerListener): AnnouncedWorker;
   attach(workerId: string, info: WorkerInfo, stream: WorkStream): Promise<void>;
+  /** The connected worker whose newest credential this is. */
+  holderOf(token: string): WorkerInfo | undefined;
   /** Ends all streams. */
   close(): void;
 };
 
 type WorkStream = Pick<ServerWritableStream<unknown, Order>, 'write' | 'end' | 'on'>;
 
-type Worker = { listener: WorkerListener; stream: WorkStream | undefined };
+type Worker = { listener: WorkerListener; stream: WorkStream | undefined; info?: WorkerInfo };
 
 /** Far below the lifetime of a worker's credential. */
 const RENEW_MS = 6 * 60 * 60 * 1_000;
 
 export function createWorkerHub(credentials: AgentCredentials): WorkerHub {
   const workers = new Map<string, Worker>();
+  /** By the newest credential of each that is connected. */
+  const holders = new Map<string, Worker>();
+
+  function forget(worker: Worker): void {
+    for (const [token, holder] of holders) if (holder === worker) holders.delete(token);
+  }
 
   function detach(worker: Worker, stream: WorkStream): void {
     if (worker.stream !== stream) return;
     worker.stream = undefined;
+    forget(worker);
     worker.listener.disconnected();
   }
 
@@ -57,6 +66,7 @@ export function createWorkerHub(credentials: AgentCredentials): WorkerHub {
         },
         dismiss() {
           workers.delete(workerId);
+          forget(worker);
           worker.stream?.end();
           worker.stream = undefined;
         },
@@ -68,7 +78,10 @@ export function createWorkerHub(credentials: AgentCredentials): WorkerHub {
       if (!worker) throw new RpcError('denied', 'this worker is not expected: nobody here has started it');
       const renew = async (): Promise<void> => {
         const token = await credentials.issueWorker(workerId);
-        if (worker.stream === stream) stream.write({ credential: { token } });
+        if (worker.stream !== stream) return;
+        forget(worker);
+        holders.set(token, worker);
+        stream.write({ credential: { token } });
       };
       const timer = setInterval(() => void renew(), RENEW_MS);
       timer.unref();
@@ -79,11 +92,14 @@ export function createWorkerHub(credentials: AgentCredentials): WorkerHub {
       for (const event of ['cancelled', 'close', 'error', 'finish']) stream.on(event, gone);
       const before = worker.stream;
       worker.stream = stream;
+      worker.info = info;
       before?.end();
       // Also tells the agent that its stream stands: without a message it cannot know.
       await renew();
       worker.listener.connected(info);
     },
+
+    holderOf: (token) => holders.get(token)?.info,
 
     close() {
       for (const worker of workers.values()) worker.stream?.end();

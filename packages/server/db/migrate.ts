@@ -10,6 +10,8 @@ import * as runsAndTaskInstances from './migrations/0003-runs-and-task-instances
 import * as assetsAndBackfills from './migrations/0004-assets-and-backfills.ts';
 import * as ordersOfRuns from './migrations/0005-orders-of-runs.ts';
 import * as listsOfTaskInstances from './migrations/0006-lists-of-task-instances.ts';
+import * as attemptsHandedOver from './migrations/0007-attempts-handed-over.ts';
+import * as pagesOfTheWebUi from './migrations/0008-pages-of-the-web-ui.ts';
 import { openPool } from './pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -20,6 +22,8 @@ const MIGRATIONS = {
   '0004-assets-and-backfills': assetsAndBackfills,
   '0005-orders-of-runs': ordersOfRuns,
   '0006-lists-of-task-instances': listsOfTaskInstances,
+  '0007-attempts-handed-over': attemptsHandedOver,
+  '0008-pages-of-the-web-ui': pagesOfTheWebUi,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -216,6 +216,7 @@ type TaskInstancesTable = {
   try_number: Generated<number>;
   max_tries: number;
   attempt_id: string | null;
+  given_by: Generated<string | null>;
   claimable: Generated<boolean>;
   waits: string | null;
   operator: string;

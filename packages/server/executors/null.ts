@@ -2,8 +2,10 @@
 import type { AgentLog } from '../agents/collaborators.ts';
 import type { Attempt, Attempts, Executor } from '../scheduling/attempts.ts';
 
+const GOING_ON = { hostname: 'null', takesNew: true };
+
 export function createNullExecutor(input: {
-  attempts: Pick<Attempts, 'start' | 'finish'>;
+  attempts: Pick<Attempts, 'start' | 'finishAndGoOn'>;
   parallelism: number;
   log: AgentLog;
 }): Executor {
@@ -11,15 +13,25 @@ export function createNullExecutor(input: {
   const listeners: (() => void)[] = [];
   let running = 0;
 
-  async function runOne(attempt: Attempt): Promise<void> {
+  const over = (): void => {
+    running -= 1;
+    for (const listener of listeners) listener();
+  };
+
+  /** Ends it, and all that it is given for it. */
+  async function runFrom(first: Attempt): Promise<void> {
+    let attempt: Attempt | undefined = first;
     try {
-      const answer = await attempts.start(attempt, { hostname: 'null', pid: null });
-      if (answer.kind === 'started') await attempts.finish(attempt, { state: 'success' });
+      const answer = await attempts.start(first, { hostname: 'null', pid: null });
+      if (answer.kind === 'stop') return over();
+      while (attempt) {
+        const { next } = await attempts.finishAndGoOn(attempt, { state: 'success' }, { goingOn: GOING_ON });
+        over();
+        attempt = next?.attempt;
+      }
     } catch (error) {
-      log.warn({ err: error, attempt: attempt.attemptId }, 'an attempt of the null executor failed');
-    } finally {
-      running -= 1;
-      for (const listener of listeners) listener();
+      log.warn({ err: error, attempt: attempt?.attemptId }, 'an attempt of the null executor failed');
+      over();
     }
   }
 
@@ -27,8 +39,9 @@ export function createNullExecutor(input: {
     capacity: () => parallelism - running,
     dispatch(claimed) {
       running += claimed.length;
-      for (const attempt of claimed) void runOne(attempt);
+      for (const attempt of claimed) void runFrom(attempt);
     },
+    adopt: () => void (running += 1),
     cancel: () => {},
     onCapacity: (listener) => void listeners.push(listener),
     dispatchCallbacks: () => {},

@@ -11,12 +11,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Assignment } from '@svc/proto/agent-service.ts';
 import { WORKER_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
 import type { AgentService } from '../agents/agent-service.ts';
+import { assignmentOf } from '../agents/assignment.ts';
 import type { AgentLog } from '../agents/collaborators.ts';
 import type { AgentCredentials, AttemptIdentity } from '../agents/credentials.ts';
-import { versionKey } from '../agents/versions.ts';
 import type { AnnouncedWorker } from '../agents/worker-hub.ts';
 import type { Attempt, AttemptRef, Attempts, CallbackJob, Executor } from '../scheduling/attempts.ts';
 import { startAgentProcess } from './agent-process.ts';
@@ -175,6 +174,10 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
     dispatch(claimed: readonly Attempt[]) {
       for (const { queue: _queue, ...attempt } of claimed) accept({ kind: 'task', ...attempt });
     },
+    adopt({ queue: _queue, ...attempt }) {
+      const identity: Identity = { kind: 'task', ...attempt };
+      inFlight.set(attempt.attemptId, { identity, isStarted: true, seenAt: Date.now() });
+    },
     dispatchCallbacks(callbacks: readonly CallbackJob[]) {
       for (const callback of callbacks) accept(callbackIdentity(callback));
     },
@@ -198,16 +201,6 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
     },
   };
 }
-
-const assignmentOf = (identity: Identity, token: string): Assignment => ({
-  attempt_id: identity.attemptId,
-  token,
-  version_key: versionKey(identity),
-  dag_id: identity.dagId,
-  task_id: identity.taskId,
-  map_index: identity.mapIndex,
-  try_number: identity.tryNumber,
-});
 
 function callbackIdentity(callback: CallbackJob): Identity {
   return {

@@ -59,10 +59,30 @@ export type StartAnswer =
   /** The attempt is not the current one any more: do not run it, or stop it. */
   | { kind: 'stop'; reason: string };
 
+/**
+ * A worker's word that it would go on with another attempt when this one has ended. `takesNew` false: it is not known here
+ * any more, so it gets nothing but what it was given before, should that answer have been lost.
+ */
+export type GoingOn = { hostname: string; takesNew: boolean };
+
+/** An attempt that was given to the worker with the answer: it is running. The rows are as of its start. */
+export type HandedOver = { attempt: Attempt; run: RunRow; instance: TaskInstanceRow };
+
+export type FinishAnswer = {
+  answer: 'recorded' | 'stale';
+  /** Only for a worker that goes on. The same again for the same word again. */
+  next?: HandedOver;
+};
+
 export type Attempts = {
   start(ref: AttemptRef, worker: { hostname: string; pid: number | null }): Promise<StartAnswer>;
+  finish(ref: AttemptRef, outcome: AttemptOutcome): Promise<'recorded' | 'stale'>;
   /** `beforeCommit`: what must be done when somebody sees the outcome (its last log lines); the rest need not wait for it. */
-  finish(ref: AttemptRef, outcome: AttemptOutcome, beforeCommit?: Promise<unknown>): Promise<'recorded' | 'stale'>;
+  finishAndGoOn(
+    ref: AttemptRef,
+    outcome: AttemptOutcome,
+    options: { beforeCommit?: Promise<unknown>; goingOn?: GoingOn | undefined },
+  ): Promise<FinishAnswer>;
   /** Renews the attempts' leases; answers with the ids of those that must stop. */
   heartbeat(refs: readonly AttemptRef[]): Promise<Set<string>>;
   /** The executor saw the attempt die, or could not start it. A started attempt fails (or is retried); one that never started is queued anew. */
@@ -74,6 +94,8 @@ export type Executor = {
   /** How many more attempts it takes right now. The scheduler claims no more than that. */
   capacity(): number;
   dispatch(attempts: readonly Attempt[]): void;
+  /** One of its workers was given the attempt with the answer to another's end. May be told twice. */
+  adopt(attempt: Attempt): void;
   /** Told when the attempts were cleared, marked or superseded; the agent also learns it by its heartbeat. */
   cancel(attemptIds: readonly string[]): void;
   /** The executor calls this when capacity came free or an agent connected. */

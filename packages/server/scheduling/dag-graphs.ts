@@ -17,6 +17,8 @@ export type DagGraph = {
 export type VersionRef = { tenantId: string; dagId: string; versionNumber: number };
 export type DagGraphs = {
   get(db: SharedDb, ref: VersionRef): Promise<DagGraph>;
+  /** The DAG was deleted: one that comes back under its name starts with version 1 again, and with other tasks. */
+  forget(dag: { tenantId: string; dagId: string }): void;
 };
 
 /** A graph of a few dozen tasks takes some 100 kB. */
@@ -38,6 +40,10 @@ export function createDagGraphs(): DagGraphs {
       loading.catch(() => kept.delete(key));
       if (kept.size > KEPT) kept.delete(kept.keys().next().value ?? '');
       return loading;
+    },
+    forget({ tenantId, dagId }) {
+      const isOfDag = (key: string): boolean => key.startsWith(`${tenantId}/`) && key.endsWith(`/${dagId}`);
+      for (const key of [...kept.keys()].filter(isOfDag)) kept.delete(key);
     },
   };
 }

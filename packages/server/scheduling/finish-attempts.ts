@@ -17,20 +17,22 @@ import { keepTries, lockRuns, releaseHeldBack } from '../db/run-writes.ts';
 import type { InstanceRow, RunRef } from '../db/run-writes.ts';
 import { load, openWork, planAll, writeAll } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
-import type { AttemptOutcome, AttemptRef, Failure } from './attempts.ts';
+import type { AttemptOutcome, AttemptRef, Failure, FinishAnswer, GoingOn, HandedOver } from './attempts.ts';
 import { secondsAfter } from './clock.ts';
 import type { DagGraphs } from './dag-graphs.ts';
 import { saveBelongings } from './attempt-belongings.ts';
 import type { RecordAssetEvents } from './attempt-belongings.ts';
+import { findHandedOver, handOver } from './hand-over.ts';
+import type { Giver } from './hand-over.ts';
 import type { PlanEvent } from './plan/types.ts';
 import type { RunWork } from './run-work.ts';
 
 /** An end as reported, or the loss of an attempt. */
-export type Ending = { ref: AttemptRef; beforeCommit?: Promise<unknown> | undefined } & (
-  | { outcome: AttemptOutcome }
-  | { lost: Failure }
-);
-export type EndingAnswer = 'recorded' | 'stale';
+export type Ending = {
+  ref: AttemptRef;
+  beforeCommit?: Promise<unknown> | undefined;
+  goingOn?: GoingOn | undefined;
+} & ({ outcome: AttemptOutcome } | { lost: Failure });
 export type FinishTools = { graphs: DagGraphs; recordAssetEvents: RecordAssetEvents };
 
 /** A reschedule whose time is missing or unreadable pokes again soon. */
@@ -41,7 +43,7 @@ export async function finishAttempts(
   db: Database,
   tools: FinishTools,
   endings: readonly Ending[],
-): Promise<{ answers: EndingAnswer[]; effects: RunEffects }> {
+): Promise<{ answers: FinishAnswer[]; effects: RunEffects }> {
   return db.shared.transaction().execute(async (trx) => {
     const refs = new Map(
       endings.map(({ ref }): [number, RunRef] => [ref.run, { tenantId: ref.tenantId, run: ref.run }]),
@@ -52,12 +54,16 @@ export async function finishAttempts(
 
     const events = new Map<RunWork, PlanEvent[]>(works.map((work) => [work, []]));
     const kept: Ending[] = [];
-    const answers = endings.map((ending): EndingAnswer => {
+    const repeated: Ending[] = [];
+    const answers = endings.map((ending): FinishAnswer['answer'] => {
       const work = byRun.get(ending.ref.run);
       const row = work && currentRow(work, ending.ref);
       if (!work || !row) return 'stale';
       // The same word again, because its answer was lost: it was recorded the first time.
-      if (row.state !== 'running' && row.state !== 'queued') return 'recorded';
+      if (row.state !== 'running' && row.state !== 'queued') {
+        repeated.push(ending);
+        return 'recorded';
+      }
       if (ending.ref.tenantId !== work.run.tenant_id) return 'stale';
       const event = applyEnding(work, row, ending);
       if (event) events.get(work)?.push(event);
@@ -75,13 +81,42 @@ export async function finishAttempts(
       kept.flatMap((ending) => retriedPick(byRun, ending)),
     );
     for (const work of works) await releaseLimits(trx, work, kept);
+    const given = await goOn(trx, tools.graphs, { kept, repeated, works });
     effects.dueAt = beside.dueAt ?? effects.dueAt; // an asset event is due at once
-    effects.hasScheduled ||= kept.length > 0; // a place came free
+    effects.hasScheduled = given.hasMore ?? (effects.hasScheduled || kept.length > 0); // a place came free
     effects.hasCallbacks ||= beside.hasCallbacks;
     await Promise.all(endings.map(({ beforeCommit }) => beforeCommit));
-    return { answers, effects };
+    return {
+      answers: endings.map(({ ref }, index) => answerOf(answers[index], given.next.get(ref.attemptId))),
+      effects,
+    };
   });
 }
+
+const answerOf = (answer: FinishAnswer['answer'] | undefined, next: HandedOver | undefined): FinishAnswer => ({
+  answer: answer ?? 'stale',
+  ...(next && { next }),
+});
+
+/** `hasMore` undefined: nobody has looked. */
+async function goOn(
+  trx: SharedDb,
+  graphs: DagGraphs,
+  input: { kept: readonly Ending[]; repeated: readonly Ending[]; works: readonly RunWork[] },
+): Promise<{ next: ReadonlyMap<string, HandedOver>; hasMore?: boolean }> {
+  const again = await findHandedOver(
+    trx,
+    giversOf(input.repeated).map(({ attemptId }) => attemptId),
+  );
+  const givers = giversOf(input.kept.filter(({ goingOn }) => goingOn?.takesNew));
+  if (givers.length === 0) return { next: again };
+  const runs = new Map(input.works.map(({ run }) => [run.id, run]));
+  const { byEnded, hasMore } = await handOver(trx, graphs, { givers, runs });
+  return { next: new Map([...again, ...byEnded]), hasMore };
+}
+
+const giversOf = (endings: readonly Ending[]): Giver[] =>
+  endings.flatMap(({ ref, goingOn }) => (goingOn ? [{ attemptId: ref.attemptId, hostname: goingOn.hostname }] : []));
 
 /** The finished instances and, in the same statement, the children planning will ask for. */
 async function loadAround(trx: SharedDb, byRun: Map<number, RunWork>, endings: readonly Ending[]): Promise<void> {

@@ -12,7 +12,7 @@ import { isOutage } from '../db/outage.ts';
 import { createApplyToRun } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import type { RecordAssetEvents } from './attempt-belongings.ts';
-import type { Attempts, Executor } from './attempts.ts';
+import type { Attempts, Executor, FinishAnswer } from './attempts.ts';
 import { createBatches } from './batches.ts';
 import type { Batches } from './batches.ts';
 import { claimCallbacks } from './callbacks.ts';
@@ -23,7 +23,7 @@ import { createDispatcher } from './dispatcher.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { scheduleDue } from './due-instances.ts';
 import { finishAttempts } from './finish-attempts.ts';
-import type { Ending, EndingAnswer } from './finish-attempts.ts';
+import type { Ending } from './finish-attempts.ts';
 import {
   checkPast,
   checkWaiting,
@@ -90,7 +90,7 @@ const REAP_EVERY_MS = 5_000;
 const OUTAGE_SHARE = 1 / 4;
 const QUEUED_RUNS_EVERY_MS = 2_000;
 
-type Settled = { answer: EndingAnswer } | { error: unknown };
+type Settled = FinishAnswer | { error: unknown };
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { db, graphs, executor, log, leaseMs = DEFAULT_LEASE_MS } = options;
@@ -186,8 +186,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   async function settle(endings: readonly Ending[]): Promise<Settled[]> {
     try {
       const { answers, effects } = await finishAttempts(db, options, endings);
+      for (const { next } of answers) if (next) executor?.adopt(next.attempt);
       applyEffects(effects);
-      return answers.map((answer) => ({ answer }));
+      return answers;
     } catch (error) {
       const runs = new Set(endings.map(({ ref }) => ref.run));
       if (isOutage(error) || runs.size === 1) return endings.map(() => ({ error }));
@@ -210,15 +211,16 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     atMost: STARTS_AT_ONCE,
   });
 
-  async function end(ending: Ending): Promise<EndingAnswer> {
+  async function end(ending: Ending): Promise<FinishAnswer> {
     const settled = await lanes[ending.ref.run % LANES]?.add(ending);
     if (!settled || 'error' in settled) throw settled?.error;
-    return settled.answer;
+    return settled;
   }
 
   const attempts: Attempts = {
     start: (ref, worker) => starts.add({ ref, worker }),
-    finish: (ref, outcome, beforeCommit) => end({ ref, outcome, beforeCommit }),
+    finish: async (ref, outcome) => (await end({ ref, outcome })).answer,
+    finishAndGoOn: (ref, outcome, rest) => end({ ref, outcome, ...rest }),
     async heartbeat(refs) {
       const alive = await renewLeases(db, refs);
       return new Set(refs.map((ref) => ref.attemptId).filter((id) => !alive.has(id)));

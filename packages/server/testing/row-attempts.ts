@@ -61,7 +61,11 @@ export function createRowAttempts(db: Database): RowAttempts {
       return { kind: 'started', run, instance };
     },
 
-    async finish(ref, outcome, beforeCommit) {
+    async finish(ref, outcome) {
+      return (await attempts.finishAndGoOn(ref, outcome, {})).answer;
+    },
+
+    async finishAndGoOn(ref, outcome, { beforeCommit }) {
       await beforeCommit;
       attempts.calls.finish += 1;
       const state = outcome.state === 'reschedule' ? 'up_for_reschedule' : outcome.state;
@@ -73,7 +77,7 @@ export function createRowAttempts(db: Database): RowAttempts {
       (row ? attempts.recorded : attempts.stale).push({ attemptId: ref.attemptId, outcome });
       if (row) endOf(ref.attemptId).resolve(outcome);
       if (attempts.loseAnswers.finish-- > 0) throw LOST_ANSWER();
-      return row ? 'recorded' : 'stale';
+      return { answer: row ? 'recorded' : 'stale' };
     },
 
     async heartbeat(refs) {

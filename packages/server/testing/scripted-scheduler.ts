@@ -34,7 +34,7 @@ export function graphOf(
 }
 
 export async function startScriptedScheduler(
-  input: { script?: Script; capacity?: number; url?: string; leaseMs?: number } = {},
+  input: { script?: Script; capacity?: number; url?: string; leaseMs?: number; goesOn?: boolean } = {},
 ) {
   const database = input.url === undefined ? await createTestDatabase() : undefined;
   const url = input.url ?? database?.url ?? '';
@@ -53,11 +53,23 @@ export async function startScriptedScheduler(
   let inFlight = 0;
   const listeners: (() => void)[] = [];
 
-  async function play(attempt: Attempt): Promise<void> {
-    const started = await scheduler.attempts.start(attempt, { hostname: 'test', pid: 1 });
+  /** One after another, as a worker does that is given the next attempt with the end of the last. */
+  async function play(first: Attempt): Promise<void> {
+    const started = await scheduler.attempts.start(first, { hostname: 'test', pid: 1 });
     if (started.kind === 'stop') return;
-    const outcome = await script(attempt);
-    if (outcome !== 'hang') await scheduler.attempts.finish(attempt, outcome);
+    for (let attempt: Attempt | undefined = first; attempt;) {
+      const outcome = await script(attempt);
+      if (outcome === 'hang') return;
+      const goingOn = input.goesOn === false ? undefined : { hostname: 'test', takesNew: true };
+      const { next } = await scheduler.attempts.finishAndGoOn(attempt, outcome, { goingOn });
+      if (next) over();
+      attempt = next?.attempt;
+    }
+  }
+
+  function over(): void {
+    inFlight -= 1;
+    for (const tell of listeners) tell();
   }
 
   const executor: Executor = {
@@ -68,11 +80,12 @@ export async function startScriptedScheduler(
         inFlight += 1;
         play(attempt)
           .catch((error: unknown) => problems.push(error))
-          .finally(() => {
-            inFlight -= 1;
-            for (const tell of listeners) tell();
-          });
+          .finally(over);
       }
+    },
+    adopt(attempt) {
+      seen.push(attempt);
+      inFlight += 1;
     },
     cancel: (ids) => void cancelled.push(...ids),
     onCapacity: (listener) => void listeners.push(listener),

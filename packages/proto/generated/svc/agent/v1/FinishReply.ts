@@ -1,5 +1,6 @@
 // Original file: agent.proto
 
+import type { NextAttempt as _svc_agent_v1_NextAttempt, NextAttempt__Output as _svc_agent_v1_NextAttempt__Output } from '../../../svc/agent/v1/NextAttempt.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface FinishReply {
@@ -11,6 +12,10 @@ export interface FinishReply {
    * As in AppendLogReply.
    */
   'log_length'?: (number | string | Long);
+  /**
+   * What the worker goes on with: it has been started. The same again when the same end is told again.
+   */
+  'next'?: (_svc_agent_v1_NextAttempt | null);
 }
 
 export interface FinishReply__Output {
@@ -22,4 +27,8 @@ export interface FinishReply__Output {
    * As in AppendLogReply.
    */
   'log_length': (number);
+  /**
+   * What the worker goes on with: it has been started. The same again when the same end is told again.
+   */
+  'next': (_svc_agent_v1_NextAttempt__Output | null);
 }

@@ -9,6 +9,10 @@ export interface FinishRequest {
   'outcome_json'?: (string);
   'log_offset'?: (number | string | Long);
   'log_data'?: (Buffer | Uint8Array | string);
+  /**
+   * The worker's own credential, when it would go on with another attempt; empty when not.
+   */
+  'worker_token'?: (string);
 }
 
 export interface FinishRequest__Output {
@@ -18,4 +22,8 @@ export interface FinishRequest__Output {
   'outcome_json': (string);
   'log_offset': (number);
   'log_data': (Buffer);
+  /**
+   * The worker's own credential, when it would go on with another attempt; empty when not.
+   */
+  'worker_token': (string);
 }

@@ -1,0 +1,14 @@
+import type { Assignment } from '@svc/proto/agent-service.ts';
+import type { AttemptIdentity } from './credentials.ts';
+import { versionKey } from './versions.ts';
+
+/** What a worker is told of an attempt before it knows anything else of it. */
+export const assignmentOf = (identity: Omit<AttemptIdentity, 'issuedAt'>, token: string): Assignment => ({
+  attempt_id: identity.attemptId,
+  token,
+  version_key: versionKey(identity),
+  dag_id: identity.dagId,
+  task_id: identity.taskId,
+  map_index: identity.mapIndex,
+  try_number: identity.tryNumber,
+});
