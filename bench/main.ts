@@ -32,6 +32,11 @@ const BENCHES: Record<string, Bench> = {
     about: 'one DAG file in a new process, and a workspace of 500 files in a warm one; spec size and memory',
     load: () => import('./compile.ts'),
   },
+  lite: {
+    about:
+      'svc lite: first start with empty caches of its own, later starts, a changed file, idle memory and CPU [--runs 3 --seconds 30]',
+    load: () => import('./lite.ts'),
+  },
   runs: {
     about:
       'the scheduler alone, tasks end to end, and both with 3,000,000 finished instances [--runs 3 --only scheduler|tasks|history]',

@@ -6,10 +6,10 @@
  *
  * Whatever has been started is stopped in reverse order, however far the start got.
  */
+import { flushCompileCache } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { createCompiler } from '@svc/compiler/compiler.ts';
-import { ensurePython } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { isLoopbackHost, parseAddress } from '@svc/server/config/address.ts';
 import { checkBoot } from '@svc/server/config/boot-checks.ts';
@@ -43,12 +43,12 @@ import { listenerOn, portOrAnother, probePort } from './ports.ts';
 import { startLitePostgres } from './postgres.ts';
 import type { LitePostgres } from './postgres.ts';
 import { openRotatingFile } from './rotating-file.ts';
+import { prepareTools } from './tools.ts';
+import type { LiteTools } from './tools.ts';
 import { renderWelcome } from './welcome.ts';
 import type { Welcome } from './welcome.ts';
 import { describeSync, openWorkspace } from './workspace.ts';
 import type { LiteWorkspace } from './workspace.ts';
-import { UiBundleError, ensureUiBundle } from '../setup/ui-bundle.ts';
-import { UI_BUNDLE } from '@svc/web/bundle.ts';
 
 export type LiteOptions = ConfigOptions & {
   dataDirectory: string;
@@ -60,10 +60,17 @@ export type LiteOptions = ConfigOptions & {
 };
 
 /** What has been started so far. */
-type Running = { lock: Lock; postgres?: LitePostgres; server?: RunningServer; workspace?: LiteWorkspace };
+type Running = {
+  lock: Lock;
+  tools?: LiteTools;
+  postgres?: LitePostgres;
+  server?: RunningServer;
+  workspace?: LiteWorkspace;
+};
 
 const METRICS_PORT = 9090;
 const GRPC_PORT = 9091;
+const LOAD_AHEAD_MS = 50;
 const AGENT = fileURLToPath(new URL('../../../bin/svc-agent', import.meta.url));
 
 export async function runLite(context: CliContext, options: LiteOptions): Promise<void> {
@@ -89,6 +96,7 @@ export async function runLite(context: CliContext, options: LiteOptions): Promis
     await running.workspace?.close();
     await running.server?.close();
     await running.postgres?.stop();
+    await running.tools?.settle();
     running.lock.release();
     stop.dispose();
   }
@@ -118,6 +126,9 @@ async function bringUp({ context, options, config, directory, running, stop }: S
     verbose: options.verbose,
   });
   let isNew = false;
+  const { workspace, distDir } = early.ui;
+  const tools = prepareTools({ env: context.env, distDir, needsPython: workspace !== '' });
+  running.tools = tools;
 
   await runStages(context, {
     plain: options.verbose,
@@ -127,6 +138,7 @@ async function bringUp({ context, options, config, directory, running, stop }: S
         title: 'Postgres',
         run: async () => {
           const chosen = config.chosen('database.url');
+          loadControlPlaneAhead();
           if (chosen !== undefined) return `Postgres: yours (${chosen.origin})`;
           running.postgres = await startLitePostgres({
             directory,
@@ -146,7 +158,8 @@ async function bringUp({ context, options, config, directory, running, stop }: S
           return schema.applied.length === 0 ? 'Schema up to date' : `Schema migrated (${schema.applied.length})`;
         },
       },
-      webUiStage({ context, config: early }),
+      // Before the control plane, which looks for the bundle once.
+      { title: 'Web UI', run: (say) => (tools.onProgress(say), tools.webUi) },
       {
         title: 'Control plane',
         run: async () => {
@@ -156,7 +169,7 @@ async function bringUp({ context, options, config, directory, running, stop }: S
           return `Control plane on ${running.server.url}`;
         },
       },
-      ...(early.ui.workspace === '' ? [] : [workspaceStage({ context, workspace: early.ui.workspace, running, stop })]),
+      ...(workspace === '' ? [] : [workspaceStage({ workspace, tools, running, stop })]),
     ],
   });
   if (stop.isRequested() || !running.server) return;
@@ -165,30 +178,17 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   const password = passwordFact({ config, secrets, directory, isNew });
   welcome({ context, options, config: early, directory, password, url: running.server.url });
   log.showProblems();
+  flushCompileCache(); // a process that is killed would not leave it
 }
 
-/** Before the control plane, which looks for the bundle once. Without a network it starts all the same, and says what is missing. */
-function webUiStage({ context, config }: { context: CliContext; config: Config }): Stage {
-  return {
-    title: 'Web UI',
-    run: async (say) => {
-      if (config.ui.distDir !== '') return `Web UI from ${config.ui.distDir}`;
-      try {
-        const python = await ensurePython({ env: context.env, say });
-        await ensureUiBundle({ env: context.env, python, say });
-        return `Web UI of Airflow ${UI_BUNDLE.version}`;
-      } catch (error) {
-        if (error instanceof PythonEnvironmentError) return `Web UI not there: ${error.message}. ${error.hint}`;
-        if (error instanceof UiBundleError) return error.message;
-        throw error;
-      }
-    },
-  };
+/** It takes most of a second, and so does Postgres: its process is begun first, then both go on at once. */
+function loadControlPlaneAhead(): void {
+  setTimeout(() => void import('@svc/server/server.ts').catch(() => {}), LOAD_AHEAD_MS); // a failure is met where it is used
 }
 
 /** Without a Python the control plane is still of use: that is a warning, not the end. */
-function workspaceStage(input: { context: CliContext; workspace: string; running: Running; stop: StopSignal }): Stage {
-  const { context, workspace, running, stop } = input;
+function workspaceStage(input: { workspace: string; tools: LiteTools; running: Running; stop: StopSignal }): Stage {
+  const { workspace, tools, running, stop } = input;
   return {
     title: 'Workspace',
     run: async (say) => {
@@ -200,7 +200,8 @@ function workspaceStage(input: { context: CliContext; workspace: string; running
         error: (message: string) => logger.error(message),
       };
       try {
-        const python = await ensurePython({ env: context.env, say });
+        tools.onProgress(say);
+        const python = await tools.python();
         const compiler = createCompiler({ python, jobs: availableParallelism() });
         running.workspace = await openWorkspace({ workspace, compiler, db, log });
         return describeSync(running.workspace.first);

@@ -1,0 +1,80 @@
+/**
+ * What lite needs beside Postgres: a Python environment and the web UI's bundle. Both are made at the first start only, from
+ * packages, and made ready while Postgres comes up: one after the other would take half as long again.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ensurePython } from '@svc/compiler/python-environment.ts';
+import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
+import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
+import type { Environment } from '../context.ts';
+import { UiBundleError, ensureUiBundle } from '../setup/ui-bundle.ts';
+
+export type LiteTools = {
+  /** The interpreter; rejects with a PythonEnvironmentError. */
+  python(): Promise<string>;
+  /** Resolves, when the bundle is there or cannot be had, with what there is to say about it. */
+  readonly webUi: Promise<string>;
+  /** Whom to tell how far it is; of several the last. */
+  onProgress(say: (text: string) => void): void;
+  /** Waits for what is under way, but not for long: a stop must not wait for a slow network. */
+  settle(): Promise<void>;
+};
+
+const SETTLE_MS = 3_000;
+
+export function prepareTools(input: {
+  env: Environment;
+  /** `ui.dist_dir`; empty takes the bundle of the official package. */
+  distDir: string;
+  /** Somebody will ask for it: begin now. */
+  needsPython: boolean;
+}): LiteTools {
+  const { env, distDir } = input;
+  let say: ((text: string) => void) | undefined;
+  let last: string | undefined;
+  const progress = (text: string): void => {
+    last = text;
+    say?.(text);
+  };
+  let making: Promise<string> | undefined;
+  const python = (): Promise<string> => {
+    making ??= ensurePython({ env, say: progress });
+    making.catch(() => {}); // told to whoever asks
+    return making;
+  };
+  if (input.needsPython) void python();
+  const webUi = distDir === '' ? fetchWebUi({ env, python, progress }) : Promise.resolve(`Web UI from ${distDir}`);
+  webUi.catch(() => {}); // as above
+  return {
+    python,
+    webUi,
+    onProgress(listener) {
+      say = listener;
+      if (last !== undefined) listener(last);
+    },
+    async settle() {
+      await Promise.race([Promise.allSettled([making, webUi]), sleep(SETTLE_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** Without a network lite starts all the same, and says what is missing. */
+async function fetchWebUi(input: {
+  env: Environment;
+  python: () => Promise<string>;
+  progress: (text: string) => void;
+}): Promise<string> {
+  const { env, python, progress } = input;
+  const there = `Web UI of Airflow ${UI_BUNDLE.version}`;
+  if (existsSync(join(bundleFolder(env), BUNDLE_STAMP))) return there;
+  try {
+    await ensureUiBundle({ env, python: await python(), say: progress });
+    return there;
+  } catch (error) {
+    if (error instanceof PythonEnvironmentError) return `Web UI not there: ${error.message}. ${error.hint}`;
+    if (error instanceof UiBundleError) return error.message;
+    throw error;
+  }
+}
