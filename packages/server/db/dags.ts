@@ -102,7 +102,7 @@ function conditionsOf(query: DagQuery): RawBuilder<boolean>[] {
       query.timetableTypes?.length ? query.timetableTypes : undefined,
       (types) => sql`(timetable ->> 'type') = any(${[...types]}::text[])`,
     ),
-    ...when(query.lastRunState, (state) => sql`${ofLastRun('state')} = ${state}`),
+    ...when(query.lastRunState, lastRunIs),
     ...when(
       query.hasRun,
       (filter) => sql`exists (select from dag_runs r where r.tenant_id = dags.tenant_id and r.dag_id = dags.dag_id
@@ -115,6 +115,14 @@ function conditionsOf(query: DagQuery): RawBuilder<boolean>[] {
         ]
       : []),
   ];
+}
+
+/** Few DAGs have a run that is not finished, and dag_runs_live names them: only of those the last run is looked at. */
+function lastRunIs(state: RunState): RawBuilder<boolean> {
+  const isLast = sql<boolean>`${ofLastRun('state')} = ${state}`;
+  if (state === 'success' || state === 'failed') return isLast;
+  return sql`(dags.dag_id in (select l.dag_id from dag_runs l where l.tenant_id = dags.tenant_id
+    and l.state in ('queued', 'running')) and ${isLast})`;
 }
 
 export const findDag = (db: TenantDb, dagId: string): Promise<DagRow | undefined> =>

@@ -70,52 +70,75 @@ export function registerUiDashboard(app: App, { db }: Services): void {
     },
     async (request) => {
       const { tenantId } = principalOf(request);
-      const { start_date: from, end_date: to } = request.query;
-      const until = to ?? new Date().toISOString();
+      const { start_date: from, end_date: until } = request.query;
       const scope = databaseOf(request, db);
-      const runs = await Promise.all(
-        RUN_STATES.map(async (state) => {
-          const { rows } = await sql<{ count: number }>`
-            select count(*) as count from (
-              select 1 from dag_runs where tenant_id = ${tenantId} and state = ${state}
-                and coalesce(start_date, now()) >= ${from} and coalesce(end_date, now()) <= ${until}
-                and run_after >= ${from}::timestamptz - interval '30 days'
-              limit ${COUNT_LIMIT}) as c`.execute(scope);
-          return [state, rows[0]?.count ?? 0] as const;
-        }),
-      );
+      const period = { tenantId, from, until };
       return {
-        dag_run_states: Object.fromEntries(runs),
-        task_instance_states: await instanceStates(scope, { tenantId, from, until }),
+        dag_run_states: await runStates(scope, period),
+        task_instance_states: await instanceStates(scope, period),
         state_count_limit: COUNT_LIMIT,
       };
     },
   );
 }
 
-/** From the counts that runs keep of their instances; only what is in flight is counted itself, and that is little. */
-async function instanceStates(
-  scope: ReturnType<typeof databaseOf>,
-  { tenantId, from, until }: { tenantId: string; from: string; until: string },
-): Promise<Record<string, number>> {
-  const kept = await sql<{ state: string; count: number }>`
-    select c.key as state, sum(c.value::int)::bigint as count
-    from dag_runs r cross join lateral jsonb_each_text(r.state_counts) as c
-    where r.tenant_id = ${tenantId} and coalesce(r.start_date, now()) >= ${from} and coalesce(r.end_date, now()) <= ${until}
-      and r.run_after >= ${from}::timestamptz - interval '30 days'
-    group by c.key`.execute(scope);
+type Period = { tenantId: string; from: string; until: string | undefined };
+
+/**
+ * Runs of a time, as conditions that an index can follow: what has not started or ended would do so now.
+ * Plan: dag_runs_by_start for those that have started, dag_runs_live for those that have not.
+ */
+const startedWithin = (period: Period) => sql`r.start_date >= ${period.from} and ${endsWithin(period)}`;
+const waitsWithin = (period: Period) => sql`
+  r.start_date is null and r.state in ('queued', 'running') and now() >= ${period.from} and ${endsWithin(period)}`;
+/** Without an end, up to now: the clock of the database is the one that counts. */
+const endsWithin = ({ until }: Period) =>
+  until === undefined ? sql`true` : sql`(r.end_date <= ${until} or (r.end_date is null and now() <= ${until}))`;
+
+async function runStates(scope: ReturnType<typeof databaseOf>, period: Period): Promise<Record<string, number>> {
+  const { tenantId } = period;
+  const { rows } = await sql<{ state: string; count: number }>`
+    select state, sum(count)::bigint as count from (
+      select r.state, count(*) as count from dag_runs r where r.tenant_id = ${tenantId} and ${startedWithin(period)} group by r.state
+      union all select r.state, count(*) from dag_runs r where r.tenant_id = ${tenantId} and ${waitsWithin(period)} group by r.state
+    ) as c group by state`.execute(scope);
+  const counts = new Map(rows.map(({ state, count }) => [state, Math.min(count, COUNT_LIMIT)]));
+  return Object.fromEntries(RUN_STATES.map((state) => [state, counts.get(state) ?? 0]));
+}
+
+/** States that runs count their instances by; those in flight they count together. */
+const KEPT = TASK_STATES.filter(
+  (state) => !['scheduled', 'queued', 'running', 'restarting', 'deferred'].includes(state),
+);
+
+/**
+ * From the counts that runs keep of their instances; only what is in flight is counted itself, and that is little.
+ */
+async function instanceStates(scope: ReturnType<typeof databaseOf>, period: Period): Promise<Record<string, number>> {
+  const { tenantId, from } = period;
+  const names = ['none', ...KEPT];
+  const kept = await sql<Record<string, number>>`
+    select ${sql.join(
+      names.map(
+        (name) => sql`coalesce(sum((r.state_counts ->> ${sql.lit(name)})::int), 0)::bigint as ${sql.ref(name)}`,
+      ),
+    )}
+    from dag_runs r where r.tenant_id = ${tenantId} and ((${startedWithin(period)}) or (${waitsWithin(period)}))`.execute(
+    scope,
+  );
   const live = await sql<{ state: string; count: number }>`
     select t.state, count(*) as count from task_instances t
     join dag_runs r on r.tenant_id = t.tenant_id and r.id = t.run
-    where t.tenant_id = ${tenantId} and coalesce(r.start_date, now()) >= ${from}
-      and (t.state in ('queued', 'running', 'restarting', 'deferred') or (t.state = 'scheduled' and (t.claimable or t.waits is null)))
+    where t.tenant_id = ${tenantId} and coalesce(r.start_date, now()) >= ${from} and ${endsWithin(period)}
+      and (t.state in ('queued', 'running', 'restarting', 'deferred')
+        or (t.state = 'scheduled' and t.waits is null) or (t.state = 'scheduled' and t.waits is not null))
     group by t.state`.execute(scope);
   const counts: Record<string, number> = {
     no_status: 0,
     ...Object.fromEntries(TASK_STATES.map((state) => [state, 0])),
   };
-  for (const { state, count } of kept.rows) {
-    if (state !== 'live') counts[state === 'none' ? 'no_status' : state] = Math.min(count, COUNT_LIMIT);
+  for (const [state, count] of Object.entries(kept.rows[0] ?? {})) {
+    counts[state === 'none' ? 'no_status' : state] = Math.min(count, COUNT_LIMIT);
   }
   for (const { state, count } of live.rows) counts[state] = Math.min(count, COUNT_LIMIT);
   return counts;

@@ -1,9 +1,7 @@
 /** The grid: its rows (the task tree), its columns (runs), and its cells (states of tasks and groups, streamed run by run). */
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import { sql } from 'kysely';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
-import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import { findDag } from '../../db/dags.ts';
 import { listRuns } from '../../db/dag-runs.ts';
 import type { DagRunRow } from '../../db/dag-runs.ts';
@@ -14,8 +12,9 @@ import { runBody } from '../dag-run-bodies.ts';
 import { noSuchDag } from '../dags.ts';
 import { DateTime } from '../schemas.ts';
 import type { App, Services } from '../services.ts';
-import { roleOf, tasksAround, tasksOfGroup, treeOf } from './dag-tree.ts';
+import { roleOf, tasksAround, treeOf } from './dag-tree.ts';
 import type { TreeNode } from './dag-tree.ts';
+import { readCells } from './grid-cells.ts';
 
 const TAGS = ['UI'];
 const DagParams = Type.Object({ dag_id: Type.String() });
@@ -135,17 +134,13 @@ export function registerUiGrid(app: App, services: Services): void {
       const { dag_id: dagId } = request.params;
       if (!(await findDag(scope, dagId))) throw noSuchDag(dagId);
       const { run_ids: runIds = [] } = request.query;
-      async function* lines(): AsyncGenerator<string> {
-        for (const runId of runIds) {
-          const summary = await summaryOf(scope, {
-            dagId,
-            runId,
-            specOf: (version) => specOf(tenantId, dagId, version),
-          });
-          if (summary) yield `${JSON.stringify(summary)}\n`;
-        }
-      }
-      return reply.type('application/x-ndjson').send(Readable.from(lines()) as never);
+      const lines = readCells(scope, {
+        tenantId,
+        dagId,
+        runIds,
+        specOf: (version) => specOf(tenantId, dagId, version),
+      });
+      return reply.type('application/x-ndjson').send(Readable.from(lines) as never);
     },
   );
 }
@@ -216,108 +211,5 @@ function gridRun(run: DagRunRow) {
     dag_versions: body.dag_versions,
     has_missed_deadline: false,
     duration: started === undefined ? 0 : Math.max(0, (ended - started) / 1_000),
-  };
-}
-
-type Cell = {
-  task_id: string;
-  task_display_name: string;
-  state: TaskStateOrNone;
-  child_states: Record<string, number> | null;
-  min_start_date: string | null;
-  max_end_date: string | null;
-  dag_version_number: number | null;
-};
-
-type Counted = {
-  task_id: string;
-  state: TaskStateOrNone;
-  count: number;
-  is_mapped: boolean;
-  started: string | null;
-  ended: string | null;
-  version: number;
-};
-
-/** The first of these that occurs is the state of the whole. */
-const PRECEDENCE: readonly TaskStateOrNone[] = [
-  'failed',
-  'upstream_failed',
-  'up_for_retry',
-  'up_for_reschedule',
-  'queued',
-  'scheduled',
-  'deferred',
-  'running',
-  'restarting',
-  null,
-  'success',
-  'skipped',
-  'removed',
-];
-
-async function summaryOf(
-  scope: TenantDb,
-  input: { dagId: string; runId: string; specOf: (versionNumber: number) => Promise<CompiledSpec> },
-): Promise<{ run_id: string; dag_id: string; task_instances: Cell[] } | undefined> {
-  const run = await scope
-    .selectFrom('dag_runs')
-    .select(['id', 'tenant_id', 'version_number'])
-    .where('dag_id', '=', input.dagId)
-    .where('run_id', '=', input.runId)
-    .executeTakeFirst();
-  if (!run) return undefined;
-  // Counted in the database: a task with ten thousand instances is one cell.
-  const { rows } = await sql<Counted>`
-    select task_id, state, count(*) as count, bool_or(map_index >= 0) as is_mapped, min(start_date) as started,
-      max(end_date) as ended, max(version_number) as version
-    from task_instances where tenant_id = ${run.tenant_id} and run = ${run.id}
-    group by task_id, state order by task_id`.execute(scope);
-  if (rows.length === 0) return undefined;
-  const spec = await input.specOf(run.version_number);
-  return { run_id: input.runId, dag_id: input.dagId, task_instances: cellsOf(spec, rows) };
-}
-
-export function cellsOf(spec: CompiledSpec, rows: readonly Counted[]): Cell[] {
-  const byTask = new Map<string, Counted[]>();
-  for (const row of rows) byTask.set(row.task_id, [...(byTask.get(row.task_id) ?? []), row]);
-  const names = new Map(spec.tasks.map((task) => [task.task_id, task]));
-  const mappedTasks = new Set(mappedTaskIds(spec));
-  const cells = [...byTask].map(([taskId, counted]): Cell => {
-    const isMapped = mappedTasks.has(taskId) || counted.some((row) => row.is_mapped);
-    return {
-      ...cellOf(taskId, names.get(taskId)?.display_name ?? taskId, counted),
-      ...(!isMapped && { child_states: null }),
-    };
-  });
-  const groups = spec.groups.flatMap((group): Cell[] => {
-    if (group.group_id === null) return [];
-    const counted = tasksOfGroup(spec, group.group_id).flatMap((id) => byTask.get(id) ?? []);
-    return counted.length === 0 ? [] : [cellOf(group.group_id, group.display_name ?? group.group_id, counted)];
-  });
-  return [...cells, ...groups];
-}
-
-function mappedTaskIds(spec: CompiledSpec): string[] {
-  const inMapped = spec.groups
-    .filter((group) => group.group_id !== null && group.mapping !== null)
-    .flatMap((group) => tasksOfGroup(spec, group.group_id ?? ''));
-  return [...spec.tasks.filter((task) => task.mapping !== null).map((task) => task.task_id), ...inMapped];
-}
-
-function cellOf(id: string, name: string, counted: readonly Counted[]): Cell {
-  const states: Record<string, number> = {};
-  for (const { state, count } of counted) states[state ?? 'None'] = (states[state ?? 'None'] ?? 0) + count;
-  const present = new Set(counted.map(({ state }) => state));
-  const starts = counted.flatMap(({ started }) => started ?? []).sort();
-  const ends = counted.flatMap(({ ended }) => ended ?? []).sort();
-  return {
-    task_id: id,
-    task_display_name: name,
-    state: PRECEDENCE.find((state) => present.has(state)) ?? null,
-    child_states: states,
-    min_start_date: starts[0] ?? null,
-    max_end_date: ends.at(-1) ?? null,
-    dag_version_number: Math.max(...counted.map(({ version }) => version)),
   };
 }
