@@ -97,6 +97,22 @@ describe('without the right credential', () => {
 });
 
 describe('the credential of one attempt', () => {
+  it('leads to no other attempt: only a worker goes on, and one that is not connected gets nothing new', async () => {
+    const worker = await harness.credentials.issueWorker('w');
+    const attempts = await Promise.all(['', 'nonsense', 'own', worker].map(() => started('extract')));
+    const tokens = ['', 'nonsense', attempts[2]?.token ?? '', worker];
+    for (const [index, { token }] of attempts.entries()) {
+      const reply = await client.call('Finish', token, { ...success, worker_token: tokens[index] ?? '' });
+      expect([reply.recorded, reply.next]).toEqual([true, null]);
+    }
+    expect(attempts.map(({ attempt }) => harness.attempts.goingOn.get(attempt.attemptId))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      { hostname: '', takesNew: false },
+    ]);
+  });
+
   it('cannot finish another, whatever the message says', async () => {
     const own = await started('extract');
     const other = await started('extract', harness.tenants.b);

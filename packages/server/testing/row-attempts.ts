@@ -4,13 +4,15 @@
  */
 import type { Database } from '../db/database.ts';
 import { DatabaseUnavailableError } from '../db/outage.ts';
-import type { AttemptOutcome, AttemptRef, Attempts, Failure } from '../scheduling/attempts.ts';
+import type { AttemptOutcome, AttemptRef, Attempts, Failure, GoingOn } from '../scheduling/attempts.ts';
 
 export type RowAttempts = Attempts & {
   /** Every report that was recorded, in order. */
   readonly recorded: { attemptId: string; outcome: AttemptOutcome }[];
   readonly stale: { attemptId: string; outcome: AttemptOutcome }[];
   readonly losses: { attemptId: string; failure: Failure }[];
+  /** Who would have gone on with another attempt, by the attempt that ended. */
+  readonly goingOn: Map<string, GoingOn | undefined>;
   readonly calls: { start: number; finish: number; heartbeat: number };
   /** How many of the next calls are carried out and then not answered. */
   readonly loseAnswers: { start: number; finish: number };
@@ -42,6 +44,7 @@ export function createRowAttempts(db: Database): RowAttempts {
     recorded: [],
     stale: [],
     losses: [],
+    goingOn: new Map(),
     calls: { start: 0, finish: 0, heartbeat: 0 },
     loseAnswers: { start: 0, finish: 0 },
     stopping: new Set(),
@@ -65,8 +68,9 @@ export function createRowAttempts(db: Database): RowAttempts {
       return (await attempts.finishAndGoOn(ref, outcome, {})).answer;
     },
 
-    async finishAndGoOn(ref, outcome, { beforeCommit }) {
+    async finishAndGoOn(ref, outcome, { beforeCommit, goingOn }) {
       await beforeCommit;
+      attempts.goingOn.set(ref.attemptId, goingOn);
       attempts.calls.finish += 1;
       const state = outcome.state === 'reschedule' ? 'up_for_reschedule' : outcome.state;
       const row = await current(ref)
