@@ -29,7 +29,8 @@ const SERVER_FOLDERS: Record<string, readonly string[]> = {
   executors: ['config', 'scheduling', 'telemetry', 'agents'],
   agents: ['auth', 'config', 'db', 'logs', 'scheduling', 'telemetry', 'vault', 'xcom'],
   dags: ['db', 'scheduling'],
-  api: ['auth', 'config', 'dags', 'db', 'logs', 'scheduling', 'telemetry', 'vault', 'version.ts', 'xcom'],
+  workspace: [],
+  api: ['auth', 'config', 'dags', 'db', 'logs', 'scheduling', 'telemetry', 'vault', 'version.ts', 'workspace', 'xcom'],
 };
 
 function sourceFiles(folder: string): string[] {

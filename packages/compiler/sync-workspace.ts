@@ -11,6 +11,7 @@ import { join, resolve, sep } from 'node:path';
 import type { Artifact, CompiledUnit } from './compile-unit.ts';
 import { compileWorkspace } from './compile-workspace.ts';
 import type { Compiler } from './compiler.ts';
+import type { Unit } from './discover.ts';
 import { renderProblems } from './render-problems.ts';
 
 export type Registration = { versionNumber: number; isNew: boolean };
@@ -52,9 +53,19 @@ export type SyncSummary = {
   stale: string[];
 };
 
+/** What came of a unit; `refusal` is what the control plane said when it did not take it. */
+export type UnitOutcome = { unit: CompiledUnit; refusal?: string };
+
 export type WorkspaceSync = {
   /** Calls made while one is running wait for it and then share one more: what changed meanwhile is not missed. */
   syncAll(): Promise<SyncSummary>;
+  /**
+   * Only what this file (an absolute path) belongs to, for somebody who waits for the answer. What else it may concern, as
+   * files that import it, and what is gone, is left to `syncAll`.
+   */
+  syncFile(path: string): Promise<void>;
+  /** Of each unit, the last time it was compiled. */
+  outcomes(): readonly UnitOutcome[];
 };
 
 export function createWorkspaceSync(input: {
@@ -66,9 +77,30 @@ export function createWorkspaceSync(input: {
   const { registrar, log } = input;
   const workspace = resolve(input.workspace);
   /** Errors reported in this process. What a file was filed under can change when svc.yaml becomes readable again. */
-  const reported = new Map<string, FileOfBundle>();
-  let running: Promise<SyncSummary> | undefined;
-  let next: Promise<SyncSummary> | undefined;
+  const reported = new Map<string, FileOfBundle & { message: string }>();
+  /** By name, before ids were compared: what another file does decides about those. */
+  let known = new Map<string, CompiledUnit>();
+  const outcomes = new Map<string, UnitOutcome>();
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting: Promise<SyncSummary> | undefined;
+
+  /** One after the other, or what was read first could be registered last. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = last.then(work);
+    last = turn.catch(() => {});
+    return turn;
+  }
+
+  async function compile(changed?: string): Promise<CompiledUnit[]> {
+    const before = known;
+    known = new Map();
+    return compileWorkspace({
+      workspace,
+      compiler: input.compiler,
+      reuse: (unit) => (changed === undefined || isPartOf(unit, changed) ? undefined : before.get(unit.name)),
+      onProgress: ({ latest }) => known.set(latest.unit.name, latest),
+    });
+  }
 
   async function registerUnit(unit: Extract<CompiledUnit, { ok: true }>): Promise<SyncSummary['registered']> {
     const registered: SyncSummary['registered'] = [];
@@ -88,9 +120,9 @@ export function createWorkspaceSync(input: {
   async function report(name: string, file: FileOfBundle, message: string): Promise<{ name: string; message: string }> {
     const before = reported.get(name);
     if (before && !isSame(before, file)) await registrar.clearError(before);
-    reported.set(name, file);
+    reported.set(name, { ...file, message });
     await registrar.reportError({ ...file, stackTrace: message });
-    log.warn(`${name} does not compile:\n${message}`);
+    if (before?.message !== message) log.warn(`${name} does not compile:\n${message}`);
     return { name, message };
   }
 
@@ -105,6 +137,7 @@ export function createWorkspaceSync(input: {
   async function syncUnit(unit: CompiledUnit): Promise<Pick<SyncSummary, 'registered' | 'failed'>> {
     const { name } = unit.unit;
     const file = { bundleName: unit.bundleName, filename: unit.source };
+    outcomes.set(name, { unit });
     for (const warning of unit.warnings) log.warn(`${join(name, warning.file)}: ${warning.message}`);
     if (!unit.ok) return { registered: [], failed: [await report(name, file, renderProblems(unit.problems))] };
     try {
@@ -114,6 +147,7 @@ export function createWorkspaceSync(input: {
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       log.error(`${name} cannot be registered: ${message}`);
+      outcomes.set(name, { unit, refusal: message });
       return { registered: [], failed: [{ name, message }] };
     }
   }
@@ -132,6 +166,7 @@ export function createWorkspaceSync(input: {
       log.info(`no longer in the workspace: ${stale.join(', ')}`);
     }
     const names = new Set(compiled.map(({ unit }) => unit.name));
+    for (const name of outcomes.keys()) if (!names.has(name)) outcomes.delete(name);
     for (const [name, file] of reported) {
       if (names.has(name)) continue;
       reported.delete(name);
@@ -141,7 +176,7 @@ export function createWorkspaceSync(input: {
   }
 
   async function sync(): Promise<SyncSummary> {
-    const compiled = await compileWorkspace({ workspace, compiler: input.compiler });
+    const compiled = await compile();
     const summary: SyncSummary = { registered: [], failed: [], stale: [] };
     // One after the other: registrations are short, and a thousand at once would only queue for the same connections.
     for (const unit of compiled) {
@@ -155,22 +190,30 @@ export function createWorkspaceSync(input: {
     return summary;
   }
 
+  async function syncOne(path: string): Promise<void> {
+    for (const unit of await compile(path)) {
+      // Another one's id may have become free, or claimed twice.
+      const isAsBefore = outcomes.get(unit.unit.name)?.unit.ok === unit.ok;
+      if (isPartOf(unit.unit, path) || !isAsBefore) await syncUnit(unit);
+    }
+  }
+
   return {
     syncAll() {
-      if (running === undefined) {
-        running = sync().finally(() => (running = undefined));
-        return running;
-      }
-      next ??= running
-        .catch(() => {})
-        .then(() => {
-          next = undefined;
-          return this.syncAll();
-        });
-      return next;
+      waiting ??= inTurn(() => {
+        waiting = undefined;
+        return sync();
+      });
+      return waiting;
     },
+    syncFile: (path) => inTurn(() => syncOne(path)),
+    outcomes: () => [...outcomes.values()],
   };
 }
+
+/** All files of a project belong to it; a plain DAG file is alone. */
+const isPartOf = (unit: Unit, path: string): boolean =>
+  unit.kind === 'project' ? path.startsWith(unit.root + sep) : path === unit.path;
 
 const isSame = (a: FileOfBundle, b: FileOfBundle): boolean =>
   a.bundleName === b.bundleName && a.filename === b.filename;

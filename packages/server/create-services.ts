@@ -7,6 +7,7 @@ import type { LogStore } from './logs/store.ts';
 import type { Scheduler } from './scheduling/scheduler.ts';
 import type { SecretRegistry } from './telemetry/redact.ts';
 import type { Keyring } from './vault/keyring.ts';
+import type { WorkspaceCompiler } from './workspace/compiler.ts';
 
 /** What the routes work with, from the configuration and a database. */
 export function createServices(input: {
@@ -16,10 +17,11 @@ export function createServices(input: {
   scheduler: Scheduler;
   logs: LogStore;
   keyring: Keyring;
+  workspaceCompiler: WorkspaceCompiler | undefined;
   reason: () => string | null;
   onFailedLogin: () => void;
 }): Services {
-  const { config, db, secrets, scheduler, logs, keyring, reason, onFailedLogin } = input;
+  const { config, db, secrets, scheduler, logs, keyring, workspaceCompiler, reason, onFailedLogin } = input;
   return {
     config,
     db,
@@ -27,6 +29,7 @@ export function createServices(input: {
     scheduler,
     logs,
     keyring,
+    workspaceCompiler,
     sessions: createSessions({
       db,
       onFailedLogin,

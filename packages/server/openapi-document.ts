@@ -28,6 +28,7 @@ export async function renderOpenApi(): Promise<string> {
     scheduler: engine.scheduler,
     logs,
     keyring,
+    workspaceCompiler: undefined,
     secrets: createSecretRegistry(),
     reason: () => null,
     onFailedLogin: () => {},

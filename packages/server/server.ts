@@ -37,6 +37,7 @@ import { createSecretRegistry } from './telemetry/redact.ts';
 import type { SecretRegistry } from './telemetry/redact.ts';
 import { startTracing } from './telemetry/tracing.ts';
 import { VERSION } from './version.ts';
+import type { WorkspaceCompiler } from './workspace/compiler.ts';
 
 /** The configuration does not allow a safe start. One message per reason, each saying what to set. */
 export class BootError extends Error {
@@ -51,6 +52,8 @@ export type ServerOptions = {
   warnings?: readonly string[];
   logger?: Logger;
   secrets?: SecretRegistry;
+  /** For the editor: whoever watches the workspace compiles what is saved. */
+  workspaceCompiler?: WorkspaceCompiler;
 };
 
 export type RunningServer = {
@@ -100,6 +103,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     scheduler: engine.scheduler,
     logs,
     keyring,
+    workspaceCompiler: options.workspaceCompiler,
     secrets,
     reason: () => notReady,
     onFailedLogin: () => metrics.loginFailed(),

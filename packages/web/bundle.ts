@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { extname, join, relative } from 'node:path';
+import { escapeHtml } from './html.ts';
 
 export const UI_BUNDLE = {
   version: '3.2.2',
@@ -52,6 +53,12 @@ export const ENCODED_EXTENSIONS = { br: '.br', gzip: '.gz' } as const;
 export function openBundle(folder: string): Bundle | undefined {
   const indexPath = join(folder, 'index.html');
   if (!existsSync(indexPath)) return undefined;
+  const files = filesIn(folder, (name) => name.startsWith('assets'));
+  return { index: readFileSync(indexPath, 'utf8'), files };
+}
+
+/** What a folder holds that a browser can use, by its name there. */
+export function filesIn(folder: string, isImmutable: (name: string) => boolean): ReadonlyMap<string, BundleFile> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const present = new Set(names);
   const files = new Map<string, BundleFile>();
@@ -67,11 +74,11 @@ export function openBundle(folder: string): Bundle | undefined {
         .update(`${relative(folder, path)}\0${size}\0${mtimeMs}`)
         .digest('base64url')
         .slice(0, 16)}"`,
-      isImmutable: name.startsWith('assets'),
+      isImmutable: isImmutable(name),
       encodings: (['br', 'gzip'] as const).filter((coding) => present.has(`${name}${ENCODED_EXTENSIONS[coding]}`)),
     });
   }
-  return { index: readFileSync(indexPath, 'utf8'), files };
+  return files;
 }
 
 export type ShellSettings = {
@@ -105,6 +112,3 @@ export const SHELL_FILES: ReadonlyMap<string, { body: string; contentType: strin
   ['shell.css', { body: readShell('shell.css'), contentType: 'text/css; charset=utf-8' }],
   ['shell.js', { body: readShell('shell.js'), contentType: 'text/javascript; charset=utf-8' }],
 ]);
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

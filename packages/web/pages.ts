@@ -1,8 +1,7 @@
 /** Our own pages and what they load, read once: small, unbundled, and served from memory. */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-
-export type Page = { body: string; contentType: string; etag: string };
+import { escapeHtml, pageOf } from './html.ts';
+import type { Page } from './html.ts';
 
 const ASSETS = {
   'style.css': 'text/css; charset=utf-8',
@@ -16,12 +15,6 @@ const read = (name: string): string => readFileSync(new URL(`./pages/${name}`, i
 /** The mark of the product, for pages that are not ours. */
 export const ICON = read('icon.svg');
 
-const page = (body: string, contentType: string): Page => ({
-  body,
-  contentType,
-  etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 16)}"`,
-});
-
 export type PageSettings = { basePath: string; instanceName: string; edition: 'lite' | 'pro' | undefined };
 
 export function renderPages(settings: PageSettings): { login: Page; home: Page; assets: ReadonlyMap<string, Page> } {
@@ -29,7 +22,7 @@ export function renderPages(settings: PageSettings): { login: Page; home: Page; 
     ? `<span id="edition" class="badge ${settings.edition}">${settings.edition.toUpperCase()}</span>`
     : '';
   const render = (name: string) =>
-    page(
+    pageOf(
       read(name)
         .replaceAll('{{base}}', `${escapeHtml(settings.basePath)}/`)
         .replaceAll('{{instance}}', escapeHtml(settings.instanceName))
@@ -39,9 +32,6 @@ export function renderPages(settings: PageSettings): { login: Page; home: Page; 
   return {
     login: render('login.html'),
     home: render('home.html'),
-    assets: new Map(Object.entries(ASSETS).map(([name, contentType]) => [name, page(read(name), contentType)])),
+    assets: new Map(Object.entries(ASSETS).map(([name, contentType]) => [name, pageOf(read(name), contentType)])),
   };
 }
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -2,12 +2,13 @@
 import { ensurePython } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { UI_BUNDLE } from '@svc/web/bundle.ts';
+import { monacoFolder } from '@svc/web/editor.ts';
 import { CliError } from '../cli-error.ts';
 import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { styled } from '../output/terminal.ts';
 import { runStages } from '../progress.ts';
-import { editorFolder, runChecks } from '../setup/checks.ts';
+import { runChecks } from '../setup/checks.ts';
 import type { CheckResult } from '../setup/checks.ts';
 import { UiBundleError, ensureUiBundle } from '../setup/ui-bundle.ts';
 import type { SvcCommand } from '../svc-command.ts';
@@ -43,7 +44,11 @@ async function setUp(context: CliContext): Promise<void> {
           run: async (say) =>
             `Web UI of Airflow ${UI_BUNDLE.version}: ${await ensureUiBundle({ env: context.env, python, say })}`,
         },
-        { title: 'Editor', run: async () => `Editor: ${editorFolder() ?? 'not installed: run `npm ci`'}` },
+        {
+          title: 'Editor',
+          run: async () =>
+            `Editor: ${monacoFolder(context.env['SVC_UI_MONACO_DIR'] ?? '') ?? 'not installed: run `npm ci`'}`,
+        },
       ],
     });
   } catch (error) {

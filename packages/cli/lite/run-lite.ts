@@ -164,7 +164,15 @@ async function bringUp({ context, options, config, directory, running, stop }: S
         title: 'Control plane',
         run: async () => {
           const { logger, secrets: registry } = log;
-          running.server = await start({ config: config.withDefaults(defaults), logger, secrets: registry });
+          running.server = await start({
+            config: config.withDefaults(defaults),
+            logger,
+            secrets: registry,
+            workspaceCompiler: {
+              units: () => running.workspace?.compiler.units(),
+              compile: async (path) => running.workspace?.compiler.compile(path),
+            },
+          });
           await Promise.race([running.server.ready, stop.requested]);
           return `Control plane on ${running.server.url}`;
         },

@@ -5,17 +5,22 @@
 import { randomUUID } from 'node:crypto';
 import { watch } from 'node:fs';
 import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
 import type { SyncLog, SyncSummary } from '@svc/compiler/sync-workspace.ts';
 import type { Database } from '@svc/server/db/database.ts';
 import { beat, recordStop } from '@svc/server/db/heartbeats.ts';
 import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/tenants.ts';
+import type { WorkspaceCompiler, WorkspaceUnit } from '@svc/server/workspace/compiler.ts';
 import { VERSION } from '../version.ts';
 import { createDatabaseRegistrar } from '../projects/database-registrar.ts';
+import { editorUnit } from './editor-unit.ts';
 
 export type LiteWorkspace = {
   readonly first: SyncSummary;
+  /** For the editor, which compiles what it has saved. */
+  readonly compiler: WorkspaceCompiler;
   close(): Promise<void>;
 };
 
@@ -32,7 +37,8 @@ export async function openWorkspace(input: {
   db: Database;
   log: SyncLog;
 }): Promise<LiteWorkspace> {
-  const { workspace, compiler, log } = input;
+  const { compiler, log } = input;
+  const workspace = resolve(input.workspace);
   const tenant = await findTenantByName(input.db.shared, DEFAULT_TENANT);
   if (!tenant) throw new Error('the control plane is not ready yet');
   const registrar = createDatabaseRegistrar({ db: input.db.tenant(tenant.id), actor: ACTOR });
@@ -61,8 +67,16 @@ export async function openWorkspace(input: {
   // A directory that vanishes under the watcher is told once; what is registered stays.
   watcher.on('error', (error) => log.warn(`changes in ${workspace} are no longer noticed: ${error.message}`));
 
+  const units = (): WorkspaceUnit[] => sync.outcomes().map((outcome) => editorUnit(workspace, outcome));
   return {
     first,
+    compiler: {
+      units,
+      async compile(path) {
+        await sync.syncFile(join(workspace, path));
+        return units();
+      },
+    },
     async close() {
       isClosed = true;
       clearInterval(beating);

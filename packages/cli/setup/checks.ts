@@ -1,14 +1,14 @@
 /** What svc needs on this machine: how to see whether it is there, and what to do when it is not. */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { ensurePython } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { runnableBinaries } from '@svc/server/db/cluster-binaries.ts';
 import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
+import { monacoFolder } from '@svc/web/editor.ts';
 import type { Environment } from '../context.ts';
 
 export type CheckResult = { name: string; status: 'ok' | 'missing' | 'warning'; detail: string; next?: string };
@@ -22,7 +22,7 @@ export async function runChecks(env: Environment): Promise<CheckResult[]> {
     checkNode(),
     checkPython(env),
     checkWebUi(env),
-    checkEditor(),
+    checkEditor(env),
     checkPostgres(),
     checkDisk(env),
     checkPort(),
@@ -61,19 +61,15 @@ async function checkWebUi(env: Environment): Promise<CheckResult> {
   };
 }
 
-/** The folder that `ui.monaco_dir` points to when nobody says otherwise. */
-export function editorFolder(): string | undefined {
-  try {
-    return join(dirname(createRequire(import.meta.url).resolve('monaco-editor/package.json')), 'min', 'vs');
-  } catch {
-    return undefined;
-  }
-}
-
-async function checkEditor(): Promise<CheckResult> {
-  const folder = editorFolder();
-  if (folder !== undefined && existsSync(folder)) return { name: 'Editor', status: 'ok', detail: folder };
-  return { name: 'Editor', status: 'warning', detail: 'the code editor is not installed', next: 'run `npm ci`' };
+async function checkEditor(env: Environment): Promise<CheckResult> {
+  const folder = monacoFolder(env['SVC_UI_MONACO_DIR'] ?? '');
+  if (folder !== undefined) return { name: 'Editor', status: 'ok', detail: folder };
+  return {
+    name: 'Editor',
+    status: 'warning',
+    detail: 'the code editor is not installed',
+    next: 'run `npm ci`, or point SVC_UI_MONACO_DIR to a copy of it',
+  };
 }
 
 async function checkPostgres(): Promise<CheckResult> {

@@ -24,6 +24,8 @@ import { registerDags } from './dags.ts';
 import { ApiError } from './errors.ts';
 import { registerEventLogs } from './event-logs.ts';
 import { registerHitl } from './hitl.ts';
+import { registerIdePage } from './ide-page.ts';
+import { registerIde } from './ide.ts';
 import { installJsonParser } from './json-body.ts';
 import { registerImportErrors } from './import-errors.ts';
 import { registerJobs } from './jobs.ts';
@@ -155,9 +157,11 @@ function registerResources(app: App, services: Services): UiPages {
   registerProviders(app, services);
   registerAirflowConfig(app, services);
   registerHitl(app, services);
+  registerIde(app, services);
   registerUi(app, services);
   const uiPages = registerUiBundle(app, services);
   registerPages(app, services, uiPages);
+  registerIdePage(app, services);
   return uiPages;
 }
 

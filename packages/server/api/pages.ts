@@ -1,7 +1,7 @@
 /** The login page and the home page. Anybody may load them; what they show comes from the API with the visitor's session. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { renderPages } from '@svc/web/pages.ts';
-import type { Page } from '@svc/web/pages.ts';
+import type { Page } from '@svc/web/html.ts';
 import { basePath, editionOf } from '../config/resolved.ts';
 import type { App, Services } from './services.ts';
 import { sendUiPage } from './ui/bundle.ts';
@@ -27,7 +27,7 @@ export function registerPages(app: App, { config }: Services, ui: UiPages): void
 }
 
 /** Always asked for, rarely sent: an upgrade shows at once, and a reload costs a 304. */
-function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
+export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
   reply.header('cache-control', 'no-cache').header('etag', page.etag);
   if (request.headers['if-none-match'] === page.etag) return reply.code(304).send();
   return reply.type(page.contentType).send(page.body);

@@ -8,6 +8,7 @@ import type { LogStore } from '../logs/store.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import type { SecretRegistry } from '../telemetry/redact.ts';
 import type { Keyring } from '../vault/keyring.ts';
+import type { WorkspaceCompiler } from '../workspace/compiler.ts';
 
 /** What the routes work with; made once in server.ts and handed to every resource. */
 export type Services = {
@@ -22,6 +23,8 @@ export type Services = {
   /** Of task attempts. */
   logs: LogStore;
   readiness: Readiness;
+  /** Compiles what is edited here; undefined where DAGs are compiled elsewhere. */
+  workspaceCompiler: WorkspaceCompiler | undefined;
 };
 
 /** Why this process does not serve yet, or null when it does. */

@@ -19,7 +19,7 @@ const LEFT_OUT = 'wasm/sqlparser_rs_wasm.js';
 const LEFT_OUT_BODY = "export default () => Promise.reject(new Error('not part of the published web UI'));\n";
 
 /** What belongs to the API and our own pages: a mistake there is a 404, not a page. */
-const NOT_PAGES = /^\/(api|ui|auth|static|svc-static|execution|healthz|readyz|metrics|openapi\.json|docs)(\/|$)/;
+const NOT_PAGES = /^\/(api|ui|auth|static|svc-static|execution|healthz|readyz|metrics|openapi\.json|docs|ide)(\/|$)/;
 
 /** The layout worker comes from a blob, styles are injected, and the SQL parser is WebAssembly. */
 const UI_POLICY = [
@@ -78,11 +78,12 @@ function shellOf(bundle: Bundle, { config }: Pick<Services, 'config'>): string {
     base,
     instanceName: config.ui.instanceName,
     edition: editionOf(config),
-    editor: undefined, // until there is one: a button that leads nowhere is worse than none
+    // Without a workspace the button would lead to nothing but advice.
+    editor: config.ui.workspace === '' ? undefined : `${base}ide`,
   });
 }
 
-function sendFile(request: FastifyRequest, reply: FastifyReply, file: BundleFile): FastifyReply {
+export function sendFile(request: FastifyRequest, reply: FastifyReply, file: BundleFile): FastifyReply {
   reply
     .header('etag', file.etag)
     .header('vary', 'accept-encoding')

@@ -1,0 +1,35 @@
+/** What came of a unit, in the editor's terms: all paths as they stand in the workspace. */
+import { relative, resolve, sep } from 'node:path';
+import type { UnitProblem } from '@svc/compiler/compile-unit.ts';
+import type { UnitOutcome } from '@svc/compiler/sync-workspace.ts';
+import type { WorkspaceProblem, WorkspaceUnit } from '@svc/server/workspace/compiler.ts';
+
+export function editorUnit(workspace: string, { unit, refusal }: UnitOutcome): WorkspaceUnit {
+  const place = (file: string): string => {
+    const path = relative(workspace, resolve(unit.unit.root, file)).replaceAll(sep, '/');
+    return path.startsWith('../') ? file : path; // of a library
+  };
+  const problem = (severity: WorkspaceProblem['severity']) => (found: UnitProblem) => ({
+    path: place(found.file),
+    line: found.line,
+    column: found.column,
+    severity,
+    message: found.message,
+    hint: found.instead,
+  });
+  const source = place(unit.source);
+  const refused: WorkspaceProblem[] =
+    refusal === undefined
+      ? []
+      : [{ path: source, line: null, column: null, severity: 'error', message: refusal, hint: '' }];
+  return {
+    source,
+    folder: unit.unit.kind === 'project' ? place('.') : null,
+    dagIds: unit.ok && refusal === undefined ? unit.artifacts.map(({ dagId }) => dagId) : [],
+    problems: [
+      ...(unit.ok ? [] : unit.problems.map(problem('error'))),
+      ...refused,
+      ...unit.warnings.map(problem('warning')),
+    ],
+  };
+}

@@ -1,0 +1,200 @@
+/** The files of the workspace, as far as the editor may touch them: inside it, text, no links. */
+import { lstat, readdir, rename, rmdir, unlink } from 'node:fs/promises';
+import { WorkspaceError, asWorkspaceError } from './errors.ts';
+import { holdFolder } from './held-folder.ts';
+import type { HeldFolder } from './held-folder.ts';
+import { faultOfName, parsePath } from './path.ts';
+import type { WorkspacePath } from './path.ts';
+import { linkTo, readText, refuseChanged, replaceText } from './text-file.ts';
+import type { TextFile } from './text-file.ts';
+
+export type EntryKind = 'file' | 'folder' | 'link';
+export type WorkspaceEntry = { path: string; kind: EntryKind };
+
+export type WorkspaceFiles = {
+  /** Folders before files, by name. `isComplete` is false when there is more than anybody would look through. */
+  list(): Promise<{ entries: WorkspaceEntry[]; isComplete: boolean }>;
+  read(path: string): Promise<TextFile>;
+  /** `expected`: the tag of what is replaced, or null for a file that must not exist yet. Returns the new tag. */
+  write(input: { path: string; content: string; expected: string | null }): Promise<string>;
+  /** A file or a folder, to a name that is free. */
+  rename(from: string, to: string): Promise<void>;
+  /** A file that is still as `expected`, or an empty folder. */
+  remove(path: string, expected: string | undefined): Promise<void>;
+};
+
+const MAX_ENTRIES = 5_000;
+const MAX_LISTED_DEPTH = 20;
+const BYTECODE = '__pycache__';
+
+export function createWorkspaceFiles(root: string, { maxEntries = MAX_ENTRIES } = {}): WorkspaceFiles {
+  // One change at a time: what is compared with the tag must still be there when it is replaced.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(work);
+    last = turn.catch(() => {});
+    return turn;
+  };
+
+  async function within<T>(
+    { folder, text }: WorkspacePath,
+    { create = false }: { create?: boolean },
+    work: (held: HeldFolder) => Promise<T>,
+  ): Promise<T> {
+    let held: HeldFolder | undefined;
+    try {
+      held = await holdFolder({ root, folder, create });
+      return await work(held);
+    } catch (error) {
+      throw asWorkspaceError(error, text);
+    } finally {
+      await held?.close();
+    }
+  }
+
+  return {
+    async list() {
+      const found: WorkspaceEntry[] = [];
+      const isComplete = await listFolder({ root, folder: [], found, maxEntries });
+      return { entries: found, isComplete };
+    },
+    async read(text) {
+      const path = parsePath(text);
+      return within(path, {}, (held) => readText(held, path.name, text));
+    },
+    async write({ path: text, content, expected }) {
+      const path = parsePath(text);
+      return inTurn(() =>
+        within(path, { create: expected === null }, (held) =>
+          replaceText(held, { name: path.name, path: text, content, expected }),
+        ),
+      );
+    },
+    async rename(fromText, toText) {
+      const [from, to] = [parsePath(fromText), parsePath(toText)];
+      if (`${toText}/`.startsWith(`${fromText}/`)) {
+        throw new WorkspaceError('invalid_path', `${toText} is ${fromText} itself, or below it: choose another place`);
+      }
+      return inTurn(() =>
+        within(from, {}, async (source) => {
+          const kind = await kindOf(source, from);
+          await within(to, { create: true }, (target) => move({ source, from, target, to, kind }));
+        }),
+      );
+    },
+    async remove(text, expected) {
+      const path = parsePath(text);
+      return inTurn(() =>
+        within(path, {}, async (held) => {
+          const kind = await kindOf(held, path);
+          if (kind === 'folder') return removeEmpty({ root, path, parent: held });
+          if (expected === undefined) {
+            throw new WorkspaceError('changed', `${text} is deleted only as it was seen: send its tag in If-Match`);
+          }
+          await refuseChanged(held, { name: path.name, path: text, expected });
+          await unlink(held.at(path.name));
+        }),
+      );
+    },
+  };
+}
+
+/** Depth first; false when it stopped before the end. What cannot be read is left out: opening it says why. */
+async function listFolder(input: {
+  root: string;
+  folder: string[];
+  found: WorkspaceEntry[];
+  maxEntries: number;
+}): Promise<boolean> {
+  const { root, folder, found, maxEntries } = input;
+  let held: HeldFolder;
+  try {
+    held = await holdFolder({ root, folder, create: false });
+  } catch (error) {
+    if (folder.length > 0) return true;
+    throw asWorkspaceError(error, 'the workspace');
+  }
+  const entries = await readdir(held.path, { withFileTypes: true })
+    .catch(() => [])
+    .finally(() => held.close());
+  const named = entries
+    .map((entry) => ({ name: entry.name, kind: kindOfEntry(entry) }))
+    .filter(({ name, kind }) => kind !== undefined && faultOfName(name) === undefined)
+    .sort((a, b) => Number(b.kind === 'folder') - Number(a.kind === 'folder') || (a.name < b.name ? -1 : 1));
+  for (const { name, kind = 'file' } of named) {
+    if (found.length >= maxEntries) return false;
+    const path = [...folder, name];
+    found.push({ path: path.join('/'), kind });
+    if (kind !== 'folder') continue;
+    if (path.length >= MAX_LISTED_DEPTH || !(await listFolder({ ...input, folder: path }))) return false;
+  }
+  return true;
+}
+
+type KnownType = { isFile(): boolean; isDirectory(): boolean; isSymbolicLink(): boolean };
+
+function kindOfEntry(entry: KnownType): EntryKind | undefined {
+  if (entry.isDirectory()) return 'folder';
+  if (entry.isSymbolicLink()) return 'link';
+  return entry.isFile() ? 'file' : undefined;
+}
+
+async function kindOf(held: HeldFolder, { name, text }: WorkspacePath): Promise<'file' | 'folder'> {
+  const kind = kindOfEntry(await lstat(held.at(name)));
+  if (kind === 'file' || kind === 'folder') return kind;
+  throw new WorkspaceError(
+    'not_a_file',
+    `${text} is ${kind === 'link' ? 'a link' : 'no file, but a pipe or a device'}`,
+  );
+}
+
+async function move(input: {
+  source: HeldFolder;
+  from: WorkspacePath;
+  target: HeldFolder;
+  to: WorkspacePath;
+  kind: 'file' | 'folder';
+}): Promise<void> {
+  const [from, to] = [input.source.at(input.from.name), input.target.at(input.to.name)];
+  if (input.kind === 'file') {
+    await linkTo(from, to);
+    // Gone already where there are no links, and the file was renamed.
+    await unlink(from).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    return;
+  }
+  const isThere = await lstat(to).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) throw new WorkspaceError('exists', `${input.to.text} exists already: choose another name`);
+  await rename(from, to);
+}
+
+/** Bytecode of files that are gone does not make a folder full. */
+async function removeEmpty(input: { root: string; path: WorkspacePath; parent: HeldFolder }): Promise<void> {
+  const { root, path, parent } = input;
+  const folder = [...path.folder, path.name];
+  const held = await holdFolder({ root, folder, create: false });
+  try {
+    const names = await readdir(held.path);
+    if (names.some((name) => name !== BYTECODE)) {
+      throw new WorkspaceError('not_empty', `${path.text} is not empty: delete what is in it first`);
+    }
+    if (names.length > 0) await removeBytecode({ root, folder: [...folder, BYTECODE], parent: held });
+  } finally {
+    await held.close();
+  }
+  await rmdir(parent.at(path.name));
+}
+
+async function removeBytecode(input: { root: string; folder: string[]; parent: HeldFolder }): Promise<void> {
+  const held = await holdFolder({ root: input.root, folder: input.folder, create: false });
+  try {
+    for (const name of await readdir(held.path)) if (name.endsWith('.pyc')) await unlink(held.at(name));
+  } finally {
+    await held.close();
+  }
+  await rmdir(input.parent.at(BYTECODE));
+}
