@@ -40,7 +40,7 @@ describe('task states', () => {
 
   it('a worker can start only what was handed to it', () => {
     const startable = Object.entries(TASK_TRANSITIONS).filter(([, targets]) => targets.includes('running'));
-    expect(startable.map(([from]) => from).sort()).toEqual(['queued', 'restarting']);
+    expect(startable.map(([from]) => from).sort()).toEqual(['queued', 'restarting', 'scheduled']);
     expect(mayTransition(null, 'running')).toBe(false);
     expect(mayTransition('scheduled', 'queued')).toBe(true);
   });
