@@ -37,6 +37,29 @@ export function addLiteCommand(program: SvcCommand, context: CliContext): void {
     .option('--password-stdin', 'read the new password from standard input instead of making one')
     .example('make one and print it', 'svc lite reset-password')
     .action((_: Options, command: SvcCommand) => resetPassword(context, command.optsWithGlobals()));
+
+  withConfigOptions(lite.command('backup'))
+    .description('Write everything lite keeps (database, logs of tasks, secrets) into one file')
+    .argument('<file>', 'what to write, such as backup.tar.gz')
+    .option(...DATA_DIR)
+    .option('--force', 'overwrite a file of that name')
+    .option('--json', 'print JSON')
+    .note(
+      'Works while lite runs and when it is stopped. The file holds the keys to what is in it and is readable to you only.',
+    )
+    .example('a copy of today', 'svc lite backup svc-$(date +%F).tar.gz')
+    .action((file: string, _: Options, command: SvcCommand) => backUp(context, file, command.optsWithGlobals()));
+
+  lite
+    .command('restore')
+    .description('Put back what `svc lite backup` has written')
+    .argument('<file>', 'the backup')
+    .option(...DATA_DIR)
+    .option('--force', 'replace an installation; the old one is kept beside it')
+    .option('--json', 'print JSON')
+    .note('Lite must not be running. Everything in the file is checked before anything is changed.')
+    .example('beside the one there is', 'svc lite restore backup.tar.gz --data-dir ~/.svc/second')
+    .action((file: string, _: Options, command: SvcCommand) => restore(context, file, command.optsWithGlobals()));
 }
 
 async function run(context: CliContext, workspace: string | undefined, options: Options): Promise<void> {
@@ -61,6 +84,25 @@ async function resetPassword(
 ): Promise<void> {
   const { resetLitePassword } = await import('../lite/reset-password.ts');
   await resetLitePassword(context, { ...options, dataDirectory: dataDirectory(context, options) });
+}
+
+type TransferOptions = Options & { force?: true; json?: true };
+
+async function backUp(context: CliContext, file: string, options: TransferOptions): Promise<void> {
+  const { backUpLite } = await import('../lite/backup/back-up.ts');
+  await backUpLite(context, { ...options, file, dataDirectory: dataDirectory(context, options) });
+}
+
+async function restore(context: CliContext, file: string, options: TransferOptions): Promise<void> {
+  const { restoreLite } = await import('../lite/backup/restore.ts');
+  const { force, json, dataDir } = options;
+  await restoreLite(context, {
+    file,
+    ...(force && { force }),
+    ...(json && { json }),
+    dataDirectory: dataDirectory(context, options),
+    isDefaultDirectory: dataDir === undefined,
+  });
 }
 
 const dataDirectory = (context: CliContext, { dataDir }: Options): string =>

@@ -41,6 +41,7 @@ export function defaultDataDirectory(input: { env: Environment; home: string; is
 export async function prepareDataDirectory(path: string, isRoot: boolean): Promise<DataDirectory> {
   const directory = dataDirectoryAt(path);
   if (isRoot) await refuseUnreachable(path);
+  await refuseForeign(directory);
   try {
     // Others may pass through only where Postgres, as another user, has to.
     const mode = isRoot ? 0o711 : 0o700;
@@ -81,7 +82,7 @@ export function unusable(path: string, error: unknown): CliError {
 }
 
 /** Root's Postgres runs as the user `postgres`, who must be able to pass every directory above its own. */
-async function refuseUnreachable(path: string): Promise<void> {
+export async function refuseUnreachable(path: string): Promise<void> {
   const owner = await postgresUser();
   for (let parent = dirname(path); parent !== dirname(parent); parent = dirname(parent)) {
     const found = await stat(parent).catch(() => undefined); // not there yet: made by us, and passable
@@ -94,8 +95,26 @@ async function refuseUnreachable(path: string): Promise<void> {
   }
 }
 
+/** Postgres takes only files of the user it runs as, and says so in words that help nobody. */
+export async function refuseForeign(directory: DataDirectory): Promise<void> {
+  const self = process.getuid?.();
+  const cluster = await stat(directory.postgres).catch(() => undefined); // not there yet, or said when it is written to
+  if (cluster === undefined || self === undefined) return;
+  if (cluster.uid === (self === 0 ? await postgresUser() : self)) return;
+  const { uid } = await stat(directory.path);
+  throw new CliError(`the data directory ${directory.path} belongs to ${await nameOf(uid)}`, {
+    hint: 'start svc as that user, or choose another place with --data-dir',
+  });
+}
+
+const accounts = (): Promise<string> => readFile('/etc/passwd', 'utf8').catch(() => '');
+
+async function nameOf(uid: number): Promise<string> {
+  const name = new RegExp(`^([^:]+):[^:]*:${uid}:`, 'm').exec(await accounts())?.[1];
+  return name === undefined ? `the user with the number ${uid}` : `the user "${name}"`;
+}
+
 async function postgresUser(): Promise<number | undefined> {
-  const users = await readFile('/etc/passwd', 'utf8').catch(() => '');
-  const uid = /^postgres:[^:]*:(\d+):/m.exec(users)?.[1];
+  const uid = /^postgres:[^:]*:(\d+):/m.exec(await accounts())?.[1];
   return uid === undefined ? undefined : Number(uid);
 }

@@ -123,9 +123,9 @@ function startOf(pid: number): string {
   }
 }
 
-function alreadyRunning(holder: Holder): CliError {
+export function alreadyRunning(holder: Holder, hint?: string): CliError {
   const where = holder.url === undefined ? '' : ` at ${holder.url}`;
   return new CliError(`svc lite is already running on this data directory: process ${holder.pid}${where}`, {
-    hint: `stop it (kill ${holder.pid}), or start a second one beside it with --data-dir and --port`,
+    hint: hint ?? `stop it (kill ${holder.pid}), or start a second one beside it with --data-dir and --port`,
   });
 }

@@ -1,0 +1,65 @@
+/** What a backup says about itself. The last thing in the archive: one that has it is whole. */
+import { createHash } from 'node:crypto';
+import { VERSION } from '../../version.ts';
+
+export const MANIFEST = 'manifest.json';
+/** Of the layout of the archive; a later svc that changes it must still read this one. */
+const FORMAT = 1;
+
+export type FileSum = { readonly bytes: number; readonly sha256: string };
+
+export type Manifest = {
+  readonly format: number;
+  readonly svc_version: string;
+  /** The whole version; a cluster is readable by its own major version only. */
+  readonly postgres_version: string;
+  /** The archive holds the state of this moment, and nothing later. */
+  readonly created_at: string;
+  readonly files: Readonly<Record<string, FileSum>>;
+};
+
+export const makeManifest = (facts: Omit<Manifest, 'format' | 'svc_version'>): Manifest => ({
+  format: FORMAT,
+  svc_version: VERSION,
+  ...facts,
+});
+
+/** Undefined for anything that is no manifest of ours. */
+export function readManifest(text: string): Manifest | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<Manifest>;
+    const isOurs =
+      value.format === FORMAT &&
+      [value.svc_version, value.postgres_version, value.created_at].every((field) => typeof field === 'string') &&
+      typeof value.files === 'object';
+    return isOurs ? (value as Manifest) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Passes content through and says at its end what it was. */
+export async function* summed(
+  content: AsyncIterable<Buffer> | Iterable<Buffer>,
+  done: (sum: FileSum) => void,
+): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of content) {
+    hash.update(chunk);
+    bytes += chunk.length;
+    yield chunk;
+  }
+  done({ bytes, sha256: hash.digest('hex') });
+}
+
+/** The first difference between what the manifest lists and what is there, in words; undefined when there is none. */
+export function firstDifference(manifest: Manifest, found: ReadonlyMap<string, FileSum>): string | undefined {
+  for (const [path, { bytes, sha256 }] of Object.entries(manifest.files)) {
+    const sum = found.get(path);
+    if (!sum) return `${path} is missing`;
+    if (sum.bytes !== bytes || sum.sha256 !== sha256) return `the checksum of ${path} is wrong`;
+  }
+  const extra = [...found.keys()].find((path) => !Object.hasOwn(manifest.files, path));
+  return extra === undefined ? undefined : `${extra} is not in its list`;
+}
