@@ -10,6 +10,7 @@ import { WorkspaceError } from '../workspace/errors.ts';
 import type { WorkspaceFault } from '../workspace/errors.ts';
 import { createWorkspaceFiles } from '../workspace/files.ts';
 import type { WorkspaceFiles } from '../workspace/files.ts';
+import { parsePath } from '../workspace/path.ts';
 import { MAX_FILE_BYTES } from '../workspace/text-file.ts';
 import { actorOf, databaseOf, principalOf } from './access.ts';
 import { ApiError } from './errors.ts';
@@ -60,9 +61,9 @@ function openTo(request: FastifyRequest, files: WorkspaceFiles | undefined): Wor
   throw new ApiError('not_found', 'there is no workspace to edit: start `svc lite <folder>`, or set ui.workspace');
 }
 
-async function answering<T>(work: Promise<T>): Promise<T> {
+async function answering<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await work;
+    return await work();
   } catch (error) {
     throw error instanceof WorkspaceError ? new ApiError(CODES[error.fault], error.message) : error;
   }
@@ -81,7 +82,7 @@ function registerReading(app: App, services: Services, files: WorkspaceFiles | u
       },
     },
     async (request) => {
-      const { entries, isComplete } = await answering(openTo(request, files).list());
+      const { entries, isComplete } = await answering(() => openTo(request, files).list());
       return {
         name: basename(services.config.ui.workspace),
         entries,
@@ -105,7 +106,7 @@ function registerReading(app: App, services: Services, files: WorkspaceFiles | u
     },
     async (request, reply) => {
       const { path } = request.query;
-      const { content, etag } = await answering(openTo(request, files).read(path));
+      const { content, etag } = await answering(() => openTo(request, files).read(path));
       reply.header('etag', etag);
       return { path, content, etag };
     },
@@ -132,7 +133,7 @@ function registerWriting(app: App, services: Services, files: WorkspaceFiles | u
       const open = openTo(request, files);
       const { path } = request.query;
       const expected = expectedTag(request.headers);
-      const etag = await answering(open.write({ path, content: request.body.content, expected }));
+      const etag = await answering(() => open.write({ path, content: request.body.content, expected }));
       await audit(request, services, { event: 'put_workspace_file', path });
       return reply
         .code(expected === null ? 201 : 200)
@@ -156,7 +157,7 @@ function registerWriting(app: App, services: Services, files: WorkspaceFiles | u
     },
     async (request, reply) => {
       const { path } = request.query;
-      await answering(openTo(request, files).remove(path, request.headers['if-match']));
+      await answering(() => openTo(request, files).remove(path, request.headers['if-match']));
       await audit(request, services, { event: 'delete_workspace_file', path });
       return sendNothing(reply);
     },
@@ -178,7 +179,7 @@ function registerMoving(app: App, services: Services, files: WorkspaceFiles | un
     },
     async (request, reply) => {
       const { from, to } = request.body;
-      await answering(openTo(request, files).rename(from, to));
+      await answering(() => openTo(request, files).rename(from, to));
       await audit(request, services, { event: 'rename_workspace_file', path: from, to });
       return sendNothing(reply);
     },
@@ -200,7 +201,8 @@ function registerCompiling(app: App, services: Services, files: WorkspaceFiles |
     },
     async (request) => {
       openTo(request, files);
-      const units = await services.workspaceCompiler?.compile(request.body.path);
+      const { text } = await answering(async () => parsePath(request.body.path));
+      const units = await services.workspaceCompiler?.compile(text);
       if (units) return { units: units.map(unitBody) };
       throw new ApiError(
         'conflict',

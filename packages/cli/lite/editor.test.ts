@@ -1,0 +1,253 @@
+/** The editor in a real browser against a real lite instance: from an empty file to a run that has succeeded. */
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser, openPage } from '@svc/server/testing/browser.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { spawnSvc } from '../testing/spawn-svc.ts';
+import type { SpawnedSvc } from '../testing/spawn-svc.ts';
+import { probePort } from './ports.ts';
+
+const ROOT = resolve(import.meta.dirname, '..', '..', '..');
+/** Kept for whoever wants to look at what a person would have seen. */
+const SCREENSHOTS = join(ROOT, 'test-output', 'ui');
+const PATIENCE = { timeout: 60_000 };
+
+let directory: string;
+let workspace: string;
+let lite: SpawnedSvc;
+let url: string;
+let password: string;
+let browser: Browser;
+let page: Page;
+let problems: string[];
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'svc-editor-'));
+  chmodSync(directory, 0o755);
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  workspace = join(directory, 'my-dags');
+  mkdirSync(join(workspace, 'hello'), { recursive: true });
+  for (const name of ['dag.py', 'svc.yaml']) {
+    writeFileSync(join(workspace, 'hello', name), readFileSync(join(ROOT, 'examples', 'hello', name)));
+  }
+  const port = (await probePort('127.0.0.1', 0)) ?? 0;
+  url = `http://127.0.0.1:${port}`;
+  lite = spawnSvc(['lite', workspace, '--port', String(port), '--data-dir', join(directory, 'data')]);
+  await lite.until('Ctrl-C');
+  password = readFileSync(join(directory, 'data', 'secrets', 'admin-password'), 'utf8').trim();
+  browser = await launchBrowser();
+  // Provoked: no session at first, and a save over a file that has changed.
+  ({ page, problems } = await openPage(browser, [401, 412]));
+  page.setDefaultTimeout(PATIENCE.timeout);
+  await page.setViewportSize({ width: 1_400, height: 900 });
+  await page.emulateMedia({ colorScheme: 'light' });
+}, 180_000);
+
+afterAll(async () => {
+  await browser?.close();
+  lite?.kill('SIGTERM');
+  await lite?.ended;
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function logIn(on: Page, username: string, secret: string): Promise<void> {
+  await on.waitForURL('**/auth/login?next=*');
+  await on.fill('input[name=username]', username);
+  await on.fill('input[name=password]', secret);
+  await on.click('button[type=submit]');
+}
+
+const isReady = (on: Page): Promise<unknown> => on.waitForSelector('html[data-ready]');
+const shot = (name: string): Promise<unknown> => page.screenshot({ path: join(SCREENSHOTS, `editor-${name}.png`) });
+const onDisk = (...parts: string[]): string => readFileSync(join(workspace, ...parts), 'utf8');
+/** `path:line message` of what the code editor itself shows. */
+const markers = (): Promise<string[]> =>
+  page.evaluate(
+    `monaco.editor.getModelMarkers({}).map((m) => m.resource.path + ':' + m.startLineNumber + ' ' + m.message)`,
+  );
+
+const text = (): Promise<string> => page.evaluate(`monaco.editor.getEditors()[0].getValue()`);
+
+/** At the very beginning of the file, so that nothing is indented by itself. */
+async function typeFirstLine(text: string): Promise<void> {
+  await page.locator('.monaco-editor .view-lines').click();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.type(`${text}\n`);
+}
+
+async function removeFirstLine(): Promise<void> {
+  await page.locator('.monaco-editor .view-lines').click();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.press('Shift+ArrowDown');
+  await page.keyboard.press('Delete');
+}
+
+describe('a new DAG', () => {
+  it('begins with the button in the web UI, and a template', async () => {
+    await page.goto(`${url}/dags`);
+    await logIn(page, 'admin@localhost', password);
+    await page.getByRole('link', { name: 'Edit DAGs' }).click();
+    await page.waitForURL('**/ide');
+    await isReady(page);
+    await page.locator('.row[data-path=hello]').waitFor();
+    await shot('start');
+    await page.getByRole('button', { name: 'New file' }).first().click();
+    await page.getByLabel('Path in the workspace').fill('first/dag.py');
+    await shot('new-file');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.locator('.tab[data-path="first/dag.py"]').waitFor();
+    await page.locator('.outcome .line.success').waitFor();
+    expect(onDisk('first', 'dag.py')).toContain('@dag(dag_id="first"');
+    expect(await markers()).toEqual([]);
+  }, 120_000);
+
+  it('shows a mistake at its line right after it is saved, with what is wrong', async () => {
+    await typeFirstLine('import nothing_like_this');
+    await page.locator('.tab.dirty').waitFor();
+    expect(await page.title()).toMatch(/^● /);
+    await page.keyboard.press('Control+S');
+    const line = page.locator('.outcome .line.error');
+    await line.waitFor();
+    expect(await line.locator('.place').textContent()).toBe('first/dag.py:1');
+    expect(await line.locator('.message').textContent()).toContain('nothing_like_this');
+    expect(await markers()).toEqual([expect.stringMatching(/^\/first\/dag\.py:1 .*nothing_like_this/)]);
+    await page.locator('.squiggly-error').first().waitFor();
+    await page.locator('.row[data-path="first/dag.py"] .mark.error').waitFor();
+    expect(await page.locator('.tab.dirty').count()).toBe(0);
+    expect(onDisk('first', 'dag.py')).toMatch(/^import nothing_like_this\n/);
+    await shot('error');
+  }, 120_000);
+
+  it('is mended, and leads to its page', async () => {
+    await removeFirstLine();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('.outcome .line.success').waitFor();
+    expect(await markers()).toEqual([]);
+    expect(await page.locator('.mark.error').count()).toBe(0);
+    await page.locator('#dag-link').click();
+    await page.waitForURL('**/dags/first');
+    await page.getByText('numbers').first().waitFor();
+    expect(problems).toEqual([]);
+  }, 120_000);
+
+  it('is run, and succeeds', async () => {
+    await page.goBack();
+    await isReady(page);
+    await page.locator('.tab[data-path="first/dag.py"][aria-selected="true"]').waitFor();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.locator('.outcome [data-state=success]').waitFor({ timeout: 90_000 });
+    await shot('run');
+    await page.locator('.run-link').click();
+    await page.waitForURL('**/dags/first/runs/manual__*');
+    await page.getByText('numbers').first().waitFor();
+    expect(problems).toEqual([]);
+  }, 150_000);
+});
+
+describe('a file', () => {
+  beforeAll(async () => {
+    await page.goto(`${url}/ide?path=hello/dag.py`);
+    await isReady(page);
+    await page.locator('.tab[data-path="hello/dag.py"][aria-selected="true"]').waitFor();
+  }, 120_000);
+
+  it('is highlighted as what it is, Python or YAML', async () => {
+    const colours = async (): Promise<number> => {
+      await page.locator('.view-line span span[class*="mtk"]').first().waitFor();
+      return page.evaluate(
+        `new Set([...document.querySelectorAll('.view-line span span')].map((node) => node.className)).size`,
+      );
+    };
+    await expect.poll(colours, PATIENCE).toBeGreaterThan(3);
+    expect(await page.locator('#status-language').textContent()).toBe('python');
+    await page.locator('.row[data-path="hello/svc.yaml"]').click();
+    await page.locator('.tab[data-path="hello/svc.yaml"][aria-selected="true"]').waitFor();
+    await expect.poll(colours, PATIENCE).toBeGreaterThan(1);
+    expect(await page.locator('#status-language').textContent()).toBe('yaml');
+  }, 120_000);
+
+  it('of a project shows the problems of its svc.yaml at their line there', async () => {
+    await page.locator('.monaco-editor .view-lines').click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('\nno_such_key: 1\n');
+    await page.keyboard.press('Control+S');
+    await page.locator('.outcome .line').filter({ hasText: 'no_such_key' }).first().waitFor();
+    const lines = onDisk('hello', 'svc.yaml').split('\n');
+    const line = lines.findIndex((text) => text.startsWith('no_such_key')) + 1;
+    expect(await markers()).toEqual([expect.stringContaining(`/hello/svc.yaml:${line} `)]);
+    writeFileSync(join(workspace, 'hello', 'svc.yaml'), readFileSync(join(ROOT, 'examples', 'hello', 'svc.yaml')));
+    await page.getByRole('button', { name: 'Read the folder again' }).click();
+    await expect.poll(text, PATIENCE).not.toContain('no_such_key');
+  }, 120_000);
+
+  it('that somebody else has saved is not overwritten without a word', async () => {
+    await page.locator('.tab[data-path="first/dag.py"]').click();
+    await page.locator('.tab[data-path="first/dag.py"][aria-selected="true"]').waitFor();
+    await typeFirstLine('# mine');
+    const theirs = `# theirs\n${onDisk('first', 'dag.py')}`;
+    writeFileSync(join(workspace, 'first', 'dag.py'), theirs);
+    await page.keyboard.press('Control+S');
+    await page.getByRole('heading', { name: 'first/dag.py has changed on disk' }).waitFor();
+    expect(onDisk('first', 'dag.py')).toBe(theirs);
+    await shot('conflict');
+    await page.getByRole('button', { name: 'Load theirs' }).click();
+    await expect.poll(text, PATIENCE).toContain('# theirs');
+    expect(await page.locator('.tab.dirty').count()).toBe(0);
+  }, 120_000);
+
+  it('is renamed and deleted from the tree', async () => {
+    await page.locator('.row[data-path="first/dag.py"]').focus();
+    await page.keyboard.press('F2');
+    await page.getByLabel('New path').fill('../out.py');
+    await page.getByRole('button', { name: 'Rename', exact: true }).click();
+    await page.getByRole('alert').filter({ hasText: 'must not contain' }).waitFor();
+    await page.getByLabel('New path').fill('plain.py');
+    await page.getByRole('button', { name: 'Rename', exact: true }).click();
+    await page.locator('.tab[data-path="plain.py"][aria-selected="true"]').waitFor();
+    expect(existsSync(join(workspace, 'first', 'dag.py'))).toBe(false);
+    expect(onDisk('plain.py')).toContain('dag_id="first"');
+    await page.locator('.row[data-path="plain.py"]').focus();
+    await page.keyboard.press('Delete');
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.locator('.row[data-path="plain.py"]').waitFor({ state: 'detached' });
+    expect(existsSync(join(workspace, 'plain.py'))).toBe(false);
+    problems.splice(0, problems.length, ...problems.filter((text) => !text.includes('400'))); // the name that was refused
+    expect(problems).toEqual([]);
+  }, 120_000);
+
+  it('is dark where the system is', async () => {
+    const shade = (): Promise<string> => page.evaluate(`getComputedStyle(document.body).backgroundColor`);
+    expect(await shade()).toBe('rgb(255, 255, 255)');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(shade, PATIENCE).toBe('rgb(17, 19, 24)');
+    await page.locator('.monaco-editor.vs-dark').first().waitFor();
+    await shot('dark');
+  }, 60_000);
+});
+
+it('tells a viewer that editing is not for viewers, and shows no file', async () => {
+  const session = await fetch(`${url}/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'admin@localhost', password }),
+  });
+  const { access_token: token } = (await session.json()) as { access_token: string };
+  const made = await fetch(`${url}/api/v2/users`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify({ email: 'viewer@example.com', password: 'correct horse battery', roles: ['viewer'] }),
+  });
+  expect(made.status).toBe(201);
+  const context = await browser.newContext();
+  const theirs = await context.newPage();
+  theirs.setDefaultTimeout(PATIENCE.timeout);
+  await theirs.goto(`${url}/ide?path=hello/dag.py`);
+  await logIn(theirs, 'viewer@example.com', 'correct horse battery');
+  await isReady(theirs);
+  await theirs.getByText('missing permission write:dag').waitFor();
+  expect(await theirs.locator('.row').count()).toBe(0);
+  expect(await theirs.locator('.tab').count()).toBe(0);
+  await context.close();
+}, 120_000);
