@@ -4,12 +4,6 @@ const settings = document.getElementById('svc-shell')?.dataset ?? {};
 
 const corner = document.createElement('div');
 corner.id = 'svc-corner';
-if (settings.editor) {
-  const link = document.createElement('a');
-  link.href = settings.editor;
-  link.textContent = 'Edit DAGs';
-  corner.append(link);
-}
 if (settings.edition) {
   const badge = document.createElement('span');
   badge.className = `svc-badge svc-${settings.edition}`;
@@ -17,7 +11,20 @@ if (settings.edition) {
   badge.title = `${settings.instance}: ${settings.edition} edition`;
   corner.append(badge);
 }
-if (corner.childElementCount > 0) document.body.append(corner);
+document.body.append(corner);
+
+// What the visitor may not use is not offered; who has no session yet comes back here after signing in.
+async function offerEditor() {
+  const base = document.querySelector('base')?.href ?? '/';
+  const response = await fetch(new URL('ui/auth/me', base));
+  if (!response.ok || !(await response.json()).can_edit_workspace) return;
+  const link = document.createElement('a');
+  link.href = settings.editor;
+  link.textContent = 'Edit DAGs';
+  corner.prepend(link);
+}
+// The control plane may be gone just now; the UI beside this says so.
+if (settings.editor) offerEditor().catch(() => undefined);
 
 // The UI sets its own titles; the instance's name tells two tabs of two instances apart.
 const named = () => {

@@ -1,6 +1,7 @@
 /** What the web UI asks on every page: its settings, who is there, and what that user may open. */
 import { Type } from 'typebox';
 import type { Permission } from '../../auth/permissions.ts';
+import { DEFAULT_TENANT } from '../../db/tenants.ts';
 import { principalOf } from '../access.ts';
 import type { App, Services } from '../services.ts';
 import { RENEWAL_FAULTS } from '../tokens.ts';
@@ -106,12 +107,19 @@ export function registerUiShell(app: App, { config, sessions }: Services): void 
         operationId: 'get_current_user_info',
         tags: TAGS,
         summary: 'Who the caller is',
-        response: { 200: Type.Object({ id: Type.String(), username: Type.String() }) },
+        response: {
+          200: Type.Object({
+            id: Type.String(),
+            username: Type.String(),
+            can_edit_workspace: Type.Boolean({ description: 'whether the editor at /ide is for the caller' }),
+          }),
+        },
       },
     },
     async (request) => {
-      const { userId, email } = principalOf(request);
-      return { id: userId, username: email };
+      const { userId, email, tenantName, permissions } = principalOf(request);
+      const isEditor = tenantName === DEFAULT_TENANT && permissions.has('write:dag');
+      return { id: userId, username: email, can_edit_workspace: isEditor && config.ui.workspace !== '' };
     },
   );
 
