@@ -62,6 +62,7 @@ const inState = (states: readonly RunState[]): RawBuilder<boolean> =>
   sql`r.state in (${sql.join(states.map((state) => sql.lit(state)))})`;
 
 const LIVE: readonly RunState[] = ['queued', 'running'];
+const FINISHED = ['success', 'failed'] as const;
 
 /** States by the index that knows their runs: dag_runs_live and dag_runs_failed. */
 const indexedParts = (states: readonly RunState[]): (readonly RunState[])[] =>
@@ -133,13 +134,13 @@ function rangeConditions(column: RangedColumn, range: Range | undefined): RawBui
 }
 
 /**
- * Exact, and without a look at the rows for what people ask for most: DAG, time and state. The indexes know all runs of a
- * DAG and of a time, and those that failed or are not finished; those that succeeded are the rest.
- *
- * Measured with 100,000 runs on a busy machine: failed 0.6 ms instead of 47, success 39 instead of 51.
+ * Exact, and without a look at the rows for what people ask for most: DAG, state and time. By DAG and state the numbers of
+ * finished runs are kept (migration 0010), and those that are not finished are few. With a time, the indexes know all runs of
+ * a DAG and of a time, and those that failed or are not finished; those that succeeded are the rest.
  */
 export async function countRuns(db: TenantDb, filter: RunFilter): Promise<number> {
   const others = otherConditions(filter);
+  if (others.length === 0 && filter.ranges?.run_after === undefined) return sumOfKept(db, filter);
   const count = (states?: readonly RunState[]) => {
     let query = db.selectFrom('dag_runs as r').select((eb) => eb.fn.countAll<number>().as('n'));
     for (const condition of [...placeConditions(filter), ...when(states, stateCondition), ...others]) {
@@ -152,6 +153,25 @@ export async function countRuns(db: TenantDb, filter: RunFilter): Promise<number
       (others.length === 0 && filter.states ? sumByIndex(filter.states, count) : count(filter.states)).as('total'),
     )
     .executeTakeFirstOrThrow();
+  return total;
+}
+
+/** In one statement, so that a run that ends meanwhile is counted once. */
+async function sumOfKept(db: TenantDb, filter: RunFilter): Promise<number> {
+  const { dagIds, states = RUN_STATES } = filter;
+  let live = db.selectFrom('dag_runs as r').select((eb) => eb.fn.countAll<number>().as('n'));
+  for (const condition of [
+    ...placeConditions(filter),
+    stateCondition(LIVE.filter((state) => states.includes(state))),
+  ]) {
+    live = live.where(condition);
+  }
+  const finished = FINISHED.filter((state) => states.includes(state)).map((state) => sql.ref(`f.runs_${state}`));
+  let kept = db
+    .selectFrom('instances_of_finished_runs as f')
+    .select(sql<number>`coalesce(sum(${sql.join([sql.lit(0), ...finished], sql` + `)}), 0)::bigint`.as('n'));
+  if (dagIds) kept = kept.where(sql<boolean>`f.dag_id = any(${[...dagIds]}::text[])`);
+  const { total } = await db.selectNoFrom(sql<number>`(${live}) + (${kept})`.as('total')).executeTakeFirstOrThrow();
   return total;
 }
 

@@ -12,6 +12,8 @@ import * as ordersOfRuns from './migrations/0005-orders-of-runs.ts';
 import * as listsOfTaskInstances from './migrations/0006-lists-of-task-instances.ts';
 import * as attemptsHandedOver from './migrations/0007-attempts-handed-over.ts';
 import * as pagesOfTheWebUi from './migrations/0008-pages-of-the-web-ui.ts';
+import * as questionsOfTasks from './migrations/0009-questions-of-tasks.ts';
+import * as numbersOfRuns from './migrations/0010-numbers-of-runs.ts';
 import { openPool } from './pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -24,6 +26,8 @@ const MIGRATIONS = {
   '0006-lists-of-task-instances': listsOfTaskInstances,
   '0007-attempts-handed-over': attemptsHandedOver,
   '0008-pages-of-the-web-ui': pagesOfTheWebUi,
+  '0009-questions-of-tasks': questionsOfTasks,
+  '0010-numbers-of-runs': numbersOfRuns,
 };
 
 export class SchemaTooNewError extends Error {}

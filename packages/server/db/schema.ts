@@ -274,11 +274,14 @@ type TaskInstanceHistoryTable = {
   version_number: number;
 };
 
-/** Kept by a trigger (migration 0006): the sum of all rows of a DAG is what its finished runs have. */
-type InstancesOfFinishedRunsTable = { tenant_id: TenantId; dag_id: string; id: Generated<number> } & Record<
-  CountedState,
-  number
->;
+/** Kept by a trigger (migrations 0006 and 0010): the sum of all rows of a DAG is what its finished runs have, and how many they are. */
+type InstancesOfFinishedRunsTable = {
+  tenant_id: TenantId;
+  dag_id: string;
+  id: Generated<number>;
+  runs_success: Generated<number>;
+  runs_failed: Generated<number>;
+} & Record<CountedState, number>;
 
 type XcomsTable = {
   tenant_id: TenantId;
@@ -314,6 +317,32 @@ type CallbackRequestsTable = {
   attempt_id: string | null;
   created_at: Timestamp;
   started_at: NullableTimestamp;
+};
+
+export type QuestionParam = { value: unknown; description: string | null; schema: Record<string, unknown> };
+export type Person = { id: string; name: string };
+
+type QuestionsTable = {
+  tenant_id: TenantId;
+  run: number;
+  task_id: string;
+  map_index: number;
+  try_number: number;
+  dag_id: string;
+  subject: string;
+  body: string | null;
+  options: string[];
+  defaults: string[] | null;
+  multiple: boolean;
+  params: Json<Record<string, QuestionParam>>;
+  assigned_users: Json<Person[]>;
+  created_at: Timestamp;
+  expires_at: NullableTimestamp;
+  responded_at: NullableTimestamp;
+  responded_by_id: string | null;
+  responded_by_name: string | null;
+  chosen_options: string[] | null;
+  params_input: Json<Record<string, unknown>>;
 };
 
 export type ReprocessBehavior = 'none' | 'failed' | 'completed';
@@ -413,6 +442,7 @@ export type TenantTables = {
   xcoms: XcomsTable;
   rendered_fields: RenderedFieldsTable;
   callback_requests: CallbackRequestsTable;
+  questions: QuestionsTable;
   backfills: BackfillsTable;
   assets: AssetsTable;
   asset_aliases: AssetAliasesTable;
@@ -455,6 +485,7 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   xcoms: true,
   rendered_fields: true,
   callback_requests: true,
+  questions: true,
   backfills: true,
   assets: true,
   asset_aliases: true,

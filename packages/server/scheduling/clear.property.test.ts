@@ -9,6 +9,7 @@ import { graphSpec } from '../testing/graph-runs.ts';
 import type { Graph } from '../testing/graph-runs.ts';
 import { startScriptedScheduler } from '../testing/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '../testing/scripted-scheduler.ts';
+import { countRuns } from '../db/dag-run-filters.ts';
 import { countInstances } from '../db/task-instance-counts.ts';
 import { clearRuns } from './clear-many.ts';
 import { markRuns } from './mark-many.ts';
@@ -116,6 +117,12 @@ async function expectTruth(run: number): Promise<void> {
   // Also in the sums over finished runs, which lists are counted by.
   const rows = await countInstances(engine.scope, { queues: ['default'] });
   expect(await countInstances(engine.scope, {})).toBe(rows);
+  // So do those of runs, by state.
+  for (const states of [undefined, ['success'], ['failed'], ['queued', 'running', 'failed']] as const) {
+    const filter = states ? { states } : {};
+    const counted = await countRuns(engine.scope, { ...filter, ranges: { run_after: { gt: '2000-01-01T00:00:00Z' } } });
+    expect([states, await countRuns(engine.scope, filter)]).toEqual([states, counted]);
+  }
   expect(states.every((state) => ['success', 'failed', 'skipped', 'upstream_failed'].includes(state ?? 'none'))).toBe(
     true,
   );
