@@ -27,9 +27,25 @@ export function editorUnit(workspace: string, { unit, refusal }: UnitOutcome): W
     folder: unit.unit.kind === 'project' ? place('.') : null,
     dagIds: unit.ok && refusal === undefined ? unit.artifacts.map(({ dagId }) => dagId) : [],
     problems: [
-      ...(unit.ok ? [] : unit.problems.map(problem('error'))),
+      ...(unit.ok ? [] : unit.problems.flatMap((found) => places(found, unit.unit.root)).map(problem('error'))),
       ...refused,
       ...unit.warnings.map(problem('warning')),
     ],
   };
+}
+
+const FRAME = /^ {2}File "([^"]*)", line (\d+)/gm;
+
+/**
+ * The compiler names the line of the DAG file that an error came through. When it came from a module of the author's
+ * beside it, it is there that it is to be mended: then both are marked, that one first.
+ */
+function places(found: UnitProblem, root: string): UnitProblem[] {
+  const own = [...found.traceback.matchAll(FRAME)].filter(
+    ([, file = '']) => file.startsWith(root + sep) && !/[/\\](site-packages|node_modules|\.?venv)[/\\]/.test(file),
+  );
+  const [, path = '', line] = own.at(-1) ?? [];
+  const file = relative(root, path);
+  if (path === '' || file === found.file) return [found];
+  return [{ ...found, file, line: Number(line), column: null }, found];
 }

@@ -221,7 +221,7 @@ describe('a file', () => {
     const shade = (): Promise<string> => page.evaluate(`getComputedStyle(document.body).backgroundColor`);
     expect(await shade()).toBe('rgb(255, 255, 255)');
     await page.emulateMedia({ colorScheme: 'dark' });
-    await expect.poll(shade, PATIENCE).toBe('rgb(17, 19, 24)');
+    await expect.poll(shade, PATIENCE).toBe('rgb(12, 20, 32)');
     await page.locator('.monaco-editor.vs-dark').first().waitFor();
     await shot('dark');
   }, 60_000);

@@ -1,6 +1,6 @@
 /** Keeping a control plane in step with a workspace, over HTTP and in process, with the real compiler and server. */
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
@@ -180,5 +180,60 @@ describe('several calls at once', () => {
     expect((await second).registered.map(({ dagId }) => dagId)).toEqual(['a', 'b']);
     expect(await third).toBe(await second);
     expect((await sync.syncAll()).registered).toHaveLength(2);
+  });
+});
+
+describe('one file, for somebody who waits', () => {
+  it('is compiled and registered with what it belongs to, and nothing else is', async () => {
+    const root = workspaceOf({
+      'etl/svc.yaml': 'owner: me',
+      'etl/dag.py': dagText('etl'),
+      'plain.py': dagText('plain'),
+    });
+    const compiled: string[] = [];
+    const counting: Compiler = {
+      ...compiler,
+      compile: (request) => {
+        compiled.push(relative(root, request.path));
+        return compiler.compile(request);
+      },
+    };
+    const sync = createWorkspaceSync({ workspace: root, compiler: counting, registrar: registrars.database, log });
+    await sync.syncAll();
+    compiled.length = 0;
+    writeFiles(root, { 'etl/svc.yaml': 'owner: you', 'plain.py': dagText('plain', ['more']) });
+    await sync.syncFile(join(root, 'etl/svc.yaml'));
+    expect(compiled).toEqual(['etl/dag.py']);
+    expect(await dags()).toMatchObject([{ dag_id: 'etl', owners: ['you'] }, { dag_id: 'plain' }]);
+    compiled.length = 0;
+    await sync.syncFile(join(root, 'plain.py'));
+    expect(compiled).toEqual(['plain.py']);
+    writeFiles(root, { 'new.py': dagText('new') });
+    await sync.syncFile(join(root, 'new.py'));
+    expect(await dags()).toMatchObject([{ dag_id: 'etl' }, { dag_id: 'new' }, { dag_id: 'plain' }]);
+  });
+
+  it('tells of an id that it claims from another, and gives it back', async () => {
+    const root = workspaceOf({ 'a.py': dagText('same'), 'b.py': dagText('other') });
+    const sync = syncOf(root, 'database');
+    await sync.syncAll();
+    writeFiles(root, { 'b.py': dagText('same') });
+    await sync.syncFile(join(root, 'b.py'));
+    expect(sync.outcomes().map(({ unit }) => unit.ok)).toEqual([false, false]);
+    expect(await importErrors()).toHaveLength(2);
+    writeFiles(root, { 'b.py': dagText('other') });
+    await sync.syncFile(join(root, 'b.py'));
+    expect(sync.outcomes().map(({ unit }) => unit.ok)).toEqual([true, true]);
+    expect(await importErrors()).toEqual([]);
+  });
+
+  it('waits its turn: what was read first is not registered last', async () => {
+    const root = workspaceOf({ 'a.py': dagText('a', ['one']) });
+    const sync = syncOf(root, 'database');
+    const first = sync.syncAll();
+    writeFiles(root, { 'a.py': dagText('a', ['one', 'two']) });
+    await Promise.all([first, sync.syncFile(join(root, 'a.py')), sync.syncAll()]);
+    const { tasks } = (await server.call('/api/v2/dags/a/tasks', { token })).json<{ tasks: { task_id: string }[] }>();
+    expect(tasks.map((task) => task.task_id)).toEqual(['one', 'two']);
   });
 });

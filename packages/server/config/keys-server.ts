@@ -219,13 +219,13 @@ export const UI_KEYS = {
     type: 'string',
     default: '',
     edition: 'both',
-    doc: 'DAG project directory the lite web editor edits; empty disables the editor.',
+    doc: 'Directory of DAG projects that the web editor at `/ide` edits; empty disables the editor.',
   },
   'ui.monaco_dir': {
     type: 'string',
     default: '',
     edition: 'both',
-    doc: 'Where setup fetched the pinned code-editor bundle; empty shows a setup hint.',
+    doc: 'Directory of the code editor (`min/vs` of the npm package `monaco-editor`); empty takes the installed package, and without one the editor shows how to get it.',
   },
   'ui.dist_dir': {
     type: 'string',

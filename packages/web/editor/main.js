@@ -11,6 +11,8 @@ import { drawTabs } from './tabs.js';
 import { createTree } from './tree.js';
 
 const LAST_TABS = 'svc-editor-tabs';
+const SECOND_LOOK_MS = 2_000;
+const CATCH_UP_EVERY_MS = 2_000;
 
 drawIcons();
 let units = [];
@@ -230,6 +232,7 @@ const save = guarded(async () => {
   } finally {
     isBusy = false;
     drawAll();
+    lookAgain();
   }
 });
 
@@ -335,7 +338,25 @@ const catchUp = guarded(async () => {
     if (state === 'gone') say(`${buffer.path} is no longer on disk: saving will make it again`, 'warning');
   }
   drawAll();
+  lookAgain();
 });
+
+/** What was saved may concern other files, which are compiled after it: a second look, when that is most likely done. */
+let secondLook;
+function lookAgain() {
+  clearTimeout(secondLook);
+  secondLook = setTimeout(() => {
+    if (isBusy || document.querySelector('dialog[open]')) return;
+    guarded(readWorkspace)().then(drawAll);
+  }, SECOND_LOOK_MS);
+}
+
+let lastCatchUp = Date.now();
+function comeBack() {
+  if (document.visibilityState === 'hidden' || isBusy || Date.now() - lastCatchUp < CATCH_UP_EVERY_MS) return;
+  lastCatchUp = Date.now();
+  void catchUp();
+}
 
 const { KeyCode, KeyMod } = monaco;
 editor.addCommand(KeyMod.CtrlCmd | KeyCode.KeyS, () => void save());
@@ -353,7 +374,8 @@ addEventListener('keydown', (event) => {
   void act();
 });
 addEventListener('beforeunload', (event) => buffers.hasDirty() && event.preventDefault());
-document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && void catchUp());
+document.addEventListener('visibilitychange', comeBack);
+addEventListener('focus', comeBack);
 onSessionEnd(() => !buffers.hasDirty());
 byId('save').addEventListener('click', () => void save());
 byId('run').addEventListener('click', () => void run());

@@ -87,12 +87,12 @@ function defineThemes(monaco) {
     inherit: true,
     rules: [],
     colors: {
-      'editor.background': '#111318',
-      'editor.lineHighlightBackground': '#191d25',
+      'editor.background': '#0c1420',
+      'editor.lineHighlightBackground': '#141e2e',
       'editor.lineHighlightBorder': '#00000000',
-      'editorLineNumber.foreground': '#566074',
+      'editorLineNumber.foreground': '#56657e',
       'editorLineNumber.activeForeground': '#cbd5e0',
-      'editorIndentGuide.background1': '#2d3340',
+      'editorIndentGuide.background1': '#263246',
     },
   });
 }
