@@ -7,6 +7,7 @@ export const FAILURE_CAUSES = {
   exception: { witness: 'task', text: 'the task raised an exception' },
   failed_without_retry: { witness: 'task', text: 'the task asked to fail without a retry' },
   sensor_timeout: { witness: 'task', text: 'the sensor gave up waiting' },
+  unanswered: { witness: 'task', text: 'nobody answered the question of the task in time' },
   xcom_too_large: { witness: 'task', text: 'a value pushed by the task is larger than xcom.max_bytes' },
   unmappable_value: {
     witness: 'task',

@@ -153,6 +153,18 @@ class AirflowRescheduleException(AirflowException):
         self.reschedule_date = reschedule_date
 
 
+class HITLTimeoutError(AirflowException):
+    """Nobody answered the question of a task in time."""
+
+
+class HITLRejectException(AirflowException):
+    """An approval was refused, and the task is to fail then."""
+
+
+class HITLTriggerEventError(AirflowException):
+    """The answer to the question of a task cannot be used."""
+
+
 class DownstreamTasksSkipped(AirflowException):
     """A branch or short circuit decided which direct downstream tasks to skip."""
 

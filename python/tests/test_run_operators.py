@@ -13,11 +13,13 @@ UTC = datetime.timezone.utc
 
 OPERATORS = """
     import datetime, os, sys
-    from airflow.sdk import DAG, Asset, AssetAlias, Metadata, PokeReturnValue, TaskGroup, asset, task
+    from datetime import timedelta
+    from airflow.sdk import DAG, Asset, AssetAlias, Metadata, Param, PokeReturnValue, TaskGroup, asset, task
     from airflow.providers.standard.operators.bash import BashOperator
     from airflow.providers.standard.operators.datetime import BranchDateTimeOperator
     from airflow.providers.standard.operators.empty import EmptyOperator
-    from airflow.providers.standard.operators.hitl import HITLOperator
+    from airflow.providers.standard.operators.hitl import (
+        ApprovalOperator, HITLBranchOperator, HITLEntryOperator, HITLOperator)
     from airflow.providers.standard.operators.latest_only import LatestOnlyOperator
     from airflow.providers.standard.operators.python import (
         BranchExternalPythonOperator, BranchPythonOperator, BranchPythonVirtualenvOperator, ExternalPythonOperator,
@@ -75,7 +77,11 @@ OPERATORS = """
         TriggerDagRunOperator(task_id="trigger", trigger_dag_id="other", conf={"d": "{{ ds }}"}, logical_date="2024-01-02")
         TriggerDagRunOperator(task_id="trigger_skip", trigger_dag_id="other", skip_when_already_exists=True)
         TriggerDagRunOperator(task_id="trigger_wait", trigger_dag_id="other", wait_for_completion=True, poke_interval=0.01)
-        HITLOperator(task_id="human", subject="s", options=["a"])
+        HITLOperator(task_id="human", subject="on {{ ds }}", options=["a", "b"], params={"n": Param(1, type="integer")},
+            assigned_users=[{"id": "u", "name": "U"}, "v"], response_timeout=timedelta(minutes=1))
+        ApprovalOperator(task_id="approval", subject="s") >> EmptyOperator(task_id="approved")
+        HITLBranchOperator(task_id="human_branch", subject="s", options=["l", "right"], options_mapping={"l": "left"}) >> [left, right]
+        HITLEntryOperator(task_id="form", subject="s", params={"n": 1})
 
         @task.branch
         def deco_branch():
@@ -262,8 +268,53 @@ class Operators(unittest.TestCase):
         failed = self.run_task("trigger_wait", "failed", answers=answers)
         self.assertIn("other, run r, is failed", failed.result["failure"]["text"])
 
+    def test_questions_are_asked_and_end_the_attempt(self) -> None:
+        asking = {"kind": "waiting", "until": None, "is_new": True}
+        attempt = self.run_task("human", "reschedule", answers={"ask_person": asking})
+        (asked,) = attempt.requests
+        self.assertEqual(
+            (asked["method"], asked["params"]),
+            (
+                "ask_person",
+                {
+                    "subject": "on 2024-05-01",
+                    "body": None,
+                    "options": ["a", "b"],
+                    "defaults": None,
+                    "multiple": False,
+                    "params": {"n": {"value": 1, "schema": {"type": "integer"}, "description": None}},
+                    "assigned_users": {"users": [{"id": "u", "name": "U"}, {"id": "v", "name": "v"}]},
+                    "timeout": 60,
+                },
+            ),
+        )
+        self.assertIn("Waiting for an answer", attempt.text())
+        self.assertEqual(attempt.result["xcoms"], [])
+        until = {"kind": "waiting", "until": "2024-06-01T00:00:00.000001Z", "is_new": False}
+        waiting = self.run_task("human", "reschedule", answers={"ask_person": until})
+        self.assertEqual(waiting.result["reschedule_at"], "2024-06-01T00:00:00.000001Z")
+
+    def answered(self, *options: str, **params) -> dict:
+        answer = {"chosen_options": list(options), "params_input": params, "responded_at": "2024-05-01T00:00:00Z"}
+        return {"ask_person": {"kind": "answered", "answer": {**answer, "responded_by_user": None}}}
+
+    def test_answers_are_returned_and_decide_what_follows(self) -> None:
+        value = self.run_task("human", answers=self.answered("b", n=3)).value()
+        self.assertEqual((value["chosen_options"], value["params_input"]), (["b"], {"n": 3}))
+        self.assertEqual(self.run_task("form", answers=self.answered("OK", n=2)).value()["params_input"], {"n": 2})
+        self.assertEqual(self.skips("approval", answers=self.answered("Approve")), [])
+        rejected = self.run_task("approval", answers=self.answered("Reject"))
+        pushed = rejected.requests[-1]["params"]["value"]
+        self.assertEqual((rejected.result["skips"], pushed["chosen_options"]), (["approved"], ["Reject"]))
+        self.assertEqual(self.skips("human_branch", answers=self.answered("l")), ["right"])
+        self.assertEqual(self.skips("human_branch", answers=self.answered("right")), ["left"])
+
+    def test_a_question_nobody_answered_says_so(self) -> None:
+        failed = self.run_task("human", "failed", answers={"ask_person": {"kind": "expired"}})
+        self.assertEqual(failed.result["failure"]["cause"], "unanswered")
+        self.assertIn("nobody answered within 60 seconds", failed.result["failure"]["text"])
+
     def test_tasks_without_a_body_say_so(self) -> None:
-        self.assertIn("human-in-the-loop", self.run_task("human", "failed").result["failure"]["text"])
         self.assertIn("no body", self.run_task("deco_stub", "failed").result["failure"]["text"])
 
     def test_decorated_bash(self) -> None:

@@ -33,6 +33,7 @@ const NAMES: Record<WaitReason, string> = {
   max_active_runs: 'Dagrun Running',
   retry_delay: 'Not In Retry Period',
   reschedule: 'Ready To Reschedule',
+  answer: 'Required Action',
   run_queued: 'Dagrun Running',
   start_date: 'Execution Date',
   no_worker: 'Executor',

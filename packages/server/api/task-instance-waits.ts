@@ -35,6 +35,8 @@ export function waitOf(row: WaitingRow, context: WaitContext): Wait | null {
       return say('retry_delay', until(row.due_at));
     case 'up_for_reschedule':
       return say('reschedule', until(row.due_at));
+    case 'deferred':
+      return say('answer', until(row.due_at));
     default:
       return null; // it runs or it is finished
   }

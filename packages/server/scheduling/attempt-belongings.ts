@@ -5,6 +5,7 @@ import type { RunEffects } from './apply-to-runs.ts';
 import type { AssetEventOutcome, AttemptOutcome, AttemptRef } from './attempts.ts';
 import { itemCount } from '../xcom/value.ts';
 import type { Ending } from './finish-attempts.ts';
+import { waitForAnswers } from './questions.ts';
 import type { RunWork } from './run-work.ts';
 
 /** Part of the finish transaction; may create runs of DAGs that wait for the assets. */
@@ -25,6 +26,7 @@ export async function saveBelongings(
   await saveValues(trx, reported, byRun);
   await saveRenderedFields(trx, reported);
   await dropValuesOfRetried(trx, endings, byRun);
+  await waitForAnswers(trx, rescheduledOf(reported, byRun));
   let dueAt: string | null = null;
   for (const { ref, outcome } of reported) {
     const work = byRun.get(ref.run);
@@ -37,6 +39,13 @@ export async function saveBelongings(
 }
 
 type Reported = { ref: AttemptRef; outcome: AttemptOutcome };
+
+const rescheduledOf = (reported: readonly Reported[], byRun: ReadonlyMap<number, RunWork>) =>
+  reported.flatMap(({ ref, outcome }) => {
+    const work = byRun.get(ref.run);
+    const row = work?.row(ref);
+    return outcome.state === 'reschedule' && work && row?.state === 'up_for_reschedule' ? [{ work, row }] : [];
+  });
 
 async function saveValues(
   trx: SharedDb,

@@ -1,4 +1,4 @@
-/** Retries and rescheduled sensors whose time has come go back among the scheduled. */
+/** Retries, rescheduled sensors and questions whose time has come go back among the scheduled. */
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { lockRuns } from '../db/run-writes.ts';
@@ -38,7 +38,7 @@ async function scheduleThese(db: Database, graphs: DagGraphs, due: readonly Due[
     );
     for (const work of works) {
       for (const row of work.loadedRows()) {
-        const isWaiting = row.state === 'up_for_retry' || row.state === 'up_for_reschedule';
+        const isWaiting = row.state === 'up_for_retry' || row.state === 'up_for_reschedule' || row.state === 'deferred';
         if (isWaiting && work.run.state === 'running') {
           work.change(row, { state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });
         } else work.change(row, { due_at: null }); // the run is over, or somebody has decided about it meanwhile

@@ -2,6 +2,7 @@
  * One of everything in a tenant, for tests that are generated from the API document. An operation with a new path parameter
  * needs a value here: make the object, and return its id under the name of the parameter.
  */
+import { askOnce } from '../db/questions.ts';
 import { createDiskLogStore } from '../logs/disk-store.ts';
 import type { LogPlace } from '../logs/place.ts';
 import { createXcomStore } from '../xcom/store.ts';
@@ -52,6 +53,7 @@ export async function fillTenant(server: TestServer, token: string, name: string
   });
   const place = { tenantId: tenantOf(token), dagId, runId, taskId, mapIndex: -1, tryNumber: 1 };
   await fillTry(server, { place, run, key: variableKey, marker });
+  await askQuestion(server, { place, run, marker });
   const importError = await create('/api/v2/importErrors', {
     filename: `${marker}.py`,
     bundle_name: 'dags',
@@ -147,6 +149,28 @@ async function fillTry(
   ]);
 }
 
+async function askQuestion(
+  server: TestServer,
+  { place, run, marker }: { place: LogPlace; run: number; marker: string },
+): Promise<void> {
+  const { dagId, tenantId, ...key } = place;
+  await askOnce(
+    server.db.shared,
+    { tenantId, run, taskId: key.taskId, mapIndex: key.mapIndex, tryNumber: key.tryNumber },
+    {
+      dagId,
+      subject: marker,
+      body: marker,
+      options: ['yes', 'no'],
+      defaults: null,
+      multiple: false,
+      params: { field: { value: marker, description: null, schema: {} } },
+      assignedUsers: [],
+      timeout: null,
+    },
+  );
+}
+
 /** Of this DAG; one that is still open from another time is over now, because there is only one at a time. */
 async function openBackfill(server: TestServer, token: string, dagId: string): Promise<number> {
   const db = server.db.tenant(tenantOf(token));
@@ -188,6 +212,8 @@ const OTHER_VALUES = {
   section: 'ui', // of the configuration
   option: 'instance_name',
   partition_key: 'partition',
+  chosen_options: ['yes'],
+  params_input: {},
   new_state: null, // of a task instance: a mark is refused the second time
   task_try_number: 1,
   task_ids: ['task'],

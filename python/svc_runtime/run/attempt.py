@@ -151,7 +151,7 @@ class Attempt:
         elif outcome.state == "skipped":
             say(f"Skipping task. {error}".rstrip())
         elif outcome.state == "reschedule":
-            say(f"Rescheduling the task, next at {outcome.reschedule_at}")
+            say(getattr(error, "svc_says", f"Rescheduling the task, next at {outcome.reschedule_at}"))
         elif outcome.skips:
             say(f"Skipping downstream tasks: {', '.join(outcome.skips)}")
         if outcome.state == "success":

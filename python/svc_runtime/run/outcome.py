@@ -12,6 +12,7 @@ from ..exceptions import (
     AirflowSensorTimeout,
     AirflowSkipException,
     DownstreamTasksSkipped,
+    HITLTimeoutError,
     UnmappableXComTypePushed,
     XComForMappingNotPushed,
 )
@@ -70,6 +71,8 @@ class Outcome:
         cause = "exception"
         if isinstance(error, AirflowSensorTimeout):
             cause = "sensor_timeout"
+        elif isinstance(error, HITLTimeoutError):
+            cause = "unanswered"
         elif isinstance(error, AirflowFailException):
             cause = "failed_without_retry"
         elif isinstance(error, XComTooLarge):

@@ -52,10 +52,7 @@ const EXPECTED_TO_FAIL: Record<string, string> = {
   create_xcom_entry: '409 already_exists', // under the key that the others find their value by
   create_backfill: '409 conflict', // beside the one that the others find
   materialize_asset: '409 already_exists', // as the next
-  // No task can ask a person anything.
-  get_hitl_detail: '404 not_found',
-  get_hitl_detail_try_detail: '404 not_found',
-  update_hitl_detail: '404 not_found',
+  update_hitl_detail: '409 conflict', // its task is over; hitl.test.ts has it succeed
   get_pending_partitioned_dag_run: '404 not_found', // nothing is collected by partition
   reparse_dag_file: '409 conflict', // there is no workspace
   // There is no workspace; ide.test.ts has one.

@@ -3,7 +3,7 @@
  * with one of everything; then every operation of those documents is called, as the UI calls it where it does, and each answer
  * is held against the document: no field missing, every type right. An operation that is not there fails.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readAirflowOpenApi } from '../../testing/airflow-openapi.ts';
 import type { AirflowOpenApi } from '../../testing/airflow-openapi.ts';
 import { createContractChecks, fillPath } from '../../testing/contract-checks.ts';
@@ -19,10 +19,6 @@ const NOT_CHECKED: Record<string, string> = {
   'POST /api/v2/connections/test': 'always refused: the control plane runs no connector code',
   'POST /api/v2/connections/defaults': 'there are no connections that everybody needs',
   'GET /api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/externalLogUrl/{try_number}': 'always 404',
-  'GET /api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/{map_index}/hitlDetails': 'always 404',
-  'PATCH /api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/{map_index}/hitlDetails': 'always 404',
-  'GET /api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/{map_index}/hitlDetails/tries/{try_number}':
-    'always 404',
   'GET /ui/pending_partitioned_dag_run/{dag_id}/{partition_key}': 'always 404',
 };
 
@@ -30,7 +26,7 @@ type Instance = { task_id: string; map_index: number; try_number: number; state:
 
 const RUN = 'contract:1+00:00~'; // with characters that are special in paths
 const SHOP = { dag_id: 'shop', dag_run_id: RUN, run_id: RUN };
-const DAG_IDS = ['shop', 'shop_report', 'shop_starter', 'shop_waiting', 'shop_daily'];
+const DAG_IDS = ['shop', 'shop_report', 'shop_starter', 'shop_waiting', 'shop_daily', 'shop_asks'];
 const RUNS = '/api/v2/dags/{dag_id}/dagRuns';
 const INSTANCES = `${RUNS}/{dag_run_id}/taskInstances`;
 const TASK = `${INSTANCES}/{task_id}`;
@@ -306,6 +302,36 @@ describe('writing', () => {
     expectNothingWrong(
       airflow.operations.filter((operation) => /(connections|variables|pools)($|\/\{)/.test(operation)),
     );
+  });
+
+  it('questions to people, while they wait and when they are answered', { timeout: 400_000 }, async () => {
+    const { dag_run_id: runId } = await server.must<{ dag_run_id: string }>(
+      'POST',
+      '/api/v2/dags/shop_asks/dagRuns',
+      {},
+    );
+    const all = { dag_id: '~', dag_run_id: '~' };
+    await vi.waitFor(
+      async () => {
+        const waiting = await server.must('GET', `${fillPath(RUNS, all)}/~/hitlDetails?state=deferred`);
+        expect(waiting).toMatchObject({ total_entries: 1 });
+      },
+      { timeout: 120_000, interval: 200 },
+    );
+    const values = { dag_id: 'shop_asks', dag_run_id: runId, task_id: 'ask', map_index: -1, try_number: 1 };
+    const one = `${TASK}/{map_index}/hitlDetails`;
+    const read = async (): Promise<void> => {
+      await check(`GET ${RUNS}/{dag_run_id}/hitlDetails`, all, { query: '?order_by=-created_at' });
+      await check(`GET ${one}`, values);
+      await check(`GET ${one}/tries/{try_number}`, values);
+      await check('GET /ui/dags', {}, { query: '?has_pending_actions=true' });
+      await check('GET /ui/dags', {}, { query: '?dag_ids=shop_asks' });
+    };
+    await read();
+    await check(`PATCH ${one}`, values, { body: { chosen_options: ['yes'], params_input: { price: 5 } } });
+    await server.ended('shop_asks', runId);
+    await read();
+    expectNothingWrong([`GET ${one}`, `PATCH ${one}`, `GET ${one}/tries/{try_number}`, 'GET /ui/dags']);
   });
 
   it('backfills', async () => {

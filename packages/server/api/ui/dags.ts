@@ -5,11 +5,15 @@ import type { RunState } from '@svc/spec/states.ts';
 import { findAssetIds } from '../../db/assets.ts';
 import { findDag, listDags } from '../../db/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
+import { listQuestions } from '../../db/questions.ts';
 import { databaseOf, principalOf } from '../access.ts';
 import { assetExpression, assetsIn, conditionOf } from '../asset-expression.ts';
 import { dagBody } from '../dag-bodies.ts';
 import { DagListQuery, dagQuery, noSuchDag } from '../dags.ts';
+import { questionBodies } from '../question-bodies.ts';
 import type { App, Services } from '../services.ts';
+import { createFactsCache } from '../task-instance-facts.ts';
+import type { FactsCache } from '../task-instance-facts.ts';
 
 type LightRun = {
   id: number;
@@ -23,7 +27,11 @@ type LightRun = {
   duration: number | null;
 };
 
+/** More than anybody would answer from the list of DAGs; the page of required actions has them all. */
+const QUESTIONS_AT_MOST = 100;
+
 export function registerUiDags(app: App, { db }: Services): void {
+  const facts = createFactsCache();
   app.get(
     '/ui/dags',
     {
@@ -45,9 +53,11 @@ export function registerUiDags(app: App, { db }: Services): void {
       const { query } = request;
       const scope = databaseOf(request, db);
       const { userId, tenantId, permissions } = principalOf(request);
-      // No task of ours waits for an answer of a person.
-      if (query.has_pending_actions === true) return { dags: [], total_entries: 0 };
-      const { dags, total } = await listDags(scope, dagQuery(query, userId));
+      const { has_pending_actions: hasQuestion } = query;
+      const { dags, total } = await listDags(scope, {
+        ...dagQuery(query, userId),
+        ...(hasQuestion !== undefined && { hasQuestion }),
+      });
       const ids = dags.map((dag) => dag.dag_id);
       const runs = permissions.has('read:dag_run')
         ? await newestRuns(scope, { tenantId, dagIds: ids, limit: query.dag_runs_limit })
@@ -57,12 +67,14 @@ export function registerUiDags(app: App, { db }: Services): void {
         dags.flatMap((dag) => assetsIn(conditionOf(dag.timetable))),
       );
       const favorites = await favoritesAmong(scope, userId, ids);
+      const questions = permissions.has('read:task_instance') ? await openQuestions(scope, facts, ids) : [];
+      const byDag = Map.groupBy(questions, (question) => question.task_instance.dag_id);
       return {
         dags: dags.map((dag) => ({
           ...dagBody(dag),
           asset_expression: assetExpression(conditionOf(dag.timetable), assetIds),
           latest_dag_runs: runs.get(dag.dag_id) ?? [],
-          pending_actions: [],
+          pending_actions: byDag.get(dag.dag_id) ?? [],
           is_favorite: favorites.has(dag.dag_id),
         })),
         total_entries: total,
@@ -111,6 +123,19 @@ async function newestRuns(
   const byDag = new Map<string, LightRun[]>();
   for (const row of rows) byDag.set(row.dag_id, [...(byDag.get(row.dag_id) ?? []), row]);
   return byDag;
+}
+
+async function openQuestions(scope: TenantDb, facts: FactsCache, dagIds: readonly string[]) {
+  if (dagIds.length === 0) return [];
+  const { questions } = await listQuestions(scope, {
+    limit: QUESTIONS_AT_MOST,
+    offset: 0,
+    order: [{ column: 'created_at', direction: 'desc' }],
+    dagIds,
+    states: ['deferred'],
+    isAnswered: false,
+  });
+  return questionBodies(scope, facts, questions);
 }
 
 async function favoritesAmong(scope: TenantDb, userId: string, dagIds: readonly string[]): Promise<Set<string>> {

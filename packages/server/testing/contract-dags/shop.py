@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 from airflow.providers.standard.sensors.external_task import ExternalTaskSensor
 from airflow.sdk import DAG, Asset, AssetAlias, Label, Param, TaskGroup, get_current_context, setup, task, task_group, teardown
@@ -98,3 +99,13 @@ with DAG("shop_waiting", schedule=ORDERS & Asset(name="missing", uri="x://shop/m
 
 with DAG("shop_daily", schedule="@daily", start_date=datetime(2026, 1, 1), catchup=False):
     ExternalTaskSensor(task_id="wait", external_dag_id="shop", external_task_id="extract")
+
+with DAG("shop_asks", schedule=None, start_date=datetime(2026, 1, 1)):
+    HITLOperator(
+        task_id="ask",
+        subject="Sell **{{ dag.dag_id }}**?",
+        body="It is a good shop.",
+        options=["yes", "no"],
+        defaults=["no"],
+        params={"price": Param(10, type="integer", minimum=1, description="in coins")},
+    )

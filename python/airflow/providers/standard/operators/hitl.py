@@ -1,11 +1,13 @@
-"""Human-in-the-loop operators: recorded; the control plane asks and waits."""
+"""Human-in-the-loop operators: the control plane asks and waits, and no process runs meanwhile."""
 
 from __future__ import annotations
 
-from svc_runtime.exceptions import RecordingError
+from svc_runtime.exceptions import DownstreamTasksSkipped, HITLRejectException, HITLTriggerEventError
 from svc_runtime.record.base_args import as_list
 from svc_runtime.record.operator import BaseOperator
 from svc_runtime.record.params import ParamsDict
+
+from .branch import BranchMixIn
 
 
 class HITLOperator(BaseOperator):
@@ -40,12 +42,40 @@ class HITLOperator(BaseOperator):
             raise ValueError('"options" cannot be empty.')
         if self.defaults and not set(self.defaults) <= set(self.options):
             raise ValueError(f'defaults "{self.defaults}" should be a subset of options "{self.options}"')
+        if self.defaults and len(self.defaults) > 1 and not self.multiple:
+            raise ValueError('More than one defaults given when "multiple" is set to False.')
 
     def execute(self, context):
-        raise RecordingError("human-in-the-loop tasks need a control plane that can ask", "Approve the task in the UI")
+        from svc_runtime.run.questions import answer_to
+
+        def notify() -> None:
+            for notifier in self.notifiers:
+                notifier(context)
+
+        return self.execute_complete(context, answer_to(self, context["ti"], notify))
+
+    def execute_complete(self, context, event: dict):
+        """What the task returns: the options chosen and the form as it was filled in."""
+        unknown = set(event["chosen_options"]) - set(self.options)
+        if unknown:
+            raise HITLTriggerEventError(f"the answer {sorted(unknown)} is none of the options {self.options}")
+        who = event["responded_by_user"]
+        self.log.info("%s chose %s", who["name"] if who else "Nobody; by default,", ", ".join(event["chosen_options"]))
+        return {
+            "chosen_options": event["chosen_options"],
+            "params_input": event["params_input"],
+            "responded_at": event["responded_at"],
+            "responded_by_user": who,
+        }
+
+    def _push(self, context, value: dict) -> None:
+        """Before an end by an exception, which returns nothing."""
+        if self.do_xcom_push:
+            context["ti"].xcom_push(key="return_value", value=value)
 
 
 class ApprovalOperator(HITLOperator):
+    inherits_from_skipmixin = True
     APPROVE = "Approve"
     REJECT = "Reject"
 
@@ -59,16 +89,48 @@ class ApprovalOperator(HITLOperator):
         self.ignore_downstream_trigger_rules = ignore_downstream_trigger_rules
         self.fail_on_reject = fail_on_reject
 
+    def execute_complete(self, context, event: dict):
+        value = super().execute_complete(context, event)
+        if self.APPROVE in value["chosen_options"]:
+            return value
+        if self.fail_on_reject:
+            raise HITLRejectException("Rejected")
+        # Either everything below is skipped, or only the next tasks and trigger rules decide further on.
+        below = self.get_flat_relative_ids() if self.ignore_downstream_trigger_rules else self.downstream_task_ids
+        skipped = sorted(task_id for task_id in below if not self.dag.get_task(task_id).is_teardown)
+        if not skipped:
+            return value
+        self._push(context, value)
+        raise DownstreamTasksSkipped(tasks=skipped)
 
-class HITLBranchOperator(HITLOperator):
+
+class HITLBranchOperator(HITLOperator, BranchMixIn):
+    """The options are tasks right after this one, or stand for such by `options_mapping`."""
+
     inherits_from_skipmixin = True
 
     def __init__(self, *, options_mapping: dict | None = None, **kwargs) -> None:
         super().__init__(**kwargs)
         self.options_mapping = options_mapping or {}
+        unknown = sorted(set(self.options_mapping) - set(self.options))
+        if unknown:
+            raise ValueError(f"options_mapping contains keys that are not in options: {unknown}")
+
+    def execute_complete(self, context, event: dict):
+        value = super().execute_complete(context, event)
+        try:
+            self.do_branch(context, [self.options_mapping.get(option, option) for option in value["chosen_options"]])
+        except DownstreamTasksSkipped:
+            self._push(context, value)
+            raise
+        return value
 
 
 class HITLEntryOperator(HITLOperator):
+    """A form; without options of its own there is nothing to choose but OK."""
+
     def __init__(self, **kwargs) -> None:
-        kwargs.setdefault("options", ["OK"])
+        if "options" not in kwargs:
+            kwargs["options"] = ["OK"]
+            kwargs.setdefault("defaults", ["OK"])
         super().__init__(**kwargs)

@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { makeTask } from '@svc/spec/testing/make-spec.ts';
+import { askOnce } from '../db/questions.ts';
+import type { NewQuestion } from '../db/questions.ts';
+import { startScriptedScheduler } from '../testing/scripted-scheduler.ts';
+import type { ScriptedScheduler } from '../testing/scripted-scheduler.ts';
+import type { Attempt, AttemptOutcome } from './attempts.ts';
+import { answerAndGoOn } from './questions.ts';
+
+let engine: ScriptedScheduler;
+beforeAll(async () => {
+  engine = await startScriptedScheduler({ script: () => ({ state: 'success' }) });
+});
+afterAll(() => engine?.close());
+
+const LATER: AttemptOutcome = { state: 'reschedule', rescheduleAt: '9999-12-31T00:00:00Z' };
+
+const keyOf = ({ tenantId, run, taskId, mapIndex, tryNumber }: Attempt) => ({
+  tenantId,
+  run,
+  taskId,
+  mapIndex,
+  tryNumber,
+});
+
+/** As the runtime does it: asks, and learns whether there is an answer already. */
+async function ask(attempt: Attempt, timeout: number | null = null): Promise<boolean> {
+  const question: NewQuestion = {
+    dagId: attempt.dagId,
+    subject: 's',
+    body: null,
+    options: ['yes', 'no'],
+    defaults: null,
+    multiple: false,
+    params: {},
+    assignedUsers: [],
+    timeout,
+  };
+  const asked = await askOnce(engine.db.shared, keyOf(attempt), question);
+  return asked.question.responded_at !== null || asked.isExpired;
+}
+
+async function answer(attempt: Attempt): Promise<string> {
+  const given = { by: { id: 'u', name: 'u' }, chosenOptions: ['yes'], paramsInput: {} };
+  const result = await engine.db.shared
+    .transaction()
+    .execute((trx) => answerAndGoOn(trx, engine.scheduler.graphs, { key: keyOf(attempt), answer: given }));
+  if (result.kind === 'answered') engine.scheduler.applyEffects(result.effects);
+  return result.kind;
+}
+
+const attemptsOf = (run: number, taskId: string): Attempt[] =>
+  engine.seen.filter((attempt) => attempt.run === run && attempt.taskId === taskId);
+
+const untilDeferred = (run: number, taskId: string): Promise<void> =>
+  vi.waitFor(async () => expect((await engine.states(run))[taskId]).toBe('deferred'), { timeout: 30_000 });
+
+it('a question that is answered before its attempt has ended goes on at once', async () => {
+  engine.setScript(async (attempt) => {
+    if (await ask(attempt)) return { state: 'success' };
+    expect(await answer(attempt)).toBe('answered');
+    return LATER;
+  });
+  const run = await engine.run([makeTask('early')]);
+  expect(await engine.ended(run)).toBe('success');
+  expect(attemptsOf(run, 'early').map(({ tryNumber }) => tryNumber)).toEqual([1, 1]);
+});
+
+it('of many answers at once exactly one counts', async () => {
+  engine.setScript(async (attempt) => ((await ask(attempt)) ? { state: 'success' } : LATER));
+  const run = await engine.run([makeTask('contested')]);
+  await untilDeferred(run, 'contested');
+  const [first] = attemptsOf(run, 'contested');
+  if (!first) throw new Error('nobody has asked');
+  const kinds = await Promise.all(Array.from({ length: 6 }, () => answer(first)));
+  expect(kinds.filter((kind) => kind === 'answered')).toHaveLength(1);
+  expect(await engine.ended(run)).toBe('success');
+  expect(attemptsOf(run, 'contested')).toHaveLength(2);
+});
+
+it('a question whose time is up goes on by itself, and one without a time does not', async () => {
+  engine.setScript(async (attempt) => {
+    const isOver = await ask(attempt, attempt.taskId === 'timed' ? 1 : null);
+    return isOver ? { state: 'success' } : LATER;
+  });
+  const run = await engine.run([makeTask('timed'), makeTask('patient')]);
+  await untilDeferred(run, 'patient');
+  await vi.waitFor(
+    async () => {
+      await engine.scheduler.tick();
+      expect(await engine.states(run)).toEqual({ timed: 'success', patient: 'deferred' });
+    },
+    { timeout: 30_000, interval: 100 },
+  );
+  await sleep(300);
+  await engine.scheduler.tick();
+  expect(attemptsOf(run, 'patient')).toHaveLength(1);
+  expect(await engine.runState(run)).toBe('running');
+  const [patient] = attemptsOf(run, 'patient');
+  expect(patient && (await answer(patient))).toBe('answered');
+  expect(await engine.ended(run)).toBe('success');
+});
+
+it('a sensor that asks nothing is poked again at its time', async () => {
+  let pokes = 0;
+  engine.setScript(async () => {
+    pokes += 1;
+    return pokes < 3 ? { state: 'reschedule', rescheduleAt: new Date().toISOString() } : { state: 'success' };
+  });
+  const run = await engine.run([makeTask('sensor')]);
+  expect(await engine.ended(run)).toBe('success');
+  expect(pokes).toBe(3);
+});
