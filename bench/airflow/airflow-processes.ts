@@ -1,4 +1,4 @@
-/** A real Airflow on a Postgres of its own: API server, scheduler with LocalExecutor and DAG processor, settings as shipped. */
+/** A real Airflow on a Postgres of its own: API server, scheduler with LocalExecutor and DAG processor. */
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -95,6 +95,8 @@ function environment(input: {
     AIRFLOW__CORE__DAGS_FOLDER: input.dagsFolder,
     AIRFLOW__CORE__LOAD_EXAMPLES: 'False',
     AIRFLOW__CORE__EXECUTOR: 'LocalExecutor',
+    // 32 by default: on two cores its tasks then miss their heartbeats while they import, and the run fails.
+    AIRFLOW__CORE__PARALLELISM: '8',
     AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS: 'True',
     AIRFLOW__CORE__EXECUTION_API_SERVER_URL: `http://127.0.0.1:${input.port}/execution/`,
     AIRFLOW__API__BASE_URL: `http://127.0.0.1:${input.port}`,
