@@ -1,55 +1,35 @@
 /** The editor in a real browser against a real lite instance: from an empty file to a run that has succeeded. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser, openPage } from '@svc/server/testing/browser.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { spawnSvc } from '../testing/spawn-svc.ts';
-import type { SpawnedSvc } from '../testing/spawn-svc.ts';
-import { probePort } from './ports.ts';
+import { ADMIN, startLite } from './web-ui/lite-instance.ts';
+import type { LiteInstance } from './web-ui/lite-instance.ts';
+import { ROOT, SCREENSHOTS } from './web-ui/places.ts';
 
-const ROOT = resolve(import.meta.dirname, '..', '..', '..');
-/** Kept for whoever wants to look at what a person would have seen. */
-const SCREENSHOTS = join(ROOT, 'test-output', 'ui');
-const PATIENCE = { timeout: 60_000 };
+const PATIENCE = { timeout: 100_000 };
 
-let directory: string;
+let lite: LiteInstance;
 let workspace: string;
-let lite: SpawnedSvc;
-let url: string;
-let password: string;
 let browser: Browser;
 let page: Page;
 let problems: string[];
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'svc-editor-'));
-  chmodSync(directory, 0o755);
   mkdirSync(SCREENSHOTS, { recursive: true });
-  workspace = join(directory, 'my-dags');
-  mkdirSync(join(workspace, 'hello'), { recursive: true });
-  for (const name of ['dag.py', 'svc.yaml']) {
-    writeFileSync(join(workspace, 'hello', name), readFileSync(join(ROOT, 'examples', 'hello', name)));
-  }
-  const port = (await probePort('127.0.0.1', 0)) ?? 0;
-  url = `http://127.0.0.1:${port}`;
-  lite = spawnSvc(['lite', workspace, '--port', String(port), '--data-dir', join(directory, 'data')]);
-  await lite.until('Ctrl-C');
-  password = readFileSync(join(directory, 'data', 'secrets', 'admin-password'), 'utf8').trim();
-  browser = await launchBrowser();
+  [lite, browser] = await Promise.all([startLite({ examples: ['hello'] }), launchBrowser()]);
+  workspace = join(lite.directory, 'workspace');
   // Provoked: no session at first, and a save over a file that has changed.
   ({ page, problems } = await openPage(browser, [401, 412]));
   page.setDefaultTimeout(PATIENCE.timeout);
   await page.setViewportSize({ width: 1_400, height: 900 });
   await page.emulateMedia({ colorScheme: 'light' });
-}, 180_000);
+}, 240_000);
 
 afterAll(async () => {
   await browser?.close();
-  lite?.kill('SIGTERM');
-  await lite?.ended;
-  rmSync(directory, { recursive: true, force: true });
+  await lite?.stop();
 });
 
 async function logIn(on: Page, username: string, secret: string): Promise<void> {
@@ -86,8 +66,8 @@ async function removeFirstLine(): Promise<void> {
 
 describe('a new DAG', () => {
   it('begins with the button in the web UI, and a template', async () => {
-    await page.goto(`${url}/dags`);
-    await logIn(page, 'admin@localhost', password);
+    await page.goto(`${lite.url}/dags`);
+    await logIn(page, ADMIN, lite.password);
     await page.getByRole('link', { name: 'Edit DAGs' }).click();
     await page.waitForURL('**/ide');
     await isReady(page);
@@ -101,7 +81,7 @@ describe('a new DAG', () => {
     await page.locator('.outcome .line.success').waitFor();
     expect(onDisk('first', 'dag.py')).toContain('@dag(dag_id="first"');
     expect(await markers()).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 
   it('shows a mistake at its line right after it is saved, with what is wrong', async () => {
     await typeFirstLine('import nothing_like_this');
@@ -118,7 +98,7 @@ describe('a new DAG', () => {
     expect(await page.locator('.tab.dirty').count()).toBe(0);
     expect(onDisk('first', 'dag.py')).toMatch(/^import nothing_like_this\n/);
     await shot('error');
-  }, 120_000);
+  }, 240_000);
 
   it('is mended, and leads to its page', async () => {
     await removeFirstLine();
@@ -130,28 +110,28 @@ describe('a new DAG', () => {
     await page.waitForURL('**/dags/first');
     await page.getByText('numbers').first().waitFor();
     expect(problems).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 
   it('is run, and succeeds', async () => {
     await page.goBack();
     await isReady(page);
     await page.locator('.tab[data-path="first/dag.py"][aria-selected="true"]').waitFor();
     await page.getByRole('button', { name: 'Run' }).click();
-    await page.locator('.outcome [data-state=success]').waitFor({ timeout: 90_000 });
+    await page.locator('.outcome [data-state=success]').waitFor();
     await shot('run');
     await page.locator('.run-link').click();
     await page.waitForURL('**/dags/first/runs/manual__*');
     await page.getByText('numbers').first().waitFor();
     expect(problems).toEqual([]);
-  }, 150_000);
+  }, 240_000);
 });
 
 describe('a file', () => {
   beforeAll(async () => {
-    await page.goto(`${url}/ide?path=hello/dag.py`);
+    await page.goto(`${lite.url}/ide?path=hello/dag.py`);
     await isReady(page);
     await page.locator('.tab[data-path="hello/dag.py"][aria-selected="true"]').waitFor();
-  }, 120_000);
+  }, 240_000);
 
   it('is highlighted as what it is, Python or YAML', async () => {
     const colours = async (): Promise<number> => {
@@ -166,7 +146,7 @@ describe('a file', () => {
     await page.locator('.tab[data-path="hello/svc.yaml"][aria-selected="true"]').waitFor();
     await expect.poll(colours, PATIENCE).toBeGreaterThan(1);
     expect(await page.locator('#status-language').textContent()).toBe('yaml');
-  }, 120_000);
+  }, 240_000);
 
   it('of a project shows the problems of its svc.yaml at their line there', async () => {
     await page.locator('.monaco-editor .view-lines').click();
@@ -180,7 +160,7 @@ describe('a file', () => {
     writeFileSync(join(workspace, 'hello', 'svc.yaml'), readFileSync(join(ROOT, 'examples', 'hello', 'svc.yaml')));
     await page.getByRole('button', { name: 'Read the folder again' }).click();
     await expect.poll(text, PATIENCE).not.toContain('no_such_key');
-  }, 120_000);
+  }, 240_000);
 
   it('that somebody else has saved is not overwritten without a word', async () => {
     await page.locator('.tab[data-path="first/dag.py"]').click();
@@ -195,7 +175,7 @@ describe('a file', () => {
     await page.getByRole('button', { name: 'Load theirs' }).click();
     await expect.poll(text, PATIENCE).toContain('# theirs');
     expect(await page.locator('.tab.dirty').count()).toBe(0);
-  }, 120_000);
+  }, 240_000);
 
   it('is renamed and deleted from the tree', async () => {
     await page.locator('.row[data-path="first/dag.py"]').focus();
@@ -215,7 +195,7 @@ describe('a file', () => {
     expect(existsSync(join(workspace, 'plain.py'))).toBe(false);
     problems.splice(0, problems.length, ...problems.filter((text) => !text.includes('400'))); // the name that was refused
     expect(problems).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 
   it('is dark where the system is', async () => {
     const shade = (): Promise<string> => page.evaluate(`getComputedStyle(document.body).backgroundColor`);
@@ -224,30 +204,20 @@ describe('a file', () => {
     await expect.poll(shade, PATIENCE).toBe('rgb(12, 20, 32)');
     await page.locator('.monaco-editor.vs-dark').first().waitFor();
     await shot('dark');
-  }, 60_000);
+  }, 240_000);
 });
 
 it('tells a viewer that editing is not for viewers, and shows no file', async () => {
-  const session = await fetch(`${url}/auth/token`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username: 'admin@localhost', password }),
-  });
-  const { access_token: token } = (await session.json()) as { access_token: string };
-  const made = await fetch(`${url}/api/v2/users`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: JSON.stringify({ email: 'viewer@example.com', password: 'correct horse battery', roles: ['viewer'] }),
-  });
-  expect(made.status).toBe(201);
+  const viewer = { email: 'viewer@example.com', password: 'correct horse battery', roles: ['viewer'] };
+  await lite.api('POST', '/users', viewer);
   const context = await browser.newContext();
   const theirs = await context.newPage();
   theirs.setDefaultTimeout(PATIENCE.timeout);
-  await theirs.goto(`${url}/ide?path=hello/dag.py`);
-  await logIn(theirs, 'viewer@example.com', 'correct horse battery');
+  await theirs.goto(`${lite.url}/ide?path=hello/dag.py`);
+  await logIn(theirs, viewer.email, viewer.password);
   await isReady(theirs);
   await theirs.getByText('missing permission write:dag').waitFor();
   expect(await theirs.locator('.row').count()).toBe(0);
   expect(await theirs.locator('.tab').count()).toBe(0);
   await context.close();
-}, 120_000);
+}, 240_000);

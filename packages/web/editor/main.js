@@ -261,6 +261,7 @@ const newFile = guarded(async () => {
   await show(created);
   await compile(created);
   drawAll();
+  lookAgain();
 });
 
 function rename({ path }) {
@@ -280,8 +281,9 @@ function rename({ path }) {
     if (isConcerned) current = undefined;
     await readWorkspace();
     if (next !== undefined) await show(next);
-    if (compiles) ({ units } = await api.compile(renamed));
+    if (compiles) ({ units } = await api.compile(next ?? renamed));
     drawAll();
+    lookAgain();
   })();
 }
 
@@ -301,6 +303,7 @@ function remove({ path, kind }) {
     units = units.filter((unit) => unit.source !== path);
     if (next !== undefined) await show(next);
     drawAll();
+    lookAgain();
   })();
 }
 
