@@ -25,16 +25,34 @@ describe('names that mark a secret', () => {
     'google_credentials',
     'extra__private_key_content',
     'Proxy-Authorization',
+    'connection_string',
+    'AZURE_STORAGE_CONNECTION_STRING',
+    'connStr',
+    'routing_key',
+    'account_key',
+    'signingKey',
+    'service_account_json',
   ])('%s is sensitive, whatever its case and surroundings', (name) => {
     expect(isSensitiveName(name)).toBe(true);
   });
 
-  test.each(['host', 'login', 'schema', 'key', 'keyboard', 'monkey', 'pass', 'dag_id', 'public_key', 'cookie', ''])(
-    '%s is not masked away',
-    (name) => {
-      expect(isSensitiveName(name)).toBe(false);
-    },
-  );
+  test.each([
+    'host',
+    'login',
+    'schema',
+    'key',
+    'keyboard',
+    'monkey',
+    'pass',
+    'dag_id',
+    'public_key',
+    'cookie',
+    'connection',
+    'account',
+    '',
+  ])('%s is not masked away', (name) => {
+    expect(isSensitiveName(name)).toBe(false);
+  });
 
   test('a session cookie is a secret wherever headers are seen, though not in the vault', () => {
     expect(['Cookie', 'set-cookie', 'password'].map(isSensitiveFieldName)).toEqual([true, true, true]);

@@ -5,8 +5,16 @@
  * A name is sensitive when any part of it is one of the words, in any letter case. Compound words are recognised with and
  * without a separator, because the same thing is `api_key` in an extra, `apiKey` in JSON and `x-api-key` in a header.
  */
-const SENSITIVE_NAME =
-  /secret|password|passwd|passphrase|token|api[^a-z0-9]?key|access[^a-z0-9]?key|private[^a-z0-9]?key|authorization|credential|keyfile/i;
+const SENSITIVE_NAME = new RegExp(
+  [
+    'secret|password|passwd|passphrase|token|authorization|credential|keyfile',
+    // Kinds of key: a bare `key` or a `public_key` is none of them.
+    '(?:api|access|private|account|signing|encryption|routing|integration)[^a-z0-9]?key',
+    // Carry a password or a whole key inside.
+    'connection[^a-z0-9]?string|conn[^a-z0-9]?str(?![a-z])|service[^a-z0-9]?account',
+  ].join('|'),
+  'i',
+);
 
 export function isSensitiveName(name: string): boolean {
   return SENSITIVE_NAME.test(name);
