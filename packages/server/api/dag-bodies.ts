@@ -40,7 +40,7 @@ export function dagBody(dag: DagRow): DagBody {
     max_consecutive_failed_dag_runs: dag.max_consecutive_failed_dag_runs,
     has_task_concurrency_limits: dag.has_task_concurrency_limits,
     has_import_errors: dag.has_import_errors,
-    allowed_run_types: null,
+    allowed_run_types: dag.allowed_run_types,
   };
 }
 
@@ -66,7 +66,6 @@ export function detailsBody(input: {
   const { dag, spec, version, isFavorite, liveRuns, assetIds } = input;
   return {
     ...dagBody(dag),
-    allowed_run_types: spec.dag.allowed_run_types,
     dag_run_timeout: isoDuration(spec.dag.dagrun_timeout),
     asset_expression: assetExpression(conditionOf(spec.schedule), assetIds),
     doc_md: spec.dag.doc_md,

@@ -274,6 +274,10 @@ describe('a trigger is refused', () => {
   });
 
   it('for a DAG that takes no manual runs', async () => {
+    // The UI offers no trigger where the list says so.
+    const { dags } = (await server.call('/ui/dags?limit=100', { token: admin })).json<{ dags: Body[] }>();
+    const allowed = Object.fromEntries(dags.map((dag) => [dag['dag_id'], dag['allowed_run_types']]));
+    expect(allowed).toMatchObject({ scheduled_only: ['scheduled'], plain: null });
     expect((await trigger({}, { dagId: 'scheduled_only' })).json()).toMatchObject({
       status: 400,
       detail: expect.stringContaining('manual'),

@@ -157,6 +157,7 @@ function dagValues({
     max_active_tasks: dag.max_active_tasks,
     max_consecutive_failed_dag_runs: dag.max_consecutive_failed_dag_runs,
     has_task_concurrency_limits: dag.has_task_concurrency_limits,
+    allowed_run_types: dag.allowed_run_types,
     ...nextRunColumns(next),
     current_version: versionNumber,
     last_parse_seconds: artifact.parse_seconds ?? null,

@@ -14,6 +14,7 @@ import * as attemptsHandedOver from './migrations/0007-attempts-handed-over.ts';
 import * as pagesOfTheWebUi from './migrations/0008-pages-of-the-web-ui.ts';
 import * as questionsOfTasks from './migrations/0009-questions-of-tasks.ts';
 import * as numbersOfRuns from './migrations/0010-numbers-of-runs.ts';
+import * as allowedRunTypes from './migrations/0011-allowed-run-types.ts';
 import { openPool } from './pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -28,6 +29,7 @@ const MIGRATIONS = {
   '0008-pages-of-the-web-ui': pagesOfTheWebUi,
   '0009-questions-of-tasks': questionsOfTasks,
   '0010-numbers-of-runs': numbersOfRuns,
+  '0011-allowed-run-types': allowedRunTypes,
 };
 
 export class SchemaTooNewError extends Error {}

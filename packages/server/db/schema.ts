@@ -114,6 +114,8 @@ type DagsTable = {
   max_active_tasks: number;
   max_consecutive_failed_dag_runs: number;
   has_task_concurrency_limits: boolean;
+  /** Null: all. */
+  allowed_run_types: string[] | null;
   next_dagrun_logical_date: NullableTimestamp;
   next_dagrun_data_interval_start: NullableTimestamp;
   next_dagrun_data_interval_end: NullableTimestamp;

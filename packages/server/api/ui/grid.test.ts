@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertGraphRun, registerGraph } from '../../testing/graph-runs.ts';
 import type { Graph } from '../../testing/graph-runs.ts';
+import { insertRun } from '../../testing/run-rows.ts';
+import { sampleDag } from '../../testing/sample-dag.ts';
 import { startTestServer } from '../../testing/test-server.ts';
 import type { TestServer } from '../../testing/test-server.ts';
 
@@ -127,5 +129,27 @@ describe('rows', () => {
     expect(group?.children?.map(({ id }) => id)).toEqual(['group.third', 'group.first', 'group.second']);
     // A list in a task would make a group of it.
     expect(rows.find(({ id }) => id === 'plain')?.children).toBeNull();
+  });
+});
+
+describe('a column', () => {
+  it('says that a run has missed a deadline of its DAG, whether it has ended or not', async () => {
+    const spec = sampleDag({ dagId: 'due', taskId: 'task', text: 'x' }) as { dag: object };
+    const deadline = { reference: 'dagrun_queued_at', reference_arguments: {}, interval: 60, callback: null };
+    const body = { spec: { ...spec, dag: { ...spec.dag, deadlines: [deadline] } } };
+    const registered = await server.call('/api/v2/dags/due/dagVersions', { method: 'POST', token, body });
+    expect(registered.status, registered.text).toBe(201);
+    const at = (minutes: number): string => new Date(Date.UTC(2026, 0, 1, 0, minutes)).toISOString();
+    await insertRun(tenant, { dagId: 'due', runId: 'in time', state: 'success', queued_at: at(0), end_date: at(1) });
+    await insertRun(tenant, { dagId: 'due', runId: 'late', state: 'success', queued_at: at(0), end_date: at(2) });
+    await insertRun(tenant, { dagId: 'due', runId: 'still', state: 'running', queued_at: at(0) });
+    const columns = (await server.call('/ui/grid/runs/due', { token })).json<
+      { run_id: string; has_missed_deadline: boolean }[]
+    >();
+    expect(Object.fromEntries(columns.map((column) => [column.run_id, column.has_missed_deadline]))).toEqual({
+      'in time': false,
+      late: true,
+      still: true,
+    });
   });
 });

@@ -12,6 +12,7 @@ import { runBody } from '../dag-run-bodies.ts';
 import { noSuchDag } from '../dags.ts';
 import { DateTime } from '../schemas.ts';
 import type { App, Services } from '../services.ts';
+import { deadlinesOf } from './deadlines.ts';
 import { roleOf, tasksAround, treeOf } from './dag-tree.ts';
 import type { TreeNode } from './dag-tree.ts';
 import { readCells } from './grid-cells.ts';
@@ -103,10 +104,19 @@ export function registerUiGrid(app: App, services: Services): void {
     },
     async (request) => {
       const scope = databaseOf(request, db);
+      const { tenantId } = principalOf(request);
       const { dag_id: dagId } = request.params;
       const runs = await chosenRuns(scope, dagId, request.query);
       if (runs.length === 0 && !(await findDag(scope, dagId))) throw noSuchDag(dagId);
-      return runs.map(gridRun);
+      const specs = new Map<number, CompiledSpec>();
+      for (const version of new Set(runs.map((run) => run.version_number))) {
+        specs.set(version, await specOf(tenantId, dagId, version));
+      }
+      const now = Date.now();
+      return runs.map((run) => {
+        const spec = specs.get(run.version_number);
+        return gridRun(run, spec !== undefined && deadlinesOf(spec, run, now).some(({ missed }) => missed));
+      });
     },
   );
 
@@ -195,7 +205,7 @@ function mergeTrees(into: readonly GridNode[], from: readonly GridNode[]): GridN
   return [...merged, ...from.filter((node) => !known.has(node.id))];
 }
 
-function gridRun(run: DagRunRow) {
+function gridRun(run: DagRunRow, hasMissedDeadline: boolean) {
   const body = runBody(run);
   const started = run.start_date === null ? undefined : Date.parse(run.start_date);
   const ended = run.end_date === null ? Date.now() : Date.parse(run.end_date);
@@ -209,7 +219,7 @@ function gridRun(run: DagRunRow) {
     state: run.state,
     run_type: body.run_type,
     dag_versions: body.dag_versions,
-    has_missed_deadline: false,
+    has_missed_deadline: hasMissedDeadline,
     duration: started === undefined ? 0 : Math.max(0, (ended - started) / 1_000),
   };
 }
