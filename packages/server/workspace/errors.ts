@@ -44,5 +44,8 @@ const REASONS: Readonly<Record<string, readonly [WorkspaceFault, string]>> = {
   EROFS: ['refused', 'lies on a file system that cannot be written to'],
   ENOSPC: ['refused', 'was not written: the disk is full'],
   EDQUOT: ['refused', 'was not written: the disk quota is used up'],
+  EXDEV: ['refused', 'lies on another file system: copy it there instead'],
+  EBUSY: ['refused', 'is in use by the system: try again'],
+  ENFILE: ['refused', 'was not opened: too many files are open. Try again'],
   EMFILE: ['refused', 'was not opened: too many files are open. Try again'],
 };

@@ -1,17 +1,13 @@
-// What a new file begins with.
+// What a new file begins with. The function has a name of its own: that of the file may be a word of Python's, or hide an import.
 
 /** The DAG a file will most likely be: a project is named like its folder, a plain file like itself. */
 function dagIdOf(path) {
   const parts = path.split('/');
   const name = parts.pop() ?? '';
   const stem = name.replace(/\.py$/, '');
-  return (stem === 'dag' && parts.length > 0 ? parts.at(-1) : stem) || 'my_dag';
+  const named = (stem === 'dag' && parts.length > 0 ? parts.at(-1) : stem) || 'my_dag';
+  return named.replaceAll(/[^\w.-]+/g, '_'); // what an id may have
 }
-
-const identifier = (text) => {
-  const cleaned = text.replaceAll(/\W+/g, '_');
-  return /^\d/.test(cleaned) ? `dag_${cleaned}` : cleaned;
-};
 
 const simple = (path) => `"""Says what this DAG is for."""
 
@@ -19,7 +15,7 @@ from airflow.sdk import dag, task
 
 
 @dag(dag_id="${dagIdOf(path)}", schedule=None, tags=["new"], doc_md=__doc__)
-def ${identifier(dagIdOf(path))}():
+def pipeline():
     @task
     def numbers() -> list[int]:
         return [1, 2, 3]
@@ -33,7 +29,7 @@ def ${identifier(dagIdOf(path))}():
     add(numbers())
 
 
-${identifier(dagIdOf(path))}()
+pipeline()
 `;
 
 const daily = (path) => `"""Runs every morning, one step after the other."""
@@ -53,7 +49,7 @@ from airflow.sdk import dag, task
     tags=["new"],
     doc_md=__doc__,
 )
-def ${identifier(dagIdOf(path))}():
+def pipeline():
     @task
     def extract() -> list[dict]:
         return [{"city": "Bern", "degrees": 14}, {"city": "Rome", "degrees": 23}]
@@ -69,7 +65,7 @@ def ${identifier(dagIdOf(path))}():
     load(transform(extract()))
 
 
-${identifier(dagIdOf(path))}()
+pipeline()
 `;
 
 const mapped = (path) => `"""One task for each thing there is, found out while it runs."""
@@ -78,7 +74,7 @@ from airflow.sdk import dag, task
 
 
 @dag(dag_id="${dagIdOf(path)}", schedule=None, tags=["new"], doc_md=__doc__)
-def ${identifier(dagIdOf(path))}():
+def pipeline():
     @task
     def find() -> list[str]:
         return ["apple", "pear", "plum"]
@@ -95,7 +91,7 @@ def ${identifier(dagIdOf(path))}():
     gather(work.expand(name=find()))
 
 
-${identifier(dagIdOf(path))}()
+pipeline()
 `;
 
 export const TEMPLATES = [

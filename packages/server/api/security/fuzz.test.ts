@@ -2,6 +2,9 @@
  * Every operation of the API document against input that nobody means: whatever comes, the answer comes soon, is no
  * server error, and is a whole problem body when it is an error. Seeded, so that a failure can be had again.
  */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readApi, requestFor } from '../../testing/api-operations.ts';
@@ -22,13 +25,19 @@ let server: TestServer;
 let api: Api;
 let contents: TenantContents;
 let token: string;
+/** For the editor's operations. */
+let workspace: string;
 beforeAll(async () => {
-  server = await startTestServer({ 'auth.login-rate-limit-per-minute': '1000000' });
+  workspace = await mkdtemp(join(tmpdir(), 'svc-fuzz-'));
+  server = await startTestServer({ 'auth.login-rate-limit-per-minute': '1000000', 'ui.workspace': workspace });
   api = await readApi(server);
   token = await server.login();
   contents = await fillTenant(server, token, 'fuzz');
 });
-afterAll(() => server?.close());
+afterAll(async () => {
+  await server?.close();
+  await rm(workspace, { recursive: true, force: true });
+});
 
 /** Text at the edges of what encodings, databases, paths, dates, numbers and templates can take. */
 const ODD_TEXTS = [
