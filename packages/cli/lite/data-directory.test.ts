@@ -1,9 +1,15 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { dataDirectoryAt, defaultDataDirectory, prepareDataDirectory, unusable } from './data-directory.ts';
-import { explainFailure } from './postgres.ts';
+import {
+  dataDirectoryAt,
+  defaultDataDirectory,
+  prepareDataDirectory,
+  refuseForeign,
+  unusable,
+} from './data-directory.ts';
+import { explainFailure, isDiskFull } from './postgres.ts';
 
 let parent: string;
 
@@ -36,6 +42,13 @@ describe('the data directory', () => {
     expect(readdirSync(closed)).toEqual([]);
   });
 
+  it('with the cluster of another user is refused, naming that user', async () => {
+    const directory = dataDirectoryAt(join(parent, 'foreign'));
+    await expect(refuseForeign(directory, 12_345)).resolves.toBeUndefined(); // nothing there yet
+    mkdirSync(directory.postgres, { recursive: true });
+    await expect(refuseForeign(directory, 12_345)).rejects.toThrow(`belongs to the user "${userInfo().username}"`);
+  });
+
   it('that is a file is refused in words', async () => {
     const file = join(parent, 'file');
     writeFileSync(file, '');
@@ -49,6 +62,24 @@ describe('the data directory', () => {
     ['EROFS', '/d is on a read-only file system'],
   ])('that cannot be written to (%s) is reported in words', (code, message) => {
     expect(unusable('/d', Object.assign(new Error(code), { code })).message).toContain(message);
+  });
+});
+
+describe('a full disk', () => {
+  it.each([
+    ['the system', Object.assign(new Error('write'), { code: 'ENOSPC' })],
+    ['a quota', Object.assign(new Error('write'), { code: 'EDQUOT' })],
+    ['Postgres, to a query', Object.assign(new Error('could not extend file'), { code: '53100' })],
+    ['Postgres, in its log', new Error('PANIC:  could not write to file "x": No space left on device')],
+    ['an error behind an error', new Error('not stored', { cause: Object.assign(new Error(''), { code: 'ENOSPC' }) })],
+  ])('is known by what %s says', (_, error) => {
+    expect(isDiskFull(error)).toBe(true);
+    expect(explainFailure(error, dataDirectoryAt('/d')).message).toBe('the disk that holds /d is full');
+  });
+
+  it('is not seen in other errors', () => {
+    expect(isDiskFull(new Error('connection refused'))).toBe(false);
+    expect(isDiskFull(undefined)).toBe(false);
   });
 });
 

@@ -17,6 +17,8 @@ export type DataDirectory = {
   readonly serverLog: string;
   readonly postgresLog: string;
   readonly lock: string;
+  /** Where agents found the control plane last. */
+  readonly agentPort: string;
 };
 
 export function dataDirectoryAt(path: string): DataDirectory {
@@ -28,6 +30,7 @@ export function dataDirectoryAt(path: string): DataDirectory {
     serverLog: join(path, 'svc.log'),
     postgresLog: join(path, 'postgres.log'),
     lock: join(path, 'lite.lock'),
+    agentPort: join(path, 'agent-port'),
   };
 }
 
@@ -40,8 +43,8 @@ export function defaultDataDirectory(input: { env: Environment; home: string; is
 
 export async function prepareDataDirectory(path: string, isRoot: boolean): Promise<DataDirectory> {
   const directory = dataDirectoryAt(path);
-  if (isRoot) await refuseUnreachable(path);
   await refuseForeign(directory);
+  if (isRoot) await refuseUnreachable(path);
   try {
     // Others may pass through only where Postgres, as another user, has to.
     const mode = isRoot ? 0o711 : 0o700;
@@ -96,8 +99,7 @@ export async function refuseUnreachable(path: string): Promise<void> {
 }
 
 /** Postgres takes only files of the user it runs as, and says so in words that help nobody. */
-export async function refuseForeign(directory: DataDirectory): Promise<void> {
-  const self = process.getuid?.();
+export async function refuseForeign(directory: DataDirectory, self = process.getuid?.()): Promise<void> {
   const cluster = await stat(directory.postgres).catch(() => undefined); // not there yet, or said when it is written to
   if (cluster === undefined || self === undefined) return;
   if (cluster.uid === (self === 0 ? await postgresUser() : self)) return;

@@ -14,6 +14,8 @@ export type LiteLog = {
   readonly secrets: SecretRegistry;
   /** From now on warnings and errors reach the terminal. Before, the list of stages has it to itself. */
   showProblems(): void;
+  /** From now on only errors do: parts that see others leave warn of it, as they should at any other time. */
+  showErrorsOnly(): void;
 };
 
 export function createLiteLog(options: {
@@ -26,12 +28,13 @@ export function createLiteLog(options: {
 }): LiteLog {
   const { level, format, file, terminal, verbose } = options;
   const secrets = createSecretRegistry();
-  let showing: 'nothing' | 'problems' | 'everything' = verbose ? 'everything' : 'nothing';
+  let showing: 'nothing' | 'errors' | 'problems' | 'everything' = verbose ? 'everything' : 'nothing';
   const write = (line: string): void => {
     file.write(line);
     if (showing === 'nothing') return;
     const record = parse(line);
-    if (showing === 'problems' && !isProblem(record)) return;
+    if (showing !== 'everything' && !isProblem(record)) return;
+    if (showing === 'errors' && record.level === 'warn') return;
     terminal.write(format === 'json' ? line : `${readable(terminal, record)}\n`);
   };
   return {
@@ -39,6 +42,9 @@ export function createLiteLog(options: {
     secrets,
     showProblems: () => {
       if (!verbose) showing = 'problems';
+    },
+    showErrorsOnly: () => {
+      if (!verbose) showing = 'errors';
     },
   };
 }

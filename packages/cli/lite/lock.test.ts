@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -40,6 +40,20 @@ describe('the lock of a data directory', () => {
     expect(holderOf(file)).toBeUndefined();
     await acquireLock(file);
     expect(holderOf(file)?.pid).toBe(process.pid);
+  });
+
+  it('of a process that is dead and only not yet collected by its parent is taken over', async () => {
+    // The shell's child ends at once; the program that takes the shell's place never asks how.
+    const parent = spawn('sh', ['-c', `true & echo $!; exec sleep 60`], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const pid = Number(String((await once(parent.stdout, 'data'))[0]));
+    const stat = (): string[] => {
+      const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      return text.slice(text.lastIndexOf(')') + 2).split(' ');
+    };
+    await expect.poll(() => stat()[0], { timeout: 30_000 }).toBe('Z');
+    writeFileSync(file, JSON.stringify({ pid, started: stat()[19] }));
+    (await acquireLock(file)).release();
+    parent.kill('SIGKILL');
   });
 
   it('is not believed when its pid has gone to another process, or to ourselves after a restart in a container', async () => {

@@ -104,20 +104,27 @@ function isAlive(holder: Holder): boolean {
   } catch (error) {
     if (systemCode(error) !== 'EPERM') return false; // EPERM: alive, and somebody else's
   }
-  return holder.started === startOf(holder.pid);
+  const started = startOf(holder.pid);
+  return started !== '' && started === holder.started;
 }
 
-/** When a process began, in whatever notation the system has: only compared with itself. */
+/**
+ * When a process began, in whatever notation the system has: only compared with itself. Empty for one that is gone, or dead
+ * and only not yet collected by its parent, which in a container may never happen.
+ */
 function startOf(pid: number): string {
   try {
-    // The command, second, is in brackets and may contain spaces; the start time is the 20th field after it.
+    // The command, second, is in brackets and may contain spaces; after it the state, and as the 20th the start time.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === 'Z' || state === 'X' ? '' : (rest[18] ?? '');
   } catch {
     // no /proc: macOS, or the process is gone
   }
   try {
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    const ask = (field: string): string =>
+      execFileSync('ps', ['-o', `${field}=`, '-p', String(pid)], { encoding: 'utf8' }).trim();
+    return ask('stat').startsWith('Z') ? '' : ask('lstart');
   } catch {
     return '';
   }

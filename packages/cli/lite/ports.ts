@@ -1,15 +1,21 @@
-import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { readFileSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { basename } from 'node:path';
 
 /** Port 0 asks for any free one. Undefined when the address cannot be listened on. */
 export async function probePort(host: string, port: number): Promise<number | undefined> {
+  const found = await tryListening(host, port);
+  return typeof found === 'number' ? found : undefined;
+}
+
+/** The port, or the system's word for why not: EADDRINUSE, EACCES … */
+export async function tryListening(host: string, port: number): Promise<number | string> {
   const server = createServer();
   return new Promise((resolve) => {
-    server.once('error', () => resolve(undefined));
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     server.listen({ host, port, exclusive: true }, () => {
       const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : undefined));
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : port));
     });
   });
 }
@@ -17,6 +23,26 @@ export async function probePort(host: string, port: number): Promise<number | un
 /** The wanted port, or any free one when something else has it: for listeners nobody has to find by number. */
 export async function portOrAnother(host: string, wanted: number): Promise<number> {
   return (await probePort(host, wanted)) ?? (await probePort(host, 0)) ?? 0;
+}
+
+/**
+ * The port of last time, if it is free: the agent of a lite that was killed still runs its tasks, and looks for the next
+ * control plane where the last one was.
+ */
+export async function portOfLastTime(input: { file: string; host: string; otherwise: number }): Promise<number> {
+  const { file, host, otherwise } = input;
+  const port = await portOrAnother(host, readPort(file) ?? otherwise);
+  writeFileSync(file, `${port}\n`, { mode: 0o600 });
+  return port;
+}
+
+function readPort(file: string): number | undefined {
+  try {
+    const port = Number(readFileSync(file, 'utf8'));
+    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** `process 4711 (postgres)`, as far as the system lets us see; undefined elsewhere than on Linux. */

@@ -8,6 +8,7 @@ import type { DataDirectory } from './data-directory.ts';
 
 const DATABASE = 'svc';
 const ROLE = 'svc';
+const DISK_FULL = '53100';
 const WATCH_MS = 1_000;
 const RESTART_PAUSE_MS = 5_000;
 
@@ -36,7 +37,7 @@ export async function startLitePostgres(input: {
     await cluster?.stop('immediate');
     throw explainFailure(error, directory);
   }
-  const watching = watch(cluster, onRestart);
+  const watching = watch(cluster, directory, onRestart);
   const running = cluster;
   return {
     url: running.url(DATABASE, { name: ROLE, password }),
@@ -68,7 +69,7 @@ async function ensureDatabase(cluster: LocalCluster, password: string): Promise<
 }
 
 /** Postgres may be killed under us (memory pressure, a person). Requests get 503 meanwhile; we bring it back. */
-function watch(cluster: LocalCluster, onRestart: (message: string) => void): AbortController {
+function watch(cluster: LocalCluster, directory: DataDirectory, onRestart: (message: string) => void): AbortController {
   const stopping = new AbortController();
   const { signal } = stopping;
   void (async () => {
@@ -80,7 +81,8 @@ function watch(cluster: LocalCluster, onRestart: (message: string) => void): Abo
         await cluster.start();
         onRestart('Postgres is back');
       } catch (error) {
-        onRestart(`Postgres does not start: ${messageOf(error)}`);
+        const { message, hint } = explainFailure(error, directory);
+        onRestart(`${message}: ${hint ?? ''}`);
         await sleep(RESTART_PAUSE_MS, undefined, { signal, ref: false }).catch(() => {});
       }
     }
@@ -95,6 +97,16 @@ function isRunning(pid: number | undefined): boolean {
   } catch {
     return false;
   }
+}
+
+/** As the system says it, as Postgres does in its log, and as its code for a query that could not be carried out. */
+export function isDiskFull(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return (
+    ['ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '') ||
+    code === DISK_FULL ||
+    /No space left on device|could not write .* disk full|Disk quota exceeded/i.test(messageOf(error))
+  );
 }
 
 /** What Postgres says about a start that failed is precise and long; this is what a person has to do about it. */
@@ -112,9 +124,7 @@ export function explainFailure(error: unknown, directory: DataDirectory): CliErr
       },
     );
   }
-  if (/No space left on device|could not write .* disk full/i.test(text)) {
-    return unusable(directory.path, Object.assign(new Error(text), { code: 'ENOSPC' }));
-  }
+  if (isDiskFull(error)) return unusable(directory.path, Object.assign(new Error(text), { code: 'ENOSPC' }));
   if (systemCode(error) !== undefined) return unusable(directory.path, error);
   if (/Permission denied/i.test(text)) {
     return unusable(directory.path, Object.assign(new Error(text), { code: 'EACCES' }));

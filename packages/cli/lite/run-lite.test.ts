@@ -11,11 +11,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openLocalCluster } from '@svc/server/db/local-cluster.ts';
+import { queryDatabase } from '@svc/server/testing/query-database.ts';
 import { createTestDatabase } from '@svc/server/testing/test-database.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { spawnSvc } from '../testing/spawn-svc.ts';
 import type { SpawnedSvc } from '../testing/spawn-svc.ts';
 import { probePort } from './ports.ts';
+import { runningUrl } from './postgres.ts';
 
 let directory: string;
 let dataDir: string;
@@ -74,7 +77,7 @@ const isRunning = (pid: number): boolean => {
 };
 
 // One installation through its life: the tests follow each other.
-describe('svc lite', () => {
+describe('svc lite', { timeout: 300_000 }, () => {
   it('starts from nothing, shows the password once, and everything it keeps is for its owner', async () => {
     const first = await started();
     expect(first.output()).toContain(adminPassword());
@@ -156,6 +159,36 @@ describe('svc lite', () => {
     expect(process.output()).toContain('was written by Postgres 12');
     expect(process.output()).not.toContain('    at ');
     writeFileSync(version, real);
+  });
+
+  it('refuses data that a newer version has migrated, says what to do, and takes it again when that is undone', async () => {
+    const newer = await started();
+    const password = readFileSync(join(dataDir, 'secrets', 'database-password'), 'utf8').trim();
+    const url = (): string => {
+      const lines = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n');
+      return runningUrl({ port: Number(lines[3]), password });
+    };
+    await queryDatabase(url(), `insert into kysely_migration values ('9999-from-the-future', 'now')`);
+    newer.kill('SIGTERM');
+    await newer.ended;
+    const refused = lite('--port', String(port));
+    expect(await refused.ended).toBe(1);
+    expect(refused.output()).toContain('was migrated by a newer version of svc');
+    expect(refused.output()).toContain('run that version, or restore a backup');
+    const cluster = await openLocalCluster({ dataDir: join(dataDir, 'postgres') });
+    await cluster.start();
+    await queryDatabase(url(), `delete from kysely_migration where name like '9999%'`);
+    await cluster.stop();
+    await started();
+  });
+
+  it('starts two instances at the same moment, each with its own data and ports', async () => {
+    const both = ['one', 'two'].map((name) => spawnSvc(['lite', '--port', '0', '--data-dir', join(directory, name)]));
+    for (const instance of both) running.add(instance);
+    await Promise.all(both.map((instance) => instance.until('Ctrl-C')));
+    const urls = both.map((instance) => /^URL\s+(\S+)$/m.exec(instance.output())?.[1] ?? '');
+    expect(new Set(urls).size).toBe(2);
+    for (const url of urls) expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
 
   it("uses a database of the user's when there is one, and starts no Postgres of its own", async () => {

@@ -28,6 +28,7 @@ import type { ConfigOptions } from '../server-config.ts';
 import { endOnUncaught, listenForStop } from '../stop-signal.ts';
 import type { StopSignal } from '../stop-signal.ts';
 import { VERSION } from '../version.ts';
+import { endChildren } from './children.ts';
 import { loadLiteConfig } from './config.ts';
 import type { LiteConfig } from './config.ts';
 import { prepareDataDirectory } from './data-directory.ts';
@@ -37,10 +38,12 @@ import type { LiteDefaults } from './defaults.ts';
 import { adminPasswordFile, readOrMakeSecrets } from './generated-secrets.ts';
 import type { GeneratedSecrets } from './generated-secrets.ts';
 import { createLiteLog } from './lite-log.ts';
+import type { LiteLog } from './lite-log.ts';
 import { acquireLock } from './lock.ts';
 import type { Lock } from './lock.ts';
-import { listenerOn, portOrAnother, probePort } from './ports.ts';
-import { startLitePostgres } from './postgres.ts';
+import { onOwnAddresses, ownAddresses } from './own-addresses.ts';
+import { listenerOn, tryListening } from './ports.ts';
+import { explainFailure, isDiskFull, startLitePostgres } from './postgres.ts';
 import type { LitePostgres } from './postgres.ts';
 import { openRotatingFile } from './rotating-file.ts';
 import { prepareTools } from './tools.ts';
@@ -62,14 +65,13 @@ export type LiteOptions = ConfigOptions & {
 /** What has been started so far. */
 type Running = {
   lock: Lock;
+  log?: LiteLog;
   tools?: LiteTools;
   postgres?: LitePostgres;
   server?: RunningServer;
   workspace?: LiteWorkspace;
 };
 
-const METRICS_PORT = 9090;
-const GRPC_PORT = 9091;
 const LOAD_AHEAD_MS = 50;
 const AGENT = fileURLToPath(new URL('../../../bin/svc-agent', import.meta.url));
 
@@ -77,8 +79,21 @@ export async function runLite(context: CliContext, options: LiteOptions): Promis
   const config = loadLiteConfig(context, options);
   for (const warning of config.warnings) warn(context, warning);
   const directory = await prepareDataDirectory(options.dataDirectory, process.getuid?.() === 0);
+  try {
+    await runOn(directory, { context, options, config });
+  } catch (error) {
+    throw isDiskFull(error) && !(error instanceof CliError) ? explainFailure(error, directory) : error;
+  }
+}
+
+async function runOn(
+  directory: DataDirectory,
+  input: { context: CliContext; options: LiteOptions; config: LiteConfig },
+): Promise<void> {
+  const { context } = input;
   const running: Running = { lock: await acquireLock(directory.lock) };
   const abandon = (): void => {
+    endChildren(); // tasks too: nobody is left to tell them later
     running.postgres?.abandon();
     running.lock.release();
   };
@@ -89,18 +104,33 @@ export async function runLite(context: CliContext, options: LiteOptions): Promis
     abandon();
   });
   try {
-    await bringUp({ context, options, config, directory, running, stop });
+    await bringUp({ ...input, directory, running, stop });
     if (!stop.isRequested()) await stop.requested;
-    context.stdout.write('\nStopping …\n');
+    running.log?.showErrorsOnly();
+    context.stdout.write('\nStopping: running tasks are told to end. Ctrl-C again does not wait for them.\n');
   } finally {
-    await running.workspace?.close();
-    await running.server?.close();
-    await running.postgres?.stop();
-    await running.tools?.settle();
-    running.lock.release();
+    await takeDown(running, (error) => context.stderr.write(`svc: not stopped cleanly: ${messageOf(error)}\n`));
     stop.dispose();
   }
   context.stdout.write('Stopped.\n');
+}
+
+/** One part that does not stop cleanly is no reason to leave the others running. */
+async function takeDown(running: Running, report: (error: unknown) => void): Promise<void> {
+  const parts = [
+    () => running.workspace?.close(),
+    () => running.server?.close(),
+    () => running.postgres?.stop(),
+    () => running.tools?.settle(),
+  ];
+  for (const stop of parts) {
+    try {
+      await stop();
+    } catch (error) {
+      report(error);
+    }
+  }
+  running.lock.release();
 }
 
 type Start = {
@@ -125,6 +155,7 @@ async function bringUp({ context, options, config, directory, running, stop }: S
     terminal: context.stdout,
     verbose: options.verbose,
   });
+  running.log = log;
   let isNew = false;
   const { workspace, distDir } = early.ui;
   const tools = prepareTools({ env: context.env, distDir, needsPython: workspace !== '' });
@@ -164,14 +195,15 @@ async function bringUp({ context, options, config, directory, running, stop }: S
         title: 'Control plane',
         run: async () => {
           const { logger, secrets: registry } = log;
-          running.server = await start({
-            config: config.withDefaults(defaults),
-            logger,
-            secrets: registry,
-            workspaceCompiler: {
-              units: () => running.workspace?.compiler.units(),
-              compile: async (path) => running.workspace?.compiler.compile(path),
-            },
+          const workspaceCompiler = {
+            units: () => running.workspace?.compiler.units(),
+            compile: async (path: string) => running.workspace?.compiler.compile(path),
+          };
+          running.server = await onOwnAddresses({
+            config,
+            directory,
+            defaults,
+            start: () => start({ config: config.withDefaults(defaults), logger, secrets: registry, workspaceCompiler }),
           });
           await Promise.race([running.server.ready, stop.requested]);
           return `Control plane on ${running.server.url}`;
@@ -249,8 +281,6 @@ async function startingDefaults(input: {
   secrets: GeneratedSecrets;
 }): Promise<LiteDefaults> {
   const { options, config, directory, secrets } = input;
-  const address = async (key: 'server.metrics_addr' | 'server.grpc_addr', port: number): Promise<LiteDefaults> =>
-    config.chosen(key) ? {} : { [key]: `${LITE_HOST}:${await portOrAnother(LITE_HOST, port)}` };
   const http = parseAddress(String(config.chosen('server.http_addr')?.value ?? ''));
   return {
     ...liteDefaults({
@@ -260,8 +290,7 @@ async function startingDefaults(input: {
       agentPath: AGENT,
       workspace: options.workspace,
     }),
-    ...(await address('server.metrics_addr', METRICS_PORT)),
-    ...(await address('server.grpc_addr', GRPC_PORT)),
+    ...(await ownAddresses(config, directory)),
   };
 }
 
@@ -274,12 +303,31 @@ function refuseUnbootable(config: Config): void {
 /** Asked before Postgres starts: this is the commonest reason not to get up, and should not take seconds to say. */
 async function refuseTakenPort(config: Config): Promise<void> {
   const { host, port } = parseAddress(config.server.httpAddr) ?? { host: LITE_HOST, port: 0 };
-  if (port === 0 || (await probePort(host === '' ? '::' : host, port)) !== undefined) return;
-  const by = listenerOn(port);
-  throw new CliError(`server.http_addr: ${config.server.httpAddr} is in use${by === undefined ? '' : ` by ${by}`}`, {
-    exitCode: EXIT.usage,
-    hint: `stop it, or choose another port: svc lite --port ${port + 1}`,
-  });
+  const found = port === 0 ? port : await tryListening(host === '' ? '::' : host, port);
+  if (typeof found === 'number') return;
+  const { why, hint } = unusableAddress(found, port);
+  throw new CliError(`server.http_addr: ${config.server.httpAddr} ${why}`, { exitCode: EXIT.usage, hint });
+}
+
+function unusableAddress(code: string, port: number): { why: string; hint: string } {
+  switch (code) {
+    case 'EADDRINUSE': {
+      const by = listenerOn(port);
+      return {
+        why: `is in use${by === undefined ? '' : ` by ${by}`}`,
+        hint: `stop it, or choose another port: svc lite --port ${port + 1}`,
+      };
+    }
+    case 'EACCES':
+      return {
+        why: 'may not be listened on by this user',
+        hint: `choose a port above 1023: svc lite --port ${LITE_PORT}`,
+      };
+    case 'EADDRNOTAVAIL':
+      return { why: 'is not an address of this machine', hint: `use ${LITE_HOST}, or 0.0.0.0 for all addresses` };
+    default:
+      return { why: `cannot be listened on (${code})`, hint: 'choose another address' };
+  }
 }
 
 /** What the boot checks say about the user's settings, without what lite's own values would make them say anyway. */

@@ -21,7 +21,7 @@ import { dataDirectoryAt, refuseForeign } from '../data-directory.ts';
 import type { DataDirectory } from '../data-directory.ts';
 import { readOrMakeSecrets } from '../generated-secrets.ts';
 import { acquireLock, holderOf } from '../lock.ts';
-import { startLitePostgres } from '../postgres.ts';
+import { explainFailure, isDiskFull, startLitePostgres } from '../postgres.ts';
 import { clusterEntries } from './cluster-entries.ts';
 import { directoryEntries, fileEntry } from './directory-entries.ts';
 import { MANIFEST, makeManifest, summed } from './manifest.ts';
@@ -132,7 +132,7 @@ async function writeArchive(input: { client: Superuser; directory: DataDirectory
     await flush(dirname(file));
   } catch (error) {
     await rm(draft, { force: true });
-    throw explained(error, file);
+    throw explained(error, { file, directory });
   }
   if (!manifest) throw new Error('the archive has no manifest');
   return manifest;
@@ -162,7 +162,8 @@ async function flush(path: string): Promise<void> {
   }
 }
 
-function explained(error: unknown, file: string): unknown {
+function explained(error: unknown, { file, directory }: { file: string; directory: DataDirectory }): unknown {
+  if (systemCode(error) === undefined && isDiskFull(error)) return explainFailure(error, directory); // Postgres says so
   switch (systemCode(error)) {
     case 'ENOSPC':
     case 'EDQUOT':

@@ -41,8 +41,8 @@ const STOP_LEFTOVER_MS = 30_000;
 export async function restoreLite(context: CliContext, options: RestoreOptions): Promise<void> {
   const directory = dataDirectoryAt(options.dataDirectory);
   const isRoot = process.getuid?.() === 0;
-  if (isRoot) await refuseUnreachable(directory.path);
   await refuseForeign(directory);
+  if (isRoot) await refuseUnreachable(directory.path);
   const isTaken = await hasContent(directory.path);
   if (isTaken) await refuseTaken(directory, options.force === true);
   const draft = `${directory.path}.${randomBytes(6).toString('hex')}.restoring`;
