@@ -16,7 +16,7 @@ const CATCH_UP_EVERY_MS = 2_000;
 
 drawIcons();
 let units = [];
-/** Null when this control plane does not compile what it saves. */
+/** False where nothing compiles what is saved: elsewhere than in lite, or lite without a Python. */
 let compiles = true;
 let current;
 /** What happened last that is no problem of a file; shown until the next thing happens. */
@@ -211,7 +211,8 @@ async function saveBuffer(buffer) {
 }
 
 async function compile(path) {
-  if (!compiles) return say('Saved. Its DAGs are compiled elsewhere.');
+  if (!compiles) await readWorkspace(); // it may by now
+  if (!compiles) return say('Saved. Nothing compiles it here: `svc deploy` does, or lite with a Python', 'warning');
   say('Compiling…');
   ({ units } = await api.compile(path));
   const problems = unitsOf(units, path).flatMap((unit) => unit.problems);
@@ -290,7 +291,7 @@ function rename({ path }) {
 function remove({ path, kind }) {
   return guarded(async () => {
     const isFolder = kind === 'folder';
-    const etag = isFolder ? undefined : (buffers.get(path)?.etag ?? (await tagOf(path)));
+    const etag = isFolder ? undefined : (buffers.get(path)?.etag ?? (await api.read(path)).etag);
     const answer = await askDelete({ path, isFolder, remove: () => api.remove(path, etag) });
     if (answer === null) return;
     buffers.close(path);
@@ -306,8 +307,6 @@ function remove({ path, kind }) {
     lookAgain();
   })();
 }
-
-const tagOf = async (path) => (await api.read(path)).etag;
 
 // ---------------------------------------------------------------- runs
 
