@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '@svc/server/testing/browser.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, runEnds, runToEnd, startLite } from './web-ui/lite-instance.ts';
+import { ADMIN, EVENTUALLY, runEnds, runToEnd, startLite } from './web-ui/lite-instance.ts';
 import type { LiteInstance } from './web-ui/lite-instance.ts';
 import { openWatchedPage } from './web-ui/watched-page.ts';
 import type { WatchedPage } from './web-ui/watched-page.ts';
@@ -33,7 +33,7 @@ def lighthouse():
 lighthouse()
 `;
 const AUDITED = ['post_clear_task_instances', 'patch_task_instance', 'patch_dag_run', 'delete_dag_run'];
-const TIMEOUT_MS = 240_000;
+const TIMEOUT_MS = 400_000;
 
 let lite: LiteInstance;
 let browser: Browser;
@@ -90,9 +90,7 @@ describe('starting a run', () => {
       await form.getByRole('button', { name: 'Trigger' }).click();
       await page.waitForURL('**/dags/pizza_order/runs/*');
       // The run and its three tasks.
-      await expect
-        .poll(() => page.getByText('Success', { exact: true }).count(), { timeout: 90_000 })
-        .toBeGreaterThan(3);
+      await expect.poll(() => page.getByText('Success', { exact: true }).count(), EVENTUALLY).toBeGreaterThan(3);
       await tab.look('triggered');
       await page.locator('a[href$="/tasks/receipt"]').last().click();
       await page.getByText('For Grace Hopper').first().waitFor();
@@ -142,9 +140,7 @@ describe('changing a run', () => {
       await expect
         .poll(
           async () => (await instancesOf('hello', runId)).map((one) => `${one.task_id} ${one.try_number} ${one.state}`),
-          {
-            timeout: 90_000,
-          },
+          EVENTUALLY,
         )
         .toEqual(['greet 2 success', 'shout 2 success']);
       await tab.visit(runPath('hello', runId, '/tasks/greet'));
@@ -261,7 +257,7 @@ describe('a backfill', () => {
         (await lite.api<{ backfills: { completed_at: string | null }[] }>('GET', '/backfills?dag_id=moon_phases'))
           .backfills;
       await expect
-        .poll(async () => (await backfills()).map(({ completed_at: at }) => at !== null), { timeout: 120_000 })
+        .poll(async () => (await backfills()).map(({ completed_at: at }) => at !== null), EVENTUALLY)
         .toEqual([true]);
       await tab.visit('/dags/moon_phases/backfills', '2026-01-03');
       await tab.look('backfills');

@@ -12,7 +12,7 @@ import { findCanaries, plantPlain } from '@svc/server/testing/canaries.ts';
 import type { Canary } from '@svc/server/testing/canaries.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pythonEnvironment } from '../../../scripts/python-env.ts';
-import { ADMIN, runToEnd, startLite } from './web-ui/lite-instance.ts';
+import { ADMIN, EVENTUALLY, runToEnd, startLite } from './web-ui/lite-instance.ts';
 import type { Caller, LiteInstance } from './web-ui/lite-instance.ts';
 import { addTenant } from './web-ui/second-tenant.ts';
 import { openWatchedPage } from './web-ui/watched-page.ts';
@@ -30,7 +30,7 @@ with DAG("ledger", schedule=None, tags=["${canary}"], description="${canary}", d
 
     write()
 `;
-const TIMEOUT_MS = 300_000;
+const TIMEOUT_MS = 400_000;
 
 type Side = {
   tab: WatchedPage;
@@ -154,7 +154,7 @@ async function walk(one: Side): Promise<void> {
   const isAnswered = (call: string): boolean => one.received.some(({ url }) => url.includes(call));
   for (const [path, call] of pagesOf(one)) {
     await one.tab.go(path);
-    await expect.poll(() => isAnswered(call), { timeout: 90_000, message: `${call} for ${path}` }).toBe(true);
+    await expect.poll(() => isAnswered(call), { ...EVENTUALLY, message: `${call} for ${path}` }).toBe(true);
     await one.tab.page.waitForTimeout(500);
   }
   await one.tab.go('/dags/ledger', 'write');

@@ -79,6 +79,9 @@ export async function startLite(contents: { examples: readonly string[]; dags?: 
   };
 }
 
+/** For `expect.poll`: asks seldom enough not to be a load itself. */
+export const EVENTUALLY = { timeout: RUN_ENDS_WITHIN_MS, interval: 500 };
+
 /** Triggers a run and waits for its end; gives its id. */
 export async function runToEnd(api: Caller, dagId: string, conf: object = {}): Promise<string> {
   await api('PATCH', `/dags/${dagId}`, { is_paused: false });
@@ -91,5 +94,5 @@ export async function runEnds(api: Caller, dagId: string, runId: string, state =
   const path = `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}`;
   const isOver = async (): Promise<void> =>
     expect((await api<{ state: string }>('GET', path)).state, `state of ${runId}`).toBe(state);
-  await vi.waitFor(isOver, { timeout: RUN_ENDS_WITHIN_MS, interval: 500 });
+  await vi.waitFor(isOver, EVENTUALLY);
 }
