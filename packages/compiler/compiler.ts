@@ -65,6 +65,8 @@ export interface CompilerOptions {
   readonly python: string;
   /** Files compiled at once; default 1. */
   readonly jobs?: number;
+  /** Begin with the process now, for requests that will come soon; default: with the first request. */
+  readonly startsAtOnce?: boolean;
 }
 
 export interface Compiler {
@@ -81,7 +83,7 @@ const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', 'python');
 const STDERR_KEPT = 4_000;
 const LAST_WORDS_MS = 1_000;
 
-export function createCompiler({ python, jobs = 1 }: CompilerOptions): Compiler {
+export function createCompiler({ python, jobs = 1, startsAtOnce = false }: CompilerOptions): Compiler {
   let child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
   let nextId = 1;
   const waiting = new Map<number, Waiting>();
@@ -129,6 +131,7 @@ export function createCompiler({ python, jobs = 1 }: CompilerOptions): Compiler 
     waiting.delete(id);
   };
 
+  if (startsAtOnce) child = start();
   return {
     compile: ({ path, dagsFolder, limits }) =>
       new Promise((resolve, reject) => {

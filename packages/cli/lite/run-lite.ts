@@ -7,9 +7,7 @@
  * Whatever has been started is stopped in reverse order, however far the start got.
  */
 import { flushCompileCache } from 'node:module';
-import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { createCompiler } from '@svc/compiler/compiler.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { isLoopbackHost, parseAddress } from '@svc/server/config/address.ts';
 import { checkBoot } from '@svc/server/config/boot-checks.ts';
@@ -50,7 +48,7 @@ import { prepareTools } from './tools.ts';
 import type { LiteTools } from './tools.ts';
 import { renderWelcome } from './welcome.ts';
 import type { Welcome } from './welcome.ts';
-import { describeSync, openWorkspace } from './workspace.ts';
+import { describeFailures, describeSync, openWorkspace } from './workspace.ts';
 import type { LiteWorkspace } from './workspace.ts';
 
 export type LiteOptions = ConfigOptions & {
@@ -158,7 +156,7 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   running.log = log;
   let isNew = false;
   const { workspace, distDir } = early.ui;
-  const tools = prepareTools({ env: context.env, distDir, needsPython: workspace !== '' });
+  const tools = prepareTools({ env: context.env, distDir, hasWorkspace: workspace !== '' });
   running.tools = tools;
 
   await runStages(context, {
@@ -214,7 +212,8 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   });
   if (stop.isRequested() || !running.server) return;
   running.lock.announce(running.server.url);
-  for (const warning of userWarnings(early, defaults)) warn(context, warning);
+  const failures = running.workspace ? describeFailures(running.workspace.first) : [];
+  for (const warning of [...failures, ...userWarnings(early, defaults)]) warn(context, warning);
   const password = passwordFact({ config, secrets, directory, isNew });
   welcome({ context, options, config: early, directory, password, url: running.server.url });
   log.showProblems();
@@ -241,9 +240,7 @@ function workspaceStage(input: { workspace: string; tools: LiteTools; running: R
       };
       try {
         tools.onProgress(say);
-        const python = await tools.python();
-        const compiler = createCompiler({ python, jobs: availableParallelism() });
-        running.workspace = await openWorkspace({ workspace, compiler, db, log });
+        running.workspace = await openWorkspace({ workspace, compiler: await tools.compiler(), db, log });
         return describeSync(running.workspace.first);
       } catch (error) {
         if (!(error instanceof PythonEnvironmentError)) throw error;

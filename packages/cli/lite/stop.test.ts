@@ -67,6 +67,7 @@ beforeAll(async () => {
   mkdirSync(join(directory, 'workspace'));
   mkdirSync(join(directory, 'marks'));
   writeFileSync(join(directory, 'workspace', 'dags.py'), DAGS);
+  writeFileSync(join(directory, 'workspace', 'broken.py'), 'from airflow.sdk import DAG\nthis is not python\n');
   lite = await started();
   for (const dag of ['work', 'deaf']) await api('PATCH', `/dags/${dag}`, { is_paused: false });
 }, PATIENCE_MS);
@@ -135,6 +136,11 @@ async function runUntilItWaits(dag: string, run: string, tasks: readonly string[
   await api('POST', `/dags/${dag}/dagRuns`, { dag_run_id: run });
   await expect.poll(() => tasks.every((task, index) => pidsOf(task).length > (before[index] ?? 0)), soon).toBe(true);
 }
+
+it('starts with a broken file beside good ones, and says which and where', () => {
+  expect(lite.output()).toContain('2 DAGs in the workspace');
+  expect(lite.output()).toContain('broken.py:2: ');
+});
 
 // One installation through its life: the tests follow each other.
 describe('svc lite with running tasks', { timeout: PATIENCE_MS }, () => {

@@ -1,10 +1,14 @@
 /**
- * What lite needs beside Postgres: a Python environment and the web UI's bundle. Both are made at the first start only, from
- * packages, and made ready while Postgres comes up: one after the other would take half as long again.
+ * What lite needs beside Postgres: a Python environment, the compiler that runs in it, and the web UI's bundle. They are made
+ * at the first start only, from packages, and made ready while Postgres comes up: one after the other would take half as
+ * long again.
  */
 import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createCompiler } from '@svc/compiler/compiler.ts';
+import type { Compiler } from '@svc/compiler/compiler.ts';
 import { ensurePython } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
@@ -12,8 +16,8 @@ import type { Environment } from '../context.ts';
 import { UiBundleError, ensureUiBundle } from '../setup/ui-bundle.ts';
 
 export type LiteTools = {
-  /** The interpreter; rejects with a PythonEnvironmentError. */
-  python(): Promise<string>;
+  /** For the workspace; rejects with a PythonEnvironmentError. Whoever asks closes it. */
+  compiler(): Promise<Compiler>;
   /** Resolves, when the bundle is there or cannot be had, with what there is to say about it. */
   readonly webUi: Promise<string>;
   /** Whom to tell how far it is; of several the last. */
@@ -28,8 +32,8 @@ export function prepareTools(input: {
   env: Environment;
   /** `ui.dist_dir`; empty takes the bundle of the official package. */
   distDir: string;
-  /** Somebody will ask for it: begin now. */
-  needsPython: boolean;
+  /** Somebody will ask for the compiler: begin now. */
+  hasWorkspace: boolean;
 }): LiteTools {
   const { env, distDir } = input;
   let say: ((text: string) => void) | undefined;
@@ -44,18 +48,26 @@ export function prepareTools(input: {
     making.catch(() => {}); // told to whoever asks
     return making;
   };
-  if (input.needsPython) void python();
+  const startCompiler = async (): Promise<Compiler> =>
+    createCompiler({ python: await python(), jobs: availableParallelism(), startsAtOnce: true });
+  let compiler = input.hasWorkspace ? startCompiler() : undefined;
+  compiler?.catch(() => {}); // as above
   const webUi = distDir === '' ? fetchWebUi({ env, python, progress }) : Promise.resolve(`Web UI from ${distDir}`);
   webUi.catch(() => {}); // as above
   return {
-    python,
+    compiler() {
+      const asked = compiler ?? startCompiler();
+      compiler = undefined; // no longer ours to close
+      return asked;
+    },
     webUi,
     onProgress(listener) {
       say = listener;
       if (last !== undefined) listener(last);
     },
     async settle() {
-      await Promise.race([Promise.allSettled([making, webUi]), sleep(SETTLE_MS, undefined, { ref: false })]);
+      const closed = compiler?.then((unused) => unused.close());
+      await Promise.race([Promise.allSettled([making, webUi, closed]), sleep(SETTLE_MS, undefined, { ref: false })]);
     },
   };
 }

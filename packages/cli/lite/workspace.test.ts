@@ -6,7 +6,7 @@ import { startTestServer } from '@svc/server/testing/test-server.ts';
 import type { TestServer } from '@svc/server/testing/test-server.ts';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { pythonEnvironment } from '../../../scripts/python-env.ts';
-import { describeSync, openWorkspace } from './workspace.ts';
+import { describeFailures, describeSync, openWorkspace } from './workspace.ts';
 import type { LiteWorkspace } from './workspace.ts';
 
 let server: TestServer;
@@ -21,7 +21,7 @@ const versionOf = async (dagId: string) =>
   (await get<{ dag_versions: { version_number: number }[] }>(`/api/v2/dags/${dagId}/dagVersions`)).dag_versions[0]
     ?.version_number;
 /** Watching is asynchronous; what matters is that the change arrives. */
-const eventually = (assertion: () => Promise<void>) => vi.waitFor(assertion, { timeout: 20_000, interval: 100 });
+const eventually = (assertion: () => Promise<void>) => vi.waitFor(assertion, { timeout: 50_000, interval: 100 });
 
 beforeAll(async () => {
   workspace = await mkdtemp(join(tmpdir(), 'svc-workspace-'));
@@ -64,4 +64,22 @@ it('retires a DAG whose file is gone, and takes it back when it returns', async 
   await eventually(async () => expect(await get('/api/v2/dags/plain')).toMatchObject({ is_stale: true }));
   await writeFile(join(workspace, 'plain.py'), dagFile('plain', 'return 3'));
   await eventually(async () => expect(await get('/api/v2/dags/plain')).toMatchObject({ is_stale: false }));
+});
+
+it('follows a workspace that is removed and made anew, as a checkout does', async () => {
+  const versions = await versionOf('project');
+  await rm(workspace, { recursive: true });
+  await mkdir(join(workspace, 'project'), { recursive: true });
+  await writeFile(join(workspace, 'project', 'dag.py'), dagFile('project', 'return 2'));
+  await eventually(async () => expect(await versionOf('project')).toBe((versions ?? 0) + 1));
+  await writeFile(join(workspace, 'project', 'dag.py'), dagFile('project', 'return 3'));
+  await eventually(async () => expect(await versionOf('project')).toBe((versions ?? 0) + 2));
+});
+
+it('names the files that do not compile, a few of them', () => {
+  const failed = Array.from({ length: 7 }, (_, index) => ({ name: `f${index}.py`, message: `f${index}.py:1: wrong` }));
+  const lines = describeFailures({ registered: [], failed, stale: [] });
+  expect(lines).toHaveLength(6);
+  expect(lines[0]).toBe('f0.py does not compile:\nf0.py:1: wrong');
+  expect(lines.at(-1)).toContain('2 more');
 });

@@ -3,7 +3,6 @@
  * an import error beside its DAG; everything else goes on.
  */
 import { randomUUID } from 'node:crypto';
-import { watch } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Compiler } from '@svc/compiler/compiler.ts';
@@ -13,9 +12,11 @@ import type { Database } from '@svc/server/db/database.ts';
 import { beat, recordStop } from '@svc/server/db/heartbeats.ts';
 import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/tenants.ts';
 import type { WorkspaceCompiler, WorkspaceUnit } from '@svc/server/workspace/compiler.ts';
+import { messageOf } from '../cli-error.ts';
 import { VERSION } from '../version.ts';
 import { createDatabaseRegistrar } from '../projects/database-registrar.ts';
 import { editorUnit } from './editor-unit.ts';
+import { watchFolder } from './watch-folder.ts';
 
 export type LiteWorkspace = {
   readonly first: SyncSummary;
@@ -30,6 +31,8 @@ const ACTOR = { name: 'svc lite', clientIp: 'local', requestId: 'workspace' };
 /** An editor writes a file in several steps, a checkout many files: wait until it is quiet. */
 const QUIET_MS = 200;
 const BEAT_EVERY_MS = 5_000;
+const SHOWN_FAILURES = 5;
+const FILES_READ_FIRST = 3;
 
 export async function openWorkspace(input: {
   workspace: string;
@@ -43,29 +46,38 @@ export async function openWorkspace(input: {
   if (!tenant) throw new Error('the control plane is not ready yet');
   const registrar = createDatabaseRegistrar({ db: input.db.tenant(tenant.id), actor: ACTOR });
   const sync = createWorkspaceSync({ workspace, compiler, registrar, log });
-  const first = await sync.syncAll();
+
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<unknown> = Promise.resolve();
+  let isClosed = false;
+  const changed = new Set<string>();
+  const readAgain = async (): Promise<void> => {
+    const files = changed.size > FILES_READ_FIRST ? [] : [...changed];
+    changed.clear();
+    // A file somebody has just saved does not wait for the many others of a large workspace.
+    for (const file of files) await sync.syncFile(join(workspace, file));
+    await sync.syncAll();
+  };
+  const resync = (path?: string): void => {
+    clearTimeout(timer);
+    if (isClosed) return;
+    if (path !== undefined) changed.add(path);
+    timer = setTimeout(() => {
+      running = readAgain().catch((error: unknown) => log.error(`the workspace was not read: ${messageOf(error)}`));
+    }, QUIET_MS);
+  };
+  // Before the first reading: what changes meanwhile is not missed.
+  const watcher = watchFolder({ folder: workspace, onChange: resync, warn: log.warn });
+  const first = await sync.syncAll().catch((error: unknown) => {
+    watcher.close();
+    throw error;
+  });
 
   // Lite compiles what changes: it is the DAG processor of its control plane, and says that it lives.
   const identity = { processId: randomUUID(), hostname: hostname(), version: VERSION };
   const sayAlive = (): void => void beat(input.db, identity, 'dag_processor').catch(() => {});
   const beating = setInterval(sayAlive, BEAT_EVERY_MS);
   sayAlive();
-
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<unknown> = Promise.resolve();
-  let isClosed = false;
-  const resync = (): void => {
-    clearTimeout(timer);
-    if (isClosed) return;
-    timer = setTimeout(() => {
-      running = sync.syncAll().catch((error: unknown) => log.error(`the workspace was not read: ${String(error)}`));
-    }, QUIET_MS);
-  };
-  const watcher = watch(workspace, { recursive: true }, (_event, name) => {
-    if (name === null || isRelevant(name)) resync();
-  });
-  // A directory that vanishes under the watcher is told once; what is registered stays.
-  watcher.on('error', (error) => log.warn(`changes in ${workspace} are no longer noticed: ${error.message}`));
 
   const units = (): WorkspaceUnit[] => sync.outcomes().map((outcome) => editorUnit(workspace, outcome));
   return {
@@ -89,13 +101,17 @@ export async function openWorkspace(input: {
   };
 }
 
-/** Bytecode, editors' swap files and hidden directories change all the time and mean nothing. */
-const isRelevant = (path: string): boolean => !/(^|[/\\])(__pycache__|\.[^/\\]+)([/\\]|$)|\.pyc$|~$/.test(path);
-
 /** One line for the list of stages. */
 export function describeSync({ registered, failed }: SyncSummary): string {
   const added = registered.filter((dag) => dag.isNew).length;
   const dags = `${registered.length} DAG${registered.length === 1 ? '' : 's'}`;
   const news = added === 0 ? 'unchanged' : `${added} new version${added === 1 ? '' : 's'}`;
   return `${dags} in the workspace, ${news}${failed.length === 0 ? '' : `, ${failed.length} that do not compile`}`;
+}
+
+/** For the terminal, where the log does not show yet what the first reading found. */
+export function describeFailures({ failed }: SyncSummary): string[] {
+  const shown = failed.slice(0, SHOWN_FAILURES).map(({ name, message }) => `${name} does not compile:\n${message}`);
+  const more = failed.length - shown.length;
+  return more > 0 ? [...shown, `${more} more do not compile: the web UI lists them`] : shown;
 }
