@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { clientEnvironment } from '../../../scripts/client-env.ts';
+import { askOnce } from '../db/questions.ts';
 import { createDiskLogStore } from '../logs/disk-store.ts';
 import { compileDags } from '../testing/compiled-dags.ts';
 import { insertGraphRun, registerGraph } from '../testing/graph-runs.ts';
@@ -52,7 +53,20 @@ async function leaveTraces(): Promise<void> {
   const value = '{"__classname__":"builtins.tuple","__version__":1,"__data__":[1,"a"]}';
   const instance = { run, dagId, taskId, mapIndex: -1 };
   await createXcomStore({ maxBytes: 1_000 }).set(db, instance, [{ key: 'return_value', value }]);
+  const asking = { tenantId, run, taskId: running.task_id, mapIndex: -1, tryNumber: 1 };
+  await askOnce(server.db.shared, asking, { ...QUESTION, dagId });
 }
+
+const QUESTION = {
+  subject: 'Go on?',
+  body: null,
+  options: ['yes', 'no'],
+  defaults: ['no'],
+  multiple: false,
+  params: { count: { value: 1, description: null, schema: { type: 'integer' } } },
+  assignedUsers: [],
+  timeout: null,
+};
 
 /** A failed run with something to read, to mark and to clear; its DAG is paused, so that nothing runs meanwhile. */
 async function leaveFailedRun(): Promise<void> {

@@ -33,6 +33,14 @@ const ORDER_COLUMNS = {
   created_at: 'created_at',
   responded_by_user_id: 'responded_by_id',
   responded_by_user_name: 'responded_by_name',
+  // Of its task, as the web UI asks for them.
+  dag_id: 'dag_id',
+  run_id: 'run_id',
+  run_after: 'run_after',
+  task_display_name: 'task_id',
+  rendered_map_index: 'map_index',
+  task_instance_operator: 'operator',
+  task_instance_state: 'state',
 } as const satisfies Record<string, QuestionColumn>;
 
 const HitlUser = Type.Object({ id: Type.String(), name: Type.String() }, { title: 'HitlUser' });

@@ -78,13 +78,24 @@ export const findQuestion = (
     .where('try_number', '=', tryNumber)
     .executeTakeFirst();
 
-export type QuestionColumn =
-  | 'ti_id'
-  | 'subject'
-  | 'responded_at'
-  | 'created_at'
-  | 'responded_by_id'
-  | 'responded_by_name';
+/** What a list can be sorted by. */
+const SORTABLE = {
+  ti_id: 't.id',
+  state: 't.state',
+  task_id: 't.task_id',
+  map_index: 't.map_index',
+  operator: 't.operator',
+  dag_id: 'q.dag_id',
+  run_id: 'r.run_id',
+  run_after: 'r.run_after',
+  subject: 'q.subject',
+  created_at: 'q.created_at',
+  responded_at: 'q.responded_at',
+  responded_by_id: 'q.responded_by_id',
+  responded_by_name: 'q.responded_by_name',
+} as const;
+
+export type QuestionColumn = keyof typeof SORTABLE;
 
 export type QuestionQuery = {
   limit: number;
@@ -127,7 +138,7 @@ export async function listQuestions(
   for (const condition of conditionsOf(query)) matching = matching.where(condition);
   let page = matching.selectAll('q').limit(query.limit).offset(query.offset);
   for (const { column, direction } of query.order) {
-    page = page.orderBy(column === 'ti_id' ? 't.id' : `q.${column}`, (order) =>
+    page = page.orderBy(SORTABLE[column], (order) =>
       direction === 'desc' ? order.desc().nullsLast() : order.asc().nullsLast(),
     );
   }

@@ -226,12 +226,12 @@ export async function admit(
     )) and t.state = 'scheduled' and not t.claimable`.execute(trx);
 }
 
-/** How many instances of the run hold a place under max_active_tasks. */
+/** How many instances of the run hold a place under max_active_tasks; one that waits for a person holds none. */
 export async function countActive(trx: SharedDb, ref: RunRef & { dagId: string }): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from task_instances
     where tenant_id = ${ref.tenantId} and dag_id = ${ref.dagId} and run = ${ref.run}
-      and state in ('queued', 'running', 'restarting', 'deferred')`.execute(trx);
+      and state in ('queued', 'running', 'restarting', 'deferred') and state <> 'deferred'`.execute(trx);
   return rows[0]?.count ?? 0;
 }
 

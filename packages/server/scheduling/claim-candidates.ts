@@ -62,10 +62,12 @@ export async function judgeCandidates(
 async function findCandidates(trx: SharedDb, limit: number): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`
     with used as (
-      select tenant_id, pool, sum(pool_slots) as slots from task_instances
-      where state in ('queued', 'running', 'restarting') group by tenant_id, pool
+      select tenant_id, pool, sum(pool_slots) filter (where state <> 'deferred') as slots,
+        sum(pool_slots) filter (where state = 'deferred') as deferred
+      from task_instances where state in ('queued', 'running', 'restarting', 'deferred') group by tenant_id, pool
     ), open_pools as (
-      select p.tenant_id, p.name, case when p.slots < 0 then 2147483647 else p.slots - coalesce(u.slots, 0) end as free
+      select p.tenant_id, p.name, case when p.slots < 0 then 2147483647 else p.slots - coalesce(u.slots, 0)
+        - case when p.include_deferred then coalesce(u.deferred, 0) else 0 end end as free
       from pools p left join used u on u.tenant_id = p.tenant_id and u.pool = p.name
     ), best as materialized (
       select c.*, p.free::bigint as free, d.is_paused, r.version_number
@@ -86,7 +88,7 @@ async function findCandidates(trx: SharedDb, limit: number): Promise<Candidate[]
       select t.tenant_id, t.run, t.task_id, count(*) as count
       from (select distinct tenant_id, dag_id, run from best) k
       join task_instances t on t.tenant_id = k.tenant_id and t.dag_id = k.dag_id and t.run = k.run
-      where t.state in ('queued', 'running', 'restarting', 'deferred')
+      where t.state in ('queued', 'running', 'restarting', 'deferred') and t.state <> 'deferred'
       group by t.tenant_id, t.run, t.task_id
     )
     select b.*, coalesce(of_run.count, 0)::int as active_in_run, coalesce(of_task.count, 0)::int as active_of_task
@@ -133,7 +135,7 @@ async function loadTaskUsage(trx: SharedDb, candidates: readonly Candidate[], us
     const { rows } = await sql<{ count: number }>`
       select count(*) as count from task_instances
       where tenant_id = ${row.tenant_id} and dag_id = ${row.dag_id} and task_id = ${row.task_id}
-        and state in ('queued', 'running', 'restarting', 'deferred')`.execute(trx);
+        and state in ('queued', 'running', 'restarting', 'deferred') and state <> 'deferred'`.execute(trx);
     usage.tasks.set(key, rows[0]?.count ?? 0);
   }
 }

@@ -102,6 +102,54 @@ it('a question whose time is up goes on by itself, and one without a time does n
   expect(await engine.ended(run)).toBe('success');
 });
 
+it('who waits for a person holds no place of a run or a task', async () => {
+  engine.setScript(async (attempt) => {
+    if (attempt.taskId === 'works') return { state: 'success' };
+    return (await ask(attempt)) ? { state: 'success' } : LATER;
+  });
+  const limited = { policy: { max_active_tis_per_dag: 1 } };
+  const run = await engine.run([makeTask('asks', limited), makeTask('works', { upstream: [] })], {
+    dag: { max_active_tasks: 1 },
+  });
+  await untilDeferred(run, 'asks');
+  await vi.waitFor(async () => expect((await engine.states(run))['works']).toBe('success'), { timeout: 30_000 });
+  const [asker] = attemptsOf(run, 'asks');
+  if (!asker) throw new Error('nobody has asked');
+  const second = await engine.trigger(asker.dagId);
+  await untilDeferred(second, 'asks');
+  for (const waiting of [asker, ...attemptsOf(second, 'asks')]) expect(await answer(waiting)).toBe('answered');
+  expect([await engine.ended(run), await engine.ended(second)]).toEqual(['success', 'success']);
+});
+
+it('in a pool that counts them, who waits for a person holds its slots', async () => {
+  await engine.scope.insertInto('pools').values({ name: 'counting', slots: 1, include_deferred: true }).execute();
+  engine.setScript(async (attempt) => ((await ask(attempt)) ? { state: 'success' } : LATER));
+  const ofPool = { policy: { pool: 'counting' } };
+  const run = await engine.run([makeTask('first', ofPool), makeTask('second', ofPool)]);
+  const waitingTask = async (): Promise<string> => {
+    const [name] = Object.entries(await engine.states(run)).find(([, state]) => state === 'deferred') ?? [];
+    if (name === undefined) throw new Error('none has asked yet');
+    return name;
+  };
+  const first = await vi.waitFor(waitingTask, { timeout: 30_000 });
+  await engine.scheduler.tick();
+  expect(Object.values(await engine.states(run)).toSorted()).toEqual(['deferred', 'scheduled']);
+  const [asker] = attemptsOf(run, first);
+  expect(asker && (await answer(asker))).toBe('answered');
+  const other = await vi.waitFor(
+    async () => {
+      await engine.scheduler.tick();
+      const name = await waitingTask();
+      expect(name).not.toBe(first);
+      return name;
+    },
+    { timeout: 30_000 },
+  );
+  const [last] = attemptsOf(run, other);
+  expect(last && (await answer(last))).toBe('answered');
+  expect(await engine.ended(run)).toBe('success');
+});
+
 it('a sensor that asks nothing is poked again at its time', async () => {
   let pokes = 0;
   engine.setScript(async () => {

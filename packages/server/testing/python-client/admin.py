@@ -43,13 +43,18 @@ def parsing(harness):
 
 
 def questions(harness):
-    """No task asks people anything, so there is nothing to list and nothing to answer."""
+    """A task that runs has asked something; one that is over has not."""
     api = TaskInstanceApi(harness.client)
-    same(api.get_hitl_details("~", "~", response_received=False).total_entries, 0)
-    instance = ("left_behind", "left-behind:1+~", "done", -1)
+    asked = api.get_hitl_details("~", "~", response_received=False, dag_id_pattern="left_behind")
+    same([(one.subject, one.options, one.task_instance.task_id) for one in asked.hitl_details], [("Go on?", ["yes", "no"], "still_running")])
+    instance = ("left_behind", "left-behind:1+~", "still_running", -1)
+    same(api.get_hitl_detail(*instance).defaults, ["no"])
+    same(api.get_hitl_detail_try_detail(*instance, 1).response_received, False)
+    answer = UpdateHITLDetailPayload(chosen_options=["yes"], params_input={"count": 2})
+    answered = api.update_hitl_detail(*instance, answer)
+    same((answered.chosen_options, answered.params_input), (["yes"], {"count": 2}))
+    same(api.get_hitl_detail(*instance).responded_by_user.id, answered.responded_by.id)
+    with harness.refused(ConflictException, "already been updated"):
+        api.update_hitl_detail(*instance, answer)
     with harness.refused(NotFoundException, "Human-in-the-loop"):
-        api.get_hitl_detail(*instance)
-    with harness.refused(NotFoundException, "Human-in-the-loop"):
-        api.get_hitl_detail_try_detail(*instance, 1)
-    with harness.refused(NotFoundException, "Human-in-the-loop"):
-        api.update_hitl_detail(*instance, UpdateHITLDetailPayload(chosen_options=["OK"]))
+        api.get_hitl_detail("left_behind", "left-behind:1+~", "done", -1)
