@@ -132,7 +132,7 @@ describe('a page that is not for everyone', () => {
           .getByText(/403|Forbidden|permission/)
           .first()
           .waitFor();
-        await tab.look(`refused ${path.replaceAll('/', '_')}`);
+        await tab.look(`refused${path.replaceAll('/', '-')}`);
       });
       await page.locator('#root a[href="/dags"]').first().click();
       await page.getByText('start here').first().waitFor();

@@ -183,7 +183,7 @@ it(
       }
       expect(leaks).toEqual([]);
       expect(TELLING.filter((call) => !own.some((url) => url.includes(call)))).toEqual([]);
-      await one.tab.look(`tenant of ${one.canary.place}`);
+      await one.tab.look(`walked-${one.canary.place.replaceAll(' ', '-')}`);
       one.tab.expectNoProblems();
     }
   },

@@ -86,7 +86,7 @@ export async function openWatchedPage(browser: Browser, url: string) {
   async function look(name: string): Promise<void> {
     await page.waitForTimeout(800);
     mkdirSync(SCREENSHOTS, { recursive: true });
-    await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+    await page.screenshot({ path: join(SCREENSHOTS, `${name.replaceAll(/[^\w-]+/g, '-')}.png`) });
   }
 
   return {
