@@ -46,6 +46,11 @@ const BENCHES: Record<string, Bench> = {
     about: 'latency of each tool for agents, on a run of 10 tasks and on one of 10,000',
     load: () => import('./mcp.ts'),
   },
+  ui: {
+    about:
+      'the pages of the web UI with 5,000 DAGs, 200,000 runs and 2,000,000 task instances [--only <part of a name>]',
+    load: () => import('./ui.ts'),
+  },
   timetables: {
     about: 'one step of a cron schedule, in zones with and without clock changes',
     load: () => import('./timetables.ts'),
