@@ -197,16 +197,14 @@ it(
       [`/dags/ledger/runs/${theirs.runId}`, `/dags/ledger/dagRuns/${theirs.runId}`],
       [`/assets/${theirs.assetId}`, `/api/v2/assets/${theirs.assetId}`],
     ] as const;
-    for (const [path, call] of foreign) {
-      await ours.tab.expectingStatuses([404], async () => {
+    await ours.tab.expectingStatuses([404], async () => {
+      for (const [path, call] of foreign) {
         const answer = ours.tab.page.waitForResponse((response) => response.url().endsWith(call));
         await ours.tab.visit(path);
         expect((await answer).status()).toBe(404);
-      });
-    }
-    await ours.tab.visit('/dags', 'ledger');
-    // Those that were still under way when the page was left.
-    ours.tab.problems.splice(0);
+      }
+      await ours.tab.visit('/dags', 'ledger');
+    });
     await ours.tab.go('/variables', 'chapter');
     ours.tab.expectNoProblems();
   },
