@@ -73,11 +73,7 @@ export function registerUiDashboard(app: App, { db }: Services): void {
       const { start_date: from, end_date: until } = request.query;
       const scope = databaseOf(request, db);
       const period = { tenantId, from, until };
-      return {
-        dag_run_states: await runStates(scope, period),
-        task_instance_states: await instanceStates(scope, period),
-        state_count_limit: COUNT_LIMIT,
-      };
+      return { ...(await countStates(scope, period)), state_count_limit: COUNT_LIMIT };
     },
   );
 }
@@ -95,16 +91,7 @@ const waitsWithin = (period: Period) => sql`
 const endsWithin = ({ until }: Period) =>
   until === undefined ? sql`true` : sql`(r.end_date <= ${until} or (r.end_date is null and now() <= ${until}))`;
 
-async function runStates(scope: ReturnType<typeof databaseOf>, period: Period): Promise<Record<string, number>> {
-  const { tenantId } = period;
-  const { rows } = await sql<{ state: string; count: number }>`
-    select state, sum(count)::bigint as count from (
-      select r.state, count(*) as count from dag_runs r where r.tenant_id = ${tenantId} and ${startedWithin(period)} group by r.state
-      union all select r.state, count(*) from dag_runs r where r.tenant_id = ${tenantId} and ${waitsWithin(period)} group by r.state
-    ) as c group by state`.execute(scope);
-  const counts = new Map(rows.map(({ state, count }) => [state, Math.min(count, COUNT_LIMIT)]));
-  return Object.fromEntries(RUN_STATES.map((state) => [state, counts.get(state) ?? 0]));
-}
+const capped = (count: number): number => Math.min(count, COUNT_LIMIT);
 
 /** States that runs count their instances by; those in flight they count together. */
 const KEPT = TASK_STATES.filter(
@@ -112,34 +99,36 @@ const KEPT = TASK_STATES.filter(
 );
 
 /**
- * From the counts that runs keep of their instances; only what is in flight is counted itself, and that is little.
+ * Runs, and their instances from the counts that runs keep of them, in one pass over the runs of the time; only what is in
+ * flight is counted itself, and that is little.
  */
-async function instanceStates(scope: ReturnType<typeof databaseOf>, period: Period): Promise<Record<string, number>> {
+async function countStates(scope: ReturnType<typeof databaseOf>, period: Period) {
   const { tenantId, from } = period;
   const names = ['none', ...KEPT];
-  const kept = await sql<Record<string, number>>`
-    select ${sql.join(
-      names.map(
-        (name) => sql`coalesce(sum((r.state_counts ->> ${sql.lit(name)})::int), 0)::bigint as ${sql.ref(name)}`,
-      ),
-    )}
-    from dag_runs r where r.tenant_id = ${tenantId} and ((${startedWithin(period)}) or (${waitsWithin(period)}))`.execute(
-    scope,
+  const sums = names.map(
+    (name) => sql`coalesce(sum((r.state_counts ->> ${sql.lit(name)})::int), 0)::bigint as ${sql.ref(name)}`,
   );
-  const live = await sql<{ state: string; count: number }>`
-    select t.state, count(*) as count from task_instances t
-    join dag_runs r on r.tenant_id = t.tenant_id and r.id = t.run
-    where t.tenant_id = ${tenantId} and coalesce(r.start_date, now()) >= ${from} and ${endsWithin(period)}
-      and (t.state in ('queued', 'running', 'restarting', 'deferred')
-        or (t.state = 'scheduled' and t.waits is null) or (t.state = 'scheduled' and t.waits is not null))
-    group by t.state`.execute(scope);
-  const counts: Record<string, number> = {
-    no_status: 0,
-    ...Object.fromEntries(TASK_STATES.map((state) => [state, 0])),
+  const [byRunState, live] = await Promise.all([
+    sql<Record<string, number> & { run_state: string; runs: number }>`
+      select r.state as run_state, count(*) as runs, ${sql.join(sums)} from dag_runs r
+      where r.tenant_id = ${tenantId} and ((${startedWithin(period)}) or (${waitsWithin(period)}))
+      group by r.state`.execute(scope),
+    sql<{ state: string; count: number }>`
+      select t.state, count(*) as count from task_instances t
+      join dag_runs r on r.tenant_id = t.tenant_id and r.id = t.run
+      where t.tenant_id = ${tenantId} and coalesce(r.start_date, now()) >= ${from} and ${endsWithin(period)}
+        and (t.state in ('queued', 'running', 'restarting', 'deferred')
+          or (t.state = 'scheduled' and t.waits is null) or (t.state = 'scheduled' and t.waits is not null))
+      group by t.state`.execute(scope),
+  ]);
+  const sumOf = (name: string): number => byRunState.rows.reduce((sum, row) => sum + (row[name] ?? 0), 0);
+  const liveOf = (name: string): number => live.rows.find(({ state }) => state === name)?.count ?? 0;
+  const runsOf = (state: string): number => byRunState.rows.find((row) => row.run_state === state)?.runs ?? 0;
+  return {
+    dag_run_states: Object.fromEntries(RUN_STATES.map((state) => [state, capped(runsOf(state))])),
+    task_instance_states: Object.fromEntries([
+      ['no_status', capped(sumOf('none'))],
+      ...TASK_STATES.map((state) => [state, capped(KEPT.includes(state) ? sumOf(state) : liveOf(state))]),
+    ]) as Record<string, number>,
   };
-  for (const [state, count] of Object.entries(kept.rows[0] ?? {})) {
-    counts[state === 'none' ? 'no_status' : state] = Math.min(count, COUNT_LIMIT);
-  }
-  for (const { state, count } of live.rows) counts[state] = Math.min(count, COUNT_LIMIT);
-  return counts;
 }

@@ -1,7 +1,7 @@
 /** Pages must not read what they do not show: a table that is read from end to end is noticed here, long before it is slow. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { insertDag } from '../../testing/run-rows.ts';
+import { insertDag, insertRun } from '../../testing/run-rows.ts';
 import { startTestServer } from '../../testing/test-server.ts';
 import type { TestServer } from '../../testing/test-server.ts';
 
@@ -80,6 +80,33 @@ const answerOf = (path: string): Promise<void> =>
 const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
 const DAG_LIST = '/ui/dags?dag_runs_limit=14&limit=20&exclude_stale=true';
 const TODAY = `start_date=${ago(24)}`;
+
+it('the figures of a time are those that counting row by row gives, up to the limit', async () => {
+  const { id } = await server.db.shared.selectFrom('tenants').select('id').executeTakeFirstOrThrow();
+  const db = server.db.tenant(id);
+  const instances = [
+    { task_id: 't0', state: 'running' },
+    { task_id: 't1', state: 'deferred' },
+    { task_id: 't2', state: 'failed' },
+    { task_id: 't3', state: null },
+  ] as const;
+  await insertRun(db, { dagId: 'dag_7', runId: 'at work', start_date: new Date().toISOString(), instances });
+  await insertRun(db, { dagId: 'dag_7', runId: 'waits', state: 'queued' });
+  const hour = 3_600_000;
+  const moment = (hours: number): string => new Date(Date.now() - hours * hour - hour / 2).toISOString();
+  const figures = async (query: string) =>
+    (await server.call(`/ui/dashboard/historical_metrics_data?${query}`, { token })).json<Figures>();
+  const ofDay = await figures(`start_date=${moment(24)}`);
+  expect(ofDay.dag_run_states).toMatchObject({ running: 1, queued: 1 });
+  expect((ofDay.dag_run_states['success'] ?? 0) + (ofDay.dag_run_states['failed'] ?? 0)).toBe(25);
+  expect(ofDay.task_instance_states).toMatchObject({ running: 1, deferred: 1, failed: 1, no_status: 1, success: 100 });
+  const ofPast = await figures(`start_date=${moment(24)}&end_date=${moment(4)}`);
+  expect(ofPast.dag_run_states).toMatchObject({ running: 0, queued: 0 });
+  expect(ofPast.task_instance_states).toMatchObject({ running: 0, failed: 0, success: 80 });
+  expect((await figures(`start_date=${moment(9_000)}`)).task_instance_states['success']).toBe(1_000);
+});
+
+type Figures = { dag_run_states: Record<string, number>; task_instance_states: Record<string, number> };
 
 describe('with much history, no table is read from end to end by', () => {
   it.each([
