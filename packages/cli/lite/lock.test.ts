@@ -43,8 +43,8 @@ describe('the lock of a data directory', () => {
   });
 
   it('of a process that is dead and only not yet collected by its parent is taken over', async () => {
-    // The shell's child ends at once; the program that takes the shell's place never asks how.
-    const parent = spawn('sh', ['-c', `true & echo $!; exec sleep 60`], { stdio: ['ignore', 'pipe', 'ignore'] });
+    // The shell's child ends when another program has taken the shell's place, which never asks how.
+    const parent = spawn('sh', ['-c', 'sleep 1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const pid = Number(String((await once(parent.stdout, 'data'))[0]));
     const stat = (): string[] => {
       const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
