@@ -120,13 +120,19 @@ describe('the word of an attempt', () => {
 });
 
 describe('limits', () => {
-  const peakOf = async (tasks: Parameters<ScriptedScheduler['run']>[0], rest = {}): Promise<number> => {
+  /** Tasks stay until `wanted` of them were there at once, or for some seconds: a busy machine starts them slowly. */
+  const peakOf = async (
+    tasks: Parameters<ScriptedScheduler['run']>[0],
+    { wanted, ...rest }: { wanted: number; dag?: object },
+  ): Promise<number> => {
     let now = 0;
     let peak = 0;
     engine.setScript(async () => {
       now += 1;
       peak = Math.max(peak, now);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      for (let waited = 0; waited < 5_000 && (waited === 0 || peak < wanted); waited += 5) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
       now -= 1;
       return { state: 'success' };
     });
@@ -136,13 +142,13 @@ describe('limits', () => {
   const many = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`t${index}`, []]));
 
   it('max_active_tasks is used up and never exceeded', async () => {
-    expect(await peakOf(graphOf(many), { dag: { max_active_tasks: 4 } })).toBe(4);
+    expect(await peakOf(graphOf(many), { wanted: 4, dag: { max_active_tasks: 4 } })).toBe(4);
   });
 
   it('a full pool holds back its tasks and nobody else', async () => {
     await engine.scope.insertInto('pools').values({ name: 'narrow', slots: 2, description: null }).execute();
     const tasks = graphOf(many, () => ({ policy: { pool: 'narrow' } }));
-    expect(await peakOf(tasks)).toBe(2);
+    expect(await peakOf(tasks, { wanted: 2 })).toBe(2);
     engine.setScript(({ taskId }) => (taskId === 'free' ? { state: 'success' } : 'hang'));
     const run = await engine.run(
       graphOf({ ...many, free: [] }, (id) => ({
@@ -150,7 +156,7 @@ describe('limits', () => {
       })),
       { dag: { max_active_tasks: 4 } },
     );
-    await expect.poll(async () => (await engine.states(run))['free']).toBe('success');
+    await expect.poll(async () => (await engine.states(run))['free'], { timeout: 20_000 }).toBe('success');
   });
 
   it('max_active_tis_per_dagrun', async () => {
@@ -165,7 +171,7 @@ describe('limits', () => {
         },
       },
     }));
-    expect(await peakOf(tasks)).toBe(3);
+    expect(await peakOf(tasks, { wanted: 3 })).toBe(3);
   });
 
   it('max_active_runs: the others wait, and start in order', async () => {
