@@ -328,6 +328,15 @@ describe('deleting and bulk pausing', () => {
     expect((await register(renamed(basic, 'doomed'))).json()).toMatchObject({ version_number: 1 });
   });
 
+  it('shows a DAG that comes back under its name as it is now, not as its first version was', async () => {
+    const details = async () => (await get('/api/v2/dags/again/details')).json();
+    await register(renamed(basic, 'again', { doc_md: 'before' }));
+    expect(await details()).toMatchObject({ doc_md: 'before' });
+    await server.call('/api/v2/dags/again', { method: 'DELETE', token: admin });
+    const { version_number: version } = (await register(renamed(basic, 'again', { doc_md: 'after' }))).json();
+    expect([version, (await details())['doc_md']]).toEqual([1, 'after']);
+  });
+
   it('pauses what the pattern names and nothing without one', async () => {
     await register(renamed(basic, 'bulk_a'));
     await register(renamed(basic, 'bulk_b'));
