@@ -134,8 +134,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     closed ??= (async () => {
       notReady = 'shutting down';
       closing.abort();
-      await stopParts(logger, [() => closeListener(app), () => housekeeping.stop(), () => metricsServer.close()]);
-      await stopParts(logger, [() => engine.stop()]);
+      // Tasks are told to stop while requests still finish: somebody who follows a log would hold up both.
+      const stopTasks = async (): Promise<void> => {
+        await housekeeping.stop();
+        await engine.stop();
+      };
+      await stopParts(logger, [() => closeListener(app), stopTasks, () => metricsServer.close()]);
       await stopParts(logger, [() => logs.close()]);
       await stopParts(logger, [() => tracing.shutdown(), () => db.close()]); // the others used them to the end
       logger.info('stopped');
