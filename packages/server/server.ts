@@ -129,16 +129,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const metricsServer = createMetricsServer({ address: config.server.metricsAddr, metrics });
 
   const closing = new AbortController();
+  const stopTasks = async (): Promise<void> => {
+    await housekeeping.stop();
+    await engine.stop();
+  };
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closed ??= (async () => {
       notReady = 'shutting down';
       closing.abort();
       // Tasks are told to stop while requests still finish: somebody who follows a log would hold up both.
-      const stopTasks = async (): Promise<void> => {
-        await housekeeping.stop();
-        await engine.stop();
-      };
       await stopParts(logger, [() => closeListener(app), stopTasks, () => metricsServer.close()]);
       await stopParts(logger, [() => logs.close()]);
       await stopParts(logger, [() => tracing.shutdown(), () => db.close()]); // the others used them to the end
