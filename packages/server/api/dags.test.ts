@@ -319,13 +319,15 @@ describe('warnings', () => {
 });
 
 describe('deleting and bulk pausing', () => {
-  it('deletes a DAG with its versions, once', async () => {
+  it('deletes a DAG with its versions, once, and never gives their numbers again', async () => {
     await register(renamed(basic, 'doomed'));
     const remove = () => server.call('/api/v2/dags/doomed', { method: 'DELETE', token: admin });
     expect((await remove()).status).toBe(204);
     expect((await remove()).status).toBe(404);
     expect((await get('/api/v2/dagSources/doomed')).status).toBe(404);
-    expect((await register(renamed(basic, 'doomed'))).json()).toMatchObject({ version_number: 1 });
+    expect((await register(renamed(basic, 'doomed'))).json()).toMatchObject({ version_number: 2 });
+    expect((await remove()).status).toBe(204);
+    expect((await register(renamed(basic, 'doomed'))).json()).toMatchObject({ version_number: 3 });
   });
 
   it('shows a DAG that comes back under its name as it is now, not as its first version was', async () => {
@@ -334,7 +336,7 @@ describe('deleting and bulk pausing', () => {
     expect(await details()).toMatchObject({ doc_md: 'before' });
     await server.call('/api/v2/dags/again', { method: 'DELETE', token: admin });
     const { version_number: version } = (await register(renamed(basic, 'again', { doc_md: 'after' }))).json();
-    expect([version, (await details())['doc_md']]).toEqual([1, 'after']);
+    expect([version, (await details())['doc_md']]).toEqual([2, 'after']);
   });
 
   it('pauses what the pattern names and nothing without one', async () => {

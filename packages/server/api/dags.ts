@@ -292,7 +292,7 @@ function registerPause(app: App, { db, scheduler }: Services): void {
   );
 }
 
-function registerDelete(app: App, { db, logs, scheduler }: Services): void {
+function registerDelete(app: App, { db, logs }: Services): void {
   app.delete(
     '/api/v2/dags/:dag_id',
     {
@@ -302,7 +302,7 @@ function registerDelete(app: App, { db, logs, scheduler }: Services): void {
         tags: TAGS,
         summary: 'Delete a DAG with all its versions and runs',
         description:
-          'With its runs, too. Refused while one of its tasks runs. A DAG whose file is still there comes back with its next registration.',
+          'With its runs, too. Refused while one of its tasks runs. A DAG whose file is still there comes back with its next registration, and goes on counting its versions.',
         params: Params,
         response: { 204: Type.Null() },
       },
@@ -322,7 +322,6 @@ function registerDelete(app: App, { db, logs, scheduler }: Services): void {
           await recordAudit(trx, actorOf(request), { event: 'delete_dag', objectKind: 'dag', objectId: dagId, dagId });
         });
       const { tenantId } = principalOf(request);
-      scheduler.graphs.forget({ tenantId, dagId });
       await removeLogs(logs, { tenantId, dagId }, request.log);
       return reply.code(204).send(null);
     },

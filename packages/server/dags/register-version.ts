@@ -15,7 +15,7 @@ import { timetableProblems } from '@svc/spec/timetables/validate.ts';
 import { validateSpec } from '@svc/spec/validate.ts';
 import { recordAudit } from '../db/audit-log.ts';
 import type { Actor } from '../db/audit-log.ts';
-import { findVersion, insertVersion } from '../db/dag-versions.ts';
+import { findVersion, insertVersion, lastDeletedVersion } from '../db/dag-versions.ts';
 import type { DagVersionRow } from '../db/dag-versions.ts';
 import { replaceDagWarnings } from '../db/dag-warnings.ts';
 import { lockDag, upsertDag } from '../db/dags.ts';
@@ -63,7 +63,8 @@ export async function registerVersion(
     await lockDagRow(trx, dagId);
     const current = await findVersion(trx, dagId);
     const isNew = current?.content_hash !== contentHash;
-    const versionNumber = (current?.version_number ?? 0) + (isNew ? 1 : 0);
+    const newest = current?.version_number ?? (await lastDeletedVersion(trx, dagId));
+    const versionNumber = newest + (isNew ? 1 : 0);
     const lastInterval = await lastIntervalOf(trx, dagId);
     const values = dagValues({ spec, artifact, versionNumber, lastInterval, now });
     await upsertDag(trx, values);

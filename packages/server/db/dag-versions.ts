@@ -102,3 +102,13 @@ export type NewVersion = Omit<DagVersionRow, 'id' | 'created_at' | 'display_name
 export async function insertVersion(db: TenantDb, version: NewVersion): Promise<void> {
   await db.insertInto('dag_versions').values(version).execute();
 }
+
+/** Of a DAG of that name that was deleted; 0 when there was none. */
+export async function lastDeletedVersion(db: TenantDb, dagId: string): Promise<number> {
+  const row = await db
+    .selectFrom('versions_of_deleted_dags')
+    .select('last_version_number')
+    .where('dag_id', '=', dagId)
+    .executeTakeFirst();
+  return row?.last_version_number ?? 0;
+}

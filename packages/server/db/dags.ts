@@ -205,7 +205,24 @@ export async function isAtWork(db: TenantDb, dagId: string): Promise<boolean> {
   return active !== undefined;
 }
 
+/** Its version numbers are not given again (migration 0012). */
 export async function deleteDag(db: TenantDb, dagId: string): Promise<boolean> {
+  const newest = await db
+    .selectFrom('dag_versions')
+    .select((eb) => eb.fn.max('version_number').as('number'))
+    .where('dag_id', '=', dagId)
+    .executeTakeFirst();
+  if (newest && newest.number !== null) {
+    await db
+      .insertInto('versions_of_deleted_dags')
+      .values({ dag_id: dagId, last_version_number: newest.number })
+      .onConflict((oc) =>
+        oc
+          .columns(['tenant_id', 'dag_id'])
+          .doUpdateSet((eb) => ({ last_version_number: eb.ref('excluded.last_version_number') })),
+      )
+      .execute();
+  }
   const result = await db.deleteFrom('dags').where('dag_id', '=', dagId).executeTakeFirst();
   return result.numDeletedRows > 0n;
 }

@@ -15,6 +15,7 @@ import * as pagesOfTheWebUi from './migrations/0008-pages-of-the-web-ui.ts';
 import * as questionsOfTasks from './migrations/0009-questions-of-tasks.ts';
 import * as numbersOfRuns from './migrations/0010-numbers-of-runs.ts';
 import * as allowedRunTypes from './migrations/0011-allowed-run-types.ts';
+import * as versionsOfDeletedDags from './migrations/0012-versions-of-deleted-dags.ts';
 import { openPool } from './pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -30,6 +31,7 @@ const MIGRATIONS = {
   '0009-questions-of-tasks': questionsOfTasks,
   '0010-numbers-of-runs': numbersOfRuns,
   '0011-allowed-run-types': allowedRunTypes,
+  '0012-versions-of-deleted-dags': versionsOfDeletedDags,
 };
 
 export class SchemaTooNewError extends Error {}

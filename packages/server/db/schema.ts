@@ -423,6 +423,8 @@ type AssetQueueTable = {
 type DagRunAssetEventsTable = { tenant_id: TenantId; run: number; event_id: number };
 
 /** Tables whose rows belong to a tenant. */
+type VersionsOfDeletedDagsTable = { tenant_id: TenantId; dag_id: string; last_version_number: number };
+
 export type TenantTables = {
   roles: RolesTable;
   users: UsersTable;
@@ -432,6 +434,7 @@ export type TenantTables = {
   variables: VariablesTable;
   audit_log: AuditLogTable;
   dags: DagsTable;
+  versions_of_deleted_dags: VersionsOfDeletedDagsTable;
   dag_versions: DagVersionsTable;
   dag_favorites: DagFavoritesTable;
   import_errors: ImportErrorsTable;
@@ -475,6 +478,7 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   variables: true,
   audit_log: true,
   dags: true,
+  versions_of_deleted_dags: true,
   dag_versions: true,
   dag_favorites: true,
   import_errors: true,

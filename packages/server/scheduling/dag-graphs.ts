@@ -15,11 +15,7 @@ export type DagGraph = {
   readonly pastMatters: boolean;
 };
 export type VersionRef = { tenantId: string; dagId: string; versionNumber: number };
-export type DagGraphs = {
-  get(db: SharedDb, ref: VersionRef): Promise<DagGraph>;
-  /** The DAG was deleted: one that comes back under its name starts with version 1 again, and with other tasks. */
-  forget(dag: { tenantId: string; dagId: string }): void;
-};
+export type DagGraphs = { get(db: SharedDb, ref: VersionRef): Promise<DagGraph> };
 
 /** A graph of a few dozen tasks takes some 100 kB. */
 const KEPT = 500;
@@ -40,10 +36,6 @@ export function createDagGraphs(): DagGraphs {
       loading.catch(() => kept.delete(key));
       if (kept.size > KEPT) kept.delete(kept.keys().next().value ?? '');
       return loading;
-    },
-    forget({ tenantId, dagId }) {
-      const isOfDag = (key: string): boolean => key.startsWith(`${tenantId}/`) && key.endsWith(`/${dagId}`);
-      for (const key of [...kept.keys()].filter(isOfDag)) kept.delete(key);
     },
   };
 }
