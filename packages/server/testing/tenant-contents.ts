@@ -46,10 +46,11 @@ export async function fillTenant(server: TestServer, token: string, name: string
     dagId,
     runId,
     state: 'success',
+    version_number: version['version_number'] as number,
     note: marker,
     start_date: '2026-01-02T03:04:05Z',
     end_date: '2026-01-02T03:04:06Z',
-    instances: [{ task_id: taskId, pool: poolName, note: marker }],
+    instances: [{ task_id: taskId, version_number: version['version_number'] as number, pool: poolName, note: marker }],
   });
   const place = { tenantId: tenantOf(token), dagId, runId, taskId, mapIndex: -1, tryNumber: 1 };
   await fillTry(server, { place, run, key: variableKey, marker });
