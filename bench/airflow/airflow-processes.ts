@@ -95,7 +95,7 @@ function environment(input: {
     AIRFLOW__CORE__DAGS_FOLDER: input.dagsFolder,
     AIRFLOW__CORE__LOAD_EXAMPLES: 'False',
     AIRFLOW__CORE__EXECUTOR: 'LocalExecutor',
-    // 32 by default: on two cores its tasks then miss their heartbeats while they import, and the run fails.
+    // 32 by default: with that many importing at once on two busy cores, a run ended failed.
     AIRFLOW__CORE__PARALLELISM: '8',
     AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS: 'True',
     AIRFLOW__CORE__EXECUTION_API_SERVER_URL: `http://127.0.0.1:${input.port}/execution/`,

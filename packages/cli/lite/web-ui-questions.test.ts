@@ -52,53 +52,44 @@ afterAll(async () => {
 
 afterEach(() => tab.expectNoProblems());
 
-/** A machine that is too busy is told so with 503, and the UI asks again by itself. */
-const patiently = <T>(work: () => Promise<T>): Promise<T> => tab.expectingStatuses([503], work);
+it('the pages show the question that waits', { timeout: TIMEOUT_MS }, async () => {
+  await tab.visit('/', 'Required Action');
+  await tab.look('questions-home');
+  await tab.visit('/dags?has_pending_actions=true', 'release');
+  await tab.look('questions-dags');
+  await tab.visit('/required_actions', 'May the release go out?');
+  await tab.look('questions-list');
+});
 
-it('the pages show the question that waits', { timeout: TIMEOUT_MS }, () =>
-  patiently(async () => {
-    await tab.visit('/', 'Required Action');
-    await tab.look('questions-home');
-    await tab.visit('/dags?has_pending_actions=true', 'release');
-    await tab.look('questions-dags');
-    await tab.visit('/required_actions', 'May the release go out?');
-    await tab.look('questions-list');
-  }),
-);
+it('the list can be sorted by every column that offers it', { timeout: TIMEOUT_MS }, async () => {
+  await tab.visit('/required_actions', 'May the release go out?');
+  const headings = tab.page.locator('th button, th [role=button]');
+  const count = await headings.count();
+  expect(count).toBeGreaterThan(3);
+  for (let place = 0; place < count; place += 1) {
+    const isSorted = (url: string): boolean => url.includes('hitlDetails') && url.includes('order_by');
+    const sorted = tab.page.waitForResponse((response) => isSorted(response.url()));
+    await headings.nth(place).click();
+    const answer = await sorted;
+    expect([answer.url(), answer.status()]).toEqual([answer.url(), 200]);
+    await tab.page.getByText('May the release go out?').first().waitFor();
+  }
+});
 
-it('the list can be sorted by every column that offers it', { timeout: TIMEOUT_MS }, () =>
-  patiently(async () => {
-    await tab.visit('/required_actions', 'May the release go out?');
-    const headings = tab.page.locator('th button, th [role=button]');
-    const count = await headings.count();
-    expect(count).toBeGreaterThan(3);
-    for (let place = 0; place < count; place += 1) {
-      const isSorted = (url: string): boolean => url.includes('hitlDetails') && url.includes('order_by');
-      const sorted = tab.page.waitForResponse((response) => isSorted(response.url()));
-      await headings.nth(place).click();
-      const answer = await sorted;
-      expect([answer.url(), answer.status()]).toEqual([answer.url(), expect.toBeOneOf([200, 503])]);
-      await tab.page.getByText('May the release go out?').first().waitFor();
-    }
-  }),
-);
-
-it('a question is answered on the page of its task, and the run goes on', { timeout: TIMEOUT_MS }, () =>
-  patiently(async () => {
-    await tab.visit(`/dags/release/runs/${runId}/tasks/approve/required_actions`, 'May the release go out?');
-    await tab.look('questions-task');
-    const remark = tab.page.locator('input[name="element_remark"]');
-    await remark.fill('go ahead');
-    await remark.press('Tab'); // the form takes a field over when it is left
-    await tab.page.getByRole('button', { name: 'Approve', exact: true }).click();
-    await runEnds(lite.api, 'release', runId);
-    const path = `/dags/release/dagRuns/${encodeURIComponent(runId)}/taskInstances/approve/-1/hitlDetails`;
-    expect(await lite.api('GET', path)).toMatchObject({
-      chosen_options: ['Approve'],
-      params_input: { remark: 'go ahead' },
-      responded_by_user: { name: ADMIN },
-    });
-    await tab.visit('/required_actions', 'May the release go out?');
-    await tab.look('questions-answered');
-  }),
-);
+it('a question is answered on the page of its task, and the run goes on', { timeout: TIMEOUT_MS }, async () => {
+  await tab.visit(`/dags/release/runs/${runId}/tasks/approve/required_actions`, 'May the release go out?');
+  await tab.look('questions-task');
+  const remark = tab.page.locator('input[name="element_remark"]');
+  await remark.fill('go ahead');
+  await remark.press('Tab'); // the form takes a field over when it is left
+  await tab.page.getByRole('button', { name: 'Approve', exact: true }).click();
+  await runEnds(lite.api, 'release', runId);
+  const path = `/dags/release/dagRuns/${encodeURIComponent(runId)}/taskInstances/approve/-1/hitlDetails`;
+  expect(await lite.api('GET', path)).toMatchObject({
+    chosen_options: ['Approve'],
+    params_input: { remark: 'go ahead' },
+    responded_by_user: { name: ADMIN },
+  });
+  await tab.visit('/required_actions', 'May the release go out?');
+  await tab.look('questions-answered');
+});
