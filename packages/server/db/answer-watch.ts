@@ -20,12 +20,13 @@ export function createAnswerWatch(options: {
   answers: () => Promise<boolean>;
 }): AnswerWatch {
   const { suspectAfterMs, answers } = options;
-  const sentAt = new Map<pg.PoolClient, number>();
+  /** Statements on their way, of which several may travel together, and since when nothing was heard. */
+  const sent = new Map<pg.PoolClient, { since: number; count: number }>();
   let asking = false;
 
   const suspects = (): pg.PoolClient[] => {
     const limit = performance.now() - suspectAfterMs;
-    return [...sentAt].filter(([, since]) => since <= limit).map(([client]) => client);
+    return [...sent].filter(([, { since }]) => since <= limit).map(([client]) => client);
   };
 
   async function look(): Promise<void> {
@@ -43,8 +44,15 @@ export function createAnswerWatch(options: {
   const timer = setInterval(() => void look(), suspectAfterMs / 2).unref();
   return {
     sent(client) {
-      sentAt.set(client, performance.now());
-      return () => sentAt.delete(client);
+      const waiting = sent.get(client) ?? { since: 0, count: 0 };
+      if (waiting.count === 0) waiting.since = performance.now();
+      waiting.count += 1;
+      sent.set(client, waiting);
+      return () => {
+        waiting.count -= 1;
+        waiting.since = performance.now(); // an answer is a sign of life for those behind it
+        if (waiting.count === 0) sent.delete(client);
+      };
     },
     stop: () => clearInterval(timer),
   };

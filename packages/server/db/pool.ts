@@ -7,7 +7,9 @@
  *     sent after it would only wait as well.
  *   - Every wait is bounded: for a connection, for an answer (answer-watch.ts), for the end of the pool.
  *   - What the caller sees of an outage is always `DatabaseUnavailableError`.
+ *   - Statements that are sent without waiting for one another travel together (see transaction.ts).
  */
+import type { Socket } from 'node:net';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { createAnswerWatch, cutConnection } from './answer-watch.ts';
@@ -114,6 +116,7 @@ export function openPool(options: PoolOptions): Pool {
       if (fault && sql === 'rollback') return ROLLED_BACK;
       if (fault) throw fault;
       const answered = watch.sent(client);
+      writeTogether(client);
       try {
         return await send(client, sql, parameters);
       } catch (error) {
@@ -168,9 +171,18 @@ function createPgPool(options: PoolOptions, limits: PoolLimits): pg.Pool {
     }),
     ...(idleInTransactionTimeoutMs > 0 && { idle_in_transaction_session_timeout: idleInTransactionTimeoutMs }),
     keepAlive: true,
+    pipeline: true,
     application_name: options.applicationName,
     types,
   });
+}
+
+/** What is sent in one turn of the event loop leaves in one write: each would wake the backend by itself otherwise. */
+function writeTogether(client: pg.PoolClient): void {
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection; // as in answer-watch.ts
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
 }
 
 /** Any word from Postgres is an answer, a refusal too: only silence and a missing listener are not. */
