@@ -39,10 +39,12 @@ import time
 
 from .run import logs
 from .run.child import run_child
-from .run.kernel import become_subreaper, children_of, die_with_parent, memory_file, own_threads, peek_ended
+from .run.kernel import OwnChildren, become_subreaper, die_with_parent, memory_file, own_threads, peek_ended
 
 _READ_SIZE = 1 << 16
 _SPARE_PATIENCE = 0.002
+# So many attempts at once leave no idle time.
+_BURST = 2
 
 
 class Spare:
@@ -78,6 +80,9 @@ class Server:
         self.failure: str | None = None
         self.attempts: dict[str, int] = {}
         self.by_pid: dict[int, str] = {}
+        self.children = OwnChildren()
+        if self.children.descriptor is not None:
+            self.private.append(self.children.descriptor)
         self.inherited: set[int] = set()
         self.rehearsal = None
         self.spare: Spare | None = None
@@ -93,7 +98,7 @@ class Server:
 
     def load(self, request: dict) -> None:
         from .run.load_version import LoadFailed, load_version
-        from .run.warm import Rehearsal, preload
+        from .run.warm import Rehearsal, prepare, preload, rehearse_fork
 
         started = time.perf_counter()
         self.request = request
@@ -111,14 +116,25 @@ class Server:
                 return
             if own_threads() > 1:
                 self._start_again_without_preload()
-        self.inherited = children_of(os.getpid())
+            prepare(self.dag)
+        self.inherited = self.children.now()
         # What is alive now stays: the collector must not touch, and so copy, its pages in every child.
         gc.collect()
+        gc.freeze()
+        # Once more, in the state that will be forked: loading has emptied the interpreter's caches.
+        rehearse_fork()
+        self._rehearse()
         gc.freeze()
         # From here on there is something to clean up, so the agent's death is a request to do so.
         die_with_parent(signal.SIGTERM)
         self.attempts_follow = True
         self.say({"event": "ready", "preloaded": self.preload, "seconds": round(time.perf_counter() - started, 4)})
+
+    def _rehearse(self, times: int | None = None, *, templates: bool = True) -> None:
+        if not logs.is_untouched():
+            return  # its words would go where the DAG file sends its own
+        with contextlib.suppress(Exception):  # the DAG file may have changed what it builds on
+            self.rehearsal.run(times, templates=templates)
 
     def _start_again_without_preload(self) -> None:
         """exec ends every thread. What the agent said so far travels in a memory file."""
@@ -181,9 +197,8 @@ class Server:
         def wait_for_name() -> str:
             os.close(write)
             # Work that is already waiting goes first; warming up pays only in idle time.
-            if not select.select([read], [], [], _SPARE_PATIENCE)[0]:
-                with contextlib.suppress(Exception):  # the DAG file may have changed what it builds on
-                    self.rehearsal.run(1, templates=False)
+            if len(self.attempts) < _BURST and not select.select([read], [], [], _SPARE_PATIENCE)[0]:
+                self._rehearse(1, templates=False)
             name = os.read(read, _READ_SIZE)
             os.close(read)
             if not name:
@@ -234,7 +249,7 @@ class Server:
     def _kill_strays(self) -> None:
         """Orphans of the attempt that just ended: a living attempt is the sub-reaper of its own."""
         spare = {self.spare.pid} if self.spare is not None else set()
-        for pid in children_of(os.getpid()) - self.inherited - self.by_pid.keys() - spare:
+        for pid in self.children.now() - self.inherited - self.by_pid.keys() - spare:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
@@ -258,7 +273,7 @@ class Server:
             os.waitpid(pid, 0)
             del self.by_pid[pid]
         # The dead attempts' orphans are ours now; their own orphans follow, one generation per turn.
-        while strays := children_of(os.getpid()) - self.inherited:
+        while strays := self.children.now() - self.inherited:
             self._kill_strays()
             for pid in strays:
                 os.waitpid(pid, 0)

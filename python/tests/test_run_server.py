@@ -118,7 +118,7 @@ class Running(unittest.TestCase):
                 left = {int(word) for word in file.read().split()}
             self.assertLessEqual(len(left - known), 1, "at most the spare")
             self.assertEqual(left & known, set())
-            fds = {0, 1, 2, "commands", "events", "wake read", "wake write", "spare"}
+            fds = {0, 1, 2, "commands", "events", "children", "wake read", "wake write", "spare"}
             self.assertLessEqual(len(os.listdir(f"/proc/{agent.server.pid}/fd")), len(fds))
 
     def test_the_job_may_come_late_or_never(self) -> None:

@@ -113,6 +113,8 @@ class MappedOperator(TaskNode):
         self.expand_input = expand_input
         # True for @task functions: what is expanded are the function's arguments, not the operator's.
         self.expands_function_arguments = function_input
+        # The operator of the next instance, made ahead (see `prepare_unmap`).
+        self._svc_prepared = None
         self.task_group = partial.group
         self.task_id = partial.group.child_id(partial.task_id) if partial.group is not None else partial.task_id
         self.upstream_task_ids: set = set()
@@ -180,8 +182,24 @@ class MappedOperator(TaskNode):
     def __exit__(self, exc_type, exc, traceback) -> None:
         setup_teardown.leave()
 
+    def prepare_unmap(self) -> None:
+        """Makes the operator of an instance ahead, with stand-ins for the items it will get.
+
+        Only for classes whose `__init__` looks at the names of a function's arguments, not at their values, and says so; and
+        only for expand(), where all instances get the same names.
+        """
+        keeps_values = "svc_keeps_values" in vars(self.operator_class)
+        if keeps_values and self.expands_function_arguments and self.expand_input.kind == "expand":
+            self._svc_prepared = None
+            self._svc_prepared = self.unmap(dict.fromkeys(self.expand_input.value))
+
     def unmap(self, resolved: dict):
         """One real operator for one item; used by the runner, so it is kept out of the DAG."""
+        if self._svc_prepared is not None:
+            # Given away, not copied: an attempt's process makes but one, and copying would touch every value in it.
+            task, self._svc_prepared = self._svc_prepared, None
+            task.op_kwargs = {**self.partial_kwargs.get("op_kwargs", {}), **resolved}
+            return task
         task = self.operator_class.__new__(self.operator_class)
         task.__dict__["_svc_detached"] = True
         arguments = {k: v for k, v in self.partial_kwargs.items()}

@@ -17,6 +17,7 @@ from .base_args import BASE_DEFAULTS, PLACEMENT, RENAMED, normalise
 from .node import TaskNode, validate_key
 from .notset import NOTSET
 from .params import ParamsDict
+from ..run.templating import render_fields
 
 
 def own_parameters(init) -> dict:
@@ -309,8 +310,6 @@ class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
         """Called once before templates are rendered."""
 
     def render_template_fields(self, context, jinja_env=None) -> None:
-        from ..run.templating import render_fields
-
         render_fields(self, context, jinja_env)
 
     def render_template(self, content, context, jinja_env=None, seen_oids=None):

@@ -110,7 +110,8 @@ class Attempt:
     def _collect(self, value) -> None:
         task, outcome = self.task, self.outcome
         outcome.xcoms += self._values(value if task.do_xcom_push else None)
-        outcome.asset_events = events_of(task.outlets, self.context["outlet_events"])
+        if task.outlets:
+            outcome.asset_events = events_of(task.outlets, self.context["outlet_events"])
 
     def _values(self, value) -> list:
         limit = max_bytes(self.job)

@@ -3,39 +3,60 @@
 from __future__ import annotations
 
 import inspect
+from types import CoroutineType, GeneratorType
+
+# By the function's id, with the function itself so that the id stays its own. Filled before the fork: looking at a signature
+# costs more than the call of a small function.
+_known: dict = {}
+
+
+class Wishes:
+    """What a function's signature says about the context."""
+
+    def __init__(self, function) -> None:
+        parameters = inspect.signature(function).parameters
+        self.function = function
+        self.positional = [
+            name
+            for name, parameter in parameters.items()
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        ]
+        self.by_name = [
+            name
+            for name, parameter in parameters.items()
+            if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        ]
+        self.takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+
+
+def remember(function) -> None:
+    """For functions that will be called in many processes forked from this one."""
+    _known[id(function)] = Wishes(function)
+
+
+def wishes_of(function) -> Wishes:
+    known = _known.get(id(function))
+    return known if known is not None and known.function is function else Wishes(function)
 
 
 def context_arguments(function, args, kwargs, context) -> dict:
     """`kwargs` plus every context value the function names, or all of them for **kwargs."""
-    signature = inspect.signature(function)
-    parameters = signature.parameters
-    positional = [
-        name
-        for name, parameter in parameters.items()
-        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-    ]
-    taken = set(positional[: len(args)])
-    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        extra = {key: context[key] for key in context if key not in taken}
-        return {**extra, **kwargs}
-    wanted = {
-        name: context[name]
-        for name, parameter in parameters.items()
-        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-        and name in context
-        and name not in taken
-    }
-    return {**wanted, **kwargs}
+    wishes = wishes_of(function)
+    taken = wishes.positional[: len(args)]
+    names = context if wishes.takes_all else wishes.by_name
+    found = {name: context[name] for name in names if name in context and name not in taken and name not in kwargs}
+    found.update(kwargs)
+    return found
 
 
 def call_with_context(function, args, kwargs, context):
     """Calls, awaits a coroutine, and drives a generator, whose `yield Metadata(...)` describes outlet events."""
-    result = function(*args, **context_arguments(function, args, dict(kwargs), context))
-    if inspect.iscoroutine(result):
+    result = function(*args, **context_arguments(function, args, kwargs, context))
+    if isinstance(result, CoroutineType):
         import asyncio
 
         return asyncio.run(result)
-    if inspect.isgenerator(result) and inspect.isgeneratorfunction(inspect.unwrap(function)):
+    if isinstance(result, GeneratorType) and inspect.isgeneratorfunction(inspect.unwrap(function)):
         return _drive(result, context)
     return result
 

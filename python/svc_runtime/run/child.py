@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import time
+from socket import AF_UNIX, SocketType
 
 from . import logs
+from .attempt import Attempt, run_callback_job
 from .channel import AgentGone, Channel
 from .kernel import become_subreaper, die_with_parent
 from .masks import masks
@@ -51,7 +52,7 @@ def run_child(named, *, request: dict, dag, parent: int) -> None:
 def _open_streams(path: str, attempt: str) -> None:
     """Descriptors 1 and 2: what does not go through Python (other programs, C code) reaches the agent as bytes."""
     for descriptor, name in ((1, "stdout"), (2, "stderr")):
-        stream = socket.socket(socket.AF_UNIX)
+        stream = SocketType(AF_UNIX)
         stream.connect(path)
         stream.sendall(json.dumps({"type": "stream", "attempt": attempt, "name": name}).encode() + b"\n")
         os.dup2(stream.fileno(), descriptor)
@@ -59,15 +60,15 @@ def _open_streams(path: str, attempt: str) -> None:
 
 
 def _run(job: dict, request: dict, dag, channel, stopping) -> Outcome:
-    from .attempt import Attempt, run_callback_job
-
     for secret in job.get("masks") or ():
         masks.add(secret, shortest=1)
-    os.environ.update({name: str(value) for name, value in (job.get("env") or {}).items()})
-    if logs.LEVEL_SETTING in (job.get("env") or {}):
-        logs.set_level()
-    if "TZ" in (job.get("env") or {}):
-        time.tzset()
+    env = job.get("env")
+    if env:
+        os.environ.update({name: str(value) for name, value in env.items()})
+        if logs.LEVEL_SETTING in env:
+            logs.set_level()
+        if "TZ" in env:
+            time.tzset()
     if dag is None:
         from .load_version import LoadFailed, load_version
 

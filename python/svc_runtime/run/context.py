@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..record.notset import NOTSET
 from . import macros
 from .asset_events import InletEvents, OutletEvents, TriggeringEvents
-from .helpers import Context
+from .lazy_context import LazyContext
 from .moments import moment
 
 
@@ -55,68 +55,86 @@ def merged_params(job: dict, task) -> dict:
     return params
 
 
-def build_context(job: dict, dag, run, ti, channel) -> Context:
+def build_context(job: dict, dag, run, ti, channel) -> LazyContext:
     """`ti` is None for callbacks of a whole run."""
+    task = ti.task if ti is not None else None
     values: dict = {
         "dag": dag,
         "dag_run": run,
         "run_id": run.run_id,
-        "data_interval_start": run.data_interval_start,
-        "data_interval_end": run.data_interval_end,
-        "params": merged_params(job, ti.task if ti is not None else None),
-        "conn": ConnectionAccessor(),
-        "var": {"value": VariableAccessor(False), "json": VariableAccessor(True)},
+        "params": merged_params(job, task),
         "macros": macros,
         "templates_dict": None,
         "test_mode": False,
-        "triggering_asset_events": TriggeringEvents(channel),
     }
-    values["triggering_dataset_events"] = values["triggering_asset_events"]
-    values.update(_dates(run))
-    previous = job.get("previous") or {}
-    for name in ("start_date", "end_date", "data_interval_start", "data_interval_end"):
-        values[f"prev_{name}_success"] = moment(previous.get(f"{name}_success"))
     if ti is not None:
-        values.update(_of_the_task(job, run, ti, channel))
-    context = Context(values)
+        values.update(_of_the_task(job, task, ti))
+    is_dated = job["run"].get("logical_date") is not None
+    context = LazyContext(values, _MAKERS[is_dated, ti is not None])
+    context.svc_job = job
+    context.svc_channel = channel
     if ti is not None:
         ti.svc_context = context
     return context
 
 
-def _of_the_task(job: dict, run, ti, channel) -> dict:
-    task = ti.task
-    values = {
+def _of_the_task(job: dict, task, ti) -> dict:
+    return {
         "task": task,
         "ti": ti,
         "task_instance": ti,
-        "start_date": ti.start_date,
         "try_number": ti.try_number,
         "inlets": list(task.inlets),
         "outlets": list(task.outlets),
-        "outlet_events": OutletEvents(task.outlets),
-        "inlet_events": InletEvents(task.inlets, channel),
         "expanded_ti_count": (job.get("expanded") or {}).get("length"),
         "map_index_template": task.map_index_template,
         "task_reschedule_count": job.get("reschedule_count") or 0,
     }
-    if run.logical_date is not None:
-        values["task_instance_key_str"] = f"{ti.dag_id}__{ti.task_id}__{run.logical_date.strftime('%Y%m%d')}"
-    return values
 
 
-def _dates(run) -> dict:
-    """Runs without a logical date have none of these names, as in Airflow 3."""
-    date = run.logical_date
-    if date is None:
-        return {}
-    ds = date.strftime("%Y-%m-%d")
-    ts = date.isoformat()
-    return {
-        "logical_date": date,
-        "ds": ds,
-        "ds_nodash": ds.replace("-", ""),
-        "ts": ts,
-        "ts_nodash": date.strftime("%Y%m%dT%H%M%S"),
-        "ts_nodash_with_tz": ts.replace("-", "").replace(":", ""),
-    }
+def _of_previous(name: str):
+    return lambda context: moment((context.svc_job.get("previous") or {}).get(name))
+
+
+def _date(form: str):
+    return lambda context: context["logical_date"].strftime(form)
+
+
+def _key_text(context) -> str:
+    ti = context["ti"]
+    return f"{ti.dag_id}__{ti.task_id}__{context['logical_date'].strftime('%Y%m%d')}"
+
+
+# What few bodies ask for. Runs without a logical date have none of the names made from it, as in Airflow 3.
+_OF_RUNS = {
+    "data_interval_start": lambda context: context["dag_run"].data_interval_start,
+    "data_interval_end": lambda context: context["dag_run"].data_interval_end,
+    "conn": lambda context: ConnectionAccessor(),
+    "var": lambda context: {"value": VariableAccessor(False), "json": VariableAccessor(True)},
+    "triggering_asset_events": lambda context: TriggeringEvents(context.svc_channel),
+    "triggering_dataset_events": lambda context: context["triggering_asset_events"],
+    "prev_start_date_success": _of_previous("start_date_success"),
+    "prev_end_date_success": _of_previous("end_date_success"),
+    "prev_data_interval_start_success": _of_previous("data_interval_start_success"),
+    "prev_data_interval_end_success": _of_previous("data_interval_end_success"),
+}
+_OF_DATED_RUNS = {
+    "logical_date": lambda context: context["dag_run"].logical_date,
+    "ds": _date("%Y-%m-%d"),
+    "ds_nodash": _date("%Y%m%d"),
+    "ts": lambda context: context["logical_date"].isoformat(),
+    "ts_nodash": _date("%Y%m%dT%H%M%S"),
+    "ts_nodash_with_tz": lambda context: context["ts"].replace("-", "").replace(":", ""),
+}
+_OF_TASKS = {
+    "start_date": lambda context: context["ti"].start_date,
+    "outlet_events": lambda context: OutletEvents(context["outlets"]),
+    "inlet_events": lambda context: InletEvents(context["inlets"], context.svc_channel),
+}
+# By whether the run has a logical date, and whether there is a task.
+_MAKERS = {
+    (False, False): _OF_RUNS,
+    (True, False): {**_OF_RUNS, **_OF_DATED_RUNS},
+    (False, True): {**_OF_RUNS, **_OF_TASKS},
+    (True, True): {**_OF_RUNS, **_OF_DATED_RUNS, **_OF_TASKS, "task_instance_key_str": _key_text},
+}

@@ -10,31 +10,25 @@ from types import SimpleNamespace
 from ..enums import DagRunType, TaskInstanceState
 from ..exceptions import XComNotFound
 from ..record.notset import NOTSET
-from .moments import iso, moment
+from .moments import LazyMoments, iso, moment
 from .xcoms import RETURN_KEY, XComs, pull
 
 
 _SKIP_KEY = "skipmixin_key"
-_RUN_TYPES = {member.value for member in DagRunType}
+_RUN_TYPES = {member.value: member for member in DagRunType}
 
 
-class RunningDagRun:
+class RunningDagRun(LazyMoments):
+    svc_moments = frozenset(
+        ("logical_date", "data_interval_start", "data_interval_end", "run_after", "start_date", "queued_at", "end_date")
+    )
+
     def __init__(self, job: dict) -> None:
-        run = job["run"]
+        self.svc_texts = run = job["run"]
         self.dag_id = job["dag_id"]
         self.run_id = run["run_id"]
         kind = run.get("run_type") or "manual"
-        self.run_type = DagRunType(kind) if kind in _RUN_TYPES else kind
-        for name in (
-            "logical_date",
-            "data_interval_start",
-            "data_interval_end",
-            "run_after",
-            "start_date",
-            "queued_at",
-        ):
-            setattr(self, name, moment(run.get(name)))
-        self.end_date = moment(run.get("end_date"))
+        self.run_type = _RUN_TYPES.get(kind, kind)
         self.state = run.get("state") or "running"
         self.conf = run.get("conf") or {}
         self.triggering_user_name = run.get("triggering_user_name")
@@ -54,7 +48,9 @@ class RunningDagRun:
         return f"<DagRun {self.dag_id} @ {self.logical_date}: {self.run_id}, {self.run_type}>"
 
 
-class RunningTaskInstance:
+class RunningTaskInstance(LazyMoments):
+    svc_moments = frozenset(("start_date",))
+
     def __init__(self, job: dict, dag, channel) -> None:
         self.id = job.get("ti_id") or job.get("attempt_id")
         self.dag_id = job["dag_id"]
@@ -65,7 +61,9 @@ class RunningTaskInstance:
         self.max_tries = job.get("max_tries") or 0
         self.hostname = os.uname().nodename
         self.pid = os.getpid()
-        self.start_date = moment(job.get("start_date")) or datetime.datetime.now(datetime.timezone.utc)
+        self.svc_texts = job
+        if not job.get("start_date"):
+            self.start_date = datetime.datetime.now(datetime.timezone.utc)
         self.end_date = None
         self.state = TaskInstanceState.RUNNING
         self.dag_run = RunningDagRun(job)
@@ -76,7 +74,6 @@ class RunningTaskInstance:
         self._job = job
         self._channel = channel
         self.svc_context: dict | None = None
-        self.svc_first_poke_at = moment(job.get("first_poke_at"))
         # Which items and instances belong to this one; made with the context (see mapping.py).
         self.svc_expand = None
         # Values that travel with the result.
@@ -222,6 +219,10 @@ class RunningTaskInstance:
         if key == RETURN_KEY or getattr(operator, "multiple_outputs", False):
             return None
         raise XComNotFound(f'XComArg result from {operator.task_id} at {self.dag_id} with key="{key}" is not found!')
+
+    @property
+    def svc_first_poke_at(self):
+        return moment(self._job.get("first_poke_at"))
 
     def svc_next_run_after(self):
         return moment(self._channel.request("next_run_after"))

@@ -304,6 +304,17 @@ def install() -> None:
     sys.stderr = LineWriter(sink, "task.stderr", "error", 2)
 
 
+def is_untouched() -> bool:
+    """Whether what the runner says reaches the sink and nothing else: a DAG file may have added handlers of its own."""
+    root = logging.getLogger()
+    above = [logging.getLogger(name) for name in ("task", "airflow", "airflow.task")]
+    return (
+        [type(handler) for handler in root.handlers] == [SinkHandler]
+        and not any(logger.handlers or logger.filters for logger in above)
+        and isinstance(sys.stdout, LineWriter)
+    )
+
+
 LEVEL_SETTING = "AIRFLOW__LOGGING__LOGGING_LEVEL"
 
 

@@ -28,5 +28,18 @@ def moment(text):
     )
 
 
+class LazyMoments:
+    """Attributes named in `svc_moments` are made of their text in `svc_texts` when somebody asks: few bodies do."""
+
+    svc_moments: frozenset = frozenset()
+    svc_texts: dict = {}
+
+    def __getattr__(self, name: str):
+        if name not in type(self).svc_moments:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        value = self.__dict__[name] = moment(self.svc_texts.get(name))
+        return value
+
+
 def iso(value) -> str | None:
     return None if value is None else to_utc(value).isoformat().replace("+00:00", "Z")

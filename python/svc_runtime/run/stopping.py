@@ -11,9 +11,14 @@ import contextlib
 import logging
 import os
 import signal
+from _signal import (
+    signal as set_handler,
+)  # signal.signal() makes enums of what it is given and returns; costly in a child
 
 from ..exceptions import AirflowTaskTerminated, AirflowTaskTimeout
 from .logs import say
+
+_SIGTERM = int(signal.SIGTERM)
 
 
 class Stopping:
@@ -24,7 +29,7 @@ class Stopping:
         self.task = None
 
     def install(self) -> None:
-        signal.signal(signal.SIGTERM, self._on_signal)
+        set_handler(_SIGTERM, self._on_signal)
 
     def _on_signal(self, number, frame) -> None:
         if os.getpid() != self._owner:

@@ -9,12 +9,16 @@ child (see run_server.py) has some 700 behind it when its attempt comes.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import json
 import socket
+import sys
 
 from ..record import current as recording
 from . import current, logs
 from .attempt import Attempt
+from .callables import remember
 from .channel import Channel
 from .child import report
 from .stopping import Stopping
@@ -46,29 +50,61 @@ def preload(source: str) -> None:
         importlib.import_module("asyncio")
 
 
+def prepare(dag) -> None:
+    """What every attempt of a task would do in the same way. What fails here fails in the attempt, where somebody hears of it."""
+    for task in dag.tasks:
+        with contextlib.suppress(Exception):
+            _prepare(task)
+
+
+def _prepare(task) -> None:
+    arguments = task.partial_kwargs if task.is_mapped else task.__dict__
+    function = arguments.get("python_callable")
+    if function is not None:
+        remember(function)
+    if task.is_mapped:
+        task.prepare_unmap()
+    else:
+        task.log  # makes the logger
+
+
+def rehearse_fork() -> None:
+    """The standard library's own work after a fork, which only children would do otherwise, each with cold caches."""
+    for module, name in (
+        ("logging", "_after_at_fork_child_reinit_locks"),
+        ("threading", "_after_fork"),
+        ("random", "seed"),
+    ):
+        function = getattr(sys.modules.get(module), name, None)
+        for _ in range(_REHEARSALS if function is not None else 0):
+            function()
+
+
 class Rehearsal:
-    """A task of no consequence, run in this process as if an agent had asked for it."""
+    """Tasks of no consequence, run in this process as if an agent had asked for them."""
 
     def __init__(self) -> None:
         self._dag = _rehearsal_dag()
 
-    def run(self, times: int = _REHEARSALS, *, templates: bool = True) -> list:
-        """Returns the states it ended in. Jinja's pages (some 370) are for attempts that need them to copy."""
-        task = self._dag.get_task("body")
+    def run(self, times: int | None = None, *, templates: bool = True) -> list:
+        """Returns the states they ended in. Jinja's pages (some 370) are for attempts that need them to copy."""
+        plain, mapped = self._dag.get_task("body"), self._dag.get_task("mapped")
         agent, own = socket.socketpair()
         agent.settimeout(5)
         channel = Channel(own)
         logs.sink.attach(channel)
         states = []
         try:
-            for _ in range(times):
-                task.op_args = ("{{ ds }}" if templates else "plain",)
-                agent.sendall(_JOB)
-                outcome = Attempt(channel.receive(), self._dag, channel, Stopping(channel)).run()
-                report(outcome, channel)
-                agent.recv(1 << 20)
-                states.append(outcome.state)
-                current.reset()
+            for _ in range(times or _REHEARSALS):
+                plain.op_args = ("{{ ds }}" if templates else "plain",)
+                mapped.prepare_unmap()
+                for job in _JOBS:
+                    agent.sendall(job)
+                    outcome = Attempt(channel.receive(), self._dag, channel, Stopping(channel)).run()
+                    report(outcome, channel)
+                    agent.recv(1 << 20)
+                    states.append(outcome.state)
+                    current.reset()
         finally:
             logs.sink.attach(None)
             current.reset()
@@ -87,14 +123,22 @@ def _rehearsal_dag():
         print(text)
         return {"text": text}
 
+    def mapped(item): ...
+
     with DAG("rehearsal", schedule=None) as dag:
         python_task(body)("{{ ds }}")
+        python_task(mapped).expand(item=[1, 2])
     recording.reset()
+    prepare(dag)
     return dag
 
 
-_JOB = (
-    b'{"type":"job","kind":"task","dag_id":"rehearsal","task_id":"body","map_index":-1,"try_number":1,"run":{"run_id":"r",'
-    b'"run_type":"manual","logical_date":"2024-01-01T00:00:00Z","run_after":"2024-01-01T00:00:00Z","conf":{}},"params":{},'
-    b'"env":{},"masks":[],"xcoms":[],"prefetched":[]}\n'
-)
+def _job(task_id: str, map_index: int) -> bytes:
+    moment = "2024-01-01T00:00:00Z"
+    run = {"run_id": "r", "run_type": "manual", "logical_date": moment, "run_after": moment, "conf": {}}
+    place = {"dag_id": "rehearsal", "task_id": task_id, "map_index": map_index, "try_number": 1, "start_date": moment}
+    nothing = {"params": {}, "env": {}, "masks": [], "xcoms": [], "prefetched": []}
+    return json.dumps({"type": "job", "kind": "task", **place, "run": run, **nothing}).encode() + b"\n"
+
+
+_JOBS = (_job("body", -1), _job("mapped", 0))

@@ -12,6 +12,7 @@ class _BranchPythonDecoratedOperator(_PythonDecoratedOperator, BranchPythonOpera
     template_fields = BranchPythonOperator.template_fields
     template_fields_renderers = BranchPythonOperator.template_fields_renderers
     custom_operator_name = "@task.branch"
+    svc_keeps_values = True
 
 
 def branch_task(python_callable=None, multiple_outputs=None, **kwargs):

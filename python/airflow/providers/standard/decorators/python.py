@@ -11,6 +11,7 @@ class _PythonDecoratedOperator(DecoratedOperator, PythonOperator):
     template_fields = PythonOperator.template_fields
     template_fields_renderers = PythonOperator.template_fields_renderers
     custom_operator_name = "@task"
+    svc_keeps_values = True
 
     def __init__(self, *, python_callable, op_args=None, op_kwargs=None, **kwargs) -> None:
         super().__init__(

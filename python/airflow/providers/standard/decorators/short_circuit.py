@@ -12,6 +12,7 @@ class _ShortCircuitDecoratedOperator(_PythonDecoratedOperator, ShortCircuitOpera
     template_fields = ShortCircuitOperator.template_fields
     template_fields_renderers = ShortCircuitOperator.template_fields_renderers
     custom_operator_name = "@task.short_circuit"
+    svc_keeps_values = True
 
 
 def short_circuit_task(python_callable=None, multiple_outputs=None, **kwargs):

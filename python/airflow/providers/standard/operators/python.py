@@ -5,6 +5,7 @@ from __future__ import annotations
 from svc_runtime.exceptions import AirflowException, DownstreamTasksSkipped
 from svc_runtime.record.base_args import as_list
 from svc_runtime.record.operator import BaseAsyncOperator
+from svc_runtime.run.callables import call_with_context
 
 from .branch import BaseBranchOperator
 
@@ -66,8 +67,6 @@ class PythonOperator(BaseAsyncOperator):
         return value
 
     def execute_callable(self):
-        from svc_runtime.run.callables import call_with_context
-
         return call_with_context(self.python_callable, self.op_args, self.op_kwargs, self._context)
 
 

@@ -1,0 +1,54 @@
+"""A context whose rarer values are made when somebody asks for them.
+
+To everybody else it is a dict with all its names: whoever looks at more than single keys (`**context`, a template, a loop) finds
+them all made.
+"""
+
+from __future__ import annotations
+
+from .helpers import Context
+
+
+class LazyContext(Context):
+    def __init__(self, values: dict, makers: dict) -> None:
+        """`makers`: name → function of the context. The table is shared by all attempts, so it is never changed."""
+        super().__init__(values)
+        self._makers = makers
+
+    def __missing__(self, key):
+        value = self[key] = self._makers[key](self)
+        return value
+
+    def _fill(self) -> None:
+        for name in self._makers:
+            self[name]
+        # From here on a name that is deleted stays deleted.
+        self._makers = {}
+
+    def __contains__(self, key) -> bool:
+        return super().__contains__(key) or key in self._makers
+
+    def get(self, key, default=None):
+        return self[key] if key in self else default
+
+    def setdefault(self, key, default=None):
+        return self[key] if key in self else super().setdefault(key, default)
+
+
+def _of_all(name: str):
+    plain = getattr(dict, name)
+
+    def method(self, *args):
+        self._fill()
+        return plain(self, *args)
+
+    method.__name__ = name
+    return method
+
+
+# `__iter__` is among them also because C code (`**context`, dict(context)) takes a dict without its own for a plain one.
+for _name in (
+    *("__iter__", "__len__", "__reversed__", "__repr__", "__eq__", "__ne__", "__or__", "__ror__", "__delitem__"),
+    *("keys", "values", "items", "copy", "pop", "popitem", "clear"),
+):
+    setattr(LazyContext, _name, _of_all(_name))
