@@ -289,7 +289,9 @@ class Server:
         os.set_blocking(wake_write, False)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, _ignore)
-        signal.signal(signal.SIGTERM, lambda *_: self._terminated(own))
+        # Kept, because every child replaces it, and the end of a function is work too.
+        self._on_terminate = lambda *_: self._terminated(own)
+        signal.signal(signal.SIGTERM, self._on_terminate)
         # Ctrl-C in a terminal reaches the agent, which decides. A handler, unlike SIG_IGN, is not passed on to programs.
         signal.signal(signal.SIGINT, _ignore)
         poll = select.poll()

@@ -27,6 +27,8 @@ def unique_id(wanted: str, taken: set) -> str:
 
 
 class TaskGroup(DependencyMixin):
+    svc_is_mapped = False
+
     def __init__(
         self,
         group_id: str | None,
@@ -287,6 +289,8 @@ class TaskGroup(DependencyMixin):
 
 class MappedTaskGroup(TaskGroup):
     """A group whose whole body is repeated once per item of `expand_input`."""
+
+    svc_is_mapped = True
 
     def __init__(self, *, expand_input, **kwargs) -> None:
         super().__init__(**kwargs)

@@ -88,16 +88,24 @@ class Attempt:
     def _body(self):
         task, context = self.task, self.context
         task.pre_execute(context)
-        run_callbacks(task.on_execute_callback, context, "on_execute")
-        with self.stopping.within(self._timeout()):
-            try:
-                value = run_body(task, context)
-            except DagRunTriggerException as request:
-                from .trigger_run import trigger
-
-                value = trigger(request, context["ti"], self.channel)
+        if task.on_execute_callback:
+            run_callbacks(task.on_execute_callback, context, "on_execute")
+        timeout = self._timeout()
+        if timeout and timeout > 0:
+            with self.stopping.within(timeout):
+                value = self._value_of_body()
+        else:
+            value = self._value_of_body()
         task.post_execute(context, value)
         return value
+
+    def _value_of_body(self):
+        try:
+            return run_body(self.task, self.context)
+        except DagRunTriggerException as request:
+            from .trigger_run import trigger
+
+            return trigger(request, self.context["ti"], self.channel)
 
     def _timeout(self) -> float | None:
         """The version's limit, which svc.yaml may have changed; else the file's."""
@@ -165,7 +173,8 @@ class Attempt:
         outcome, task = self.outcome, self.task
         if task is None or outcome.state == "reschedule":
             return
-        self._render_map_index()
+        if self.context.get("map_index_template"):
+            self._render_map_index()
         which = callback_for(outcome, self.job)
         callbacks = getattr(task, which, None) if which else None
         if callbacks:
@@ -175,8 +184,8 @@ class Attempt:
             sink.hold()
 
     def _render_map_index(self) -> None:
-        template = self.context.get("map_index_template")
-        if not template or self.job.get("map_index", -1) < 0:
+        template = self.context["map_index_template"]
+        if self.job.get("map_index", -1) < 0:
             return
         try:
             self.outcome.rendered_map_index = render_text(template, self.context, self.task, self.dag)[:250]

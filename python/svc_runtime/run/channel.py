@@ -17,8 +17,22 @@ from .masks import masks
 
 MAX_FRAME = 16 * 1024 * 1024
 _READ_SIZE = 1 << 16
-# json.dumps() would build an encoder anew for every record.
-_to_json = json.JSONEncoder(separators=(",", ":")).encode
+_AF_UNIX = int(AF_UNIX)
+
+
+def _make_encoder():
+    """json.dumps() builds an encoder anew for every message."""
+    plain = json.JSONEncoder(separators=(",", ":"))
+    make = json.encoder.c_make_encoder
+    if make is None:
+        return plain.encode
+    encode = make(None, plain.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True)
+    return lambda message: "".join(encode(message, 0))
+
+
+to_json = _make_encoder()
+# json.loads() would look for the encoding and for what stands around the message.
+_from_json = json.JSONDecoder().raw_decode
 
 
 class RequestFailed(Exception):
@@ -72,7 +86,7 @@ class Channel:
     @classmethod
     def connect(cls, path: str) -> "Channel":
         # The plain type: Python's own on top of it costs every child a dozen pages and offers nothing needed here.
-        connection = SocketType(AF_UNIX)
+        connection = SocketType(_AF_UNIX)
         connection.connect(path)
         return cls(connection)
 
@@ -82,7 +96,7 @@ class Channel:
         return os.getpid() == self.owner
 
     def send(self, message: dict) -> None:
-        self.send_frame(_to_json(message).encode() + b"\n")
+        self.send_frame(to_json(message).encode() + b"\n")
 
     def send_frame(self, frame: bytes) -> None:
         if len(frame) > MAX_FRAME:
@@ -100,7 +114,7 @@ class Channel:
                 if end >= 0:
                     line = bytes(self._received[:end])
                     del self._received[: end + 1]
-                    return json.loads(line)
+                    return _from_json(line.decode())[0]
             self._poll.poll()
             with self.steady:
                 chunk = self.socket.recv(_READ_SIZE)

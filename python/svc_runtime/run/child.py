@@ -6,7 +6,6 @@ start; the job comes when that is acknowledged.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import time
@@ -14,18 +13,20 @@ from socket import AF_UNIX, SocketType
 
 from . import logs
 from .attempt import Attempt, run_callback_job
-from .channel import AgentGone, Channel
+from .channel import AgentGone, Channel, to_json
 from .kernel import become_subreaper, die_with_parent
 from .masks import masks
 from .outcome import Outcome
 from .stopping import Stopping
+
+_AF_UNIX, _SIGKILL = int(AF_UNIX), int(signal.SIGKILL)
 
 
 def run_child(named, *, request: dict, dag, parent: int) -> None:
     """`named()` gives the attempt's name, perhaps after some waiting. Never returns."""
     try:
         os.setsid()
-        die_with_parent(signal.SIGKILL, parent)
+        die_with_parent(_SIGKILL, parent)
         become_subreaper()
         attempt = named()
         channel = Channel.connect(request["socket"])
@@ -52,9 +53,9 @@ def run_child(named, *, request: dict, dag, parent: int) -> None:
 def _open_streams(path: str, attempt: str) -> None:
     """Descriptors 1 and 2: what does not go through Python (other programs, C code) reaches the agent as bytes."""
     for descriptor, name in ((1, "stdout"), (2, "stderr")):
-        stream = SocketType(AF_UNIX)
+        stream = SocketType(_AF_UNIX)
         stream.connect(path)
-        stream.sendall(json.dumps({"type": "stream", "attempt": attempt, "name": name}).encode() + b"\n")
+        stream.sendall(to_json({"type": "stream", "attempt": attempt, "name": name}).encode() + b"\n")
         os.dup2(stream.fileno(), descriptor)
         stream.close()
 

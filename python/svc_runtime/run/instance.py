@@ -10,18 +10,24 @@ from types import SimpleNamespace
 from ..enums import DagRunType, TaskInstanceState
 from ..exceptions import XComNotFound
 from ..record.notset import NOTSET
-from .moments import LazyMoments, iso, moment
+from .moments import LazyMoment, iso, moment
 from .xcoms import RETURN_KEY, XComs, pull
 
 
 _SKIP_KEY = "skipmixin_key"
+_RUNNING = TaskInstanceState.RUNNING
+_HOSTNAME = os.uname().nodename
 _RUN_TYPES = {member.value: member for member in DagRunType}
 
 
-class RunningDagRun(LazyMoments):
-    svc_moments = frozenset(
-        ("logical_date", "data_interval_start", "data_interval_end", "run_after", "start_date", "queued_at", "end_date")
-    )
+class RunningDagRun:
+    logical_date = LazyMoment()
+    data_interval_start = LazyMoment()
+    data_interval_end = LazyMoment()
+    run_after = LazyMoment()
+    start_date = LazyMoment()
+    queued_at = LazyMoment()
+    end_date = LazyMoment()
 
     def __init__(self, job: dict) -> None:
         self.svc_texts = run = job["run"]
@@ -48,8 +54,8 @@ class RunningDagRun(LazyMoments):
         return f"<DagRun {self.dag_id} @ {self.logical_date}: {self.run_id}, {self.run_type}>"
 
 
-class RunningTaskInstance(LazyMoments):
-    svc_moments = frozenset(("start_date",))
+class RunningTaskInstance:
+    start_date = LazyMoment()
 
     def __init__(self, job: dict, dag, channel) -> None:
         self.id = job.get("ti_id") or job.get("attempt_id")
@@ -59,13 +65,13 @@ class RunningTaskInstance(LazyMoments):
         self.run_id = job["run"]["run_id"]
         self.try_number = job.get("try_number") or 1
         self.max_tries = job.get("max_tries") or 0
-        self.hostname = os.uname().nodename
+        self.hostname = _HOSTNAME
         self.pid = os.getpid()
         self.svc_texts = job
         if not job.get("start_date"):
             self.start_date = datetime.datetime.now(datetime.timezone.utc)
         self.end_date = None
-        self.state = TaskInstanceState.RUNNING
+        self.state = _RUNNING
         self.dag_run = RunningDagRun(job)
         self.task = dag.get_task(self.task_id)
         self.is_mapped = self.map_index >= 0

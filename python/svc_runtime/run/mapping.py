@@ -16,9 +16,13 @@ from .helpers import LiteralValue
 
 def levels_of(task) -> list:
     """What the task is expanded over, level by level."""
-    groups = list(task.task_group.iter_mapped_task_groups()) if task.task_group is not None else []
-    levels = [group.expand_input for group in reversed(groups)]
-    return [*levels, task.expand_input] if task.is_mapped else levels
+    levels = [task.expand_input] if task.is_mapped else []
+    group = task.task_group
+    while group is not None:
+        if group.svc_is_mapped:
+            levels.insert(0, group.expand_input)
+        group = group.parent_group
+    return levels
 
 
 class Expansion:
@@ -44,6 +48,8 @@ class Expansion:
 
     def _item_index(self, expand_input) -> int:
         """The part of the map index that counts for one level."""
+        if len(self._levels) == 1 and self._levels[0] is expand_input:
+            return self._map_index
         place = next(i for i, level in enumerate(self._levels) if level is expand_input)
         index = self._map_index // self._product(self._levels[place + 1 :])
         return index if place == 0 else index % self.length(expand_input)
@@ -120,7 +126,9 @@ class Expansion:
 
 def _item(values, place: int):
     """Item of a list; a dict is expanded over its (key, value) pairs."""
-    return list(values.items())[place] if isinstance(values, Mapping) else values[place]
+    if type(values) is not list and isinstance(values, Mapping):
+        return list(values.items())[place]
+    return values[place]
 
 
 def _given_by_a_task(expand_input, name: str) -> bool:
@@ -137,8 +145,11 @@ def unmapped(task, expansion: Expansion):
     if not task.is_mapped:
         return task, []
     arguments = expansion.arguments(task.expand_input)
-    from_tasks = [name for name in arguments if _given_by_a_task(task.expand_input, name)]
-    if task.expands_function_arguments:
-        arguments = {n: LiteralValue(value) if n in from_tasks else value for n, value in arguments.items()}
-        return task.unmap(arguments), []
-    return task.unmap(arguments), [arguments[name] for name in from_tasks]
+    kept = []
+    for name in arguments:
+        if _given_by_a_task(task.expand_input, name):
+            if task.expands_function_arguments:
+                arguments[name] = LiteralValue(arguments[name])
+            else:
+                kept.append(arguments[name])
+    return task.unmap(arguments), kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from urllib.parse import quote
@@ -15,8 +16,13 @@ _SENSITIVE = re.compile(
 )
 
 
+@functools.lru_cache(1024)
+def _is_sensitive(name: str) -> bool:
+    return bool(_SENSITIVE.search(name))
+
+
 def is_sensitive_name(name) -> bool:
-    return isinstance(name, str) and bool(_SENSITIVE.search(name))
+    return isinstance(name, str) and _is_sensitive(name)
 
 
 class Masks:

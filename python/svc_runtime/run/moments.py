@@ -28,16 +28,17 @@ def moment(text):
     )
 
 
-class LazyMoments:
-    """Attributes named in `svc_moments` are made of their text in `svc_texts` when somebody asks: few bodies do."""
+class LazyMoment:
+    """An attribute that is made of its text in the object's `svc_texts` when somebody asks: few bodies do."""
 
-    svc_moments: frozenset = frozenset()
-    svc_texts: dict = {}
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
 
-    def __getattr__(self, name: str):
-        if name not in type(self).svc_moments:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        value = self.__dict__[name] = moment(self.svc_texts.get(name))
+    def __get__(self, instance, owner: type):
+        if instance is None:
+            return self
+        # What stands in the instance is found before this, so it is made once and can be set.
+        value = instance.__dict__[self._name] = moment(instance.svc_texts.get(self._name))
         return value
 
 

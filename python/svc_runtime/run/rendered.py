@@ -13,7 +13,10 @@ _MAX_DEPTH = 20
 
 
 def rendered_fields(task) -> dict:
-    return {name: _shown(name, getattr(task, name, None)) for name in task.template_fields}
+    fields = {}
+    for name in task.template_fields:
+        fields[name] = _shown(name, getattr(task, name, None))
+    return fields
 
 
 def _shown(name: str, value):

@@ -63,11 +63,8 @@ class Stopping:
             os.kill(os.getpid(), signal.SIGTERM)
 
     @contextlib.contextmanager
-    def within(self, seconds: float | None):
+    def within(self, seconds: float):
         """Runs a block that may take no longer. The agent watches the same limit from outside, a little later."""
-        if not seconds or seconds <= 0:
-            yield
-            return
 
         def expire() -> None:
             raise AirflowTaskTimeout(f"the task ran longer than its execution_timeout of {seconds:g} s")

@@ -71,7 +71,7 @@ class Renderer:
         kept = owner.__dict__.get("svc_not_templates") or ()
         for name in owner.template_fields:
             value = getattr(owner, name, None)
-            if value is not None and not any(value is item for item in kept):
+            if value is not None and not (kept and any(value is item for item in kept)):
                 setattr(owner, name, self.value(owner, value))
 
     def value(self, owner, value):
