@@ -43,6 +43,8 @@ from .run.kernel import OwnChildren, become_subreaper, die_with_parent, memory_f
 
 _READ_SIZE = 1 << 16
 _SPARE_PATIENCE = 0.002
+# Elsewhere than on Linux there may be none.
+_LESSON_SIGNALS = range(signal.SIGRTMIN, signal.SIGRTMAX) if hasattr(signal, "SIGRTMIN") else ()
 # So many attempts at once leave no idle time.
 _BURST = 2
 
@@ -85,6 +87,8 @@ class Server:
             self.private.append(self.children.descriptor)
         self.inherited: set[int] = set()
         self.rehearsal = None
+        # Modules that some tasks use and this process has not loaded, and the signal by which a child tells of each.
+        self.missing: dict[str, int] = {}
         self.spare: Spare | None = None
         # Set by loading and by every attempt: one spare for each, so that a spare that dies is not replaced for ever.
         self.attempts_follow = False
@@ -98,13 +102,13 @@ class Server:
 
     def load(self, request: dict) -> None:
         from .run.load_version import LoadFailed, load_version
-        from .run.warm import Rehearsal, prepare, preload, rehearse_fork
+        from .run.warm import Rehearsal, missing, prepare, preload
 
         started = time.perf_counter()
         self.request = request
         os.environ.update({name: str(value) for name, value in (request.get("env") or {}).items()})
         logs.set_level()
-        preload(request["source"]["text"])
+        preload(request["source"]["text"], learns=bool(_LESSON_SIGNALS))
         self.rehearsal = Rehearsal()
         self.rehearsal.run()
         if self.preload:
@@ -118,6 +122,19 @@ class Server:
                 self._start_again_without_preload()
             prepare(self.dag)
         self.inherited = self.children.now()
+        self.missing = dict(zip(missing(), _LESSON_SIGNALS))
+        for number in self.missing.values():
+            signal.signal(number, _ignore)
+        self._settle()
+        # From here on there is something to clean up, so the agent's death is a request to do so.
+        die_with_parent(signal.SIGTERM)
+        self.attempts_follow = True
+        self.say({"event": "ready", "preloaded": self.preload, "seconds": round(time.perf_counter() - started, 4)})
+
+    def _settle(self) -> None:
+        """When something was loaded, before the next fork."""
+        from .run.warm import rehearse_fork
+
         # What is alive now stays: the collector must not touch, and so copy, its pages in every child.
         gc.collect()
         gc.freeze()
@@ -125,10 +142,23 @@ class Server:
         rehearse_fork()
         self._rehearse()
         gc.freeze()
-        # From here on there is something to clean up, so the agent's death is a request to do so.
-        die_with_parent(signal.SIGTERM)
-        self.attempts_follow = True
-        self.say({"event": "ready", "preloaded": self.preload, "seconds": round(time.perf_counter() - started, 4)})
+
+    def _tell_what_was_missing(self) -> None:
+        """In a child, at its end: what it had to load for itself, the next ones shall find. A signal needs no descriptor."""
+        for name, number in self.missing.items():
+            if name in sys.modules:
+                os.kill(os.getppid(), number)
+
+    def _learn(self, numbers: bytes) -> None:
+        from .run.warm import add
+
+        found = [name for name, number in self.missing.items() if number in numbers]
+        for name in found:
+            del self.missing[name]
+            with contextlib.suppress(Exception):  # children go on loading it for themselves
+                add(name)
+        if found:
+            self._settle()
 
     def _rehearse(self, times: int | None = None, *, templates: bool = True) -> None:
         if not logs.is_untouched():
@@ -185,7 +215,8 @@ class Server:
                 signal.set_wakeup_fd(-1)
                 for fd in self.private:
                     os.close(fd)
-                run_child(attempt, request=self.request, dag=self.dag, parent=parent)
+                done = self._tell_what_was_missing
+                run_child(attempt, request=self.request, dag=self.dag, parent=parent, done=done)
             finally:
                 os._exit(70)  # never back into the server's loop
         return pid
@@ -306,11 +337,12 @@ class Server:
                 self._make_spare()
             for fd, _ in ready or poll.poll():
                 if fd == wake_read:
-                    try:
-                        os.read(wake_read, _READ_SIZE)
-                    except BlockingIOError:
-                        pass
+                    numbers = b""
+                    with contextlib.suppress(BlockingIOError):
+                        numbers = os.read(wake_read, _READ_SIZE)
                     self.reap()
+                    if any(number in numbers for number in self.missing.values()):
+                        self._learn(numbers)
                 else:
                     chunk = os.read(self.commands, _READ_SIZE)
                     if not chunk:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections.abc
 import functools
 import inspect
-import typing
 
 from ..exceptions import AirflowException
 from . import current
@@ -38,6 +37,8 @@ def infer_multiple_outputs(function) -> bool:
     annotation = getattr(function, "__annotations__", {}).get("return", None)
     if annotation is None:
         return False
+    import typing  # costs every child of a server that has it some memory to share
+
     if isinstance(annotation, str):
         try:
             annotation = typing.get_type_hints(function).get("return", None)

@@ -29,9 +29,10 @@ class Wishes:
         self.takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
 
 
-def remember(function) -> None:
+def remember(function) -> Wishes:
     """For functions that will be called in many processes forked from this one."""
-    _known[id(function)] = Wishes(function)
+    known = _known[id(function)] = Wishes(function)
+    return known
 
 
 def wishes_of(function) -> Wishes:

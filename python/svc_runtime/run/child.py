@@ -22,8 +22,8 @@ from .stopping import Stopping
 _AF_UNIX, _SIGKILL = int(AF_UNIX), int(signal.SIGKILL)
 
 
-def run_child(named, *, request: dict, dag, parent: int) -> None:
-    """`named()` gives the attempt's name, perhaps after some waiting. Never returns."""
+def run_child(named, *, request: dict, dag, parent: int, done) -> None:
+    """`named()` gives the attempt's name, perhaps after some waiting; `done()` is called at the end. Never returns."""
     try:
         os.setsid()
         die_with_parent(_SIGKILL, parent)
@@ -41,6 +41,7 @@ def run_child(named, *, request: dict, dag, parent: int) -> None:
             os._exit(0)  # the body forked, and this is the copy that came back from it
         stopping.die_if_terminated()
         report(outcome, channel)
+        done()
     except AgentGone:
         os._exit(71)
     except BaseException:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as _datetime
 import json  # noqa: F401  re-exported for templates
-import random  # noqa: F401
 import time  # noqa: F401
 import uuid  # noqa: F401
 from datetime import datetime, timedelta  # noqa: F401
@@ -34,6 +33,10 @@ def datetime_diff_for_humans(dt, since=None) -> str:
 
 
 def __getattr__(name: str):
+    if name == "random":
+        import random  # its work after every fork is for those who use it
+
+        return random
     if name == "dateutil":
         import dateutil.parser
         import dateutil.relativedelta
