@@ -1,6 +1,7 @@
 /**
  * What the service answers. Who calls is said by the credential alone: no message names an attempt, so none can name another's.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Metadata, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import type { AgentHandlers, NextAttempt, Order } from '@svc/proto/agent-service.ts';
 import type { GoingOn, HandedOver } from '../scheduling/attempts.ts';
@@ -136,7 +137,7 @@ function finishHandler(parts: Parts) {
   async function workerOf(token: string): Promise<GoingOn | undefined> {
     if (token === '') return undefined;
     const known = workers.holderOf(token);
-    if (known) return { hostname: known.hostname, takesNew: true };
+    if (known) return { hostname: known.hostname, takesNew: true, prepare: starts.prepare };
     return (await credentials.verifyWorker(token)) === undefined ? undefined : { hostname: '', takesNew: false };
   }
 
@@ -163,8 +164,8 @@ function finishHandler(parts: Parts) {
     request: { outcome_json: string; log_offset: number; log_data: Buffer; worker_token: string },
   ): Promise<{ recorded: boolean; log_length: number; next?: NextAttempt }> => {
     const outcome = readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
-    // Beside the transaction, which waits for it before its commit.
-    const appended = appendTail(identity, request.log_offset, request.log_data);
+    // Beside the transaction, which waits for it before its commit; begun when the first statements are on their way.
+    const appended = nextTurn().then(() => appendTail(identity, request.log_offset, request.log_data));
     if (identity.kind === 'callback') {
       const word = await callbacks.finish(identity, outcome.state === 'success');
       ended(parts, identity);

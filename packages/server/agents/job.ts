@@ -25,7 +25,10 @@ export type JobInput = {
 };
 
 /** What must be looked up for the job of a task. */
-export function factsQuery(identity: AttemptIdentity, task: AttemptTask | undefined): FactsQuery {
+export function factsQuery(
+  identity: Pick<AttemptIdentity, 'run' | 'dagId' | 'taskId' | 'mapIndex'>,
+  task: AttemptTask | undefined,
+): FactsQuery {
   const isMapped = identity.mapIndex >= 0;
   return {
     run: identity.run,

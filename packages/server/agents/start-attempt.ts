@@ -1,13 +1,14 @@
 /** Start: the attempt becomes the running one, and gets everything it needs in one answer. */
 import type { StartReply } from '@svc/proto/agent-service.ts';
-import type { Attempts, HandedOver, TaskInstanceRow } from '../scheduling/attempts.ts';
+import type { Attempts, HandedOver, PrepareNext, TaskInstanceRow } from '../scheduling/attempts.ts';
 import type { CallbackRequests } from './callback-requests.ts';
 import type { LogPlace, LogSink } from './collaborators.ts';
 import type { AttemptIdentity } from './credentials.ts';
 import { callbackJob, factsQuery, taskJob } from './job.ts';
 import type { JobInput } from './job.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
-import type { createStartFacts } from './start-facts.ts';
+import { readFacts } from './start-facts.ts';
+import type { StartFacts, createStartFacts } from './start-facts.ts';
 import type { AttemptTask, AttemptVersion, AttemptVersions } from './versions.ts';
 
 export type StartInput = {
@@ -24,6 +25,8 @@ export type StartInput = {
 
 export type StartAttempt = {
   start(identity: AttemptIdentity, worker: { hostname: string; pid: number | null }): Promise<StartReply>;
+  /** Reads the facts of attempts that are handed over, for `goOn` to find. */
+  prepare: PrepareNext;
   /** Of an attempt that is running already, because it was handed over. */
   goOn(identity: AttemptIdentity, handedOver: HandedOver): Promise<StartReply>;
 };
@@ -35,8 +38,13 @@ const stop = (reason: string): StartReply => ({ stop: { reason } });
 export function createStartAttempt(input: StartInput): StartAttempt {
   const { attempts, callbacks, versions, facts, secrets, logs, settings, rememberRun } = input;
 
-  async function jobInput(identity: AttemptIdentity, version: AttemptVersion): Promise<Omit<JobInput, 'run'>> {
-    const found = await facts(identity.tenantId, factsQuery(identity, version.tasks.get(identity.taskId)));
+  async function jobInput(
+    identity: AttemptIdentity,
+    version: AttemptVersion,
+    prepared?: StartFacts,
+  ): Promise<Omit<JobInput, 'run'>> {
+    const found =
+      prepared ?? (await facts(identity.tenantId, factsQuery(identity, version.tasks.get(identity.taskId))));
     const bundle = await secrets.atStart({ identity, version, stamp: found.vaultStamp });
     return { identity, version, facts: found, secrets: bundle, scoping: secrets.scoping, ...settings };
   }
@@ -90,11 +98,20 @@ export function createStartAttempt(input: StartInput): StartAttempt {
       const version = await versions.get(identity);
       return identity.kind === 'callback' ? startCallback(identity, version) : startTask(identity, version, worker);
     },
+    prepare: (trx, places) =>
+      readFacts(
+        trx,
+        places.map((place) => {
+          const task = versions.peek(place)?.tasks.get(place.taskId);
+          return task && { tenantId: place.tenantId, query: factsQuery(place, task) };
+        }),
+      ),
     async goOn(identity, handedOver) {
       const version = await versions.get(identity);
       const task = version?.tasks.get(identity.taskId);
       if (!version || !task) return refuse(identity);
-      return started(identity, { ...handedOver, job: await jobInput(identity, version), task });
+      const prepared = handedOver.prepared as StartFacts | undefined; // by `prepare`, above
+      return started(identity, { ...handedOver, job: await jobInput(identity, version, prepared), task });
     },
   };
 }

@@ -6,8 +6,9 @@
  * key), one per mapped upstream (the highest map_index, from the end of the primary key), and for the previous run a walk
  * back along dag_runs_by_logical_date that ends at the first success. Nothing grows with the size of the run.
  */
-import { sql } from 'kysely';
-import type { Database } from '../db/database.ts';
+import type { Kysely } from 'kysely';
+import type { Database, SharedDb } from '../db/database.ts';
+import { fixedSql } from '../db/fixed-sql.ts';
 import { createBatcher } from './batcher.ts';
 
 export type FactsQuery = {
@@ -52,15 +53,45 @@ type Row = {
 export function createStartFacts(db: Database): (tenantId: string, query: FactsQuery) => Promise<StartFacts> {
   const batchers = new Map<string, (query: FactsQuery) => Promise<StartFacts>>();
   return (tenantId, query) => {
-    const batcher = batchers.get(tenantId) ?? createBatcher((queries) => loadFacts(db, tenantId, queries));
+    const batcher =
+      batchers.get(tenantId) ?? createBatcher((queries) => loadFacts(db.tenant(tenantId), tenantId, queries));
     batchers.set(tenantId, batcher);
     return batcher(query);
   };
 }
 
-async function loadFacts(db: Database, tenantId: string, queries: readonly FactsQuery[]): Promise<StartFacts[]> {
+type Wanted = { tenantId: string; query: FactsQuery };
+
+/** In the order of what is wanted. Sent at once, one statement for each tenant. */
+export async function readFacts(
+  trx: SharedDb,
+  wanted: readonly (Wanted | undefined)[],
+): Promise<(StartFacts | undefined)[]> {
+  const byTenant = Map.groupBy(
+    wanted.filter((one) => one !== undefined),
+    ({ tenantId }) => tenantId,
+  );
+  const found = new Map<Wanted, StartFacts | undefined>();
+  await Promise.all(
+    [...byTenant].map(async ([tenantId, own]) => {
+      const facts = await loadFacts(
+        trx,
+        tenantId,
+        own.map(({ query }) => query),
+      );
+      own.forEach((one, index) => found.set(one, facts[index]));
+    }),
+  );
+  return wanted.map((one) => one && found.get(one));
+}
+
+async function loadFacts<Tables>(
+  db: Kysely<Tables>,
+  tenantId: string,
+  queries: readonly FactsQuery[],
+): Promise<StartFacts[]> {
   const input = queries.map(({ run, dagId, single, mapped }, i) => ({ i, run, dag_id: dagId, single, mapped }));
-  const { rows } = await sql<Row>`
+  const { rows } = await fixedSql<Row>`
     select
       (select coalesce(json_agg(json_build_object('task_id', x.task_id,
           'value', case when octet_length(x.value) <= ${MAX_VALUE_BYTES} then x.value end)), '[]')
@@ -86,7 +117,7 @@ async function loadFacts(db: Database, tenantId: string, queries: readonly Facts
         order by r.logical_date desc limit ${MAX_RUNS_BACK}
       ) earlier where earlier.state = 'success' limit 1
     ) p on true
-    order by k.i`.execute(db.tenant(tenantId));
+    order by k.i`.execute(db);
   return rows.map(factsOf);
 }
 

@@ -8,6 +8,7 @@ import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { Version } from '@svc/proto/agent-service.ts';
 import type { Database } from '../db/database.ts';
+import { createLoadCache } from '../scheduling/load-cache.ts';
 
 export type VersionRef = { tenantId: string; dagId: string; versionNumber: number };
 
@@ -35,7 +36,11 @@ export type AttemptTask = {
   readonly isMappedOver: boolean;
 };
 
-export type AttemptVersions = { get(ref: VersionRef): Promise<AttemptVersion | undefined> };
+export type AttemptVersions = {
+  get(ref: VersionRef): Promise<AttemptVersion | undefined>;
+  /** When it is known already. */
+  peek(ref: VersionRef): AttemptVersion | undefined;
+};
 
 /** A version of a few dozen tasks takes some 100 kB. */
 const KEPT = 200;
@@ -43,22 +48,10 @@ const KEPT = 200;
 export const versionKey = (ref: VersionRef): string => `${ref.tenantId}/${ref.versionNumber}/${ref.dagId}`;
 
 export function createAttemptVersions(db: Database): AttemptVersions {
-  const kept = new Map<string, Promise<AttemptVersion | undefined>>();
+  const kept = createLoadCache<AttemptVersion | undefined>({ max: KEPT });
   return {
-    get(ref) {
-      const key = versionKey(ref);
-      const known = kept.get(key);
-      const wanted = known ?? load(db, ref);
-      kept.delete(key); // to the end: the first of the map is the one longest unused
-      kept.set(key, wanted);
-      if (known) return known;
-      wanted.then(
-        (version) => version === undefined && kept.delete(key),
-        () => kept.delete(key),
-      );
-      if (kept.size > KEPT) kept.delete(kept.keys().next().value ?? '');
-      return wanted;
-    },
+    get: (ref) => kept.get(versionKey(ref), () => load(db, ref)),
+    peek: (ref) => kept.peek(versionKey(ref)),
   };
 }
 

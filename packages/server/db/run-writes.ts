@@ -4,10 +4,10 @@
  *
  * Lock order, everywhere: dags row, dag_runs rows by id, task_instances rows by key.
  */
-import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb } from './database.ts';
+import { fixedSql } from './fixed-sql.ts';
 import type { StateCounts, TenantTables } from './schema.ts';
 
 export type RunRef = { tenantId: string; run: number };
@@ -18,7 +18,7 @@ export type InstanceRow = Selectable<TenantTables['task_instances']>;
 export async function lockRuns(trx: SharedDb, refs: readonly RunRef[]): Promise<RunRow[]> {
   if (refs.length === 0) return [];
   // Plan: nested loop over the keys, primary key of dag_runs.
-  const { rows } = await sql<RunRow>`
+  const { rows } = await fixedSql<RunRow>`
     select r.* from dag_runs r
     join unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.run)}::bigint[]) as k(tenant_id, id)
       on r.tenant_id = k.tenant_id and r.id = k.id
@@ -35,7 +35,7 @@ export async function lockInstances(trx: SharedDb, picks: readonly InstancePick[
   const rows: InstanceRow[] = [];
   if (exact.length > 0) {
     // Plan: nested loop over the keys, primary key of task_instances; below 0.1 ms for one.
-    const result = await sql<InstanceRow>`
+    const result = await fixedSql<InstanceRow>`
       select t.* from task_instances t
       join unnest(${exact.map((pick) => pick.tenantId)}::uuid[], ${exact.map((pick) => pick.run)}::bigint[],
         ${exact.map((pick) => pick.taskId)}::text[], ${exact.map((pick) => pick.mapIndex)}::int[])
@@ -45,7 +45,7 @@ export async function lockInstances(trx: SharedDb, picks: readonly InstancePick[
     rows.push(...result.rows);
   }
   if (whole.length > 0) {
-    const result = await sql<InstanceRow>`
+    const result = await fixedSql<InstanceRow>`
       select t.* from task_instances t
       join unnest(${whole.map((pick) => pick.tenantId)}::uuid[], ${whole.map((pick) => pick.run)}::bigint[],
         ${whole.map((pick) => pick.taskId)}::text[]) as k(tenant_id, run, task_id)
@@ -73,7 +73,7 @@ export async function updateRunsAndInstances(
   if (changes.length === 0) return;
   const column = <K extends keyof InstanceRow>(name: K): InstanceRow[K][] => rows.map((row) => row[name]);
   // Plan: two nested loops over the keys, primary keys. An empty set of instances updates none.
-  await sql`
+  await fixedSql`
     with runs as (
       update dag_runs r set state = k.state, start_date = k.start_date, end_date = k.end_date, timeout_at = k.timeout_at,
         state_counts = k.state_counts
@@ -136,10 +136,15 @@ export type NewInstance = Pick<
 const INSERTS_AT_ONCE = 5_000;
 
 export async function insertInstances(trx: SharedDb, all: readonly NewInstance[]): Promise<void> {
-  for (let from = 0; from < all.length; from += INSERTS_AT_ONCE) {
-    const rows = all.slice(from, from + INSERTS_AT_ONCE);
-    const column = <K extends keyof NewInstance>(name: K): NewInstance[K][] => rows.map((row) => row[name]);
-    await sql`
+  const sets = Array.from({ length: Math.ceil(all.length / INSERTS_AT_ONCE) }, (_, index) =>
+    all.slice(index * INSERTS_AT_ONCE, (index + 1) * INSERTS_AT_ONCE),
+  );
+  await Promise.all(sets.map((rows) => insertSet(trx, rows)));
+}
+
+async function insertSet(trx: SharedDb, rows: readonly NewInstance[]): Promise<void> {
+  const column = <K extends keyof NewInstance>(name: K): NewInstance[K][] => rows.map((row) => row[name]);
+  await fixedSql`
       insert into task_instances (tenant_id, run, task_id, map_index, dag_id, state, try_number, max_tries, claimable, waits,
         operator, pool, pool_slots, priority_weight, queue, max_active_tis_per_dag, upstream, scheduled_at, start_date, end_date,
         failure_reason, version_number)
@@ -150,9 +155,8 @@ export async function insertInstances(trx: SharedDb, all: readonly NewInstance[]
         ${column('priority_weight')}::bigint[], ${column('queue')}::text[], ${column('max_active_tis_per_dag')}::int[],
         ${column('upstream')}::text[], ${column('scheduled_at')}::timestamptz[], ${column('start_date')}::timestamptz[],
         ${column('end_date')}::timestamptz[], ${column('failure_reason')}::text[], ${column('version_number')}::int[])`.execute(
-      trx,
-    );
-  }
+    trx,
+  );
 }
 
 /** Instance -1 of a mapped task becomes instance 0 when the task is expanded. */
@@ -161,7 +165,7 @@ export async function renumberExpanded(
   expanded: readonly (RunRef & { taskId: string })[],
 ): Promise<void> {
   if (expanded.length === 0) return;
-  await sql`
+  await fixedSql`
     update task_instances t set map_index = 0
     from unnest(${expanded.map((row) => row.tenantId)}::uuid[], ${expanded.map((row) => row.run)}::bigint[],
       ${expanded.map((row) => row.taskId)}::text[]) as k(tenant_id, run, task_id)
@@ -171,7 +175,7 @@ export async function renumberExpanded(
 /** The try that is over, kept as it is stored now; a try that did not end by itself counts as failed. */
 export async function keepTries(trx: SharedDb, picks: readonly InstancePick[]): Promise<void> {
   if (picks.length === 0) return;
-  await sql`
+  await fixedSql`
     insert into task_instance_history (tenant_id, run, task_id, map_index, try_number, id, dag_id, state, max_tries,
       attempt_id, operator, pool, pool_slots, priority_weight, queue, scheduled_at, queued_at, start_date, end_date,
       hostname, pid, failure_reason, rendered_map_index, version_number)
@@ -195,7 +199,7 @@ export async function countStates(
   ref: RunRef,
   taskIds: readonly string[],
 ): Promise<{ taskId: string; state: TaskStateOrNone; count: number }[]> {
-  const { rows } = await sql<{ taskId: string; state: TaskStateOrNone; count: number }>`
+  const { rows } = await fixedSql<{ taskId: string; state: TaskStateOrNone; count: number }>`
     select task_id as "taskId", state, count(*) as count from task_instances
     where tenant_id = ${ref.tenantId} and run = ${ref.run} and task_id = any(${[...taskIds]}::text[])
     group by task_id, state`.execute(trx);
@@ -214,7 +218,7 @@ export async function admit(
   if (limits.free <= 0) return;
   // Plan: one index scan of task_instances_scheduled per pool, limited; the rows by their place. Joined by their key
   // instead, the planner reads the whole run: 466 ms for one of 10,000 instances, and well below 1 ms this way.
-  await sql`
+  await fixedSql`
     update task_instances t set claimable = true
     where t.ctid = any(array(
       select n.place from unnest(${[...limits.pools]}::text[]) as p(pool)
@@ -228,7 +232,7 @@ export async function admit(
 
 /** How many instances of the run hold a place under max_active_tasks; one that waits for a person holds none. */
 export async function countActive(trx: SharedDb, ref: RunRef & { dagId: string }): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
+  const { rows } = await fixedSql<{ count: number }>`
     select count(*) as count from task_instances
     where tenant_id = ${ref.tenantId} and dag_id = ${ref.dagId} and run = ${ref.run}
       and state in ('queued', 'running', 'restarting', 'deferred') and state <> 'deferred'`.execute(trx);
@@ -240,7 +244,7 @@ export async function listActive(
   trx: SharedDb,
   ref: RunRef & { dagId: string },
 ): Promise<{ taskId: string; mapIndex: number }[]> {
-  const { rows } = await sql<{ taskId: string; mapIndex: number }>`
+  const { rows } = await fixedSql<{ taskId: string; mapIndex: number }>`
     select task_id as "taskId", map_index as "mapIndex" from task_instances
     where tenant_id = ${ref.tenantId} and dag_id = ${ref.dagId} and run = ${ref.run}
       and state in ('queued', 'running', 'restarting', 'deferred')`.execute(trx);
@@ -252,7 +256,7 @@ export async function releaseHeldBack(
   trx: SharedDb,
   input: { tenantId: string; dagId: string; taskIds: readonly string[]; waits: readonly string[]; limit: number },
 ): Promise<number> {
-  const { rows } = await sql<{ run: number }>`
+  const { rows } = await fixedSql<{ run: number }>`
     with held as (
       select tenant_id, run, task_id, map_index from task_instances
       where tenant_id = ${input.tenantId} and dag_id = ${input.dagId} and task_id = any(${[...input.taskIds]}::text[])

@@ -3,7 +3,7 @@
  * here it leaves at once, and Postgres does them in the order in which they were sent. What is not needed to know what to ask
  * next costs no round trip: on the path between two tasks three are left of eleven, each a few tenths of a millisecond.
  */
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import type { DatabaseConnection } from 'kysely';
 import type { SharedDb } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -24,9 +24,10 @@ export async function inTransaction<T>(
     const gate: Gate = { closed: undefined };
     const trx = overConnection(db, connection, gate);
     let committing: Promise<unknown> | undefined;
-    const commit = (): Promise<unknown> => (committing ??= sql.raw('commit').execute(trx));
+    const send = (text: string): Promise<unknown> => trx.executeQuery(CompiledQuery.raw(text));
+    const commit = (): Promise<unknown> => (committing ??= send('commit'));
     try {
-      const begun = sql.raw(beginning).execute(trx);
+      const begun = send(beginning);
       begun.catch((error: unknown) => (gate.closed = error)); // looked at below
       const result = await work(trx, commit);
       await begun;
@@ -34,7 +35,7 @@ export async function inTransaction<T>(
       return result;
     } catch (error) {
       gate.closed = undefined;
-      await sql.raw('rollback').execute(trx);
+      await send('rollback');
       throw error;
     } finally {
       gate.closed = new Error('unreachable: a statement of a transaction that is over');

@@ -9,6 +9,8 @@ import { open, opendir, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { explainDiskError } from './disk-errors.ts';
+import { createFileCalls } from './file-calls.ts';
+import type { FileCalls } from './file-calls.ts';
 import { createOpenFiles } from './open-files.ts';
 import { encodeName, isFolderOfTask, isLogFile, placeSegments } from './place.ts';
 import type { LogPlace, LogScope } from './place.ts';
@@ -31,7 +33,8 @@ export function createDiskLogStore(options: DiskLogOptions): LogStore {
   const names = { caseSensitive: options.caseSensitive ?? !['darwin', 'win32'].includes(process.platform) };
   const prefix = (options.prefix ?? '').split('/').filter((part) => part !== '');
   const root = join(options.dir, ...prefix.map((part) => encodeName(part, { caseSensitive: true })));
-  const files = createOpenFiles({ max: MAX_OPEN_FILES });
+  const calls = createFileCalls(options.dir);
+  const files = createOpenFiles({ max: MAX_OPEN_FILES, calls });
   const watchers = createWatchers();
   const pathOf = (place: LogPlace) => join(root, ...placeSegments(place, names));
   const explained = <T>(work: Promise<T>): Promise<T> =>
@@ -45,7 +48,7 @@ export function createDiskLogStore(options: DiskLogOptions): LogStore {
     const length = await files.use(path, async (file, size) => {
       if (offset > size) return size;
       const rest = bytes.subarray(Math.min(size - offset, bytes.length));
-      await writeAll(file, rest, size);
+      await writeAll(calls, file, rest, size);
       return size + rest.length;
     });
     watchers.tell(path);
@@ -110,11 +113,8 @@ async function* blocksOf(file: FileHandle, from: number, to: number): AsyncGener
   }
 }
 
-async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
-    done += bytesWritten;
-  }
+async function writeAll(calls: FileCalls, file: number, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) done += await calls.write(file, bytes.subarray(done), position + done);
 }
 
 /** The files and folders that hold a scope. */

@@ -163,23 +163,32 @@ async function loadNeeds(
 
 /** Writes what the works hold, ends runs that have nothing left to do, and lets the next instances through. */
 export async function writeAll(trx: SharedDb, works: readonly RunWork[]): Promise<RunEffects> {
-  const effects = noEffects();
-  await renumberExpanded(
-    trx,
-    works.flatMap((work) =>
-      work.expanded.map((taskId) => ({ tenantId: work.run.tenant_id, run: work.run.id, taskId })),
-    ),
-  );
+  await sendChanges(trx, works);
+  return concludeAll(trx, works);
+}
+
+/** Sent at once, for a caller with more to send before the answers are there. `concludeAll` comes after it. */
+export function sendChanges(trx: SharedDb, works: readonly RunWork[]): Promise<unknown> {
   for (const work of works) markClaimable(work);
-  await updateRunsAndInstances(
-    trx,
-    works.map(runChange),
-    works.flatMap((work) => work.changedRows()),
+  const expanded = works.flatMap((work) =>
+    work.expanded.map((taskId) => ({ tenantId: work.run.tenant_id, run: work.run.id, taskId })),
   );
-  await insertInstances(
-    trx,
-    works.flatMap((work) => work.fresh),
-  );
+  return Promise.all([
+    renumberExpanded(trx, expanded),
+    updateRunsAndInstances(
+      trx,
+      works.map(runChange),
+      works.flatMap((work) => work.changedRows()),
+    ),
+    insertInstances(
+      trx,
+      works.flatMap((work) => work.fresh),
+    ),
+  ]);
+}
+
+export async function concludeAll(trx: SharedDb, works: readonly RunWork[]): Promise<RunEffects> {
+  const effects = noEffects();
   for (const work of works) {
     collectEffects(work, effects);
     if (work.unfinished() === 0 && work.run.state === 'running') await endRun(trx, work, effects);
@@ -208,7 +217,7 @@ function markClaimable(work: RunWork): void {
 }
 
 /** Some are held back now, or were before: then the place that came free is one of theirs. */
-const isHoldingBack = (work: RunWork): boolean =>
+export const isHoldingBack = (work: RunWork): boolean =>
   Math.max(work.counts.live ?? 0, work.run.state_counts.live ?? 0) > work.graph.spec.dag.max_active_tasks;
 
 async function admitMore(trx: SharedDb, work: RunWork): Promise<void> {

@@ -1,6 +1,6 @@
 /** What finished attempts leave beside their state: values for other tasks, rendered fields, asset events, callbacks. */
-import { sql } from 'kysely';
 import type { SharedDb } from '../db/database.ts';
+import { fixedSql } from '../db/fixed-sql.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import type { AssetEventOutcome, AttemptOutcome, AttemptRef } from './attempts.ts';
 import { itemCount } from '../xcom/value.ts';
@@ -15,16 +15,23 @@ export type RecordAssetEvents = (
   events: readonly AssetEventOutcome[],
 ) => Promise<{ effects: RunEffects[] }>;
 
+/** Values and rendered fields. Sent at once: nothing has to wait for the answers, and what is sent later sees them. */
+export function sendOutputs(
+  trx: SharedDb,
+  endings: readonly Ending[],
+  byRun: ReadonlyMap<number, RunWork>,
+): Promise<unknown> {
+  const reported = reportedOf(endings);
+  return Promise.all([saveValues(trx, reported, byRun), saveRenderedFields(trx, reported)]);
+}
+
+/** What only some endings have. */
 export async function saveBelongings(
   trx: SharedDb,
   input: { endings: readonly Ending[]; byRun: ReadonlyMap<number, RunWork>; recordAssetEvents: RecordAssetEvents },
 ): Promise<{ dueAt: string | null; hasCallbacks: boolean }> {
   const { endings, byRun } = input;
-  const reported = endings.flatMap((ending) =>
-    'outcome' in ending ? [{ ref: ending.ref, outcome: ending.outcome }] : [],
-  );
-  await saveValues(trx, reported, byRun);
-  await saveRenderedFields(trx, reported);
+  const reported = reportedOf(endings);
   await dropValuesOfRetried(trx, endings, byRun);
   await waitForAnswers(trx, rescheduledOf(reported, byRun));
   let dueAt: string | null = null;
@@ -40,6 +47,9 @@ export async function saveBelongings(
 
 type Reported = { ref: AttemptRef; outcome: AttemptOutcome };
 
+const reportedOf = (endings: readonly Ending[]): Reported[] =>
+  endings.flatMap((ending) => ('outcome' in ending ? [{ ref: ending.ref, outcome: ending.outcome }] : []));
+
 const rescheduledOf = (reported: readonly Reported[], byRun: ReadonlyMap<number, RunWork>) =>
   reported.flatMap(({ ref, outcome }) => {
     const work = byRun.get(ref.run);
@@ -54,7 +64,7 @@ async function saveValues(
 ): Promise<void> {
   const rows = reported.flatMap(({ ref, outcome }) => (outcome.xcoms ?? []).map((xcom) => ({ ref, ...xcom })));
   if (rows.length === 0) return;
-  await sql`
+  await fixedSql`
     insert into xcoms (tenant_id, run, task_id, map_index, key, dag_id, value, length, at)
     select *, clock_timestamp() from unnest(${rows.map(({ ref }) => ref.tenantId)}::uuid[], ${rows.map(({ ref }) => ref.run)}::bigint[],
       ${rows.map(({ ref }) => ref.taskId)}::text[], ${rows.map(({ ref }) => ref.mapIndex)}::int[],
@@ -67,7 +77,7 @@ async function saveValues(
 async function saveRenderedFields(trx: SharedDb, reported: readonly Reported[]): Promise<void> {
   const rows = reported.filter(({ outcome }) => Object.keys(outcome.renderedFields ?? {}).length > 0);
   if (rows.length === 0) return;
-  await sql`
+  await fixedSql`
     insert into rendered_fields (tenant_id, run, task_id, map_index, fields)
     select * from unnest(${rows.map(({ ref }) => ref.tenantId)}::uuid[], ${rows.map(({ ref }) => ref.run)}::bigint[],
       ${rows.map(({ ref }) => ref.taskId)}::text[], ${rows.map(({ ref }) => ref.mapIndex)}::int[],
@@ -83,7 +93,7 @@ async function dropValuesOfRetried(
 ): Promise<void> {
   const refs = endings.map(({ ref }) => ref).filter((ref) => byRun.get(ref.run)?.row(ref)?.state === 'up_for_retry');
   if (refs.length === 0) return;
-  await sql`
+  await fixedSql`
     delete from xcoms x using unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.run)}::bigint[],
       ${refs.map((ref) => ref.taskId)}::text[], ${refs.map((ref) => ref.mapIndex)}::int[]) as k(tenant_id, run, task_id, map_index)
     where x.tenant_id = k.tenant_id and x.run = k.run and x.task_id = k.task_id and x.map_index = k.map_index`.execute(

@@ -4,6 +4,7 @@
  */
 import type { Selectable } from 'kysely';
 import type { FailureCause } from '@svc/spec/failure-causes.ts';
+import type { SharedDb } from '../db/database.ts';
 import type { TenantTables } from '../db/schema.ts';
 
 export type RunRow = Selectable<TenantTables['dag_runs']>;
@@ -16,6 +17,9 @@ export type AttemptRef = {
   taskId: string;
   mapIndex: number;
   attemptId: string;
+  /** When known: what follows it can be asked for together with the attempt itself. */
+  dagId?: string;
+  versionNumber?: number;
 };
 
 /** An attempt that was claimed: what an executor is given. Everything else comes with the start. */
@@ -63,10 +67,22 @@ export type StartAnswer =
  * A worker's word that it would go on with another attempt when this one has ended. `takesNew` false: it is not known here
  * any more, so it gets nothing but what it was given before, should that answer have been lost.
  */
-export type GoingOn = { hostname: string; takesNew: boolean };
+export type GoingOn = { hostname: string; takesNew: boolean; prepare?: PrepareNext };
 
-/** An attempt that was given to the worker with the answer: it is running. The rows are as of its start. */
-export type HandedOver = { attempt: Attempt; run: RunRow; instance: TaskInstanceRow };
+/** Where an attempt that is about to be given stands. */
+export type NextPlace = Pick<Attempt, 'tenantId' | 'run' | 'taskId' | 'mapIndex' | 'dagId' | 'versionNumber'>;
+
+/**
+ * Reads what the worker's answer will tell beside the rows, one for each place, whatever it is. It must send its statements
+ * at once: they travel with the one that starts the attempts, and the commit comes behind them.
+ */
+export type PrepareNext = (trx: SharedDb, places: readonly NextPlace[]) => Promise<readonly unknown[]>;
+
+/**
+ * An attempt that was given to the worker with the answer: it is running. The rows are as of its start; `prepared` is what
+ * its worker's `prepare` read, and missing when the same is given again.
+ */
+export type HandedOver = { attempt: Attempt; run: RunRow; instance: TaskInstanceRow; prepared?: unknown };
 
 export type FinishAnswer = {
   answer: 'recorded' | 'stale';

@@ -2,9 +2,9 @@
  * Which of the scheduled instances may run now, under all limits. Pool slots, max_active_tasks of the run, max_active_tis_per_dag
  * and _per_dagrun are counted from the rows that hold a place (queued, running …), so the caller must hold the lock of claims.
  */
-import { sql } from 'kysely';
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { SharedDb } from '../db/database.ts';
+import { fixedSql } from '../db/fixed-sql.ts';
 import type { DagGraph, DagGraphs } from './dag-graphs.ts';
 
 /** Advisory lock of claims; any number that nothing else uses. */
@@ -60,7 +60,7 @@ export async function judgeCandidates(
  * flight. One statement, because the road between two tasks passes here.
  */
 async function findCandidates(trx: SharedDb, limit: number): Promise<Candidate[]> {
-  const { rows } = await sql<Candidate>`
+  const { rows } = await fixedSql<Candidate>`
     with used as (
       select tenant_id, pool, sum(pool_slots) filter (where state <> 'deferred') as slots,
         sum(pool_slots) filter (where state = 'deferred') as deferred
@@ -132,7 +132,7 @@ async function loadTaskUsage(trx: SharedDb, candidates: readonly Candidate[], us
     candidates.filter((row) => row.max_active_tis_per_dag !== null).map((row) => [taskKey(row), row]),
   );
   for (const [key, row] of limited) {
-    const { rows } = await sql<{ count: number }>`
+    const { rows } = await fixedSql<{ count: number }>`
       select count(*) as count from task_instances
       where tenant_id = ${row.tenant_id} and dag_id = ${row.dag_id} and task_id = ${row.task_id}
         and state in ('queued', 'running', 'restarting', 'deferred') and state <> 'deferred'`.execute(trx);

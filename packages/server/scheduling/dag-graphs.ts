@@ -4,6 +4,7 @@
  */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { SharedDb } from '../db/database.ts';
+import { createLoadCache } from './load-cache.ts';
 import { buildBlueprint } from './plan/blueprint.ts';
 import type { Blueprint } from './plan/blueprint.ts';
 
@@ -15,28 +16,21 @@ export type DagGraph = {
   readonly pastMatters: boolean;
 };
 export type VersionRef = { tenantId: string; dagId: string; versionNumber: number };
-export type DagGraphs = { get(db: SharedDb, ref: VersionRef): Promise<DagGraph> };
+export type DagGraphs = {
+  get(db: SharedDb, ref: VersionRef): Promise<DagGraph>;
+  /** When it is known already. */
+  peek(ref: VersionRef): DagGraph | undefined;
+};
 
 /** A graph of a few dozen tasks takes some 100 kB. */
 const KEPT = 500;
 
 export function createDagGraphs(): DagGraphs {
-  const kept = new Map<string, Promise<DagGraph>>();
+  const kept = createLoadCache<DagGraph>({ max: KEPT });
+  const keyOf = (ref: VersionRef): string => `${ref.tenantId}/${ref.versionNumber}/${ref.dagId}`;
   return {
-    async get(db, ref) {
-      const key = `${ref.tenantId}/${ref.versionNumber}/${ref.dagId}`;
-      const known = kept.get(key);
-      if (known) {
-        kept.delete(key); // to the end: the first of the map is the one longest unused
-        kept.set(key, known);
-        return known;
-      }
-      const loading = load(db, ref);
-      kept.set(key, loading);
-      loading.catch(() => kept.delete(key));
-      if (kept.size > KEPT) kept.delete(kept.keys().next().value ?? '');
-      return loading;
-    },
+    get: (db, ref) => kept.get(keyOf(ref), () => load(db, ref)),
+    peek: (ref) => kept.peek(keyOf(ref)),
   };
 }
 

@@ -8,21 +8,27 @@
  *   lost, not started  back to scheduled: nothing has run
  *
  * The word of an attempt that is not the current one of its instance changes nothing.
+ *
+ * This is the road between two tasks, so nothing is waited for that is not needed to go on. Three round trips in the usual case:
+ *   1  begin, the runs, the finished instances and their children
+ *   2  values, what follows in the runs, and what could be started next (hand-over.ts)
+ *   3  the start of the next, what its worker must be told, commit
  */
 import { failureReason } from '@svc/spec/failure-causes.ts';
 import type { PolicySpec } from '@svc/spec/schema-task.ts';
 import { isRunFinished } from '@svc/spec/states.ts';
 import type { Database, SharedDb } from '../db/database.ts';
-import { keepTries, lockRuns, releaseHeldBack } from '../db/run-writes.ts';
+import { keepTries, lockInstances, lockRuns, releaseHeldBack } from '../db/run-writes.ts';
 import type { InstanceRow, RunRef } from '../db/run-writes.ts';
-import { load, openWork, planAll, writeAll } from './apply-to-runs.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { concludeAll, isHoldingBack, openWork, planAll, sendChanges } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import type { AttemptOutcome, AttemptRef, Failure, FinishAnswer, GoingOn, HandedOver } from './attempts.ts';
 import { secondsAfter } from './clock.ts';
 import type { DagGraphs } from './dag-graphs.ts';
-import { saveBelongings } from './attempt-belongings.ts';
+import { saveBelongings, sendOutputs } from './attempt-belongings.ts';
 import type { RecordAssetEvents } from './attempt-belongings.ts';
-import { findHandedOver, handOver } from './hand-over.ts';
+import { findHandedOver, findNext, startNext } from './hand-over.ts';
 import type { Giver } from './hand-over.ts';
 import type { PlanEvent } from './plan/types.ts';
 import type { RunWork } from './run-work.ts';
@@ -44,53 +50,38 @@ export async function finishAttempts(
   tools: FinishTools,
   endings: readonly Ending[],
 ): Promise<{ answers: FinishAnswer[]; effects: RunEffects }> {
-  return db.shared.transaction().execute(async (trx) => {
-    const refs = new Map(
-      endings.map(({ ref }): [number, RunRef] => [ref.run, { tenantId: ref.tenantId, run: ref.run }]),
-    );
-    const works = await openWork(trx, tools.graphs, await lockRuns(trx, [...refs.values()]));
+  return inTransaction(db.shared, 'begin', async (trx, commit) => {
+    const works = await openAround(trx, tools.graphs, endings);
     const byRun = new Map(works.map((work) => [work.run.id, work]));
-    await loadAround(trx, byRun, endings);
-
-    const events = new Map<RunWork, PlanEvent[]>(works.map((work) => [work, []]));
-    const kept: Ending[] = [];
-    const repeated: Ending[] = [];
-    const answers = endings.map((ending): FinishAnswer['answer'] => {
-      const work = byRun.get(ending.ref.run);
-      const row = work && currentRow(work, ending.ref);
-      if (!work || !row) return 'stale';
-      // The same word again, because its answer was lost: it was recorded the first time.
-      if (row.state !== 'running' && row.state !== 'queued') {
-        repeated.push(ending);
-        return 'recorded';
-      }
-      if (ending.ref.tenantId !== work.run.tenant_id) return 'stale';
-      const event = applyEnding(work, row, ending);
-      if (event) events.get(work)?.push(event);
-      kept.push(ending);
-      return 'recorded';
-    });
+    const { answers, kept, repeated, events } = takeWords(byRun, endings);
+    const outputs = quiet(sendOutputs(trx, kept, byRun));
     const beside = await saveBelongings(trx, { endings: kept, byRun, recordAssetEvents: tools.recordAssetEvents });
     await planAll(
       trx,
       works.map((work) => ({ work, events: isRunFinished(work.run.state) ? [] : (events.get(work) ?? []) })),
     );
-    const effects = await writeAll(trx, works);
-    await keepTries(
-      trx,
-      kept.flatMap((ending) => retriedPick(byRun, ending)),
-    );
-    for (const work of works) await releaseLimits(trx, work, kept);
-    const given = await goOn(trx, tools.graphs, { kept, repeated, works });
-    effects.dueAt = beside.dueAt ?? effects.dueAt; // an asset event is due at once
-    effects.hasScheduled = given.hasMore ?? (effects.hasScheduled || kept.length > 0); // a place came free
-    effects.hasCallbacks ||= beside.hasCallbacks;
+    const written = quiet(sendWrites(trx, { works, kept, byRun }));
+    const look = () => findNext(trx, tools.graphs, giversOf(kept));
+    // A run that holds instances back lets the next of them through in `concludeAll`, and those are to be found, too.
+    const early = works.some(isHoldingBack) ? undefined : quiet(look());
+    await Promise.all([outputs, written]);
+    const effects = await concludeAll(trx, works);
+    const found = await (early ?? look());
+    const again = await findHandedOver(trx, idsOf(repeated));
     await Promise.all(endings.map(({ beforeCommit }) => beforeCommit));
-    return {
-      answers: endings.map(({ ref }, index) => answerOf(answers[index], given.next.get(ref.attemptId))),
-      effects,
-    };
+    const given = await startNext(trx, found, { works, commit });
+    effects.dueAt = beside.dueAt ?? effects.dueAt; // an asset event is due at once
+    effects.hasScheduled = found?.hasMore(given.size) ?? (effects.hasScheduled || kept.length > 0); // a place came free
+    effects.hasCallbacks ||= beside.hasCallbacks;
+    const next = new Map([...again, ...given]);
+    return { answers: endings.map(({ ref }, index) => answerOf(answers[index], next.get(ref.attemptId))), effects };
   });
+}
+
+/** Awaited later: until then nobody else hears of a failure. */
+function quiet<T>(sent: Promise<T>): Promise<T> {
+  sent.catch(() => {});
+  return sent;
 }
 
 const answerOf = (answer: FinishAnswer['answer'] | undefined, next: HandedOver | undefined): FinishAnswer => ({
@@ -98,50 +89,88 @@ const answerOf = (answer: FinishAnswer['answer'] | undefined, next: HandedOver |
   ...(next && { next }),
 });
 
-/** `hasMore` undefined: nobody has looked. */
-async function goOn(
-  trx: SharedDb,
-  graphs: DagGraphs,
-  input: { kept: readonly Ending[]; repeated: readonly Ending[]; works: readonly RunWork[] },
-): Promise<{ next: ReadonlyMap<string, HandedOver>; hasMore?: boolean }> {
-  const again = await findHandedOver(
-    trx,
-    giversOf(input.repeated).map(({ attemptId }) => attemptId),
-  );
-  const givers = giversOf(input.kept.filter(({ goingOn }) => goingOn?.takesNew));
-  if (givers.length === 0) return { next: again };
-  const runs = new Map(input.works.map(({ run }) => [run.id, run]));
-  const { byEnded, hasMore } = await handOver(trx, graphs, { givers, runs });
-  return { next: new Map([...again, ...byEnded]), hasMore };
-}
+const idsOf = (endings: readonly Ending[]): string[] =>
+  endings.flatMap(({ ref, goingOn }) => (goingOn ? [ref.attemptId] : []));
 
 const giversOf = (endings: readonly Ending[]): Giver[] =>
-  endings.flatMap(({ ref, goingOn }) => (goingOn ? [{ attemptId: ref.attemptId, hostname: goingOn.hostname }] : []));
+  endings.flatMap(({ ref, goingOn }) => (goingOn?.takesNew ? [{ attemptId: ref.attemptId, ...goingOn }] : []));
 
-/** The finished instances and, in the same statement, the children planning will ask for. */
-async function loadAround(trx: SharedDb, byRun: Map<number, RunWork>, endings: readonly Ending[]): Promise<void> {
-  const wanted = new Map<RunWork, { taskId: string; mapIndex?: number }[]>();
-  for (const { ref } of endings) {
-    const work = byRun.get(ref.run);
-    if (!work) continue;
-    const picks = wanted.get(work) ?? [];
-    wanted.set(work, picks);
-    picks.push({ taskId: ref.taskId, mapIndex: ref.mapIndex });
-    if (ref.mapIndex >= 0) continue; // which child instances matter depends on the mapping: planning asks
-    for (const childId of work.graph.blueprint.tasks.get(ref.taskId)?.spec.downstream_task_ids ?? []) {
-      // Not mapped: exactly one row, found by its key.
-      if (work.graph.blueprint.tasks.get(childId)?.isMapped === false) picks.push({ taskId: childId, mapIndex: -1 });
-    }
+/**
+ * The runs, and in the same round trip the finished instances with the children that planning will ask for. Which those are
+ * is a guess by the version the attempt was made with; should its run have another by now, planning asks again.
+ */
+async function openAround(trx: SharedDb, graphs: DagGraphs, endings: readonly Ending[]): Promise<RunWork[]> {
+  const refs = new Map(endings.map(({ ref }): [number, RunRef] => [ref.run, { tenantId: ref.tenantId, run: ref.run }]));
+  const picks = unique(endings.flatMap(({ ref }) => picksAround(graphs, ref)));
+  const [runs, rows] = await Promise.all([lockRuns(trx, [...refs.values()]), lockInstances(trx, picks)]);
+  const works = await openWork(trx, graphs, runs);
+  for (const work of works) {
+    for (const row of rows) if (row.run === work.run.id) work.addRow(row);
+    work.markLoaded(picks.filter(({ run }) => run === work.run.id));
   }
-  await load(
-    trx,
-    [...wanted].map(([work, picks]) => ({ work, picks: unique(picks) })),
-  );
+  return works;
 }
 
-const unique = (picks: readonly { taskId: string; mapIndex?: number }[]) => [
-  ...new Map(picks.map((pick) => [`${pick.mapIndex ?? '*'}/${pick.taskId}`, pick])).values(),
+type ExactPick = RunRef & { taskId: string; mapIndex: number };
+
+function picksAround(graphs: DagGraphs, ref: AttemptRef): ExactPick[] {
+  const { tenantId, run, taskId, mapIndex, dagId, versionNumber } = ref;
+  const own = { tenantId, run, taskId, mapIndex };
+  // Of a mapped task: which child instances matter depends on the mapping, and planning asks.
+  if (mapIndex >= 0 || dagId === undefined || versionNumber === undefined) return [own];
+  const tasks = graphs.peek({ tenantId, dagId, versionNumber })?.blueprint.tasks;
+  const children = tasks?.get(taskId)?.spec.downstream_task_ids ?? [];
+  // Not mapped: exactly one row, found by its key.
+  const single = children.filter((childId) => tasks?.get(childId)?.isMapped === false);
+  return [own, ...single.map((childId) => ({ tenantId, run, taskId: childId, mapIndex: -1 }))];
+}
+
+const unique = (picks: readonly ExactPick[]): ExactPick[] => [
+  ...new Map(picks.map((pick) => [`${pick.run}/${pick.mapIndex}/${pick.taskId}`, pick])).values(),
 ];
+
+type Words = {
+  answers: FinishAnswer['answer'][];
+  kept: Ending[];
+  /** The same word again, because its answer was lost. */
+  repeated: Ending[];
+  events: ReadonlyMap<RunWork, PlanEvent[]>;
+};
+
+function takeWords(byRun: ReadonlyMap<number, RunWork>, endings: readonly Ending[]): Words {
+  const kept: Ending[] = [];
+  const repeated: Ending[] = [];
+  const events = new Map<RunWork, PlanEvent[]>([...byRun.values()].map((work) => [work, []]));
+  const answers = endings.map((ending): FinishAnswer['answer'] => {
+    const work = byRun.get(ending.ref.run);
+    const row = work && currentRow(work, ending.ref);
+    if (!work || !row) return 'stale';
+    if (row.state !== 'running' && row.state !== 'queued') {
+      repeated.push(ending);
+      return 'recorded'; // the first time
+    }
+    if (ending.ref.tenantId !== work.run.tenant_id) return 'stale';
+    const event = applyEnding(work, row, ending);
+    if (event) events.get(work)?.push(event);
+    kept.push(ending);
+    return 'recorded';
+  });
+  return { answers, kept, repeated, events };
+}
+
+function sendWrites(
+  trx: SharedDb,
+  { works, kept, byRun }: { works: readonly RunWork[]; kept: readonly Ending[]; byRun: ReadonlyMap<number, RunWork> },
+): Promise<unknown> {
+  return Promise.all([
+    sendChanges(trx, works),
+    keepTries(
+      trx,
+      kept.flatMap((ending) => retriedPick(byRun, ending)),
+    ),
+    ...works.map((work) => releaseLimits(trx, work, kept)),
+  ]);
+}
 
 function currentRow(work: RunWork, ref: AttemptRef): InstanceRow | undefined {
   const row = work.row(ref);
@@ -241,7 +270,7 @@ const readable = (moment: string | undefined): string | undefined =>
   moment !== undefined && !Number.isNaN(Date.parse(moment)) ? moment : undefined;
 
 function retriedPick(
-  byRun: Map<number, RunWork>,
+  byRun: ReadonlyMap<number, RunWork>,
   { ref }: Ending,
 ): { tenantId: string; run: number; taskId: string; mapIndex: number }[] {
   const row = byRun.get(ref.run)?.row(ref);

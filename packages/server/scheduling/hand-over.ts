@@ -12,37 +12,74 @@
  *
  * An answer that is lost is not: the worker tells the end of A again, and gets what was given with it (`given_by`).
  */
-import { sql } from 'kysely';
 import type { SharedDb } from '../db/database.ts';
+import { fixedSql } from '../db/fixed-sql.ts';
 import type { InstanceRow, RunRow } from '../db/run-writes.ts';
-import type { Attempt, HandedOver } from './attempts.ts';
+import type { Attempt, GoingOn, HandedOver, NextPlace } from './attempts.ts';
 import { CLAIM_LOCK, judgeCandidates } from './claim-candidates.ts';
+import type { Candidate } from './claim-candidates.ts';
 import type { DagGraphs } from './dag-graphs.ts';
+import type { RunWork } from './run-work.ts';
 import { takeRunning } from './take-attempts.ts';
 
-export type HandOver = {
-  /** By the id of the attempt with whose end it was given. */
-  byEnded: ReadonlyMap<string, HandedOver>;
-  /** There may be more that could be claimed. */
-  hasMore: boolean;
+/** The end of an attempt, told by a worker that would go on with another. */
+export type Giver = { attemptId: string } & Pick<GoingOn, 'hostname' | 'prepare'>;
+
+export type Found = {
+  givers: readonly Giver[];
+  /** For the first of the givers, in their order. */
+  chosen: readonly Candidate[];
+  /** There may be more to claim than these. */
+  hasMore(started: number): boolean;
 };
 
-/** The end of an attempt, told by a worker that would go on with another. */
-export type Giver = { attemptId: string; hostname: string };
-
-export async function handOver(
-  trx: SharedDb,
-  graphs: DagGraphs,
-  { givers, runs }: { givers: readonly Giver[]; runs: ReadonlyMap<number, RunRow> },
-): Promise<HandOver> {
-  const { rows } = await sql<{ isOurs: boolean }>`
-    select pg_try_advisory_xact_lock(${CLAIM_LOCK}) as "isOurs"`.execute(trx);
-  if (rows[0]?.isOurs !== true) return { byEnded: new Map(), hasMore: true };
-  const { verdicts, looked } = await judgeCandidates(trx, graphs, { look: givers.length + 1, capacity: givers.length });
+/** Both statements are sent at once. Undefined when nobody would go on. */
+export async function findNext(trx: SharedDb, graphs: DagGraphs, givers: readonly Giver[]): Promise<Found | undefined> {
+  if (givers.length === 0) return undefined;
+  const [lock, { verdicts, looked }] = await Promise.all([
+    // A statement of its own, so that the next one sees what the last holder wrote.
+    fixedSql<{ isOurs: boolean }>`select pg_try_advisory_xact_lock(${CLAIM_LOCK}) as "isOurs"`.execute(trx),
+    judgeCandidates(trx, graphs, { look: givers.length + 1, capacity: givers.length }),
+  ]);
+  if (lock.rows[0]?.isOurs !== true) return { givers, chosen: [], hasMore: () => true };
   const chosen = verdicts.filter(({ reason }) => reason === null).map(({ candidate }) => candidate);
-  const taken = await takeRunning(trx, chosen, givers);
-  return { byEnded: await withRuns(trx, taken, runs), hasMore: looked > taken.length };
+  return { givers, chosen, hasMore: (started) => looked > started };
 }
+
+/** Commits, too, together with the starts. Answers what was given, by the id of the attempt with whose end it was. */
+export async function startNext(
+  trx: SharedDb,
+  found: Found | undefined,
+  { works, commit }: { works: readonly RunWork[]; commit: () => Promise<unknown> },
+): Promise<ReadonlyMap<string, HandedOver>> {
+  const { chosen = [], givers = [] } = found ?? {};
+  if (chosen.length === 0) {
+    await commit();
+    return new Map();
+  }
+  const known = new Map(works.map(({ run }) => [run.id, run]));
+  const [taken, runs, prepared] = await Promise.all([
+    takeRunning(trx, chosen, givers),
+    loadRuns(trx, chosen, known),
+    givers[0]?.prepare?.(trx, chosen.map(placeOf)),
+    commit(),
+  ]);
+  const byEnded = handedOver(taken, runs);
+  for (const [index, { attemptId }] of givers.entries()) {
+    const next = byEnded.get(attemptId);
+    if (next && prepared) next.prepared = prepared[index];
+  }
+  return byEnded;
+}
+
+const placeOf = (candidate: Candidate): NextPlace => ({
+  tenantId: candidate.tenant_id,
+  run: candidate.run,
+  taskId: candidate.task_id,
+  mapIndex: candidate.map_index,
+  dagId: candidate.dag_id,
+  versionNumber: candidate.version_number,
+});
 
 /** What was given with the end of these attempts and has not ended itself. Plan: index task_instances_active. */
 export async function findHandedOver(
@@ -50,33 +87,37 @@ export async function findHandedOver(
   ended: readonly string[],
 ): Promise<ReadonlyMap<string, HandedOver>> {
   if (ended.length === 0) return new Map();
-  const { rows } = await sql<InstanceRow>`
+  const { rows } = await fixedSql<InstanceRow>`
     select t.* from task_instances t where t.state = 'running' and t.given_by = any(${[...ended]}::uuid[])
       and t.state in ('queued', 'running', 'restarting', 'deferred')`.execute(trx);
-  return withRuns(trx, rows, new Map());
+  return handedOver(rows, await loadRuns(trx, rows, new Map()));
 }
 
-async function withRuns(
+async function loadRuns(
   trx: SharedDb,
-  taken: readonly InstanceRow[],
+  of: readonly { tenant_id: string; run: number }[],
   known: ReadonlyMap<number, RunRow>,
-): Promise<ReadonlyMap<string, HandedOver>> {
-  const missing = [...new Set(taken.map(({ run }) => run).filter((run) => !known.has(run)))];
-  const runs = new Map(known);
-  if (missing.length > 0) {
-    const tenants = [...new Set(taken.map((instance) => instance.tenant_id))];
-    const { rows } = await sql<RunRow>`
-      select * from dag_runs where tenant_id = any(${tenants}::uuid[]) and id = any(${missing}::bigint[])`.execute(trx);
-    for (const row of rows) runs.set(row.id, row);
-  }
-  return new Map(
+): Promise<ReadonlyMap<number, RunRow>> {
+  const missing = of.filter(({ run }) => !known.has(run));
+  if (missing.length === 0) return known;
+  const tenants = [...new Set(missing.map((row) => row.tenant_id))];
+  const ids = [...new Set(missing.map(({ run }) => run))];
+  const { rows } = await fixedSql<RunRow>`
+    select * from dag_runs where tenant_id = any(${tenants}::uuid[]) and id = any(${ids}::bigint[])`.execute(trx);
+  return new Map([...known, ...rows.map((row): [number, RunRow] => [row.id, row])]);
+}
+
+const handedOver = (
+  taken: readonly InstanceRow[],
+  runs: ReadonlyMap<number, RunRow>,
+): ReadonlyMap<string, HandedOver> =>
+  new Map(
     taken.flatMap((instance): [string, HandedOver][] => {
       const run = runs.get(instance.run);
       if (!run || instance.given_by === null || instance.attempt_id === null) return [];
       return [[instance.given_by, { run, instance, attempt: attemptOf(run, instance, instance.attempt_id) }]];
     }),
   );
-}
 
 const attemptOf = (run: RunRow, row: InstanceRow, attemptId: string): Attempt => ({
   tenantId: row.tenant_id,

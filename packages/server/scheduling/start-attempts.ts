@@ -1,6 +1,6 @@
 /** From `queued` to `running`, for a set of attempts: one statement, and one for their runs. */
-import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { fixedSql } from '../db/fixed-sql.ts';
 import type { InstanceRow, RunRow } from '../db/run-writes.ts';
 import type { AttemptRef, StartAnswer } from './attempts.ts';
 
@@ -11,7 +11,7 @@ export async function startAttempts(db: Database, starts: readonly Start[]): Pro
   const runsLoading = loadRuns(db, refs); // beside the update: what a run is does not depend on it
   runsLoading.catch(() => {}); // awaited below
   // An attempt that is running already is started again in word only: its answer may have been lost on the way.
-  const { rows } = await sql<InstanceRow>`
+  const { rows } = await fixedSql<InstanceRow>`
     with k as (
       select * from unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.run)}::bigint[],
         ${refs.map((ref) => ref.taskId)}::text[], ${refs.map((ref) => ref.mapIndex)}::int[],
@@ -43,7 +43,7 @@ export async function startAttempts(db: Database, starts: readonly Start[]): Pro
 async function loadRuns(db: Database, refs: readonly AttemptRef[]): Promise<Map<number, RunRow>> {
   const ids = [...new Set(refs.map((ref) => ref.run))];
   const tenants = [...new Set(refs.map((ref) => ref.tenantId))];
-  const runs = await sql<RunRow>`
+  const runs = await fixedSql<RunRow>`
     select * from dag_runs where tenant_id = any(${tenants}::uuid[]) and id = any(${ids}::bigint[])`.execute(db.shared);
   return new Map(runs.rows.map((run) => [run.id, run]));
 }
@@ -51,7 +51,7 @@ async function loadRuns(db: Database, refs: readonly AttemptRef[]): Promise<Map<
 /** Renews the leases. Those that are not answered with are not running any more. */
 export async function renewLeases(db: Database, refs: readonly AttemptRef[]): Promise<Set<string>> {
   if (refs.length === 0) return new Set();
-  const { rows } = await sql<{ attempt_id: string }>`
+  const { rows } = await fixedSql<{ attempt_id: string }>`
     with k as (
       select * from unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.run)}::bigint[],
         ${refs.map((ref) => ref.taskId)}::text[], ${refs.map((ref) => ref.mapIndex)}::int[],

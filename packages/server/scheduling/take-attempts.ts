@@ -3,8 +3,8 @@
  * would hold up everybody.
  */
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
 import type { SharedDb } from '../db/database.ts';
+import { fixedSql } from '../db/fixed-sql.ts';
 import type { InstanceRow } from '../db/run-writes.ts';
 import type { Attempt } from './attempts.ts';
 import { taskOfRunKey } from './claim-candidates.ts';
@@ -15,7 +15,7 @@ type Taken = Pick<InstanceRow, 'tenant_id' | 'run' | 'task_id' | 'map_index' | '
 /** To be carried to a worker, which will ask whether it may start. */
 export async function takeQueued(trx: SharedDb, chosen: readonly Candidate[]): Promise<Attempt[]> {
   if (chosen.length === 0) return [];
-  const { rows } = await sql<Taken>`
+  const { rows } = await fixedSql<Taken>`
     ${locked(chosen, [])}
     update task_instances t set state = 'queued', ${FRESH}, start_date = null, heartbeat_at = null
     from locked l
@@ -48,7 +48,7 @@ export async function takeRunning(
   givers: readonly { attemptId: string; hostname: string }[],
 ): Promise<InstanceRow[]> {
   if (chosen.length === 0) return [];
-  const { rows } = await sql<InstanceRow>`
+  const { rows } = await fixedSql<InstanceRow>`
     ${locked(chosen, givers)}
     update task_instances t set state = 'running', ${FRESH}, start_date = clock_timestamp(), heartbeat_at = clock_timestamp(),
       hostname = l.hostname, pid = null
@@ -58,10 +58,10 @@ export async function takeRunning(
   return rows;
 }
 
-const FRESH = sql`attempt_id = l.attempt_id, given_by = l.given_by, claimable = false, queued_at = clock_timestamp(),
+const FRESH = fixedSql`attempt_id = l.attempt_id, given_by = l.given_by, claimable = false, queued_at = clock_timestamp(),
       try_number = t.try_number + case when t.first_poke_at is null then 1 else 0 end, end_date = null, failure_reason = null`;
 
-const locked = (chosen: readonly Candidate[], givers: readonly { attemptId: string; hostname: string }[]) => sql`
+const locked = (chosen: readonly Candidate[], givers: readonly { attemptId: string; hostname: string }[]) => fixedSql`
     with k as (
       select * from unnest(${chosen.map((row) => row.tenant_id)}::uuid[], ${chosen.map((row) => row.run)}::bigint[],
         ${chosen.map((row) => row.task_id)}::text[], ${chosen.map((row) => row.map_index)}::int[],
