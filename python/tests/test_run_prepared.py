@@ -202,3 +202,50 @@ class Lessons(unittest.TestCase):
                 self.assertTrue(agent.run("known").value()[0])
         with Agent.ready(LATE + "\n# {{ ds }}") as agent:
             self.assertEqual(agent.run("known").value(), [True, True])
+
+
+HEARD = """
+import logging
+from airflow.sdk import dag, task
+
+class Keeper(logging.Handler):
+    def emit(self, record):
+        print("kept", record.name, record.levelname, record.filename, record.getMessage())
+
+@dag(schedule=None)
+def d():
+    @task
+    def plain():
+        return 1
+
+    @task
+    def handled():
+        logging.getLogger("airflow.task").addHandler(Keeper())
+        return 2
+
+    @task
+    def filtered():
+        logging.getLogger().handlers[0].addFilter(lambda record: "Returned" not in record.getMessage())
+
+    @task
+    def quiet():
+        logging.disable(logging.INFO)
+
+    plain(), handled(), filtered(), quiet()
+d()
+"""
+
+
+class Notes(unittest.TestCase):
+    def test_the_runners_own_line_meets_the_handlers_and_filters_a_body_added(self) -> None:
+        name = "airflow.task.operators.airflow.providers.standard.decorators.python._PythonDecoratedOperator"
+        with Agent.ready(HEARD) as agent:
+            record = agent.run("plain").records[-1]
+            self.assertEqual(record["event"], "Done. Returned value was: 1")
+            self.assertEqual([record["logger"], record["level"], record["filename"]], [name, "info", "python.py"])
+            self.assertGreater(record["lineno"], 1)
+            handled = agent.run("handled")
+            self.assertEqual(handled.events("task.stdout"), [f"kept {name} INFO python.py Done. Returned value was: 2"])
+            self.assertIn("Done. Returned value was: 2", handled.events(name))
+            self.assertEqual(agent.run("filtered").events(), [])
+            self.assertEqual(agent.run("quiet").events(), [])

@@ -315,6 +315,29 @@ def is_untouched() -> bool:
     )
 
 
+def _only_we_hear(logger: logging.Logger) -> bool:
+    """Whether a record of this logger would meet nothing but our handler on its way."""
+    while logger.parent is not None:
+        if logger.handlers or logger.filters or not logger.propagate:
+            return False
+        logger = logger.parent
+    handlers = logger.handlers
+    return len(handlers) == 1 and type(handlers[0]) is SinkHandler and not (handlers[0].filters or logger.filters)
+
+
+def note(logger: logging.Logger, text: str) -> None:
+    """`logger.info(text)`; without a LogRecord, which costs a small task a tenth of its time, when nobody would see it."""
+    if type(logger) is not logging.Logger or logging.getLogRecordFactory() is not logging.LogRecord:
+        logger.info("%s", text, stacklevel=2)
+    elif logger.isEnabledFor(logging.INFO):
+        if _only_we_hear(logger):
+            frame = sys._getframe(1)
+            place = {"filename": os.path.basename(frame.f_code.co_filename), "lineno": frame.f_lineno}
+            sink.emit({"timestamp": now_text(), "level": "info", "logger": logger.name, "event": text, **place})
+        else:
+            logger.info("%s", text, stacklevel=2)
+
+
 LEVEL_SETTING = "AIRFLOW__LOGGING__LOGGING_LEVEL"
 
 

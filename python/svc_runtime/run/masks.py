@@ -81,7 +81,10 @@ class Masks:
         if isinstance(value, str):
             return self.apply(value)
         if isinstance(value, dict):
-            return {self.apply(str(key)): self.apply_deep(item, str(key)) for key, item in value.items()}
+            found = {}
+            for key, item in value.items():
+                found[self.apply(str(key))] = self.apply_deep(item, str(key))
+            return found
         if isinstance(value, list):
             return [self.apply_deep(item) for item in value]
         return value

@@ -20,6 +20,10 @@ def rendered_fields(task) -> dict:
 
 
 def _shown(name: str, value):
+    if value is None:
+        return None
+    if type(value) is tuple and not value:
+        return []
     try:
         plain = masks.apply_deep(_plain(value, 0), name)
         text = plain if isinstance(plain, str) else str(plain)
@@ -39,12 +43,15 @@ def _plain(value, depth: int):
         return value if abs(value) < 2**53 else str(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
-    if hasattr(value, "svc_lazy_sequence"):
+    if type(value) not in (dict, list, tuple) and hasattr(value, "svc_lazy_sequence"):
         # Showing them would fetch them, and there may be thousands.
         return "(values of mapped instances)"
     if depth < _MAX_DEPTH:
         if isinstance(value, dict):
-            return {clean(str(key)): _plain(item, depth + 1) for key, item in value.items()}
+            plain = {}
+            for key, item in value.items():
+                plain[clean(str(key))] = _plain(item, depth + 1)
+            return plain
         if isinstance(value, (list, tuple)):
             return [_plain(item, depth + 1) for item in value]
         if isinstance(value, (set, frozenset)):

@@ -79,6 +79,14 @@ class Renderer:
             return self._text(owner, value)
         if isinstance(value, _PLAIN):
             return value
+        # The usual containers at once: asking them what else they might be costs more than what is in them.
+        if type(value) is dict:
+            rendered = {}
+            for key, item in value.items():
+                rendered[key] = self.value(owner, item)
+            return rendered
+        if type(value) is tuple and not value:
+            return value
         if hasattr(value, "resolve") and hasattr(value, "iter_references"):
             return value.resolve(self._context)
         if isinstance(value, tuple) and hasattr(value, "_fields"):

@@ -6,6 +6,7 @@ from svc_runtime.exceptions import AirflowException, DownstreamTasksSkipped
 from svc_runtime.record.base_args import as_list
 from svc_runtime.record.operator import BaseAsyncOperator
 from svc_runtime.run.callables import call_with_context
+from svc_runtime.run.logs import note
 
 from .branch import BaseBranchOperator
 
@@ -61,9 +62,9 @@ class PythonOperator(BaseAsyncOperator):
         value = self.execute_callable()
         if self.show_return_value_in_logs:
             shown = str(value)
-            self.log.info("Done. Returned value was: %s", shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…")
+            note(self.log, f"Done. Returned value was: {shown if len(shown) <= _SHOWN else f'{shown[:_SHOWN]}…'}")
         else:
-            self.log.info("Done. Returned value not shown")
+            note(self.log, "Done. Returned value not shown")
         return value
 
     def execute_callable(self):
