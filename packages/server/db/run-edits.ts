@@ -54,7 +54,7 @@ export async function resetInstances(trx: SharedDb, ref: RunRef, rows: readonly 
   const column = <K extends keyof ResetRow>(name: K): ResetRow[K][] => rows.map((row) => row[name]);
   await sql`
     update task_instances t set
-      state = null, id = gen_random_uuid(), attempt_id = null, claimable = false, waits = null, skips = null,
+      state = null, id = uuid_in_order(), attempt_id = null, claimable = false, waits = null, skips = null,
       scheduled_at = null, queued_at = null, start_date = null, end_date = null, due_at = null, first_poke_at = null,
       heartbeat_at = null, hostname = '', pid = null, failure_reason = null, rendered_map_index = null, updated_at = now(),
       try_number = k.try_number, max_tries = k.max_tries, operator = k.operator, pool = k.pool, pool_slots = k.pool_slots,

@@ -9,6 +9,14 @@ import type { SharedDb } from './database.ts';
 import type { AllTables } from './schema.ts';
 
 /**
+ * For transactions whose statements reach their rows by keys, whatever the values: planned once per connection. Postgres by
+ * itself plans them at every execution as soon as the tables have grown, because it takes the lists of keys for longer than
+ * they are: 1.5 ms between two tasks. Nor must a plan be kept that was made while a table was small enough to be read whole.
+ */
+export const BEGIN_WITH_KEPT_PLANS =
+  'begin; set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off';
+
+/**
  * `beginning` (`begin`, and what else needs no parameters) leaves with the first statements of `work`. So what `work` sends
  * before its first answer must not write: should the beginning fail, it would stand alone.
  *

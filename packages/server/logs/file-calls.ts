@@ -78,7 +78,6 @@ export function createFileCalls(root: string, options: FileCallOptions = {}): Fi
     }
   }
 
-  const sizeOf = ({ nlink, size }: { nlink: number; size: number }) => ({ links: nlink, size });
   return {
     open: (path) => (isQuick() ? timed(() => openSync(path, FLAGS, FILE_MODE)) : later.open(path, FLAGS, FILE_MODE)),
     stat: (file) => (isQuick() ? timed(() => sizeOf(fstatSync(file))) : later.stat(file).then(sizeOf)),
@@ -90,6 +89,8 @@ export function createFileCalls(root: string, options: FileCallOptions = {}): Fi
     makeFolder: (path) => (isQuick() ? timed(() => mkdirSync(path, FOLDER)) : mkdir(path, FOLDER)),
   };
 }
+
+const sizeOf = ({ nlink, size }: { nlink: number; size: number }) => ({ links: nlink, size });
 
 /** Magic numbers of statfs(2). Network file systems, FUSE and whatever is not known here are not among them. */
 const LOCAL_TYPES = new Set([

@@ -8,7 +8,7 @@
  */
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../db/database.ts';
-import { inTransaction } from '../db/transaction.ts';
+import { BEGIN_WITH_KEPT_PLANS, inTransaction } from '../db/transaction.ts';
 import { countActive, lockRuns } from '../db/run-writes.ts';
 import type { Attempt } from './attempts.ts';
 import { CLAIM_LOCK, judgeCandidates, runKey } from './claim-candidates.ts';
@@ -20,7 +20,7 @@ import { takeQueued } from './take-attempts.ts';
  * In one round trip with the beginning; a statement of its own, so that the next one sees what the last holder wrote. The
  * commit need not be on disk: nothing runs before its start is, and a start that is on disk has its claim there, too.
  */
-const LOCKED = `begin; set local synchronous_commit = off; select pg_advisory_xact_lock(${CLAIM_LOCK})`;
+const LOCKED = `${BEGIN_WITH_KEPT_PLANS}; set local synchronous_commit = off; select pg_advisory_xact_lock(${CLAIM_LOCK})`;
 const CLAIMS_AT_ONCE = 500;
 
 export type Claimed = {

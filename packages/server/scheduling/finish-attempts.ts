@@ -20,7 +20,7 @@ import { isRunFinished } from '@svc/spec/states.ts';
 import type { Database, SharedDb } from '../db/database.ts';
 import { keepTries, lockInstances, lockRuns, releaseHeldBack } from '../db/run-writes.ts';
 import type { InstanceRow, RunRef } from '../db/run-writes.ts';
-import { inTransaction } from '../db/transaction.ts';
+import { BEGIN_WITH_KEPT_PLANS, inTransaction } from '../db/transaction.ts';
 import { concludeAll, isHoldingBack, openWork, planAll, sendChanges } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import type { AttemptOutcome, AttemptRef, Failure, FinishAnswer, GoingOn, HandedOver } from './attempts.ts';
@@ -50,7 +50,7 @@ export async function finishAttempts(
   tools: FinishTools,
   endings: readonly Ending[],
 ): Promise<{ answers: FinishAnswer[]; effects: RunEffects }> {
-  return inTransaction(db.shared, 'begin', async (trx, commit) => {
+  return inTransaction(db.shared, BEGIN_WITH_KEPT_PLANS, async (trx, commit) => {
     const works = await openAround(trx, tools.graphs, endings);
     const byRun = new Map(works.map((work) => [work.run.id, work]));
     const { answers, kept, repeated, events } = takeWords(byRun, endings);
