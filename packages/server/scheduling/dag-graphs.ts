@@ -25,9 +25,10 @@ export type DagGraphs = {
 /** A graph of a few dozen tasks takes some 100 kB. */
 const KEPT = 500;
 
+const keyOf = (ref: VersionRef): string => `${ref.tenantId}/${ref.versionNumber}/${ref.dagId}`;
+
 export function createDagGraphs(): DagGraphs {
   const kept = createLoadCache<DagGraph>({ max: KEPT });
-  const keyOf = (ref: VersionRef): string => `${ref.tenantId}/${ref.versionNumber}/${ref.dagId}`;
   return {
     get: (db, ref) => kept.get(keyOf(ref), () => load(db, ref)),
     peek: (ref) => kept.peek(keyOf(ref)),
