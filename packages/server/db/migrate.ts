@@ -16,6 +16,7 @@ import * as questionsOfTasks from './migrations/0009-questions-of-tasks.ts';
 import * as numbersOfRuns from './migrations/0010-numbers-of-runs.ts';
 import * as allowedRunTypes from './migrations/0011-allowed-run-types.ts';
 import * as versionsOfDeletedDags from './migrations/0012-versions-of-deleted-dags.ts';
+import * as idsInOrderOfTime from './migrations/0013-ids-in-order-of-time.ts';
 import { openPool } from './pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -32,6 +33,7 @@ const MIGRATIONS = {
   '0010-numbers-of-runs': numbersOfRuns,
   '0011-allowed-run-types': allowedRunTypes,
   '0012-versions-of-deleted-dags': versionsOfDeletedDags,
+  '0013-ids-in-order-of-time': idsInOrderOfTime,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -1,16 +1,30 @@
 /** From `queued` to `running`, for a set of attempts: one statement, and one for their runs. */
-import type { Database } from '../db/database.ts';
+import type { Database, SharedDb } from '../db/database.ts';
 import { fixedSql } from '../db/fixed-sql.ts';
 import type { InstanceRow, RunRow } from '../db/run-writes.ts';
+import { BEGIN_WITH_KEPT_PLANS, inTransaction } from '../db/transaction.ts';
 import type { AttemptRef, StartAnswer } from './attempts.ts';
 
 export type Start = { ref: AttemptRef; worker: { hostname: string; pid: number | null } };
 
 export async function startAttempts(db: Database, starts: readonly Start[]): Promise<StartAnswer[]> {
   const refs = starts.map(({ ref }) => ref);
-  const runsLoading = loadRuns(db, refs); // beside the update: what a run is does not depend on it
-  runsLoading.catch(() => {}); // awaited below
-  // An attempt that is running already is started again in word only: its answer may have been lost on the way.
+  // All in one round trip. The one change is complete in itself, so it may go with the beginning.
+  const [rows, runs] = await inTransaction(db.shared, BEGIN_WITH_KEPT_PLANS, (trx, commit) =>
+    Promise.all([startAll(trx, starts), loadRuns(trx, refs), commit()]),
+  );
+  const byAttempt = new Map(rows.map((row) => [row.attempt_id, row]));
+  return refs.map((ref): StartAnswer => {
+    const instance = byAttempt.get(ref.attemptId);
+    const run = instance && runs.get(instance.run);
+    if (!instance || !run) return { kind: 'stop', reason: 'the attempt is no longer the current one' };
+    return { kind: 'started', run, instance };
+  });
+}
+
+/** An attempt that is running already is started again in word only: its answer may have been lost on the way. */
+async function startAll(trx: SharedDb, starts: readonly Start[]): Promise<InstanceRow[]> {
+  const refs = starts.map(({ ref }) => ref);
   const { rows } = await fixedSql<InstanceRow>`
     with k as (
       select * from unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.run)}::bigint[],
@@ -29,22 +43,15 @@ export async function startAttempts(db: Database, starts: readonly Start[]): Pro
       start_date = coalesce(t.start_date, clock_timestamp())
     from locked l
     where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
-    returning t.*`.execute(db.shared);
-  const byAttempt = new Map(rows.map((row) => [row.attempt_id, row]));
-  const runs = await runsLoading;
-  return refs.map((ref): StartAnswer => {
-    const instance = byAttempt.get(ref.attemptId);
-    const run = instance && runs.get(instance.run);
-    if (!instance || !run) return { kind: 'stop', reason: 'the attempt is no longer the current one' };
-    return { kind: 'started', run, instance };
-  });
+    returning t.*`.execute(trx);
+  return rows;
 }
 
-async function loadRuns(db: Database, refs: readonly AttemptRef[]): Promise<Map<number, RunRow>> {
+async function loadRuns(trx: SharedDb, refs: readonly AttemptRef[]): Promise<Map<number, RunRow>> {
   const ids = [...new Set(refs.map((ref) => ref.run))];
   const tenants = [...new Set(refs.map((ref) => ref.tenantId))];
   const runs = await fixedSql<RunRow>`
-    select * from dag_runs where tenant_id = any(${tenants}::uuid[]) and id = any(${ids}::bigint[])`.execute(db.shared);
+    select * from dag_runs where tenant_id = any(${tenants}::uuid[]) and id = any(${ids}::bigint[])`.execute(trx);
   return new Map(runs.rows.map((run) => [run.id, run]));
 }
 
