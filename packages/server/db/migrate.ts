@@ -17,6 +17,7 @@ import * as numbersOfRuns from './migrations/0010-numbers-of-runs.ts';
 import * as allowedRunTypes from './migrations/0011-allowed-run-types.ts';
 import * as versionsOfDeletedDags from './migrations/0012-versions-of-deleted-dags.ts';
 import * as idsInOrderOfTime from './migrations/0013-ids-in-order-of-time.ts';
+import * as runsByType from './migrations/0014-runs-by-type.ts';
 import { openPool } from './pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -34,6 +35,7 @@ const MIGRATIONS = {
   '0011-allowed-run-types': allowedRunTypes,
   '0012-versions-of-deleted-dags': versionsOfDeletedDags,
   '0013-ids-in-order-of-time': idsInOrderOfTime,
+  '0014-runs-by-type': runsByType,
 };
 
 export class SchemaTooNewError extends Error {}

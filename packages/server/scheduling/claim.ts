@@ -71,7 +71,7 @@ async function withdraw(trx: SharedDb, stopped: readonly Verdict[]): Promise<voi
     ), locked as (
       select t.tenant_id, t.run, t.task_id, t.map_index, k.waits from task_instances t
       join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
-      where t.state = 'scheduled' for no key update of t skip locked
+      where coalesce(t.state, '') = 'scheduled' for no key update of t skip locked
     )
     update task_instances t set claimable = false, waits = l.waits from locked l
     where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index`.execute(

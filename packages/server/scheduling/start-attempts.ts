@@ -23,6 +23,7 @@ export async function startAttempts(db: Database, starts: readonly Start[]): Pro
 }
 
 /** An attempt that is running already is started again in word only: its answer may have been lost on the way. */
+// `coalesce` here and below: as in take-attempts.ts.
 async function startAll(trx: SharedDb, starts: readonly Start[]): Promise<InstanceRow[]> {
   const refs = starts.map(({ ref }) => ref);
   const { rows } = await fixedSql<InstanceRow>`
@@ -36,7 +37,7 @@ async function startAll(trx: SharedDb, starts: readonly Start[]): Promise<Instan
       select t.tenant_id, t.run, t.task_id, t.map_index, k.hostname, k.pid from task_instances t
       join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
         and t.attempt_id = k.attempt_id
-      where t.state in ('queued', 'running')
+      where coalesce(t.state, '') in ('queued', 'running')
       order by t.run, t.task_id, t.map_index for no key update of t
     )
     update task_instances t set state = 'running', hostname = l.hostname, pid = l.pid, heartbeat_at = clock_timestamp(),
@@ -67,7 +68,7 @@ export async function renewLeases(db: Database, refs: readonly AttemptRef[]): Pr
       select t.tenant_id, t.run, t.task_id, t.map_index from task_instances t
       join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
         and t.attempt_id = k.attempt_id
-      where t.state in ('queued', 'running') order by t.run, t.task_id, t.map_index for no key update of t
+      where coalesce(t.state, '') in ('queued', 'running') order by t.run, t.task_id, t.map_index for no key update of t
     )
     update task_instances t set heartbeat_at = clock_timestamp() from locked l
     where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index

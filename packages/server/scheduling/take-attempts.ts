@@ -61,6 +61,10 @@ export async function takeRunning(
 const FRESH = fixedSql`attempt_id = l.attempt_id, given_by = l.given_by, claimable = false, queued_at = clock_timestamp(),
       try_number = t.try_number + case when t.first_poke_at is null then 1 else 0 end, end_date = null, failure_reason = null`;
 
+/**
+ * By their keys, however many are scheduled: without `coalesce` the planner reads the index of all of those, which it takes
+ * for empty, because it mostly is when statistics are made.
+ */
 const locked = (chosen: readonly Candidate[], givers: readonly { attemptId: string; hostname: string }[]) => fixedSql`
     with k as (
       select * from unnest(${chosen.map((row) => row.tenant_id)}::uuid[], ${chosen.map((row) => row.run)}::bigint[],
@@ -71,5 +75,5 @@ const locked = (chosen: readonly Candidate[], givers: readonly { attemptId: stri
     ), locked as (
       select t.tenant_id, t.run, t.task_id, t.map_index, k.attempt_id, k.given_by, k.hostname from task_instances t
       join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
-      where t.state = 'scheduled' and t.claimable for no key update of t skip locked
+      where coalesce(t.state, '') = 'scheduled' and t.claimable for no key update of t skip locked
     )`;
