@@ -6,6 +6,7 @@ import { RUN_TYPES } from '@svc/spec/states.ts';
 import { recordAudit } from '../db/audit-log.ts';
 import { findDag } from '../db/dags.ts';
 import { scopedToTenant } from '../db/database.ts';
+import { inTransaction } from '../db/transaction.ts';
 import { nowIso } from '../scheduling/clock.ts';
 import type { CreateRunResult, NewRun } from '../scheduling/create-run.ts';
 import { actorOf, databaseOf, principalOf } from './access.ts';
@@ -47,15 +48,16 @@ export function registerTrigger(app: App, { db, scheduler }: Services): void {
       const dag = await findDag(scope, dagId);
       if (!dag || dag.is_stale) throw noSuchDag(dagId);
       if (dag.has_import_errors) throw hasImportErrors(dagId);
-      const { run, effects } = await db.shared.transaction().execute(async (trx) => {
+      const { run, effects } = await inTransaction(db.shared, 'begin', async (trx, commit) => {
         const created = createdRun(await scheduler.createRun(trx, tenantId, input), input);
-        await recordAudit(scopedToTenant(trx, tenantId), actorOf(request), {
+        const audited = recordAudit(scopedToTenant(trx, tenantId), actorOf(request), {
           event: 'trigger_dag_run',
           objectKind: 'dag_run',
           objectId: created.run.run_id,
           dagId,
           runId: created.run.run_id,
         });
+        await Promise.all([audited, commit()]);
         return created;
       });
       scheduler.applyEffects(effects); // before the answer is read: the first task need not wait for it

@@ -96,6 +96,14 @@ describe('a commit that is sent with the last statements', () => {
   });
 });
 
+it('lets no statement through behind the commit: it would stand alone', async () => {
+  const work = inTransaction(db.shared, 'begin', async (trx, commit) => {
+    await Promise.all([note(trx, 1), commit(), note(trx, 2)]);
+  });
+  await expect(work).rejects.toThrow(/behind the commit/);
+  expect(await noted()).toEqual([1]);
+});
+
 it('lets no statement through when the beginning fails', async () => {
   const work = inTransaction(db.shared, 'begin; select 1 / 0', async (trx) => {
     await seen(trx).catch(() => {});

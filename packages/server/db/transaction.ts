@@ -33,7 +33,11 @@ export async function inTransaction<T>(
     const trx = overConnection(db, connection, gate);
     let committing: Promise<unknown> | undefined;
     const send = (text: string): Promise<unknown> => trx.executeQuery(CompiledQuery.raw(text));
-    const commit = (): Promise<unknown> => (committing ??= send('commit'));
+    const commit = (): Promise<unknown> => {
+      committing ??= send('commit');
+      gate.closed ??= new Error('unreachable: a statement behind the commit of its transaction');
+      return committing;
+    };
     try {
       const begun = send(beginning);
       begun.catch((error: unknown) => (gate.closed = error)); // looked at below

@@ -31,12 +31,12 @@ export type Claimed = {
 };
 
 export async function claim(db: Database, graphs: DagGraphs, capacity: number): Promise<Claimed> {
-  return inTransaction(db.shared, LOCKED, async (trx) => {
+  return inTransaction(db.shared, LOCKED, async (trx, commit) => {
     const judged = await judgeCandidates(trx, graphs, { look: Math.min(capacity, CLAIMS_AT_ONCE), capacity });
     const stopped = judged.verdicts.filter(({ reason }) => reason !== null && reason !== 'pool_full');
     await withdraw(trx, await stillStopped(trx, stopped, judged));
     const chosen = judged.verdicts.filter(({ reason }) => reason === null).map(({ candidate }) => candidate);
-    const attempts = await takeQueued(trx, chosen);
+    const [attempts] = await Promise.all([takeQueued(trx, chosen), commit()]);
     return { attempts, withdrawn: stopped.length, missed: chosen.length - attempts.length };
   });
 }

@@ -66,11 +66,13 @@ export function createRunCreator(graphs: DagGraphs): CreateRun {
     const problems = paramProblems(spec.params, input.conf ?? {});
     if (problems.length > 0) return { kind: 'invalid_conf', problems };
 
-    const inserted = await insertRun(trx, { tenantId, input, dag, versionNumber });
+    // The run itself is not running yet, so the count may travel with it.
+    const [inserted, running] = await Promise.all([
+      insertRun(trx, { tenantId, input, dag, versionNumber }),
+      dag.is_paused ? 0 : countRunning(trx, { tenantId, dagId: input.dagId }),
+    ]);
     if ('kind' in inserted) return inserted;
-    const effects = (await mayStart(trx, { tenantId, input, dag, run: inserted }))
-      ? await startRun(trx, graphs, inserted)
-      : noEffects();
+    const effects = mayStart({ dag, run: inserted, running }) ? await startRun(trx, graphs, inserted) : noEffects();
     return { kind: 'created', run: inserted, effects };
   };
 }
@@ -86,13 +88,9 @@ async function lockDagRow(trx: SharedDb, tenantId: string, dagId: string): Promi
 }
 
 /** A paused DAG's runs wait, as do those above the limit and those whose time has not come. */
-async function mayStart(
-  trx: SharedDb,
-  input: { tenantId: string; input: NewRun; dag: DagFacts; run: RunRow },
-): Promise<boolean> {
-  const { tenantId, dag, run } = input;
+function mayStart({ dag, run, running }: { dag: DagFacts; run: RunRow; running: number }): boolean {
   if (dag.is_paused || run.backfill_id !== null || Date.parse(run.run_after) > Date.now()) return false;
-  return (await countRunning(trx, { tenantId, dagId: run.dag_id })) < dag.max_active_runs;
+  return running < dag.max_active_runs;
 }
 
 async function insertRun(
