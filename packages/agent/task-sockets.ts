@@ -1,6 +1,7 @@
 /**
- * The unix socket task processes connect to. Each opens a control connection, which says hello, and one connection for each
- * of its standard streams. The folder of the socket is closed to other users.
+ * The unix socket task processes connect to. Each opens a control connection, which says hello. Their server opens one for
+ * each of their standard streams that something is written to, and says that a process has ended when we have closed those,
+ * which we do at their end. The folder of the socket is closed to other users.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';

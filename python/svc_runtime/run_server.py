@@ -37,14 +37,13 @@ import signal
 import sys
 import time
 
+from .outputs import Outputs, Relay
 from .run import logs
 from .run.child import run_child
 from .run.kernel import OwnChildren, become_subreaper, die_with_parent, memory_file, own_threads, peek_ended
 
 _READ_SIZE = 1 << 16
 _SPARE_PATIENCE = 0.002
-# Elsewhere than on Linux there may be none.
-_LESSON_SIGNALS = range(signal.SIGRTMIN, signal.SIGRTMAX) if hasattr(signal, "SIGRTMIN") else ()
 # So many attempts at once leave no idle time.
 _BURST = 2
 
@@ -82,13 +81,15 @@ class Server:
         self.failure: str | None = None
         self.attempts: dict[str, int] = {}
         self.by_pid: dict[int, str] = {}
+        self.poll = select.poll()
+        self.relay = Relay(self.poll)
+        self.outputs: dict[int, Outputs] = {}
         self.children = OwnChildren()
         if self.children.descriptor is not None:
             self.private.append(self.children.descriptor)
         self.inherited: set[int] = set()
         self.rehearsal = None
-        # Modules that some tasks use and this process has not loaded, and the signal by which a child tells of each.
-        self.missing: dict[str, int] = {}
+        self.lessons = None
         self.spare: Spare | None = None
         # Set by loading and by every attempt: one spare for each, so that a spare that dies is not replaced for ever.
         self.attempts_follow = False
@@ -102,13 +103,15 @@ class Server:
 
     def load(self, request: dict) -> None:
         from .run.load_version import LoadFailed, load_version
-        from .run.warm import Rehearsal, missing, prepare, preload
+        from .run.lessons import Lessons
+        from .run.warm import Rehearsal, prepare, preload
 
         started = time.perf_counter()
         self.request = request
+        self.relay.path = request["socket"]
         os.environ.update({name: str(value) for name, value in (request.get("env") or {}).items()})
         logs.set_level()
-        preload(request["source"]["text"], learns=bool(_LESSON_SIGNALS))
+        preload(request["source"]["text"], learns=Lessons.are_possible)
         self.rehearsal = Rehearsal()
         self.rehearsal.run()
         if self.preload:
@@ -122,9 +125,7 @@ class Server:
                 self._start_again_without_preload()
             prepare(self.dag)
         self.inherited = self.children.now()
-        self.missing = dict(zip(missing(), _LESSON_SIGNALS))
-        for number in self.missing.values():
-            signal.signal(number, _ignore)
+        self.lessons = Lessons()
         self._settle()
         # From here on there is something to clean up, so the agent's death is a request to do so.
         die_with_parent(signal.SIGTERM)
@@ -142,23 +143,6 @@ class Server:
         rehearse_fork()
         self._rehearse()
         gc.freeze()
-
-    def _tell_what_was_missing(self) -> None:
-        """In a child, at its end: what it had to load for itself, the next ones shall find. A signal needs no descriptor."""
-        for name, number in self.missing.items():
-            if name in sys.modules:
-                os.kill(os.getppid(), number)
-
-    def _learn(self, numbers: bytes) -> None:
-        from .run.warm import add
-
-        found = [name for name, number in self.missing.items() if number in numbers]
-        for name in found:
-            del self.missing[name]
-            with contextlib.suppress(Exception):  # children go on loading it for themselves
-                add(name)
-        if found:
-            self._settle()
 
     def _rehearse(self, times: int | None = None, *, templates: bool = True) -> None:
         if not logs.is_untouched():
@@ -204,22 +188,36 @@ class Server:
         self.attempts_follow = True
         self.attempts[attempt] = pid
         self.by_pid[pid] = attempt
+        self.outputs[pid].begin(attempt)
         self.say({"event": "forked", "attempt": attempt, "pid": pid})
 
     def _fork(self, attempt) -> int:
         """`attempt` is called in the child and gives the attempt's name; it may wait for it."""
         parent = os.getpid()
-        pid = os.fork()
-        if pid == 0:
-            try:
-                signal.set_wakeup_fd(-1)
-                for fd in self.private:
-                    os.close(fd)
-                done = self._tell_what_was_missing
-                run_child(attempt, request=self.request, dag=self.dag, parent=parent, done=done)
-            finally:
-                os._exit(70)  # never back into the server's loop
+        outputs, writes = self.relay.open()
+        try:
+            pid = os.fork()
+            if pid == 0:
+                self._be_a_child(attempt, parent, writes)
+        except OSError:
+            outputs.finish(lambda: None)
+            raise
+        finally:
+            for fd in writes:
+                os.close(fd)
+        self.outputs[pid] = outputs
         return pid
+
+    def _be_a_child(self, attempt, parent: int, writes: list[int]) -> None:
+        try:
+            signal.set_wakeup_fd(-1)
+            for standard, fd in enumerate(writes, 1):
+                os.dup2(fd, standard)
+            for fd in (*self.private, *self.relay.descriptors, *writes):
+                os.close(fd)
+            run_child(attempt, request=self.request, dag=self.dag, parent=parent, done=self.lessons.tell)
+        finally:
+            os._exit(70)  # never back into the server's loop
 
     def _make_spare(self) -> None:
         """A child ahead of its attempt: forking and warming up happen while nobody waits for them."""
@@ -266,7 +264,10 @@ class Server:
             if not pid:
                 return
             attempt = self.by_pid.pop(pid, None)
+            outputs = self.outputs.pop(pid, None)
             if attempt is None:
+                if outputs is not None:
+                    outputs.finish(lambda: None)
                 if self.spare is not None and self.spare.pid == pid:
                     self.spare.drop()
                     self.spare = None
@@ -275,19 +276,18 @@ class Server:
             self._kill_strays()
             code = os.waitstatus_to_exitcode(status)
             number = -code if code < 0 else None
-            self.say({"event": "exit", "attempt": attempt, "status": None if number else code, "signal": number})
+            event = {"event": "exit", "attempt": attempt, "status": None if number else code, "signal": number}
+            outputs.finish(lambda event=event: self.say(event))
 
     def _kill_strays(self) -> None:
         """Orphans of the attempt that just ended: a living attempt is the sub-reaper of its own."""
         spare = {self.spare.pid} if self.spare is not None else set()
         for pid in self.children.now() - self.inherited - self.by_pid.keys() - spare:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
 
     def _terminated(self, own: int) -> None:
-        # A child has this handler too, for the moment until it has its own.
+        # A child has this handler too, until it has its own.
         if os.getpid() != own:
             os._exit(128 + signal.SIGTERM)
         self.end()
@@ -296,10 +296,8 @@ class Server:
         self.spare = None  # a stray like any other now
         for pid in list(self.by_pid):
             kill_group(pid)
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         for pid in list(self.by_pid):
             os.waitpid(pid, 0)
             del self.by_pid[pid]
@@ -325,25 +323,26 @@ class Server:
         signal.signal(signal.SIGTERM, self._on_terminate)
         # Ctrl-C in a terminal reaches the agent, which decides. A handler, unlike SIG_IGN, is not passed on to programs.
         signal.signal(signal.SIGINT, _ignore)
-        poll = select.poll()
-        poll.register(self.commands, select.POLLIN)
-        poll.register(wake_read, select.POLLIN)
+        self.poll.register(self.commands, select.POLLIN)
+        self.poll.register(wake_read, select.POLLIN)
         self._handle_lines()
         self.reap()
         while True:
-            ready = poll.poll(0)
+            ready = self.poll.poll(0)
             if not ready and self.spare is None and self.attempts_follow:
                 self.attempts_follow = False
                 self._make_spare()
-            for fd, _ in ready or poll.poll():
+            ready = ready or self.poll.poll()
+            self.relay.handle(ready)
+            for fd, _ in ready:
                 if fd == wake_read:
                     numbers = b""
                     with contextlib.suppress(BlockingIOError):
                         numbers = os.read(wake_read, _READ_SIZE)
                     self.reap()
-                    if any(number in numbers for number in self.missing.values()):
-                        self._learn(numbers)
-                else:
+                    if self.lessons is not None and self.lessons.take(numbers):
+                        self._settle()
+                elif fd == self.commands:
                     chunk = os.read(self.commands, _READ_SIZE)
                     if not chunk:
                         self.end()

@@ -43,6 +43,9 @@ class Attempt:
         self.open = 0
         self.control: socket.socket | None = None
         self.log_frames = 0
+        self.connections: list[str] = []
+        # What had come by the streams when the exit was said.
+        self.streams_at_exit: dict | None = None
 
     @property
     def over(self) -> bool:
@@ -83,6 +86,9 @@ class Agent:
         self.attempts: dict[str, Attempt] = {}
         self.events: list = []
         self.last = 0
+        # A list while streams are accepted and not read.
+        self.unread_streams: list | None = None
+        self.refuses_streams = False
         self.server = subprocess.Popen(
             [sys.executable, "-m", "svc_runtime.run_server"],
             stdin=subprocess.PIPE,
@@ -165,6 +171,7 @@ class Agent:
                 attempt.pid = event["pid"]
             elif event["event"] == "exit":
                 attempt.exit = event
+                attempt.streams_at_exit = dict(attempt.streams)
 
     def _hear_stderr(self, stream) -> None:
         chunk = os.read(stream.fileno(), 1 << 16)
@@ -211,11 +218,19 @@ class Agent:
 
     def _message(self, message: dict, connection, state) -> None:
         if message["type"] in ("hello", "stream"):
+            if message["type"] == "stream" and self.refuses_streams:
+                self.selector.unregister(connection)
+                connection.close()
+                state["stream"] = "refused"
+                return
             attempt = state["attempt"] = self.attempts[message["attempt"]]
             attempt.open += 1
+            attempt.connections.append(message.get("name", "control"))
             if message["type"] == "stream":
                 state["stream"] = message["name"]
                 attempt.streams[message["name"]] += state["buffer"]
+                if self.unread_streams is not None:
+                    self.unread_streams.append((connection, self.selector.unregister(connection).data))
             else:
                 attempt.control = connection
                 assert message["pid"] > 0
@@ -243,6 +258,11 @@ class Agent:
             reply = {"type": "reply", "id": message["id"], "ok": False, "error": str(refusal), "code": refusal.code}
         if reply.get("value") is not NO_ANSWER:
             self.send(attempt, reply)
+
+    def read_streams(self) -> None:
+        for connection, read in self.unread_streams:
+            self.selector.register(connection, selectors.EVENT_READ, read)
+        self.unread_streams = None
 
     def send(self, attempt: Attempt, message: dict) -> None:
         attempt.control.setblocking(True)

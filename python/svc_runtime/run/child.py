@@ -9,17 +9,18 @@ from __future__ import annotations
 import os
 import signal
 import time
-from socket import AF_UNIX, SocketType
 
 from . import logs
 from .attempt import Attempt, run_callback_job
-from .channel import AgentGone, Channel, to_json
-from .kernel import become_subreaper, die_with_parent
+from .channel import AgentGone, Channel
+from .kernel import become_subreaper, die_with_parent, unread
 from .masks import masks
 from .outcome import Outcome
 from .stopping import Stopping
 
-_AF_UNIX, _SIGKILL = int(AF_UNIX), int(signal.SIGKILL)
+_SIGKILL = int(signal.SIGKILL)
+_OUTPUT_PATIENCE = 0.05
+_OUTPUT_PAUSE = 0.0005
 
 
 def run_child(named, *, request: dict, dag, parent: int, done) -> None:
@@ -33,7 +34,6 @@ def run_child(named, *, request: dict, dag, parent: int, done) -> None:
         stopping = Stopping(channel)
         stopping.install()
         channel.send({"type": "hello", "attempt": attempt, "pid": os.getpid()})
-        _open_streams(request["socket"], attempt)
         logs.sink.attach(channel)
         job = channel.receive()
         outcome = _run(job, request, dag, channel, stopping)
@@ -49,16 +49,6 @@ def run_child(named, *, request: dict, dag, parent: int, done) -> None:
             stopping.die_if_terminated()
         os._exit(70)
     os._exit(0)
-
-
-def _open_streams(path: str, attempt: str) -> None:
-    """Descriptors 1 and 2: what does not go through Python (other programs, C code) reaches the agent as bytes."""
-    for descriptor, name in ((1, "stdout"), (2, "stderr")):
-        stream = SocketType(_AF_UNIX)
-        stream.connect(path)
-        stream.sendall(to_json({"type": "stream", "attempt": attempt, "name": name}).encode() + b"\n")
-        os.dup2(stream.fileno(), descriptor)
-        stream.close()
 
 
 def _run(job: dict, request: dict, dag, channel, stopping) -> Outcome:
@@ -86,11 +76,30 @@ def _run(job: dict, request: dict, dag, channel, stopping) -> Outcome:
     return Attempt(job, dag, channel, stopping).run()
 
 
+def _let_output_go() -> None:
+    """What programs wrote to descriptors 1 and 2 before the result reaches the agent before it, within reason."""
+    deadline = None
+    while _has_output():
+        now = time.monotonic()
+        deadline = deadline or now + _OUTPUT_PATIENCE
+        if now > deadline:
+            return
+        time.sleep(_OUTPUT_PAUSE)
+
+
+def _has_output() -> bool:
+    try:
+        return unread(1) > 0 or unread(2) > 0
+    except OSError:
+        return False  # the task has put something else there
+
+
 def report(outcome: Outcome, channel) -> None:
     """The last words, then the result."""
     logs.sink.hold()
     logs.end_streams()
     logs.sink.flush()
+    _let_output_go()
     try:
         channel.send(outcome.message())
     except ValueError as error:

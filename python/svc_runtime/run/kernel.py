@@ -7,12 +7,16 @@ task leaves behind stay.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import signal
+import sys
+import termios
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _SIGKILL = int(signal.SIGKILL)
+_NO_BYTES = bytes(4)
 # One read gives up to a page of the list; some five hundred children.
 _CHILDREN_SIZE = 4096
 
@@ -41,6 +45,11 @@ def die_with_parent(number: int = _SIGKILL, parent: int | None = None) -> None:
 def become_subreaper() -> None:
     """Orphans among our descendants become our children instead of init's."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def unread(pipe: int) -> int:
+    """How many bytes are in a pipe; either end may ask."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, _NO_BYTES), sys.byteorder)
 
 
 def own_threads() -> int:

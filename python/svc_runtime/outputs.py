@@ -1,0 +1,201 @@
+"""Descriptors 1 and 2 of attempts: what does not go through Python (other programs, C code) reaches the agent as bytes.
+
+Each is a pipe whose reading end the fork server holds. Most tasks write nothing there, and then nothing happens but a few
+closes; connections for both, made by every attempt, cost 0.45 ms of CPU, most of it the agent's. The first byte makes the
+server connect to the agent, introduce the stream and pass on what comes:
+
+    silent ──first byte──▶ passing ⇄ full: the agent's socket takes no more, and the pipe is not read meanwhile
+       └──end──▶ over ◀──the agent has read all──  ending ◀──end──┘
+
+A stream ends when nobody can write to it any more, or with its attempt: what is in the pipe then is passed on, and who still
+holds the other end is on its way out. The attempt's exit is said when its streams are over, so that the agent, who forgets an
+attempt with its exit, has all of it by then. One piece is moved per turn of the server's loop, however much a task writes.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+from socket import AF_UNIX, SHUT_WR, SocketType
+
+from .run.channel import to_json
+from .run.kernel import unread
+
+_PIECE = 1 << 16
+_NAMES = ("stdout", "stderr")
+_splice = getattr(os, "splice", None)
+
+
+class Relay:
+    """All streams of a fork server, and what it has to watch for them."""
+
+    def __init__(self, poll: select.poll) -> None:
+        self._poll = poll
+        self.path = ""
+        self._streams: dict[int, Stream] = {}
+        # None of a child's business.
+        self.descriptors: set[int] = set()
+        # Closed since the poll whose answer is looked at: their numbers may be those of others by now.
+        self._closed: set[int] = set()
+
+    def open(self) -> tuple[Outputs, list[int]]:
+        """With the writing ends, which the child takes and the caller closes."""
+        reads: list[int] = []
+        writes: list[int] = []
+        try:
+            for _ in _NAMES:
+                read, write = os.pipe()
+                reads.append(read)
+                writes.append(write)
+        except OSError:  # too many are open
+            for fd in (*reads, *writes):
+                os.close(fd)
+            raise
+        return Outputs(self, reads), writes
+
+    def handle(self, ready: list) -> None:
+        self._closed.clear()
+        for fd, _ in ready:
+            if fd in self._streams and fd not in self._closed:
+                self._streams[fd].advance()
+
+    def watch(self, stream: Stream, fd: int, events: int) -> None:
+        self._poll.register(fd, events)
+        self._streams[fd] = stream
+
+    def unwatch(self, fd: int) -> None:
+        if self._streams.pop(fd, None) is not None:
+            self._poll.unregister(fd)
+
+    def close(self, fd: int) -> None:
+        self.unwatch(fd)
+        self.descriptors.discard(fd)
+        self._closed.add(fd)
+        os.close(fd)
+
+
+class Outputs:
+    """Both streams of one attempt."""
+
+    def __init__(self, relay: Relay, pipes: list[int]) -> None:
+        # A spare has none yet, and nobody to say something to.
+        self.attempt: str | None = None
+        self._over = None
+        self._open = len(pipes)
+        self._streams = [Stream(relay, self, name, pipe) for name, pipe in zip(_NAMES, pipes)]
+
+    def begin(self, attempt: str) -> None:
+        self.attempt = attempt
+        for stream in self._streams:
+            stream.listen()
+
+    def finish(self, over) -> None:
+        """The process is gone; `over()` is called when the agent has what it wrote, perhaps at once."""
+        self._over = over
+        if self._open == 0:
+            over()
+        for stream in self._streams:
+            stream.finish()
+
+    def stream_over(self) -> None:
+        self._open -= 1
+        if self._open == 0 and self._over is not None:
+            self._over()
+
+
+class Stream:
+    def __init__(self, relay: Relay, outputs: Outputs, name: str, pipe: int) -> None:
+        self._relay = relay
+        self._outputs = outputs
+        self._name = name
+        self._pipe: int | None = pipe
+        self._socket: SocketType | None = None
+        # Taken from the pipe, or ours to say first, and not yet taken by the agent.
+        self._pending = b""
+        self._is_last = False
+        relay.descriptors.add(pipe)
+        if _splice is None:
+            os.set_blocking(pipe, False)
+
+    def listen(self) -> None:
+        self._relay.watch(self, self._pipe, select.POLLIN)
+
+    def finish(self) -> None:
+        self._is_last = True
+        if self._pipe is not None:
+            self.advance()
+
+    def advance(self) -> None:
+        """Something can be done: bytes to read, room to write, or an end."""
+        try:
+            if self._pipe is None:
+                self._close_socket()  # the agent, who never writes, has closed its side: it has read all
+            elif self._socket is None and (self._outputs.attempt is None or unread(self._pipe) == 0):
+                self._end()
+            else:
+                self._pass_on()
+        except OSError:
+            # The agent does not want it, or is gone: whoever writes learns it from its pipe.
+            self._close_pipe()
+            self._close_socket()
+
+    def _pass_on(self) -> None:
+        if self._socket is None:
+            self._connect()
+        try:
+            is_end = not self._move()
+            is_full = False
+        except BlockingIOError:
+            is_full = bool(self._pending) or unread(self._pipe) > 0
+            is_end = self._is_last and not is_full
+        if is_end:
+            self._end()
+        elif is_full or self._is_last:  # at the last, nobody may be left to make the pipe readable
+            self._turn_to(self._socket.fileno(), select.POLLOUT)
+        else:
+            self._turn_to(self._pipe, select.POLLIN)
+
+    def _connect(self) -> None:
+        """Without waiting: the agent's queue has room for more connections than there are attempts."""
+        self._socket = SocketType(AF_UNIX)
+        self._relay.descriptors.add(self._socket.fileno())
+        self._socket.connect(self._relay.path)
+        self._socket.setblocking(False)
+        introduction = {"type": "stream", "attempt": self._outputs.attempt, "name": self._name}
+        self._pending = to_json(introduction).encode() + b"\n"
+
+    def _move(self) -> bool:
+        """One piece. False at the end of the pipe; BlockingIOError when it is empty or the socket is full."""
+        if _splice is None and not self._pending:
+            self._pending = os.read(self._pipe, _PIECE)
+            if not self._pending:
+                return False
+        while self._pending:
+            self._pending = self._pending[self._socket.send(self._pending) :]
+        if _splice is None:
+            return True
+        # Out of the pipe only when it is in the socket: a task that finds its pipe empty may send its result.
+        return _splice(self._pipe, self._socket.fileno(), _PIECE, flags=os.SPLICE_F_NONBLOCK) > 0
+
+    def _turn_to(self, fd: int, events: int) -> None:
+        self._relay.unwatch(self._socket.fileno() if fd == self._pipe else self._pipe)
+        self._relay.watch(self, fd, events)
+
+    def _end(self) -> None:
+        self._close_pipe()
+        if self._socket is None:
+            self._outputs.stream_over()
+            return
+        self._socket.shutdown(SHUT_WR)
+        self._relay.watch(self, self._socket.fileno(), select.POLLIN)
+
+    def _close_pipe(self) -> None:
+        if self._pipe is not None:
+            self._relay.close(self._pipe)
+            self._pipe = None
+
+    def _close_socket(self) -> None:
+        if self._socket is not None:
+            self._relay.close(self._socket.detach())
+            self._socket = None
+        self._outputs.stream_over()

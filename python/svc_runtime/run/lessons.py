@@ -1,0 +1,45 @@
+"""What attempts teach the fork server about their version: modules that they had to load for themselves, each anew.
+
+A child tells it by a signal, one for each module: it must hold no descriptor of the server, and its exit status is for the
+agent. The server then loads the module, once, and all later children find it there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+
+from .warm import add, missing
+
+# Elsewhere than on Linux there may be none.
+_SIGNALS = range(signal.SIGRTMIN, signal.SIGRTMAX) if hasattr(signal, "SIGRTMIN") else ()
+
+
+class Lessons:
+    # Without them everything has to be loaded ahead.
+    are_possible = bool(_SIGNALS)
+
+    def __init__(self) -> None:
+        self._missing = dict(zip(missing(), _SIGNALS))
+        for number in self._missing.values():
+            signal.signal(number, _ignore)
+
+    def tell(self) -> None:
+        """In a child, at its end."""
+        for name, number in self._missing.items():
+            if name in sys.modules:
+                os.kill(os.getppid(), number)
+
+    def take(self, signals: bytes) -> bool:
+        """In the server, with the numbers of the signals that came: whether there was something to learn."""
+        found = [name for name, number in self._missing.items() if number in signals]
+        for name in found:
+            del self._missing[name]
+            with contextlib.suppress(Exception):  # then children go on loading it for themselves
+                add(name)
+        return bool(found)
+
+
+def _ignore(number, frame) -> None: ...
