@@ -19,10 +19,9 @@ import select
 from socket import AF_UNIX, SHUT_WR, SocketType
 
 from .run.channel import to_json
-from .run.kernel import unread
+from .run.kernel import has_unread
 
 _PIECE = 1 << 16
-_NAMES = ("stdout", "stderr")
 _splice = getattr(os, "splice", None)
 
 
@@ -32,39 +31,35 @@ class Relay:
     def __init__(self, poll: select.poll) -> None:
         self._poll = poll
         self.path = ""
-        self._streams: dict[int, Stream] = {}
+        self._watchers: dict[int, Outputs | Stream] = {}
         # None of a child's business.
         self.descriptors: set[int] = set()
         # Closed since the poll whose answer is looked at: their numbers may be those of others by now.
         self._closed: set[int] = set()
 
-    def open(self) -> tuple[Outputs, list[int]]:
+    def open(self) -> tuple[Outputs, tuple[int, int]]:
         """With the writing ends, which the child takes and the caller closes."""
-        reads: list[int] = []
-        writes: list[int] = []
+        out, out_write = os.pipe()
         try:
-            for _ in _NAMES:
-                read, write = os.pipe()
-                reads.append(read)
-                writes.append(write)
+            err, err_write = os.pipe()
         except OSError:  # too many are open
-            for fd in (*reads, *writes):
-                os.close(fd)
+            os.close(out)
+            os.close(out_write)
             raise
-        return Outputs(self, reads), writes
+        return Outputs(self, out, err), (out_write, err_write)
 
     def handle(self, ready: list) -> None:
         self._closed.clear()
         for fd, _ in ready:
-            if fd in self._streams and fd not in self._closed:
-                self._streams[fd].advance()
+            if fd in self._watchers and fd not in self._closed:
+                self._watchers[fd].advance(fd)
 
-    def watch(self, stream: Stream, fd: int, events: int) -> None:
+    def watch(self, watcher: Outputs | Stream, fd: int, events: int) -> None:
         self._poll.register(fd, events)
-        self._streams[fd] = stream
+        self._watchers[fd] = watcher
 
     def unwatch(self, fd: int) -> None:
-        if self._streams.pop(fd, None) is not None:
+        if self._watchers.pop(fd, None) is not None:
             self._poll.unregister(fd)
 
     def close(self, fd: int) -> None:
@@ -75,35 +70,59 @@ class Relay:
 
 
 class Outputs:
-    """Both streams of one attempt."""
+    """Both streams of one attempt. One that is silent is nothing but its pipe: after every fork the server pays for each page
+    it writes to, just as the child does."""
 
-    def __init__(self, relay: Relay, pipes: list[int]) -> None:
+    def __init__(self, relay: Relay, out: int, err: int) -> None:
         # A spare has none yet, and nobody to say something to.
         self.attempt: str | None = None
+        self._relay = relay
+        self._out = out
+        self._silent = [out, err]
+        self._streams: list[Stream] = []
         self._over = None
-        self._open = len(pipes)
-        self._streams = [Stream(relay, self, name, pipe) for name, pipe in zip(_NAMES, pipes)]
+        relay.descriptors.add(out)
+        relay.descriptors.add(err)
 
     def begin(self, attempt: str) -> None:
         self.attempt = attempt
-        for stream in self._streams:
-            stream.listen()
+        for pipe in self._silent:
+            self._relay.watch(self, pipe, select.POLLIN)
+
+    def advance(self, pipe: int) -> None:
+        """A silent one has got its first bytes, or its end."""
+        self._silent.remove(pipe)
+        if self.attempt is None or not has_unread(pipe):
+            self._relay.close(pipe)
+            return
+        stream = Stream(self._relay, self, "stdout" if pipe == self._out else "stderr", pipe)
+        self._streams.append(stream)
+        stream.is_last = self._over is not None
+        stream.advance(pipe)
 
     def finish(self, over) -> None:
         """The process is gone; `over()` is called when the agent has what it wrote, perhaps at once."""
         self._over = over
-        if self._open == 0:
-            over()
-        for stream in self._streams:
+        for stream in list(self._streams):
             stream.finish()
+        for pipe in list(self._silent):
+            self.advance(pipe)
+        if self._over is not None and not self._streams:
+            self._end()
 
-    def stream_over(self) -> None:
-        self._open -= 1
-        if self._open == 0 and self._over is not None:
-            self._over()
+    def stream_over(self, stream: Stream) -> None:
+        self._streams.remove(stream)
+        if self._over is not None and not self._streams and not self._silent:
+            self._end()
+
+    def _end(self) -> None:
+        over, self._over = self._over, None
+        over()
 
 
 class Stream:
+    """One that is not silent any more."""
+
     def __init__(self, relay: Relay, outputs: Outputs, name: str, pipe: int) -> None:
         self._relay = relay
         self._outputs = outputs
@@ -112,26 +131,20 @@ class Stream:
         self._socket: SocketType | None = None
         # Taken from the pipe, or ours to say first, and not yet taken by the agent.
         self._pending = b""
-        self._is_last = False
-        relay.descriptors.add(pipe)
+        self.is_last = False
         if _splice is None:
             os.set_blocking(pipe, False)
 
-    def listen(self) -> None:
-        self._relay.watch(self, self._pipe, select.POLLIN)
-
     def finish(self) -> None:
-        self._is_last = True
+        self.is_last = True
         if self._pipe is not None:
-            self.advance()
+            self.advance(self._pipe)
 
-    def advance(self) -> None:
+    def advance(self, _fd: int) -> None:
         """Something can be done: bytes to read, room to write, or an end."""
         try:
             if self._pipe is None:
                 self._close_socket()  # the agent, who never writes, has closed its side: it has read all
-            elif self._socket is None and (self._outputs.attempt is None or unread(self._pipe) == 0):
-                self._end()
             else:
                 self._pass_on()
         except OSError:
@@ -146,11 +159,11 @@ class Stream:
             is_end = not self._move()
             is_full = False
         except BlockingIOError:
-            is_full = bool(self._pending) or unread(self._pipe) > 0
-            is_end = self._is_last and not is_full
+            is_full = bool(self._pending) or has_unread(self._pipe)
+            is_end = self.is_last and not is_full
         if is_end:
             self._end()
-        elif is_full or self._is_last:  # at the last, nobody may be left to make the pipe readable
+        elif is_full or self.is_last:  # at the last, nobody may be left to make the pipe readable
             self._turn_to(self._socket.fileno(), select.POLLOUT)
         else:
             self._turn_to(self._pipe, select.POLLIN)
@@ -183,9 +196,6 @@ class Stream:
 
     def _end(self) -> None:
         self._close_pipe()
-        if self._socket is None:
-            self._outputs.stream_over()
-            return
         self._socket.shutdown(SHUT_WR)
         self._relay.watch(self, self._socket.fileno(), select.POLLIN)
 
@@ -198,4 +208,4 @@ class Stream:
         if self._socket is not None:
             self._relay.close(self._socket.detach())
             self._socket = None
-        self._outputs.stream_over()
+        self._outputs.stream_over(self)

@@ -39,6 +39,7 @@ import time
 
 from .outputs import Outputs, Relay
 from .run import logs
+from .run.channel import from_json, to_json
 from .run.child import run_child
 from .run.kernel import OwnChildren, become_subreaper, die_with_parent, memory_file, own_threads, peek_ended
 
@@ -95,7 +96,7 @@ class Server:
         self.attempts_follow = False
 
     def say(self, event: dict) -> None:
-        data = json.dumps(event).encode() + b"\n"
+        data = to_json(event).encode() + b"\n"
         while data:
             data = data[os.write(self.events, data) :]
 
@@ -208,7 +209,7 @@ class Server:
         self.outputs[pid] = outputs
         return pid
 
-    def _be_a_child(self, attempt, parent: int, writes: list[int]) -> None:
+    def _be_a_child(self, attempt, parent: int, writes: tuple[int, int]) -> None:
         try:
             signal.set_wakeup_fd(-1)
             for standard, fd in enumerate(writes, 1):
@@ -314,7 +315,6 @@ class Server:
         own = os.getpid()
         wake_read, wake_write = os.pipe()
         self.private += [wake_read, wake_write]
-        os.set_blocking(wake_read, False)
         os.set_blocking(wake_write, False)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, _ignore)
@@ -336,9 +336,7 @@ class Server:
             self.relay.handle(ready)
             for fd, _ in ready:
                 if fd == wake_read:
-                    numbers = b""
-                    with contextlib.suppress(BlockingIOError):
-                        numbers = os.read(wake_read, _READ_SIZE)
+                    numbers = os.read(wake_read, _READ_SIZE)
                     self.reap()
                     if self.lessons is not None and self.lessons.take(numbers):
                         self._settle()
@@ -351,10 +349,10 @@ class Server:
 
     def _handle_lines(self) -> None:
         while (end := self.buffer.find(b"\n")) >= 0:
-            line = bytes(self.buffer[:end])
+            line = self.buffer[:end].decode()
             del self.buffer[: end + 1]
-            if line.strip():
-                self._handle(json.loads(line))
+            if line:
+                self._handle(from_json(line)[0])
 
     def _handle(self, command: dict) -> None:
         operation = command.get("op")

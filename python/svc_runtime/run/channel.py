@@ -32,7 +32,7 @@ def _make_encoder():
 
 to_json = _make_encoder()
 # json.loads() would look for the encoding and for what stands around the message.
-_from_json = json.JSONDecoder().raw_decode
+from_json = json.JSONDecoder().raw_decode
 
 
 class RequestFailed(Exception):
@@ -114,7 +114,7 @@ class Channel:
                 if end >= 0:
                     line = bytes(self._received[:end])
                     del self._received[: end + 1]
-                    return _from_json(line.decode())[0]
+                    return from_json(line.decode())[0]
             self._poll.poll()
             with self.steady:
                 chunk = self.socket.recv(_READ_SIZE)

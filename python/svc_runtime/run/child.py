@@ -13,7 +13,7 @@ import time
 from . import logs
 from .attempt import Attempt, run_callback_job
 from .channel import AgentGone, Channel
-from .kernel import become_subreaper, die_with_parent, unread
+from .kernel import become_subreaper, die_with_parent, has_unread
 from .masks import masks
 from .outcome import Outcome
 from .stopping import Stopping
@@ -89,7 +89,7 @@ def _let_output_go() -> None:
 
 def _has_output() -> bool:
     try:
-        return unread(1) > 0 or unread(2) > 0
+        return has_unread(1) or has_unread(2)
     except OSError:
         return False  # the task has put something else there
 

@@ -10,13 +10,15 @@ import ctypes
 import fcntl
 import os
 import signal
-import sys
 import termios
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _SIGKILL = int(signal.SIGKILL)
-_NO_BYTES = bytes(4)
+_FIONREAD = termios.FIONREAD
+# Where the kernel writes the number to. A process asks in one thread only.
+_unread = bytearray(4)
+_NONE_UNREAD = bytes(4)
 # One read gives up to a page of the list; some five hundred children.
 _CHILDREN_SIZE = 4096
 
@@ -47,9 +49,10 @@ def become_subreaper() -> None:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def unread(pipe: int) -> int:
-    """How many bytes are in a pipe; either end may ask."""
-    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, _NO_BYTES), sys.byteorder)
+def has_unread(pipe: int) -> bool:
+    """Whether there are bytes in a pipe; either end may ask."""
+    fcntl.ioctl(pipe, _FIONREAD, _unread)
+    return _unread != _NONE_UNREAD
 
 
 def own_threads() -> int:
