@@ -93,6 +93,7 @@ export async function benchTasks(options: BenchOptions, repeats: number): Promis
 
     options.say('fan-out of 1,000 tasks');
     await server.addDag('bench_fan_out', FAN_OUT);
+    await oneRun(server, 'bench_fan_out'); // to warm up
     const speeds: number[] = [];
     for (let repeat = 0; repeat < repeats; repeat += 1) {
       const { run } = await oneRun(server, 'bench_fan_out');

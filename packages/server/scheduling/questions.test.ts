@@ -160,3 +160,16 @@ it('a sensor that asks nothing is poked again at its time', async () => {
   expect(await engine.ended(run)).toBe('success');
   expect(pokes).toBe(3);
 });
+
+it('a question that waits is skipped with the rest when another task fails under fail_fast', async () => {
+  engine.setScript(async (attempt) => {
+    if (attempt.taskId === 'asks') return (await ask(attempt)) ? { state: 'success' } : LATER;
+    await untilDeferred(attempt.run, 'asks');
+    return { state: 'failed', retryable: false };
+  });
+  const run = await engine.run([makeTask('asks'), makeTask('bad')], { dag: { fail_fast: true } });
+  expect(await engine.ended(run)).toBe('failed');
+  expect(await engine.states(run)).toEqual({ asks: 'skipped', bad: 'failed' });
+  const [asker] = attemptsOf(run, 'asks');
+  expect(asker && (await answer(asker))).toBe('not_waiting');
+});

@@ -245,6 +245,7 @@ describe('fail_fast', () => {
     const run = begin({ tasks, failFast: true });
     run.finish(end('setup'));
     run.rows.set('busy', { ...run.get(end('busy')), state: 'running' });
+    run.rows.set('mapped[0]', { ...run.get(end('mapped[0]')), state: 'deferred' });
     run.rows.set('mapped[1]', { ...run.get(end('mapped[1]')), state: 'up_for_retry' });
     run.finish(end('bad', 'failed'));
     expect(run.failFast).toBe(true);

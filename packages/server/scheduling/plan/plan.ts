@@ -30,7 +30,13 @@ import { decide, type Verdict } from './trigger-rule.ts';
 import type { Plan, PlanEvent, RunView } from './types.ts';
 
 /** What `fail_fast` ends when another task fails. Running instances are the driver's business. */
-const ENDED_BY_FAIL_FAST = new Set<TaskStateOrNone>([null, 'scheduled', 'up_for_retry', 'up_for_reschedule']);
+const ENDED_BY_FAIL_FAST = new Set<TaskStateOrNone>([
+  null,
+  'scheduled',
+  'up_for_retry',
+  'up_for_reschedule',
+  'deferred',
+]);
 
 /** Instances that wait for their next attempt; a check starts it. */
 const BETWEEN_ATTEMPTS = new Set<TaskStateOrNone>(['up_for_retry', 'up_for_reschedule']);
