@@ -251,6 +251,34 @@ export async function listActive(
   return rows;
 }
 
+/**
+ * For whoever frees a place of a task, and whoever takes an instance out of sight because there is none: each sees what the
+ * other has done. Comes after the locks of runs.
+ */
+export async function lockPlacesOf(
+  trx: SharedDb,
+  tasks: readonly { tenantId: string; dagId: string; taskId: string }[],
+): Promise<void> {
+  const names = tasks.map(({ tenantId, dagId, taskId }) => `${tenantId}/${dagId}/${taskId}`);
+  await fixedSql`
+    select pg_advisory_xact_lock(k.key) from (
+      select distinct hashtextextended(name, 0) as key from unnest(${names}::text[]) as n(name) order by key
+    ) as k`.execute(trx);
+}
+
+/** How many instances of a task hold a place, in one run or in all. */
+export async function countActiveOf(
+  trx: SharedDb,
+  task: { tenantId: string; dagId: string; taskId: string; run: number | null },
+): Promise<number> {
+  const { rows } = await fixedSql<{ count: number }>`
+    select count(*) as count from task_instances
+    where tenant_id = ${task.tenantId} and dag_id = ${task.dagId} and task_id = ${task.taskId}
+      and run = coalesce(${task.run}::bigint, run)
+      and state in ('queued', 'running', 'restarting', 'deferred') and state <> 'deferred'`.execute(trx);
+  return rows[0]?.count ?? 0;
+}
+
 /** Waiting for a limit of the task that has room again: back among those the claim may take. */
 export async function releaseHeldBack(
   trx: SharedDb,

@@ -5,6 +5,7 @@
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { SharedDb } from '../db/database.ts';
 import { fixedSql } from '../db/fixed-sql.ts';
+import { countActiveOf } from '../db/run-writes.ts';
 import type { DagGraph, DagGraphs } from './dag-graphs.ts';
 
 /** Advisory lock of claims; any number that nothing else uses. */
@@ -132,11 +133,8 @@ async function loadTaskUsage(trx: SharedDb, candidates: readonly Candidate[], us
     candidates.filter((row) => row.max_active_tis_per_dag !== null).map((row) => [taskKey(row), row]),
   );
   for (const [key, row] of limited) {
-    const { rows } = await fixedSql<{ count: number }>`
-      select count(*) as count from task_instances
-      where tenant_id = ${row.tenant_id} and dag_id = ${row.dag_id} and task_id = ${row.task_id}
-        and state in ('queued', 'running', 'restarting', 'deferred') and state <> 'deferred'`.execute(trx);
-    usage.tasks.set(key, rows[0]?.count ?? 0);
+    const task = { tenantId: row.tenant_id, dagId: row.dag_id, taskId: row.task_id, run: null };
+    usage.tasks.set(key, await countActiveOf(trx, task));
   }
 }
 
@@ -161,12 +159,16 @@ function judge(candidates: readonly Candidate[], usage: Usage, capacity: number)
   return verdicts;
 }
 
+/** How many instances of its task may be active in its run. */
+export const perRunLimit = (candidate: Candidate, graph: DagGraph | undefined): number | null =>
+  graph?.blueprint.tasks.get(candidate.task_id)?.spec.policy.max_active_tis_per_dagrun ?? null;
+
 function limitOf(candidate: Candidate, usage: Usage): WaitReason | null {
   if (candidate.is_paused) return 'paused';
   const graph = usage.graphs.get(runKey(candidate));
   const perTask = candidate.max_active_tis_per_dag;
   if (perTask !== null && (usage.tasks.get(taskKey(candidate)) ?? 0) >= perTask) return 'max_active_tis_per_dag';
-  const perRun = graph?.blueprint.tasks.get(candidate.task_id)?.spec.policy.max_active_tis_per_dagrun ?? null;
+  const perRun = perRunLimit(candidate, graph);
   if (perRun !== null && (usage.tasksOfRuns.get(taskOfRunKey(candidate)) ?? 0) >= perRun)
     return 'max_active_tis_per_dagrun';
   const limit = graph?.spec.dag.max_active_tasks ?? Infinity;

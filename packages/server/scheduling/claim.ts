@@ -9,9 +9,9 @@
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../db/database.ts';
 import { BEGIN_WITH_KEPT_PLANS, inTransaction } from '../db/transaction.ts';
-import { countActive, lockRuns } from '../db/run-writes.ts';
+import { countActive, countActiveOf, lockPlacesOf, lockRuns } from '../db/run-writes.ts';
 import type { Attempt } from './attempts.ts';
-import { CLAIM_LOCK, judgeCandidates, runKey } from './claim-candidates.ts';
+import { CLAIM_LOCK, judgeCandidates, perRunLimit, runKey } from './claim-candidates.ts';
 import type { Judged, Verdict } from './claim-candidates.ts';
 import type { DagGraphs } from './dag-graphs.ts';
 import { takeQueued } from './take-attempts.ts';
@@ -43,20 +43,59 @@ export async function claim(db: Database, graphs: DagGraphs, capacity: number): 
 
 /**
  * A finish that committed since the counting may have made a place, and has looked for whom to let through already: to take
- * somebody out of sight now would leave him there. Under the lock of the run the count is what the next finish will see.
+ * somebody out of sight now would leave him there. Under the lock of the run, or of the task's places, the count is what the
+ * next finish will see.
  */
 async function stillStopped(trx: SharedDb, stopped: readonly Verdict[], judged: Judged): Promise<Verdict[]> {
-  const full = stopped.filter(({ reason }) => reason === 'max_active_tasks').map(({ candidate }) => candidate);
-  if (full.length === 0) return [...stopped];
-  const runs = new Map(full.map((row) => [runKey(row), { tenantId: row.tenant_id, dagId: row.dag_id, run: row.run }]));
+  const inFullRuns = await stillInFullRuns(trx, stopped, judged);
+  const ofFullTasks = await stillOfFullTasks(trx, stopped, judged);
+  return stopped.filter(
+    (verdict) => verdict.reason === 'paused' || inFullRuns.has(verdict) || ofFullTasks.has(verdict),
+  );
+}
+
+async function stillInFullRuns(trx: SharedDb, stopped: readonly Verdict[], judged: Judged): Promise<Set<Verdict>> {
+  const full = stopped.filter(({ reason }) => reason === 'max_active_tasks');
+  if (full.length === 0) return new Set();
+  const runs = new Map(
+    full.map(({ candidate: row }) => [runKey(row), { tenantId: row.tenant_id, dagId: row.dag_id, run: row.run }]),
+  );
   await lockRuns(trx, [...runs.values()]);
   const open = new Set<string>();
   for (const [key, ref] of runs) {
     const limit = judged.graphs.get(key)?.spec.dag.max_active_tasks ?? Infinity;
     if ((await countActive(trx, ref)) < limit) open.add(key);
   }
-  return stopped.filter(({ reason, candidate }) => reason !== 'max_active_tasks' || !open.has(runKey(candidate)));
+  return new Set(full.filter(({ candidate }) => !open.has(runKey(candidate))));
 }
+
+async function stillOfFullTasks(trx: SharedDb, stopped: readonly Verdict[], judged: Judged): Promise<Set<Verdict>> {
+  const full = stopped.filter(({ reason }) => TASK_LIMITS.has(reason));
+  if (full.length === 0) return new Set();
+  await lockPlacesOf(
+    trx,
+    full.map(({ candidate: row }) => ({ tenantId: row.tenant_id, dagId: row.dag_id, taskId: row.task_id })),
+  );
+  const chosen = judged.verdicts.filter(({ reason }) => reason === null);
+  const still = new Set<Verdict>();
+  for (const verdicts of Map.groupBy(full, placesKey).values()) {
+    const [first] = verdicts;
+    if (!first) continue;
+    const { candidate: row, reason } = first;
+    const isPerRun = reason === 'max_active_tis_per_dagrun';
+    const limit = isPerRun ? perRunLimit(row, judged.graphs.get(runKey(row))) : row.max_active_tis_per_dag;
+    const task = { tenantId: row.tenant_id, dagId: row.dag_id, taskId: row.task_id, run: isPerRun ? row.run : null };
+    const taken = chosen.filter(({ candidate }) => placesKey({ candidate, reason }) === placesKey(first)).length;
+    if ((await countActiveOf(trx, task)) + taken >= (limit ?? Infinity)) for (const one of verdicts) still.add(one);
+  }
+  return still;
+}
+
+const TASK_LIMITS = new Set<Verdict['reason']>(['max_active_tis_per_dag', 'max_active_tis_per_dagrun']);
+
+/** Which places they compete for: those of the task, in all runs or in one. */
+const placesKey = ({ candidate: row, reason }: Verdict): string =>
+  `${row.tenant_id}/${reason === 'max_active_tis_per_dagrun' ? row.run : '*'}/${row.dag_id}/${row.task_id}`;
 
 /** Out of sight of the next claim. max_active_tasks needs no mark: the next finish in the run lets them through again. */
 async function withdraw(trx: SharedDb, stopped: readonly Verdict[]): Promise<void> {

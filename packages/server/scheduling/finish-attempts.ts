@@ -18,7 +18,7 @@ import { failureReason } from '@svc/spec/failure-causes.ts';
 import type { PolicySpec } from '@svc/spec/schema-task.ts';
 import { isRunFinished } from '@svc/spec/states.ts';
 import type { Database, SharedDb } from '../db/database.ts';
-import { keepTries, lockInstances, lockRuns, releaseHeldBack } from '../db/run-writes.ts';
+import { keepTries, lockInstances, lockPlacesOf, lockRuns, releaseHeldBack } from '../db/run-writes.ts';
 import type { InstanceRow, RunRef } from '../db/run-writes.ts';
 import { BEGIN_WITH_KEPT_PLANS, inTransaction } from '../db/transaction.ts';
 import { concludeAll, isHoldingBack, openWork, planAll, sendChanges } from './apply-to-runs.ts';
@@ -168,7 +168,7 @@ function sendWrites(
       trx,
       kept.flatMap((ending) => retriedPick(byRun, ending)),
     ),
-    ...works.map((work) => releaseLimits(trx, work, kept)),
+    releaseLimits(trx, works, kept),
   ]);
 }
 
@@ -277,21 +277,28 @@ function retriedPick(
   return row?.state === 'up_for_retry' ? [ref] : [];
 }
 
-/** Instances that waited for a place of this very task. */
-async function releaseLimits(trx: SharedDb, work: RunWork, kept: readonly Ending[]): Promise<void> {
-  const limited = kept
-    .filter(({ ref }) => ref.run === work.run.id)
-    .map(({ ref }) => ref.taskId)
-    .filter((taskId) => {
-      const policy = work.graph.blueprint.tasks.get(taskId)?.spec.policy;
-      return policy !== undefined && (policy.max_active_tis_per_dag ?? policy.max_active_tis_per_dagrun) !== null;
-    });
-  if (limited.length === 0) return;
-  await releaseHeldBack(trx, {
-    tenantId: work.run.tenant_id,
-    dagId: work.run.dag_id,
-    taskIds: [...new Set(limited)],
-    waits: ['max_active_tis_per_dag', 'max_active_tis_per_dagrun'],
-    limit: limited.length * 4,
+/** Instances that waited for a place of the very tasks that have ended. */
+async function releaseLimits(trx: SharedDb, works: readonly RunWork[], kept: readonly Ending[]): Promise<void> {
+  const freed = works.flatMap((work) => {
+    const limited = kept.filter(({ ref }) => ref.run === work.run.id && isLimited(work, ref.taskId));
+    const taskIds = [...new Set(limited.map(({ ref }) => ref.taskId))];
+    return limited.length === 0 ? [] : [{ run: work.run, taskIds, limit: limited.length * 4 }];
   });
+  if (freed.length === 0) return;
+  const tasks = freed.flatMap(({ run, taskIds }) =>
+    taskIds.map((taskId) => ({ tenantId: run.tenant_id, dagId: run.dag_id, taskId })),
+  );
+  await Promise.all([
+    lockPlacesOf(trx, tasks),
+    ...freed.map(({ run, taskIds, limit }) =>
+      releaseHeldBack(trx, { tenantId: run.tenant_id, dagId: run.dag_id, taskIds, waits: TASK_LIMITS, limit }),
+    ),
+  ]);
+}
+
+const TASK_LIMITS = ['max_active_tis_per_dag', 'max_active_tis_per_dagrun'];
+
+function isLimited(work: RunWork, taskId: string): boolean {
+  const policy = work.graph.blueprint.tasks.get(taskId)?.spec.policy;
+  return policy !== undefined && (policy.max_active_tis_per_dag ?? policy.max_active_tis_per_dagrun) !== null;
 }
