@@ -1,10 +1,16 @@
 """What the fork server does before the first fork, so that no child has to.
 
-A child shares the server's memory until it writes to a page, and a page's first write costs a fault (about 1 µs on a quiet
-machine, several on a busy one). Python writes while it merely runs: reference counts, caches, code that the interpreter
-specialises. So the server not only loads modules but also rehearses: it runs a small task a few times, end to end.
-Measured for a task without templates, from the fork to its end: 1,055 faults before, 945 with rehearsals, of which a spare
-child (see run_server.py) has some 700 behind it when its attempt comes.
+A child shares the server's memory until it writes to a page, and a page's first write costs a fault (about 4 µs on a virtual
+machine, nearly all of it the new page; asking for many at once gains nothing). Python writes while it merely runs: reference
+counts, caches, code that the interpreter specialises. What helps, measured for one of many mapped tasks that do nothing, in a
+burst of eight at once on two cores (Python 3.11), from 1,010 faults and 7.3 ms of CPU to 600 and 3.7:
+- doing less in the child: operators of mapped tasks and signatures of functions are made ahead (`prepare`), context values
+  when somebody asks (lazy_context.py);
+- rehearsing: the server runs small tasks a few times, end to end, also after the file was loaded. Ten times are enough; with
+  sixty the free memory is scattered over more pages, and a child has 40 faults more;
+- loading less: a fork copies, and the child's end frees, what the server has mapped (`SOMETIMES`, lessons.py).
+Not worth their lines: moving code that runs onto pages of its own (3 % fewer faults), LD_BIND_NOW (none), filling the gaps
+in the allocator's pools before the fork (1 %). `npm run bench -- runs --only tasks` prints what is left of it in the end.
 """
 
 from __future__ import annotations
