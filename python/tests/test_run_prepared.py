@@ -70,7 +70,7 @@ class Prepared(unittest.TestCase):
         def add(a, b=2): ...
 
         node = _mapped(python_task(retries=3, doc="d", outlets=[])(add).partial(b=5), a=[1, 2])
-        self.assertIsNotNone(node._svc_prepared)
+        self.assertTrue(node.is_prepared)
         prepared, fresh = node.unmap({"a": 7}), node.unmap({"a": 7})
         self.assertIsNot(prepared, fresh)
         self.assertEqual(prepared.op_kwargs, {"b": 5, "a": 7})
@@ -87,7 +87,7 @@ class Prepared(unittest.TestCase):
                 super().__init__(op_kwargs={name: value * 2 for name, value in op_kwargs.items()}, **kwargs)
 
         node = _mapped(task_decorator_factory(lambda a: a, task_id="t", decorated_operator_class=Own), a=[1, 2])
-        self.assertIsNone(node._svc_prepared)
+        self.assertFalse(node.is_prepared)
         self.assertEqual(node.unmap({"a": 7}).op_kwargs, {"a": 14})
 
     def test_mapped_instances_get_their_items_and_fail_as_before_when_an_argument_is_missing(self) -> None:

@@ -182,6 +182,10 @@ class MappedOperator(TaskNode):
     def __exit__(self, exc_type, exc, traceback) -> None:
         setup_teardown.leave()
 
+    @property
+    def is_prepared(self) -> bool:
+        return self._svc_prepared is not None
+
     def prepare_unmap(self) -> None:
         """Makes the operator of an instance ahead, with stand-ins for the items it will get.
 

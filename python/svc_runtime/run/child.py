@@ -40,6 +40,7 @@ def run_child(named, *, request: dict, dag, parent: int, done) -> None:
         if not channel.is_ours:
             os._exit(0)  # the body forked, and this is the copy that came back from it
         stopping.die_if_terminated()
+        _let_output_go()
         report(outcome, channel)
         done()
     except AgentGone:
@@ -99,7 +100,6 @@ def report(outcome: Outcome, channel) -> None:
     logs.sink.hold()
     logs.end_streams()
     logs.sink.flush()
-    _let_output_go()
     try:
         channel.send(outcome.message())
     except ValueError as error:
