@@ -30,7 +30,8 @@ class Lessons:
         """In a child, at its end."""
         for name, number in self._missing.items():
             if name in sys.modules:
-                os.kill(os.getppid(), number)
+                with contextlib.suppress(OSError):  # a task may have become another user
+                    os.kill(os.getppid(), number)
 
     def take(self, signals: bytes) -> bool:
         """In the server, with the numbers of the signals that came: whether there was something to learn."""
