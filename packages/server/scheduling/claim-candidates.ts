@@ -2,9 +2,9 @@
  * Which of the scheduled instances may run now, under all limits. Pool slots, max_active_tasks of the run, max_active_tis_per_dag
  * and _per_dagrun are counted from the rows that hold a place (queued, running …), so the caller must hold the lock of claims.
  */
+import { CompiledQuery } from 'kysely';
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { SharedDb } from '../db/database.ts';
-import { fixedSql } from '../db/fixed-sql.ts';
 import { countActiveOf } from '../db/run-writes.ts';
 import type { DagGraph, DagGraphs } from './dag-graphs.ts';
 
@@ -48,9 +48,9 @@ export const taskOfRunKey = (row: { tenant_id: string; run: number; task_id: str
 export async function judgeCandidates(
   trx: SharedDb,
   graphs: DagGraphs,
-  { look, capacity }: { look: number; capacity: number },
+  { look, capacity, for: purpose }: { look: number; capacity: number; for: Purpose },
 ): Promise<Judged> {
-  const candidates = await findCandidates(trx, look);
+  const { rows: candidates } = await trx.executeQuery<Candidate>(CompiledQuery.raw(CANDIDATES[purpose], [look]));
   const usage = await loadUsage(trx, graphs, candidates);
   return { verdicts: judge(candidates, usage, capacity), looked: candidates.length, graphs: usage.graphs };
 }
@@ -60,8 +60,7 @@ export async function judgeCandidates(
  * task_instances_claimable limited to its free slots; the rest from task_instances_active, as many rows as there is work in
  * flight. One statement, because the road between two tasks passes here.
  */
-async function findCandidates(trx: SharedDb, limit: number): Promise<Candidate[]> {
-  const { rows } = await fixedSql<Candidate>`
+const candidatesSql = (purpose: string): string => `/* ${purpose} */
     with used as (
       select tenant_id, pool, sum(pool_slots) filter (where state <> 'deferred') as slots,
         sum(pool_slots) filter (where state = 'deferred') as deferred
@@ -80,7 +79,7 @@ async function findCandidates(trx: SharedDb, limit: number): Promise<Candidate[]
         where t.tenant_id = p.tenant_id and t.pool = p.name and t.state = 'scheduled' and t.claimable
         order by t.priority_weight desc, t.run, t.task_id, t.map_index
         -- some more than fit: a wide one at the front must not hide the small ones behind it
-        limit least(p.free + 20, ${limit})
+        limit least(p.free + 20, $1)
       ) as c
       join dag_runs r on r.tenant_id = c.tenant_id and r.id = c.run
       join dags d on d.tenant_id = c.tenant_id and d.dag_id = c.dag_id
@@ -97,9 +96,17 @@ async function findCandidates(trx: SharedDb, limit: number): Promise<Candidate[]
     left join (select tenant_id, run, sum(count) as count from busy group by tenant_id, run) of_run
       on of_run.tenant_id = b.tenant_id and of_run.run = b.run
     left join busy of_task on of_task.tenant_id = b.tenant_id and of_task.run = b.run and of_task.task_id = b.task_id
-    order by b.priority_weight desc, b.run, b.task_id, b.map_index`.execute(trx);
-  return rows;
-}
+    order by b.priority_weight desc, b.run, b.task_id, b.map_index`;
+
+/**
+ * Two texts, so that Postgres plans them apart: a claim looks at hundreds and joins as it sees fit, the end of a task looks at
+ * a few and keeps its plan (see transaction.ts).
+ */
+type Purpose = 'claim' | 'hand over';
+const CANDIDATES: Readonly<Record<Purpose, string>> = {
+  claim: candidatesSql('claim'),
+  'hand over': candidatesSql('hand over'),
+};
 
 type Usage = {
   /** Instances that hold a place, by run, by task of a DAG, and by task of a run. */

@@ -8,7 +8,7 @@
  */
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../db/database.ts';
-import { BEGIN_WITH_KEPT_PLANS, inTransaction } from '../db/transaction.ts';
+import { inTransaction } from '../db/transaction.ts';
 import { countActive, countActiveOf, lockPlacesOf, lockRuns } from '../db/run-writes.ts';
 import type { Attempt } from './attempts.ts';
 import { CLAIM_LOCK, judgeCandidates, perRunLimit, runKey } from './claim-candidates.ts';
@@ -20,7 +20,7 @@ import { takeQueued } from './take-attempts.ts';
  * In one round trip with the beginning; a statement of its own, so that the next one sees what the last holder wrote. The
  * commit need not be on disk: nothing runs before its start is, and a start that is on disk has its claim there, too.
  */
-const LOCKED = `${BEGIN_WITH_KEPT_PLANS}; set local synchronous_commit = off; select pg_advisory_xact_lock(${CLAIM_LOCK})`;
+const LOCKED = `begin; set local synchronous_commit = off; select pg_advisory_xact_lock(${CLAIM_LOCK})`;
 const CLAIMS_AT_ONCE = 500;
 
 export type Claimed = {
@@ -32,7 +32,11 @@ export type Claimed = {
 
 export async function claim(db: Database, graphs: DagGraphs, capacity: number): Promise<Claimed> {
   return inTransaction(db.shared, LOCKED, async (trx, commit) => {
-    const judged = await judgeCandidates(trx, graphs, { look: Math.min(capacity, CLAIMS_AT_ONCE), capacity });
+    const judged = await judgeCandidates(trx, graphs, {
+      look: Math.min(capacity, CLAIMS_AT_ONCE),
+      capacity,
+      for: 'claim',
+    });
     const stopped = judged.verdicts.filter(({ reason }) => reason !== null && reason !== 'pool_full');
     await withdraw(trx, await stillStopped(trx, stopped, judged));
     const chosen = judged.verdicts.filter(({ reason }) => reason === null).map(({ candidate }) => candidate);

@@ -39,7 +39,7 @@ export async function findNext(trx: SharedDb, graphs: DagGraphs, givers: readonl
   const [lock, { verdicts, looked }] = await Promise.all([
     // A statement of its own, so that the next one sees what the last holder wrote.
     fixedSql<{ isOurs: boolean }>`select pg_try_advisory_xact_lock(${CLAIM_LOCK}) as "isOurs"`.execute(trx),
-    judgeCandidates(trx, graphs, { look: givers.length + 1, capacity: givers.length }),
+    judgeCandidates(trx, graphs, { look: givers.length + 1, capacity: givers.length, for: 'hand over' }),
   ]);
   if (lock.rows[0]?.isOurs !== true) return { givers, chosen: [], hasMore: () => true };
   const chosen = verdicts.filter(({ reason }) => reason === null).map(({ candidate }) => candidate);

@@ -8,6 +8,7 @@
  */
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../db/database.ts';
+import { analyseYoungTables } from '../db/young-tables.ts';
 import { isOutage } from '../db/outage.ts';
 import { createApplyToRun } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
@@ -103,6 +104,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let lastReap = -Infinity;
   let lastTick = -Infinity;
   let listeningSince = 0;
+  /** Some task has since the last tick: tables may have grown. */
+  let hasEnded = false;
   let lastQueuedRuns = -Infinity;
 
   const dispatcher: Dispatcher | null =
@@ -186,6 +189,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   async function settle(endings: readonly Ending[]): Promise<Settled[]> {
     try {
       const { answers, effects } = await finishAttempts(db, options, endings);
+      hasEnded = true;
       for (const { next } of answers) if (next) executor?.adopt(next.attempt);
       applyEffects(effects);
       return answers;
@@ -294,6 +298,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (!dispatcher) return;
       await whatIsDue();
       dispatcher.kick();
+      if (hasEnded) await analyseYoungTables(db);
+      hasEnded = false;
       const now = performance.now();
       if (now - lastQueuedRuns >= QUEUED_RUNS_EVERY_MS) {
         lastQueuedRuns = now;
