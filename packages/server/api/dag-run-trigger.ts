@@ -45,12 +45,13 @@ export function registerTrigger(app: App, { db, scheduler }: Services): void {
         noteUser: email,
       };
       const scope = databaseOf(request, db);
-      const dag = await findDag(scope, dagId);
-      if (!dag || dag.is_stale) throw noSuchDag(dagId);
-      if (dag.has_import_errors) throw hasImportErrors(dagId);
       const { run, effects } = await inTransaction(db.shared, 'begin', async (trx, commit) => {
+        const own = scopedToTenant(trx, tenantId);
+        const dag = await findDag(own, dagId);
+        if (!dag || dag.is_stale) throw noSuchDag(dagId);
+        if (dag.has_import_errors) throw hasImportErrors(dagId);
         const created = createdRun(await scheduler.createRun(trx, tenantId, input), input);
-        const audited = recordAudit(scopedToTenant(trx, tenantId), actorOf(request), {
+        const audited = recordAudit(own, actorOf(request), {
           event: 'trigger_dag_run',
           objectKind: 'dag_run',
           objectId: created.run.run_id,
