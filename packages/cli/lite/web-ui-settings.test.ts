@@ -199,9 +199,14 @@ describe('the list of DAGs', () => {
     'unpauses and pauses a DAG',
     async () => {
       await tab.visit('/dags?name_pattern=hello', 'start here');
+      const control = page.locator('[data-scope="switch"][data-part="control"]').first();
       for (const expected of [false, true]) {
-        await page.locator('[data-scope="switch"][data-part="control"]').first().click();
+        await control.click();
         await expect.poll(isPaused, EVENTUALLY).toBe(expected);
+        // The page asks anew before it knows; a click until then would ask for what is there already.
+        await expect
+          .poll(() => control.getAttribute('data-state'), EVENTUALLY)
+          .toBe(expected ? 'unchecked' : 'checked');
       }
     },
     TIMEOUT_MS,
