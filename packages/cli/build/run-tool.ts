@@ -43,6 +43,9 @@ export async function runTool(run: ToolRun): Promise<string> {
   const signal = AbortSignal.any([run.signal, stop].filter((one) => one !== undefined));
   signal.throwIfAborted();
 
+  // Before the start: a signal that comes in between must find somebody who listens.
+  let started: ChildProcess | undefined;
+  using _stop = stopWith(signal, (how) => started && killGroup(started, how));
   const child = spawn(program, run.arguments, {
     env: { ...run.env },
     ...(run.directory !== undefined && { cwd: run.directory }),
@@ -50,6 +53,7 @@ export async function runTool(run: ToolRun): Promise<string> {
     // Its own process group, so that stopping it also stops what it has started.
     detached: true,
   });
+  started = child;
   let lastLines: string[] = [];
   let output = '';
   const takeLine = (line: string): void => {
@@ -66,7 +70,6 @@ export async function runTool(run: ToolRun): Promise<string> {
   child.stdin.on('error', () => {});
   child.stdin.end(run.input ?? '');
 
-  using _stop = stopWith(signal, child);
   const end = await ended;
   if (stop?.aborted && !run.signal?.aborted) {
     throw new ToolFailure(`${program} did not answer within ${run.timeoutMs} ms`, { lastLines });
@@ -100,14 +103,14 @@ function ending(child: ChildProcess): Promise<End> {
  * Stops the group when the signal says so, at first politely, and when this process itself ends. To be disposed of once
  * all output has been read: the group is gone then, and its number may belong to somebody else.
  */
-function stopWith(signal: AbortSignal, child: ChildProcess): Disposable {
+function stopWith(signal: AbortSignal, kill: (how: NodeJS.Signals) => void): Disposable {
   let force: NodeJS.Timeout | undefined;
   const onAbort = (): void => {
-    killGroup(child, 'SIGTERM');
-    force = setTimeout(() => killGroup(child, 'SIGKILL'), GRACE_MS);
+    kill('SIGTERM');
+    force = setTimeout(() => kill('SIGKILL'), GRACE_MS);
   };
   signal.addEventListener('abort', onAbort, { once: true });
-  const atEnd = atProcessEnd(() => killGroup(child, 'SIGTERM'));
+  const atEnd = atProcessEnd(() => kill('SIGTERM'));
   return {
     [Symbol.dispose]: () => {
       clearTimeout(force);
