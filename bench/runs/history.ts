@@ -50,8 +50,6 @@ export async function benchHistory(options: BenchOptions, repeats: number): Prom
   const server = await startLiveServer();
   try {
     await server.addDag('history', HISTORY_DAG);
-    options.say('scheduling on an empty database');
-    const empty = await scheduling(server, repeats);
     await load(server.databaseUrl, { from: 0, to: FEW_RUNS });
     options.say(`lists with ${FEW_RUNS} runs`);
     const few = await lists(server);
@@ -59,23 +57,33 @@ export async function benchHistory(options: BenchOptions, repeats: number): Prom
     const from = performance.now();
     await load(server.databaseUrl, { from: FEW_RUNS, to: RUNS });
     options.say(`loaded in ${Math.round((performance.now() - from) / 1_000)} s`);
-    const full = await scheduling(server, repeats);
+    options.say('scheduling, in turn with an empty database');
+    const [full, empty] = await schedulingInTurn(server, repeats * 3);
     report(options, { empty, full, few, many: await lists(server), repeats });
   } finally {
     await server.close();
   }
 }
 
-async function scheduling(server: LiveServer, repeats: number): Promise<Scheduling> {
-  const chains: number[] = [];
-  const gaps: number[] = [];
-  for (let repeat = -WARM_UPS; repeat < repeats; repeat += 1) {
-    const run = await chainRun(server);
-    if (repeat < 0) continue;
-    chains.push(run.seconds);
-    gaps.push(...run.gaps);
+/** Run by run: between a measurement before the loading and one after, the machine itself changes by a third. */
+async function schedulingInTurn(server: LiveServer, repeats: number): Promise<[Scheduling, Scheduling]> {
+  const empty = await startLiveServer();
+  try {
+    const measured = [server, empty].map((one) => ({ server: one, chains: [] as number[], gaps: [] as number[] }));
+    for (let repeat = -WARM_UPS; repeat < repeats; repeat += 1) {
+      for (const one of measured) {
+        const run = await chainRun(one.server);
+        if (repeat < 0) continue;
+        one.chains.push(run.seconds);
+        one.gaps.push(...run.gaps);
+      }
+    }
+    const [full, none] = measured.map(({ chains, gaps }) => ({ chain: median(chains), gap: percentile(gaps, 0.5) }));
+    if (!full || !none) throw new Error('unreachable: two were measured');
+    return [full, none];
+  } finally {
+    await empty.close();
   }
-  return { chain: median(chains), gap: percentile(gaps, 0.5) };
 }
 
 async function lists(server: LiveServer): Promise<Lists> {

@@ -29,9 +29,27 @@ export function createSerializerCompiler(): FastifySerializerCompiler<object> {
   return (route) => {
     const { schema } = route;
     return (data) => {
-      const serialise = known.get(schema) ?? compile(route);
+      const serialise = known.get(schema) ?? compile({ ...route, schema: withNullable(schema) });
       known.set(schema, serialise);
       return serialise(data);
     };
   };
+}
+
+/**
+ * "This or null" as one schema that may be null. The serialiser asks a validator which member of a union a value is, for every
+ * value of an answer: of a page of 100 task instances, each with a dozen such fields, that took a tenth of the time.
+ */
+export function withNullable<Schema>(schema: Schema): Schema {
+  if (Array.isArray(schema)) return schema.map((item: unknown) => withNullable(item)) as Schema;
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { anyOf, ...rest } = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, withNullable(value as unknown)]),
+  );
+  if (anyOf === undefined) return rest as Schema;
+  const [first, second, ...more] = anyOf as { type?: unknown }[];
+  const [member] = [first, second].filter((one) => one?.type !== 'null');
+  const isNullable = more.length === 0 && (first?.type === 'null') !== (second?.type === 'null');
+  if (!isNullable || typeof member?.type !== 'string') return { ...rest, anyOf } as Schema;
+  return { ...member, ...rest, nullable: true } as Schema;
 }
