@@ -48,7 +48,7 @@ export function withNullable<Schema>(schema: Schema): Schema {
   );
   if (anyOf === undefined) return rest as Schema;
   const [first, second, ...more] = anyOf as { type?: unknown }[];
-  const [member] = [first, second].filter((one) => one?.type !== 'null');
+  const member = [first, second].find((one) => one?.type !== 'null');
   const isNullable = more.length === 0 && (first?.type === 'null') !== (second?.type === 'null');
   if (!isNullable || typeof member?.type !== 'string') return { ...rest, anyOf } as Schema;
   return { ...member, ...rest, nullable: true } as Schema;
