@@ -39,7 +39,12 @@ export type Ending = {
   beforeCommit?: Promise<unknown> | undefined;
   goingOn?: GoingOn | undefined;
 } & ({ outcome: AttemptOutcome } | { lost: Failure });
-export type FinishTools = { graphs: DagGraphs; recordAssetEvents: RecordAssetEvents };
+export type FinishTools = {
+  graphs: DagGraphs;
+  recordAssetEvents: RecordAssetEvents;
+  /** Not before there are statistics: a plan made without them is no plan to keep. */
+  keepsPlans?: () => boolean;
+};
 
 /** A reschedule whose time is missing or unreadable pokes again soon. */
 const DEFAULT_POKE_SECONDS = 60;
@@ -50,7 +55,7 @@ export async function finishAttempts(
   tools: FinishTools,
   endings: readonly Ending[],
 ): Promise<{ answers: FinishAnswer[]; effects: RunEffects }> {
-  return inTransaction(db.shared, BEGIN_WITH_KEPT_PLANS, async (trx, commit) => {
+  return inTransaction(db.shared, tools.keepsPlans?.() ? BEGIN_WITH_KEPT_PLANS : 'begin', async (trx, commit) => {
     const works = await openAround(trx, tools.graphs, endings);
     const byRun = new Map(works.map((work) => [work.run.id, work]));
     const { answers, kept, repeated, events } = takeWords(byRun, endings);

@@ -106,6 +106,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let listeningSince = 0;
   /** Some task has since the last tick: tables may have grown. */
   let hasEnded = false;
+  let hasStatistics = false;
   let lastQueuedRuns = -Infinity;
 
   const dispatcher: Dispatcher | null =
@@ -188,7 +189,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   async function settle(endings: readonly Ending[]): Promise<Settled[]> {
     try {
-      const { answers, effects } = await finishAttempts(db, options, endings);
+      const { answers, effects } = await finishAttempts(db, { ...options, keepsPlans: () => hasStatistics }, endings);
       hasEnded = true;
       for (const { next } of answers) if (next) executor?.adopt(next.attempt);
       applyEffects(effects);
@@ -211,7 +212,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     createBatches({ run: settle, atMost: FINISHES_AT_ONCE }),
   );
   const starts = createBatches({
-    run: (items: Parameters<typeof startAttempts>[1]) => startAttempts(db, items),
+    run: (items: Parameters<typeof startAttempts>[1]) => startAttempts(db, items, { keepsPlans: hasStatistics }),
     atMost: STARTS_AT_ONCE,
   });
 
@@ -298,8 +299,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (!dispatcher) return;
       await whatIsDue();
       dispatcher.kick();
-      if (hasEnded) await analyseYoungTables(db);
-      hasEnded = false;
+      if (hasEnded) {
+        hasEnded = false;
+        await analyseYoungTables(db);
+        hasStatistics = true;
+      }
       const now = performance.now();
       if (now - lastQueuedRuns >= QUEUED_RUNS_EVERY_MS) {
         lastQueuedRuns = now;

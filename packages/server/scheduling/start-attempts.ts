@@ -7,10 +7,14 @@ import type { AttemptRef, StartAnswer } from './attempts.ts';
 
 export type Start = { ref: AttemptRef; worker: { hostname: string; pid: number | null } };
 
-export async function startAttempts(db: Database, starts: readonly Start[]): Promise<StartAnswer[]> {
+export async function startAttempts(
+  db: Database,
+  starts: readonly Start[],
+  { keepsPlans = false } = {},
+): Promise<StartAnswer[]> {
   const refs = starts.map(({ ref }) => ref);
   // All in one round trip. The one change is complete in itself, so it may go with the beginning.
-  const [rows, runs] = await inTransaction(db.shared, BEGIN_WITH_KEPT_PLANS, (trx, commit) =>
+  const [rows, runs] = await inTransaction(db.shared, keepsPlans ? BEGIN_WITH_KEPT_PLANS : 'begin', (trx, commit) =>
     Promise.all([startAll(trx, starts), loadRuns(trx, refs), commit()]),
   );
   const byAttempt = new Map(rows.map((row) => [row.attempt_id, row]));
