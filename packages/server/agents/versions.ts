@@ -8,9 +8,9 @@ import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { Version } from '@svc/proto/agent-service.ts';
 import type { Database } from '../db/database.ts';
+import { versionKey } from '../scheduling/dag-graphs.ts';
+import type { VersionRef } from '../scheduling/dag-graphs.ts';
 import { createLoadCache } from '../scheduling/load-cache.ts';
-
-export type VersionRef = { tenantId: string; dagId: string; versionNumber: number };
 
 export type AttemptVersion = {
   /** What the agent is told. */
@@ -44,8 +44,6 @@ export type AttemptVersions = {
 
 /** A version of a few dozen tasks takes some 100 kB. */
 const KEPT = 200;
-
-export const versionKey = (ref: VersionRef): string => `${ref.tenantId}/${ref.versionNumber}/${ref.dagId}`;
 
 export function createAttemptVersions(db: Database): AttemptVersions {
   const kept = createLoadCache<AttemptVersion | undefined>({ max: KEPT });

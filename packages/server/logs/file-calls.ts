@@ -92,7 +92,7 @@ export function createFileCalls(root: string, options: FileCallOptions = {}): Fi
 
 const sizeOf = ({ nlink, size }: { nlink: number; size: number }) => ({ links: nlink, size });
 
-/** Magic numbers of statfs(2). Network file systems, FUSE and whatever is not known here are not among them. */
+/** Magic numbers of Linux's statfs(2); elsewhere none of them is met. Network file systems, FUSE and whatever is not known here are not among them. */
 const LOCAL_TYPES = new Set([
   0xef53, // ext2, ext3, ext4
   0x58465342, // xfs
@@ -101,7 +101,6 @@ const LOCAL_TYPES = new Set([
   0x794c7630, // overlayfs
   0x2fc12fc1, // zfs
   0xf2f52010, // f2fs
-  0x1a, // apfs, as macOS numbers it
 ]);
 
 function isOnThisMachine(path: string): boolean {

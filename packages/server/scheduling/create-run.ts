@@ -69,7 +69,7 @@ export function createRunCreator(graphs: DagGraphs): CreateRun {
     // The run itself is not running yet, so the count may travel with it.
     const [inserted, running] = await Promise.all([
       insertRun(trx, { tenantId, input, dag, versionNumber }),
-      dag.is_paused ? 0 : countRunning(trx, { tenantId, dagId: input.dagId }),
+      dag.is_paused || input.backfillId !== undefined ? 0 : countRunning(trx, { tenantId, dagId: input.dagId }),
     ]);
     if ('kind' in inserted) return inserted;
     const effects = mayStart({ dag, run: inserted, running }) ? await startRun(trx, graphs, inserted) : noEffects();

@@ -25,13 +25,14 @@ export type DagGraphs = {
 /** A graph of a few dozen tasks takes some 100 kB. */
 const KEPT = 500;
 
-const keyOf = (ref: VersionRef): string => `${ref.tenantId}/${ref.versionNumber}/${ref.dagId}`;
+/** A version never changes, nor is its number given again: what is kept by this name stays true. */
+export const versionKey = (ref: VersionRef): string => `${ref.tenantId}/${ref.versionNumber}/${ref.dagId}`;
 
 export function createDagGraphs(): DagGraphs {
   const kept = createLoadCache<DagGraph>({ max: KEPT });
   return {
-    get: (db, ref) => kept.get(keyOf(ref), () => load(db, ref)),
-    peek: (ref) => kept.peek(keyOf(ref)),
+    get: (db, ref) => kept.get(versionKey(ref), () => load(db, ref)),
+    peek: (ref) => kept.peek(versionKey(ref)),
   };
 }
 

@@ -43,7 +43,7 @@ export type FinishTools = {
   graphs: DagGraphs;
   recordAssetEvents: RecordAssetEvents;
   /** Not before there are statistics: a plan made without them is no plan to keep. */
-  keepsPlans?: () => boolean;
+  keepsPlans?: boolean;
 };
 
 /** A reschedule whose time is missing or unreadable pokes again soon. */
@@ -55,7 +55,7 @@ export async function finishAttempts(
   tools: FinishTools,
   endings: readonly Ending[],
 ): Promise<{ answers: FinishAnswer[]; effects: RunEffects }> {
-  return inTransaction(db.shared, tools.keepsPlans?.() ? BEGIN_WITH_KEPT_PLANS : 'begin', async (trx, commit) => {
+  return inTransaction(db.shared, tools.keepsPlans ? BEGIN_WITH_KEPT_PLANS : 'begin', async (trx, commit) => {
     const works = await openAround(trx, tools.graphs, endings);
     const byRun = new Map(works.map((work) => [work.run.id, work]));
     const { answers, kept, repeated, events } = takeWords(byRun, endings);

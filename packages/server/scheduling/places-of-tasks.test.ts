@@ -7,12 +7,14 @@ import type { ScriptedScheduler } from '../testing/scripted-scheduler.ts';
 let engine: ScriptedScheduler;
 let active = 0;
 let most = 0;
+let bodies = 0;
 beforeAll(async () => {
   engine = await startScriptedScheduler({
     script: async () => {
       active += 1;
       most = Math.max(most, active);
-      await sleep(Math.random() * 3);
+      bodies += 1;
+      await sleep(bodies % 4);
       active -= 1;
       return { state: 'success' };
     },
@@ -27,7 +29,7 @@ it('the second of two runs that compete for a place of a task is not forgotten w
   await engine.register(makeSpec({ tasks: [task], dagId: 'competing' }));
   for (let round = 0; round < 60; round += 1) {
     const first = await engine.trigger('competing');
-    await sleep(Math.random() * 8);
+    await sleep((round * 5) % 9);
     const second = await engine.trigger('competing');
     expect([await engine.ended(first), await engine.ended(second)]).toEqual(['success', 'success']);
   }

@@ -189,7 +189,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   async function settle(endings: readonly Ending[]): Promise<Settled[]> {
     try {
-      const { answers, effects } = await finishAttempts(db, { ...options, keepsPlans: () => hasStatistics }, endings);
+      const { answers, effects } = await finishAttempts(db, { ...options, keepsPlans: hasStatistics }, endings);
       hasEnded = true;
       for (const { next } of answers) if (next) executor?.adopt(next.attempt);
       applyEffects(effects);
