@@ -14,7 +14,9 @@ import { createCallbackRequests } from './callback-requests.ts';
 import type { CallbackRequests } from './callback-requests.ts';
 import { readParams } from './calls/call-context.ts';
 import { createCalls } from './calls/calls.ts';
-import type { AgentCredentials, VerifiedAttempt } from './credentials.ts';
+import type { AgentCredentials, AttemptIdentity, VerifiedAttempt } from './credentials.ts';
+import { createEarlyStarts } from './early-starts.ts';
+import type { EarlyStarts } from './early-starts.ts';
 import { answerHeartbeat } from './heartbeats.ts';
 import { createLiveness } from './liveness.ts';
 import { RpcError, toServiceError } from './rpc-errors.ts';
@@ -30,6 +32,7 @@ import type { WorkerHub } from './worker-hub.ts';
 /** Made once, used by several of the calls. */
 type Parts = {
   options: AgentServiceOptions;
+  earlyStarts: EarlyStarts;
   observers: readonly AttemptObserver[];
   workers: WorkerHub;
   starts: StartAttempt;
@@ -39,13 +42,16 @@ type Parts = {
   delivery: SecretDelivery;
 };
 
+/** For an executor that has just ordered the attempt from a worker: the answer is here when the worker asks to start. */
+export type StartEarly = (identity: Omit<AttemptIdentity, 'issuedAt'>, worker: { hostname: string }) => void;
+
 /** A call in the name of an attempt. */
 type Handle<Request, Reply> = (identity: VerifiedAttempt, request: Request) => Promise<Reply>;
 
 export function createHandlers(
   options: AgentServiceOptions,
   { workers, observers }: { workers: WorkerHub; observers: readonly AttemptObserver[] },
-): AgentHandlers {
+): { handlers: AgentHandlers; startEarly: StartEarly } {
   const { db, credentials, settings, log } = options;
   const versions = createAttemptVersions(db);
   const callbacks = createCallbackRequests(db);
@@ -59,7 +65,8 @@ export function createHandlers(
     facts: createStartFacts(db),
     rememberRun: logs.rememberRun,
   });
-  const parts: Parts = { options, observers, workers, starts, versions, callbacks, logs, delivery };
+  const earlyStarts = createEarlyStarts();
+  const parts: Parts = { options, earlyStarts, observers, workers, starts, versions, callbacks, logs, delivery };
 
   const onAlive = (attemptId: string): void => observers.forEach((observer) => observer.alive(attemptId));
 
@@ -74,7 +81,7 @@ export function createHandlers(
         );
     };
 
-  return {
+  const handlers: AgentHandlers = {
     Start: unary('Start', startHandler(parts)),
     AppendLog: unary('AppendLog', async (identity, { offset, data }) => ({
       length: await parts.logs.append(identity, offset, data),
@@ -102,21 +109,28 @@ export function createHandlers(
         .catch((error: unknown) => call.emit('error', toServiceError(error, { log, method: 'Work' })));
     },
   };
+  const startEarly: StartEarly = (identity, { hostname }) =>
+    earlyStarts.begin(identity.attemptId, () => starts.start({ ...identity, issuedAt: 0 }, { hostname, pid: null }));
+  return { handlers, startEarly };
 }
 
 const ended = ({ observers }: Parts, { attemptId }: { attemptId: string }): void =>
   observers.forEach((observer) => observer.ended(attemptId));
 
 function startHandler(parts: Parts) {
-  const { options, observers, starts } = parts;
+  const { options, earlyStarts, observers, starts } = parts;
   return async (identity: VerifiedAttempt, { hostname, pid }: { hostname: string; pid: number }) => {
-    const reply = await starts.start(identity, { hostname, pid: pid === 0 ? null : pid });
+    const early = await earlyStarts.take(identity.attemptId);
+    const reply = early?.reply ?? (await starts.start(identity, { hostname, pid: pid === 0 ? null : pid }));
     if (!reply.started) {
       ended(parts, identity);
       return reply;
     }
     observers.forEach((observer) => observer.started(identity.attemptId));
-    return { started: { ...reply.started, lease_ms: await (options.lease?.() ?? 0) } };
+    const leaseMs = await (options.lease?.() ?? 0);
+    // The worker counts from its question, and the lease began with the start.
+    const left = leaseMs > 0 ? Math.max(1, Math.floor(leaseMs - (early?.ageMs ?? 0))) : 0;
+    return { started: { ...reply.started, lease_ms: left } };
   };
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTokenSigner } from '../auth/tokens.ts';
+import type { AgentService } from './agent-service.ts';
 import { connectAgentClient } from '../testing/agent-client.ts';
 import type { AgentTestClient } from '../testing/agent-client.ts';
 import { startAgentHarness } from '../testing/agent-harness.ts';
@@ -28,13 +29,16 @@ def flow():
 flow()
 `;
 
+const LEASE_MS = 60_000;
+
 let harness: AgentHarness;
+let service: AgentService;
 let client: AgentTestClient;
 
 beforeAll(async () => {
-  harness = await startAgentHarness();
+  harness = await startAgentHarness({}, { lease: async () => LEASE_MS });
   for (const tenant of Object.values(harness.tenants)) await harness.addDag(tenant, 'flow.py', DAG);
-  await harness.startService();
+  service = await harness.startService();
   client = connectAgentClient(harness.address());
 });
 
@@ -53,6 +57,42 @@ async function started(taskId: string, tenantId?: string): Promise<{ attempt: Qu
   expect(reply.answer).toBe('started');
   return { attempt, token };
 }
+
+describe('a start that the executor made with its order', () => {
+  const early = async (): Promise<{ attempt: QueuedAttempt; token: string }> => {
+    const attempt = await queued('extract');
+    const { runId: _runId, queue: _queue, ...identity } = attempt;
+    service.startEarly({ kind: 'task', ...identity }, { hostname: 'here' });
+    return { attempt, token: await harness.token(attempt) };
+  };
+
+  it('answers the worker once, with what is left of the lease; asked again, it is started again', async () => {
+    const before = harness.attempts.calls.start;
+    const { token } = await early();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const first = await client.call('Start', token, { hostname: 'here', pid: 0 });
+    expect(first.answer).toBe('started');
+    expect(Number(first.started?.lease_ms)).toBeLessThanOrEqual(LEASE_MS - 20);
+    expect(harness.attempts.calls.start).toBe(before + 1);
+    const again = await client.call('Start', token, { hostname: 'here', pid: 0 });
+    expect(harness.attempts.calls.start).toBe(before + 2);
+    expect(Number(again.started?.lease_ms)).toBe(LEASE_MS);
+  });
+
+  it('is for nobody else', async () => {
+    const [one, other] = [await early(), await queued('load')];
+    const reply = await client.call('Start', await harness.token(other), { hostname: 'here', pid: 0 });
+    expect(reply.started?.job_json).toContain(other.attemptId);
+    expect((await client.call('Start', one.token, { hostname: 'here', pid: 0 })).answer).toBe('started');
+  });
+
+  it('that failed is made when the worker asks', async () => {
+    harness.attempts.loseAnswers.start = 1;
+    const { token } = await early();
+    await expect.poll(() => harness.attempts.loseAnswers.start).toBeLessThan(1);
+    expect((await client.call('Start', token, { hostname: 'here', pid: 0 })).answer).toBe('started');
+  });
+});
 
 const success = { outcome_json: '{"state":"success"}', log_offset: 0, log_data: Buffer.alloc(0) };
 

@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { Attempts } from '../scheduling/attempts.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import { createHandlers } from './agent-handlers.ts';
+import type { StartEarly } from './agent-handlers.ts';
 import type { AttemptLease } from './attempt-lease.ts';
 import type { AttemptXcoms } from './attempt-xcoms.ts';
 import type { AgentLog, LogSink, ReadAssetEvents, TriggerRun } from './collaborators.ts';
@@ -40,6 +41,7 @@ export type AgentServiceOptions = {
 
 export type AgentService = {
   readonly workers: WorkerHub;
+  readonly startEarly: StartEarly;
   listen(): Promise<{ host: string; port: number }>;
   /** Called for every attempt that started, and for every one of which no more is to come (finished, stale, told to stop). */
   observe(observer: AttemptObserver): void;
@@ -57,10 +59,11 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
   const { credentials, log } = options;
   const workers = createWorkerHub(credentials);
   const observers: AttemptObserver[] = [];
-  const handlers = createHandlers(options, { workers, observers });
+  const { handlers, startEarly } = createHandlers(options, { workers, observers });
   let server: GrpcServer | undefined;
   return {
     workers,
+    startEarly,
     observe: (observer) => void observers.push(observer),
     async listen() {
       server = await startGrpcServer({ address: options.address, tls: options.tls, handlers });

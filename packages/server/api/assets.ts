@@ -173,19 +173,18 @@ function registerMaterialize(app: App, { db, scheduler }: Services): void {
         triggeringUser: email,
         noteUser: email,
       };
-      const { run, effects } = await db.shared.transaction().execute(async (trx) => {
-        const created = createdRun(await scheduler.createRun(trx, tenantId, input), input);
-        await recordAudit(scopedToTenant(trx, tenantId), actorOf(request), {
-          event: 'materialize_asset',
-          objectKind: 'dag_run',
-          objectId: created.run.run_id,
-          dagId,
-          runId: created.run.run_id,
-          detail: { asset_id: request.params.asset_id },
-        });
-        return created;
+      const result = await scheduler.trigger(tenantId, input, {
+        record: (trx, { run_id: runId }) =>
+          recordAudit(scopedToTenant(trx, tenantId), actorOf(request), {
+            event: 'materialize_asset',
+            objectKind: 'dag_run',
+            objectId: runId,
+            dagId,
+            runId,
+            detail: { asset_id: request.params.asset_id },
+          }),
       });
-      scheduler.applyEffects(effects);
+      const { run } = createdRun(result, input);
       return wholeRunBody(scope, await existingRun(scope, { dag_id: dagId, dag_run_id: run.run_id }));
     },
   );

@@ -6,7 +6,7 @@ import { RUN_TYPES } from '@svc/spec/states.ts';
 import { recordAudit } from '../db/audit-log.ts';
 import { findDag } from '../db/dags.ts';
 import { scopedToTenant } from '../db/database.ts';
-import { inTransaction } from '../db/transaction.ts';
+import type { TenantDb } from '../db/database.ts';
 import { nowIso } from '../scheduling/clock.ts';
 import type { CreateRunResult, NewRun } from '../scheduling/create-run.ts';
 import { actorOf, databaseOf, principalOf } from './access.ts';
@@ -45,26 +45,27 @@ export function registerTrigger(app: App, { db, scheduler }: Services): void {
         noteUser: email,
       };
       const scope = databaseOf(request, db);
-      const { run, effects } = await inTransaction(db.shared, 'begin', async (trx, commit) => {
-        const own = scopedToTenant(trx, tenantId);
-        const dag = await findDag(own, dagId);
-        if (!dag || dag.is_stale) throw noSuchDag(dagId);
-        if (dag.has_import_errors) throw hasImportErrors(dagId);
-        const created = createdRun(await scheduler.createRun(trx, tenantId, input), input);
-        const audited = recordAudit(own, actorOf(request), {
-          event: 'trigger_dag_run',
-          objectKind: 'dag_run',
-          objectId: created.run.run_id,
-          dagId,
-          runId: created.run.run_id,
-        });
-        await Promise.all([audited, commit()]);
-        return created;
+      const result = await scheduler.trigger(tenantId, input, {
+        check: (trx) => refuseUnrunnable(scopedToTenant(trx, tenantId), dagId),
+        record: (trx, { run_id: runId }) =>
+          recordAudit(scopedToTenant(trx, tenantId), actorOf(request), {
+            event: 'trigger_dag_run',
+            objectKind: 'dag_run',
+            objectId: runId,
+            dagId,
+            runId,
+          }),
       });
-      scheduler.applyEffects(effects); // before the answer is read: the first task need not wait for it
+      const { run } = createdRun(result, input);
       return wholeRunBody(scope, await existingRun(scope, { dag_id: dagId, dag_run_id: run.run_id }));
     },
   );
+}
+
+async function refuseUnrunnable(db: TenantDb, dagId: string): Promise<void> {
+  const dag = await findDag(db, dagId);
+  if (!dag || dag.is_stale) throw noSuchDag(dagId);
+  if (dag.has_import_errors) throw hasImportErrors(dagId);
 }
 
 const hasImportErrors = (dagId: string): ApiError =>

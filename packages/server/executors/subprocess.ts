@@ -22,7 +22,7 @@ import { startAgentProcess } from './agent-process.ts';
 import type { AgentProcess } from './agent-process.ts';
 
 export type SubprocessExecutorOptions = {
-  service: Pick<AgentService, 'workers' | 'observe'>;
+  service: Pick<AgentService, 'workers' | 'observe' | 'startEarly'>;
   credentials: AgentCredentials;
   attempts: Pick<Attempts, 'lost'>;
   /** `executor.agent_path`. */
@@ -130,18 +130,19 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
     const lost = [...inFlight];
     const left = await endMarkedProcesses(WORKER_VARIABLE, id);
     if (left.length > 0) log.error({ processes: left }, 'processes of a dead agent could not be ended');
-    for (const [attemptId, { identity }] of lost) {
+    for (const [attemptId, { identity, isStarted }] of lost) {
       // A callback that was under way has been called, as far as anybody can know.
       if (!inFlight.delete(attemptId) || identity.kind === 'callback') continue;
-      void tellLost(identity, `the agent has ended: ${how}`);
+      // What the agent did not ask for it was not given, and so cannot have begun.
+      void tellLost(identity, { text: `the agent has ended: ${how}`, hasBegun: isStarted });
     }
     tellCapacity();
   }
 
-  async function tellLost(ref: AttemptRef, text: string): Promise<void> {
+  async function tellLost(ref: AttemptRef, { text, hasBegun }: { text: string; hasBegun: boolean }): Promise<void> {
     for (let pause = FIRST_PAUSE_MS; !isClosing(); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
-        return await attempts.lost(ref, { cause: 'agent_lost', text });
+        return await attempts.lost(ref, { cause: 'agent_lost', text }, { hasBegun });
       } catch (error) {
         log.warn({ err: error, attempt: ref.attemptId }, 'a lost attempt could not be recorded: tried again');
         await pauseFor(pause);
@@ -158,7 +159,8 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
     const known = inFlight.get(attemptId);
     if (!known || !worker?.announced.isConnected()) return; // sent when it connects
     const token = await credentials.issueAttempt(known.identity);
-    worker?.announced.send({ assignment: assignmentOf(known.identity, token) });
+    if (!worker?.announced.send({ assignment: assignmentOf(known.identity, token) })) return;
+    if (known.identity.kind === 'task') service.startEarly(known.identity, { hostname: hostname() });
   }
 
   function freePlaces(): number {

@@ -101,8 +101,11 @@ export type Attempts = {
   ): Promise<FinishAnswer>;
   /** Renews the attempts' leases; answers with the ids of those that must stop. */
   heartbeat(refs: readonly AttemptRef[]): Promise<Set<string>>;
-  /** The executor saw the attempt die, or could not start it. A started attempt fails (or is retried); one that never started is queued anew. */
-  lost(ref: AttemptRef, failure: Failure): Promise<void>;
+  /**
+   * The executor saw the attempt die, or could not start it. It fails (or is retried); one that is only queued, or of which the
+   * executor knows that it cannot have begun, is dispatched anew.
+   */
+  lost(ref: AttemptRef, failure: Failure, known?: { hasBegun: boolean }): Promise<void>;
 };
 
 /** Carries claimed attempts to where they run. Calls return at once; what goes wrong is told through `Attempts.lost`. */

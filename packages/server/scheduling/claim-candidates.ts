@@ -5,6 +5,7 @@
 import { CompiledQuery } from 'kysely';
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { SharedDb } from '../db/database.ts';
+import { fixedSql } from '../db/fixed-sql.ts';
 import { countActiveOf } from '../db/run-writes.ts';
 import type { DagGraph, DagGraphs } from './dag-graphs.ts';
 
@@ -99,14 +100,36 @@ const candidatesSql = (purpose: string): string => `/* ${purpose} */
     order by b.priority_weight desc, b.run, b.task_id, b.map_index`;
 
 /**
- * Two texts, so that Postgres plans them apart: a claim looks at hundreds and joins as it sees fit, the end of a task looks at
- * a few and keeps its plan (see transaction.ts).
+ * Two texts, so that Postgres plans them apart: a claim looks at hundreds and joins as it sees fit; what is started at once is
+ * a few, and the plan is kept (see transaction.ts).
  */
-type Purpose = 'claim' | 'hand over';
+type Purpose = 'claim' | 'at once';
 const CANDIDATES: Readonly<Record<Purpose, string>> = {
   claim: candidatesSql('claim'),
-  'hand over': candidatesSql('hand over'),
+  'at once': candidatesSql('at once'),
 };
+
+export type AtOnce = {
+  chosen: readonly Candidate[];
+  /** There may be more to claim than those that were taken. */
+  hasMore(taken: number): boolean;
+};
+
+/**
+ * For a transaction that would start the next ones itself, up to so many, when nobody else is claiming: the lock is not waited
+ * for, because locks of runs are held here, and a claim may wait for one of those. Nor is anything taken out of sight. What is
+ * left is the dispatcher's, as always. Both statements are sent at once.
+ */
+export async function chooseAtOnce(trx: SharedDb, graphs: DagGraphs, places: number): Promise<AtOnce> {
+  const [lock, { verdicts, looked }] = await Promise.all([
+    // A statement of its own, so that the next one sees what the last holder wrote.
+    fixedSql<{ isOurs: boolean }>`select pg_try_advisory_xact_lock(${CLAIM_LOCK}) as "isOurs"`.execute(trx),
+    judgeCandidates(trx, graphs, { look: places + 1, capacity: places, for: 'at once' }),
+  ]);
+  if (lock.rows[0]?.isOurs !== true) return { chosen: [], hasMore: () => true };
+  const chosen = verdicts.filter(({ reason }) => reason === null).map(({ candidate }) => candidate);
+  return { chosen, hasMore: (taken) => looked > taken };
+}
 
 type Usage = {
   /** Instances that hold a place, by run, by task of a DAG, and by task of a run. */

@@ -42,8 +42,16 @@ export type CreateRunResult =
   | { kind: 'invalid_conf'; problems: string[] }
   | { kind: 'run_type_not_allowed'; allowed: readonly RunType[] };
 
+/** What the caller sends along, so that it costs no round trip of its own. */
+export type SentAlong = {
+  /** With the lock of the DAG's row. When it fails, there is no run. */
+  check?: () => Promise<unknown>;
+  /** Behind the first instances of a run that starts at once, if all of them may. */
+  behindFirst?: () => Promise<unknown>;
+};
+
 /** Within a transaction of the caller's. Afterwards, when committed, the scheduler wants to hear of the effects. */
-export type CreateRun = (trx: SharedDb, tenantId: string, input: NewRun) => Promise<CreateRunResult>;
+export type CreateRun = (trx: SharedDb, tenantId: string, input: NewRun, along?: SentAlong) => Promise<CreateRunResult>;
 
 type DagFacts = {
   is_paused: boolean;
@@ -56,8 +64,8 @@ type DagFacts = {
 const COLLISIONS_SURVIVED = 20;
 
 export function createRunCreator(graphs: DagGraphs): CreateRun {
-  return async (trx, tenantId, input) => {
-    const dag = await lockDagRow(trx, tenantId, input.dagId);
+  return async (trx, tenantId, input, along = {}) => {
+    const [dag] = await Promise.all([lockDagRow(trx, tenantId, input.dagId), along.check?.()]);
     if (!dag) return { kind: 'no_such_dag' };
     const versionNumber = input.versionNumber ?? dag.current_version;
     const { spec } = await graphs.get(trx, { tenantId, dagId: input.dagId, versionNumber });
@@ -72,7 +80,8 @@ export function createRunCreator(graphs: DagGraphs): CreateRun {
       dag.is_paused || input.backfillId !== undefined ? 0 : countRunning(trx, { tenantId, dagId: input.dagId }),
     ]);
     if ('kind' in inserted) return inserted;
-    const effects = mayStart({ dag, run: inserted, running }) ? await startRun(trx, graphs, inserted) : noEffects();
+    const starts = mayStart({ dag, run: inserted, running });
+    const effects = starts ? await startRun(trx, graphs, inserted, along.behindFirst) : noEffects();
     return { kind: 'created', run: inserted, effects };
   };
 }

@@ -17,6 +17,9 @@ const MISSED_AGAIN_MS = 2;
 export type Dispatcher = {
   /** Something may be claimable. */
   kick(): void;
+  /** Places for a claim that somebody else makes, so many or less; to be given back with what was claimed. */
+  reserve(places: number): number;
+  handOut(reserved: number, attempts: readonly Attempt[]): void;
   /** The executor takes more: matters only when the last claim left something behind for want of room. */
   capacityCame(): void;
   stop(): Promise<void>;
@@ -32,6 +35,8 @@ export function createDispatcher(options: {
 }): Dispatcher {
   const { db, graphs, executor, log } = options;
   const queue: Attempt[] = [];
+  /** Places that claims under way may fill. */
+  let promised = 0;
   let isWanted = false;
   let running: Promise<void> | undefined;
   let isStopped = false;
@@ -58,7 +63,8 @@ export function createDispatcher(options: {
       const room = roomLeft();
       isShortOfRoom = room <= 0;
       if (room <= 0 || isStopped) return;
-      const { attempts, withdrawn, missed } = await claim(db, graphs, room);
+      promised += room;
+      const { attempts, withdrawn, missed } = await claim(db, graphs, room).finally(() => (promised -= room));
       if (missed > 0) setTimeout(kick, MISSED_AGAIN_MS);
       if (attempts.length > 0) hand(attempts);
       isShortOfRoom = attempts.length >= room;
@@ -69,8 +75,9 @@ export function createDispatcher(options: {
   }
 
   function roomLeft(): number {
-    const capacity = executor.capacity() - queue.length;
-    return isBuffered ? Math.min(capacity, options.bufferSize - queue.length) : capacity;
+    const taken = queue.length + promised;
+    const capacity = executor.capacity() - taken;
+    return isBuffered ? Math.min(capacity, options.bufferSize - taken) : capacity;
   }
 
   function hand(attempts: readonly Attempt[]): void {
@@ -99,6 +106,16 @@ export function createDispatcher(options: {
 
   return {
     kick,
+    reserve(places) {
+      const reserved = isStopped ? 0 : Math.max(0, Math.min(places, roomLeft()));
+      promised += reserved;
+      return reserved;
+    },
+    handOut(reserved, attempts) {
+      promised -= reserved;
+      if (attempts.length > 0) hand(attempts);
+      if (isShortOfRoom) kick(); // it may have been for what was reserved
+    },
     capacityCame() {
       if (isShortOfRoom) kick();
     },

@@ -38,7 +38,7 @@ export type Ending = {
   ref: AttemptRef;
   beforeCommit?: Promise<unknown> | undefined;
   goingOn?: GoingOn | undefined;
-} & ({ outcome: AttemptOutcome } | { lost: Failure });
+} & ({ outcome: AttemptOutcome } | { lost: Failure; hasBegun: boolean });
 export type FinishTools = {
   graphs: DagGraphs;
   recordAssetEvents: RecordAssetEvents;
@@ -183,7 +183,7 @@ function currentRow(work: RunWork, ref: AttemptRef): InstanceRow | undefined {
 }
 
 function applyEnding(work: RunWork, row: InstanceRow, ending: Ending): PlanEvent | undefined {
-  if ('lost' in ending) return applyLoss(work, row, ending.lost);
+  if ('lost' in ending) return applyLoss(work, row, ending);
   const { outcome } = ending;
   const at = endOf(outcome, work.now);
   const rendered = outcome.renderedMapIndex === undefined ? {} : { rendered_map_index: outcome.renderedMapIndex };
@@ -244,13 +244,18 @@ function applyFailure(
   return finished(row);
 }
 
-/** An attempt that never started has run nothing: it is simply dispatched again, as the same try. */
-function applyLoss(work: RunWork, row: InstanceRow, failure: Failure): PlanEvent | undefined {
-  if (row.state === 'queued') {
+/** An attempt that never began has run nothing: it is simply dispatched again, as the same try. */
+function applyLoss(
+  work: RunWork,
+  row: InstanceRow,
+  { lost: failure, hasBegun }: { lost: Failure; hasBegun: boolean },
+): PlanEvent | undefined {
+  if (row.state === 'queued' || !hasBegun) {
     work.change(row, {
       state: 'scheduled',
       attempt_id: null,
       queued_at: null,
+      start_date: null,
       try_number: Math.max(0, row.try_number - (row.first_poke_at === null ? 1 : 0)),
     });
     return undefined;

@@ -7,8 +7,7 @@
  * instead of a claim, an order and a start, each a transaction and a message of its own. Measured with `bench -- runs` on two
  * cores: see docs/performance.md.
  *
- * Only when the lock of claims is free. It is not waited for, because the locks of runs are held here, and a claim may wait
- * for one of those; whoever finds it taken leaves the rest to the dispatcher, as always. Nor is anything taken out of sight.
+ * Only when nobody else is claiming (`chooseAtOnce`); whoever finds the lock taken leaves the rest to the dispatcher.
  *
  * An answer that is lost is not: the worker tells the end of A again, and gets what was given with it (`given_by`).
  */
@@ -16,8 +15,8 @@ import type { SharedDb } from '../db/database.ts';
 import { fixedSql } from '../db/fixed-sql.ts';
 import type { InstanceRow, RunRow } from '../db/run-writes.ts';
 import type { Attempt, GoingOn, HandedOver, NextPlace } from './attempts.ts';
-import { CLAIM_LOCK, judgeCandidates } from './claim-candidates.ts';
-import type { Candidate } from './claim-candidates.ts';
+import { chooseAtOnce } from './claim-candidates.ts';
+import type { AtOnce, Candidate } from './claim-candidates.ts';
 import type { DagGraphs } from './dag-graphs.ts';
 import type { RunWork } from './run-work.ts';
 import { takeRunning } from './take-attempts.ts';
@@ -25,25 +24,13 @@ import { takeRunning } from './take-attempts.ts';
 /** The end of an attempt, told by a worker that would go on with another. */
 export type Giver = { attemptId: string } & Pick<GoingOn, 'hostname' | 'prepare'>;
 
-export type Found = {
-  givers: readonly Giver[];
-  /** For the first of the givers, in their order. */
-  chosen: readonly Candidate[];
-  /** There may be more to claim than these. */
-  hasMore(started: number): boolean;
-};
+/** What was chosen is for the first of the givers, in their order. */
+export type Found = AtOnce & { givers: readonly Giver[] };
 
-/** Both statements are sent at once. Undefined when nobody would go on. */
+/** Undefined when nobody would go on. */
 export async function findNext(trx: SharedDb, graphs: DagGraphs, givers: readonly Giver[]): Promise<Found | undefined> {
   if (givers.length === 0) return undefined;
-  const [lock, { verdicts, looked }] = await Promise.all([
-    // A statement of its own, so that the next one sees what the last holder wrote.
-    fixedSql<{ isOurs: boolean }>`select pg_try_advisory_xact_lock(${CLAIM_LOCK}) as "isOurs"`.execute(trx),
-    judgeCandidates(trx, graphs, { look: givers.length + 1, capacity: givers.length, for: 'hand over' }),
-  ]);
-  if (lock.rows[0]?.isOurs !== true) return { givers, chosen: [], hasMore: () => true };
-  const chosen = verdicts.filter(({ reason }) => reason === null).map(({ candidate }) => candidate);
-  return { givers, chosen, hasMore: (started) => looked > started };
+  return { givers, ...(await chooseAtOnce(trx, graphs, givers.length)) };
 }
 
 /** Commits, too, together with the starts. Answers what was given, by the id of the attempt with whose end it was. */

@@ -8,6 +8,7 @@
  */
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../db/database.ts';
+import { BEGIN_WITH_KEPT_PLANS } from '../db/transaction.ts';
 import { analyseYoungTables } from '../db/young-tables.ts';
 import { isOutage } from '../db/outage.ts';
 import { createApplyToRun } from './apply-to-runs.ts';
@@ -37,6 +38,8 @@ import { DEFAULT_LEASE_MS, findSilent } from './reap.ts';
 import { timeOutRuns } from './run-states.ts';
 import { renewLeases, startAttempts } from './start-attempts.ts';
 import { startQueuedRuns } from './start-run.ts';
+import { triggerRun } from './trigger-run.ts';
+import type { AroundTheRun } from './trigger-run.ts';
 import type { PlanEvent } from './plan/types.ts';
 
 type Log = {
@@ -68,7 +71,7 @@ export type Scheduler = {
   readonly graphs: DagGraphs;
   readonly createRun: CreateRun;
   /** A run in a transaction of its own. */
-  trigger(tenantId: string, input: NewRun): Promise<CreateRunResult>;
+  trigger(tenantId: string, input: NewRun, around?: AroundTheRun): Promise<CreateRunResult>;
   applyToRun(trx: SharedDb, ref: { tenantId: string; run: number }, events: readonly PlanEvent[]): Promise<RunEffects>;
   /** After the commit of whatever gave the effects. */
   applyEffects(effects: RunEffects): void;
@@ -86,6 +89,8 @@ export type Scheduler = {
 const LANES = 4;
 const FINISHES_AT_ONCE = 200;
 const STARTS_AT_ONCE = 200;
+/** Claimed with the run itself; a run that begins with more leaves the rest to the dispatcher. */
+const FIRST_TASKS_AT_ONCE = 4;
 const REAP_EVERY_MS = 5_000;
 /** Ticks further apart than this share of the lease mean that the process or the database was away. */
 const OUTAGE_SHARE = 1 / 4;
@@ -230,10 +235,27 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       const alive = await renewLeases(db, refs);
       return new Set(refs.map((ref) => ref.attemptId).filter((id) => !alive.has(id)));
     },
-    async lost(ref, failure) {
-      await end({ ref, lost: failure });
+    async lost(ref, failure, { hasBegun } = { hasBegun: true }) {
+      await end({ ref, lost: failure, hasBegun });
     },
   };
+
+  async function trigger(tenantId: string, run: NewRun, around: AroundTheRun = {}): Promise<CreateRunResult> {
+    const places = dispatcher?.reserve(FIRST_TASKS_AT_ONCE) ?? 0;
+    const tools = { db, graphs, createRun, beginning: hasStatistics ? BEGIN_WITH_KEPT_PLANS : 'begin' };
+    const { result, attempts: claimed } = await triggerRun(tools, { tenantId, run, places, ...around }).catch(
+      (error: unknown) => {
+        dispatcher?.handOut(places, []);
+        throw error;
+      },
+    );
+    dispatcher?.handOut(places, claimed);
+    if (result.kind === 'created') {
+      applyEffects(result.effects);
+      if (!dispatcher) options.say();
+    }
+    return result;
+  }
 
   /** Runs that could start and were not: the process that should have started them may be gone. */
   async function startForgottenRuns(): Promise<void> {
@@ -271,14 +293,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     attempts,
     graphs,
     createRun,
-    async trigger(tenantId, input) {
-      const result = await db.shared.transaction().execute((trx) => createRun(trx, tenantId, input));
-      if (result.kind === 'created') {
-        applyEffects(result.effects);
-        if (!dispatcher) options.say();
-      }
-      return result;
-    },
+    trigger,
     applyToRun,
     applyEffects,
     wake() {

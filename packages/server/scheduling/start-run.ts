@@ -8,7 +8,7 @@
 import { sql } from 'kysely';
 import type { SharedDb } from '../db/database.ts';
 import type { RunRow } from '../db/run-writes.ts';
-import { noEffects, openWork, planAll, writeAll } from './apply-to-runs.ts';
+import { concludeAll, isHoldingBack, noEffects, openWork, planAll, sendChanges, writeAll } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import { secondsAfter } from './clock.ts';
 import type { DagGraphs } from './dag-graphs.ts';
@@ -17,14 +17,23 @@ import { plan } from './plan/plan.ts';
 import type { RunWork } from './run-work.ts';
 import { createMemoryView } from './memory-view.ts';
 
-/** The caller holds the lock of the run's row, or has just inserted it. */
-export async function startRun(trx: SharedDb, graphs: DagGraphs, run: RunRow): Promise<RunEffects> {
+/**
+ * The caller holds the lock of the run's row, or has just inserted it. `behindFirst` is sent behind the first instances, before
+ * they are answered; not for a run with more of them than may be active, which are let through later.
+ */
+export async function startRun(
+  trx: SharedDb,
+  graphs: DagGraphs,
+  run: RunRow,
+  behindFirst?: () => Promise<unknown>,
+): Promise<RunEffects> {
   const [work] = await openWork(trx, graphs, [run]);
   if (!work) return noEffects();
   beginRun(work);
   if (Object.keys(run.state_counts).length > 0) return reopen(trx, work);
   await planFirst(trx, work);
-  return writeAll(trx, [work]);
+  await Promise.all([sendChanges(trx, [work]), isHoldingBack(work) ? undefined : behindFirst?.()]);
+  return concludeAll(trx, [work]);
 }
 
 function beginRun(work: RunWork): void {
