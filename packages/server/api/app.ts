@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import compress from '@fastify/compress';
 import cookie from '@fastify/cookie';
 import cors from '@fastify/cors';
-import helmet from '@fastify/helmet';
 import { LogController, fastify } from 'fastify';
 import type { FastifyBaseLogger, FastifyPluginCallback } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
@@ -40,6 +39,7 @@ import { registerProviders } from './providers.ts';
 import { installOpenApi } from './openapi.ts';
 import { registerPages } from './pages.ts';
 import { answerBrokenRequest, installProblems, sendProblem } from './problems.ts';
+import { installSecurityHeaders } from './security-headers.ts';
 import type { App, Services } from './services.ts';
 import { registerTaskInstances } from './task-instances.ts';
 import { registerTasks } from './tasks.ts';
@@ -103,11 +103,7 @@ export async function buildApp({ services, access, logger, plugins }: AppOptions
   answerWithRequestId(app);
   // Hooks run in this order, and the first that refuses ends the request: what every answer needs, refusals too, comes first.
   for (const plugin of plugins) await app.register(plugin);
-  await app.register(helmet, {
-    contentSecurityPolicy: { directives: CONTENT_SECURITY_POLICY },
-    strictTransportSecurity: false,
-    xFrameOptions: { action: 'deny' },
-  });
+  installSecurityHeaders(app);
   await app.register(cors, {
     origin: [...services.config.server.cors.allowedOrigins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
@@ -164,19 +160,6 @@ function registerResources(app: App, services: Services): UiPages {
   registerIdePage(app, services);
   return uiPages;
 }
-
-/** Our own pages load nothing from elsewhere and run no inline script. */
-const CONTENT_SECURITY_POLICY = {
-  defaultSrc: ["'self'"],
-  scriptSrc: ["'self'"],
-  styleSrc: ["'self'", "'unsafe-inline'"],
-  imgSrc: ["'self'", 'data:'],
-  fontSrc: ["'self'", 'data:'],
-  objectSrc: ["'none'"],
-  frameAncestors: ["'none'"],
-  formAction: ["'self'"],
-  upgradeInsecureRequests: null,
-};
 
 /** Before the schema is there, every answer but the probes' would be an internal error. */
 function refuseUntilReady(app: App, { readiness }: Services): void {

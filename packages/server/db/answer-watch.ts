@@ -16,25 +16,29 @@ export type AnswerWatch = {
 export function createAnswerWatch(options: {
   /** How long a statement may take before anybody wonders. */
   suspectAfterMs: number;
+  /** How long one may take at all: Postgres should have cancelled it, so its connection is dead though others are not. */
+  deadAfterMs: number;
   /** Whether the database answers on a new connection. Must settle in bounded time. */
   answers: () => Promise<boolean>;
 }): AnswerWatch {
-  const { suspectAfterMs, answers } = options;
+  const { suspectAfterMs, deadAfterMs, answers } = options;
   /** Statements on their way, of which several may travel together, and since when nothing was heard. */
   const sent = new Map<pg.PoolClient, { since: number; count: number }>();
   let asking = false;
 
-  const suspects = (): pg.PoolClient[] => {
-    const limit = performance.now() - suspectAfterMs;
+  const silentFor = (ms: number): pg.PoolClient[] => {
+    const limit = performance.now() - ms;
     return [...sent].filter(([, { since }]) => since <= limit).map(([client]) => client);
   };
 
   async function look(): Promise<void> {
-    if (asking || suspects().length === 0) return;
+    for (const client of silentFor(deadAfterMs)) cutConnection(client, 'Connection terminated: no answer in time');
+    if (asking || silentFor(suspectAfterMs).length === 0) return;
     asking = true;
     try {
       if (await answers()) return;
-      for (const client of suspects()) cutConnection(client, 'Connection terminated: the database does not answer');
+      for (const client of silentFor(suspectAfterMs))
+        cutConnection(client, 'Connection terminated: the database does not answer');
     } finally {
       asking = false;
     }

@@ -240,6 +240,20 @@ describe('limits', () => {
     expect(await answer(db)).toEqual([{ one: 1 }]);
   });
 
+  it('gives up a connection on which even that does not arrive, though others answer', async () => {
+    const db = open({ maxOpenConns: 1, statementTimeoutMs: 300 });
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db.shared);
+    const pid = rows[0]?.pid ?? 0;
+    const unanswered = outcomeOf(sleepIn(db, 20));
+    process.kill(pid, 'SIGSTOP');
+    try {
+      expect(await unanswered).toBe(DatabaseUnavailableError);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    expect(await answer(db)).toEqual([{ one: 1 }]);
+  });
+
   it('ends a transaction that sits idle, and its locks with it', async () => {
     const db = open({ idleInTransactionTimeoutMs: 300 });
     await sql`create table if not exists idle_locked (n int)`.execute(db.shared);
