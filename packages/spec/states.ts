@@ -65,7 +65,9 @@ export const TASK_TRANSITIONS: Readonly<Record<StateKey, readonly TaskState[]>> 
   scheduled: ['queued', 'running', 'skipped', 'upstream_failed', 'removed', 'success'],
   // Back to scheduled: dispatched, but lost before it started.
   queued: ['running', 'scheduled', 'up_for_retry', 'failed', 'skipped', 'removed'],
+  // Back to scheduled: started for a worker that died before it had what it needs to begin.
   running: [
+    'scheduled',
     'success',
     'failed',
     'skipped',

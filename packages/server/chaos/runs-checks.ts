@@ -78,9 +78,13 @@ function checkTransitions({ transitions }: Evidence): string[] {
   });
 }
 
-/** No body runs twice for one attempt, nor for one try (but pokes of a sensor), nor for an attempt that never started. */
+/**
+ * No body runs twice for one attempt, nor for one try (but pokes of a sensor), nor for an attempt that never started or was
+ * taken back because it could not have begun.
+ */
 function checkAttempts({ effects, transitions }: Evidence): string[] {
   const started = new Set(transitions.filter(({ became }) => became === 'running').map((row) => row.attempt_id));
+  const takenBack = attemptsTakenBack(transitions);
   const attempts = new Set<string>();
   const tries = new Set<string>();
   return effects.flatMap((effect) => {
@@ -91,11 +95,23 @@ function checkAttempts({ effects, transitions }: Evidence): string[] {
       attempts.has(effect.attempt) ? [`${key}: attempt ${effect.attempt} has run twice`] : [],
       tries.has(key) && !SENSORS.has(taskOf(effect)) ? [`${key} has run twice`] : [],
       started.has(effect.attempt) ? [] : [`${key}: attempt ${effect.attempt} ran without having started`],
+      takenBack.has(effect.attempt) ? [`${key}: attempt ${effect.attempt} ran although it was taken back`] : [],
     ].flat();
     attempts.add(effect.attempt);
     tries.add(key);
     return complaints;
   });
+}
+
+function attemptsTakenBack(transitions: Evidence['transitions']): ReadonlySet<string | null> {
+  const running = new Map<string, string | null>();
+  const takenBack = new Set<string | null>();
+  for (const { run, task_id: task, map_index: map, was, became, attempt_id: attempt } of transitions) {
+    const instance = `${run}/${task}/${map}`;
+    if (became === 'running') running.set(instance, attempt);
+    if (was === 'running' && became === 'scheduled') takenBack.add(running.get(instance) ?? null);
+  }
+  return takenBack;
 }
 
 const CHAIN = /^t(\d+)$/;
