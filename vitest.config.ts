@@ -6,6 +6,7 @@ export default defineConfig({
     globalSetup: ['packages/server/testing/postgres-for-all-tests.ts'],
     // Every file has its own database and its own processes; two cores share them all.
     pool: 'forks',
+    maxWorkers: 2, // most files wait more than they compute
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // A skipped test is a hole nobody sees: CI turns each one into a failure.
