@@ -3,9 +3,11 @@ import { Agent, get } from 'node:http';
 import pg from 'pg';
 import { rounded } from '../figure.ts';
 import type { BenchOptions } from '../figure.ts';
+import { chainsInTurn } from './chains-in-turn.ts';
+import type { Chains } from './chains-in-turn.ts';
 import { startLiveServer } from './live-server.ts';
 import type { LiveServer } from './live-server.ts';
-import { WARM_UPS, chainRun, percentile } from './tasks.ts';
+import { percentile } from './tasks.ts';
 
 const RUNS = 100_000;
 const TASKS = 30;
@@ -67,7 +69,10 @@ export async function benchHistory(options: BenchOptions, repeats: number): Prom
 
     options.say('scheduling, in turn with an empty database');
     const chains = await chainsInTurn([full, empty], repeats * 3);
-    const ratio = (part: (chain: Chain) => number[]): number => p50(part(chains[0])) / p50(part(chains[1]));
+    const ratio = (part: (chains: Chains) => number[]): number => {
+      const [many = Number.NaN, none = Number.NaN] = chains.map((own) => p50(part(own)));
+      return many / none;
+    };
     print(
       'chain of 40, against an empty database',
       ratio(({ seconds }) => seconds),
@@ -94,26 +99,7 @@ export async function benchHistory(options: BenchOptions, repeats: number): Prom
 const p50 = (values: readonly number[]): number => percentile(values, 0.5);
 
 type Pair<T> = readonly [T, T];
-type Chain = { seconds: number[]; gaps: number[] };
-
-// In turn, one by one: between two measurements minutes apart the machine itself changes by a third.
-
-async function chainsInTurn(servers: Pair<LiveServer>, repeats: number): Promise<Pair<Chain>> {
-  const chains: Pair<Chain> = [
-    { seconds: [], gaps: [] },
-    { seconds: [], gaps: [] },
-  ];
-  for (let repeat = -WARM_UPS; repeat < repeats; repeat += 1) {
-    for (const [index, chain] of chains.entries()) {
-      const { seconds, gaps } = await chainRun(servers[index === 0 ? 0 : 1]);
-      if (repeat < 0) continue;
-      chain.seconds.push(seconds);
-      chain.gaps.push(...gaps);
-    }
-  }
-  return chains;
-}
-
+/** Call by call, for the same reason as chains. */
 async function callsInTurn(servers: Pair<LiveServer>, path: string): Promise<Pair<number[]>> {
   const times: Pair<number[]> = [[], []];
   for (let call = -WARM_UP_CALLS; call < CALLS; call += 1) {

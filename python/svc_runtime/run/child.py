@@ -13,6 +13,7 @@ import time
 from . import logs
 from .attempt import Attempt, run_callback_job
 from .channel import AgentGone, Channel
+from .environment import set_environment
 from .kernel import become_subreaper, die_with_parent, has_unread
 from .masks import masks
 from .outcome import Outcome
@@ -57,7 +58,7 @@ def _run(job: dict, request: dict, dag, channel, stopping) -> Outcome:
         masks.add(secret, shortest=1)
     env = job.get("env")
     if env:
-        os.environ.update({name: str(value) for name, value in env.items()})
+        set_environment(env)
         if logs.LEVEL_SETTING in env:
             logs.set_level()
         if "TZ" in env:

@@ -1,0 +1,22 @@
+/**
+ * The chain on several servers, run by run in turn: between two measurements minutes apart the machine itself changes by a
+ * third.
+ */
+import type { LiveServer } from './live-server.ts';
+import { WARM_UPS, chainRun } from './tasks.ts';
+
+export type Chains = { seconds: number[]; gaps: number[] };
+
+/** In the order of the servers. */
+export async function chainsInTurn(servers: readonly LiveServer[], repeats: number): Promise<Chains[]> {
+  const measured = servers.map((server) => ({ server, seconds: [] as number[], gaps: [] as number[] }));
+  for (let repeat = -WARM_UPS; repeat < repeats; repeat += 1) {
+    for (const { server, seconds, gaps } of measured) {
+      const run = await chainRun(server);
+      if (repeat < 0) continue;
+      seconds.push(run.seconds);
+      gaps.push(...run.gaps);
+    }
+  }
+  return measured;
+}
