@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 CASE = """
 import json, os, subprocess, sys
-from svc_runtime.run.environment import set_environment
+from svc_runtime.run.set_environment import set_environment
 
 def of_program():
     out = subprocess.run(["env", "-0"], capture_output=True, check=True).stdout.decode()
@@ -30,7 +30,7 @@ print(json.dumps([first, dict(os.environ), of_program()]))
 
 REFUSED = """
 import sys
-from svc_runtime.run.environment import set_environment
+from svc_runtime.run.set_environment import set_environment
 try:
     set_environment({sys.argv[1].replace("NUL", "\\0"): "x", **{f"MANY_{n}": "" for n in range(int(sys.argv[2]))}})
 except (ValueError, OSError):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import re
 import unittest
+from random import Random
 
 from . import support  # noqa: F401
 from .run_agent import Agent
@@ -230,6 +232,23 @@ class Masking(unittest.TestCase):
         masks.add("abcdef")
         masks.add("abcdefgh")
         self.assertEqual(masks.apply("abcdefgh abcdef"), "*** ***")
+
+    def test_all_are_found_as_one_pattern_of_them_would_find_them(self) -> None:
+        random = Random(7)
+
+        def text(letters: str, most: int) -> str:
+            return "".join(random.choice(letters) for _ in range(random.randint(1, most)))
+
+        many = "abcdefghijklmnopqrst[]^-.*\\"
+        for case in range(3_000):
+            letters = "ab^]" if case % 2 else many
+            secrets = sorted({text(letters, 8) for _ in range(random.randint(1, 40))} - {"***"}, key=len, reverse=True)
+            masks = Masks()
+            for secret in secrets:
+                masks.add(secret, shortest=1)
+            pattern = re.compile("|".join(map(re.escape, sorted(masks._values, key=len, reverse=True))))
+            said = text(letters + " ", 60)
+            self.assertEqual(masks.apply(said), pattern.sub("***", said), (secrets, said))
 
     def test_short_words_stay_readable_unless_the_control_plane_says_otherwise(self) -> None:
         masks = Masks()

@@ -13,10 +13,10 @@ import time
 from . import logs
 from .attempt import Attempt, run_callback_job
 from .channel import AgentGone, Channel
-from .environment import set_environment
 from .kernel import become_subreaper, die_with_parent, has_unread
 from .masks import masks
 from .outcome import Outcome
+from .set_environment import set_environment
 from .stopping import Stopping
 
 _SIGKILL = int(signal.SIGKILL)
