@@ -99,6 +99,7 @@ export async function benchHistory(options: BenchOptions, repeats: number): Prom
 const p50 = (values: readonly number[]): number => percentile(values, 0.5);
 
 type Pair<T> = readonly [T, T];
+
 /** Call by call, for the same reason as chains. */
 async function callsInTurn(servers: Pair<LiveServer>, path: string): Promise<Pair<number[]>> {
   const times: Pair<number[]> = [[], []];

@@ -1,16 +1,12 @@
 /** Assets and aliases: list, get, and runs that write an asset anew. Their events: asset-events.ts. */
 import { Type } from 'typebox';
-import { recordAudit } from '../db/audit-log.ts';
 import { findAlias, findAsset, findProducers, listAliases, listAssets } from '../db/assets.ts';
 import type { AssetRow } from '../db/assets.ts';
-import { scopedToTenant } from '../db/database.ts';
 import type { TenantDb } from '../db/database.ts';
-import type { NewRun } from '../scheduling/create-run.ts';
-import { actorOf, databaseOf, principalOf } from './access.ts';
+import { databaseOf } from './access.ts';
 import { ASSET_TAGS, Asset, AssetAlias, AssetId, aliasBody, assetBody } from './asset-schemas.ts';
-import { existingRun, wholeRunBody } from './dag-run-bodies.ts';
 import { DagRun, DagRunCreate } from './dag-run-schemas.ts';
-import { createdRun, newRunOf } from './dag-run-trigger.ts';
+import { newRunOf, triggerInName } from './dag-run-trigger.ts';
 import { ApiError } from './errors.ts';
 import { parseOrderBy } from './ordering.ts';
 import { PatternQuery, parsePatterns } from './patterns.ts';
@@ -145,7 +141,7 @@ function registerAliases(app: App, { db }: Services): void {
   );
 }
 
-function registerMaterialize(app: App, { db, scheduler }: Services): void {
+function registerMaterialize(app: App, services: Services): void {
   app.post(
     '/api/v2/assets/:asset_id/materialize',
     {
@@ -161,31 +157,18 @@ function registerMaterialize(app: App, { db, scheduler }: Services): void {
       },
     },
     async (request) => {
-      const { tenantId, email } = principalOf(request);
-      const scope = databaseOf(request, db);
-      const dagId = await onlyProducer(scope, request.params.asset_id);
-      const input: NewRun = {
-        ...newRunOf(request.body ?? {}),
-        logicalDate: request.body?.logical_date ?? null,
-        dagId,
-        runType: 'asset_materialization',
-        triggeredBy: request.headers.referer === undefined ? 'rest_api' : 'ui',
-        triggeringUser: email,
-        noteUser: email,
-      };
-      const result = await scheduler.trigger(tenantId, input, {
-        record: (trx, { run_id: runId }) =>
-          recordAudit(scopedToTenant(trx, tenantId), actorOf(request), {
-            event: 'materialize_asset',
-            objectKind: 'dag_run',
-            objectId: runId,
-            dagId,
-            runId,
-            detail: { asset_id: request.params.asset_id },
-          }),
+      const { asset_id: assetId } = request.params;
+      const dagId = await onlyProducer(databaseOf(request, services.db), assetId);
+      return triggerInName(request, services, {
+        run: {
+          ...newRunOf(request.body ?? {}),
+          logicalDate: request.body?.logical_date ?? null,
+          dagId,
+          runType: 'asset_materialization',
+        },
+        event: 'materialize_asset',
+        detail: { asset_id: assetId },
       });
-      const { run } = createdRun(result, input);
-      return wholeRunBody(scope, await existingRun(scope, { dag_id: dagId, dag_run_id: run.run_id }));
     },
   );
 }

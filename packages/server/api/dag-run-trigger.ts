@@ -1,4 +1,5 @@
 /** Triggering a run. The answer comes when the run is written and, if nothing holds it back, its first tasks can start. */
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { isRunId } from '@svc/spec/ids.ts';
@@ -9,14 +10,16 @@ import { scopedToTenant } from '../db/database.ts';
 import type { TenantDb } from '../db/database.ts';
 import { nowIso } from '../scheduling/clock.ts';
 import type { CreateRunResult, NewRun } from '../scheduling/create-run.ts';
+import type { AroundTheRun } from '../scheduling/trigger-run.ts';
 import { actorOf, databaseOf, principalOf } from './access.ts';
 import { existingRun, wholeRunBody } from './dag-run-bodies.ts';
 import { DagRun, DagRunCreate, RUN_TAGS } from './dag-run-schemas.ts';
+import type { DagRunBody } from './dag-run-schemas.ts';
 import { noSuchDag } from './dags.ts';
 import { ApiError } from './errors.ts';
 import type { App, Services } from './services.ts';
 
-export function registerTrigger(app: App, { db, scheduler }: Services): void {
+export function registerTrigger(app: App, services: Services): void {
   app.post(
     '/api/v2/dags/:dag_id/dagRuns',
     {
@@ -34,32 +37,47 @@ export function registerTrigger(app: App, { db, scheduler }: Services): void {
     },
     async (request) => {
       const { dag_id: dagId } = request.params;
-      const { tenantId, email } = principalOf(request);
-      const input: NewRun = {
-        ...newRunOf(request.body),
-        dagId,
-        runType: 'manual',
-        // A browser names the page it comes from; scripts do not.
-        triggeredBy: request.headers.referer === undefined ? 'rest_api' : 'ui',
-        triggeringUser: email,
-        noteUser: email,
-      };
-      const scope = databaseOf(request, db);
-      const result = await scheduler.trigger(tenantId, input, {
+      const { tenantId } = principalOf(request);
+      return triggerInName(request, services, {
+        run: { ...newRunOf(request.body), dagId, runType: 'manual' },
         check: (trx) => refuseUnrunnable(scopedToTenant(trx, tenantId), dagId),
-        record: (trx, { run_id: runId }) =>
-          recordAudit(scopedToTenant(trx, tenantId), actorOf(request), {
-            event: 'trigger_dag_run',
-            objectKind: 'dag_run',
-            objectId: runId,
-            dagId,
-            runId,
-          }),
+        event: 'trigger_dag_run',
       });
-      const { run } = createdRun(result, input);
-      return wholeRunBody(scope, await existingRun(scope, { dag_id: dagId, dag_run_id: run.run_id }));
     },
   );
+}
+
+/** A run in the name of who asks, with its entry in the audit log; the answer is the run. */
+export async function triggerInName(
+  request: FastifyRequest,
+  { db, scheduler }: Services,
+  wanted: {
+    run: Omit<NewRun, 'triggeredBy' | 'triggeringUser' | 'noteUser'>;
+    check?: AroundTheRun['check'];
+    event: string;
+    detail?: Record<string, unknown>;
+  },
+): Promise<DagRunBody> {
+  const { tenantId, email } = principalOf(request);
+  const { check, event, detail = {} } = wanted;
+  const input: NewRun = {
+    ...wanted.run,
+    // A browser names the page it comes from; scripts do not.
+    triggeredBy: request.headers.referer === undefined ? 'rest_api' : 'ui',
+    triggeringUser: email,
+    noteUser: email,
+  };
+  const { dagId } = input;
+  const result = await scheduler.trigger(tenantId, input, {
+    ...(check && { check }),
+    record: (trx, { run_id: runId }) => {
+      const entry = { event, objectKind: 'dag_run', objectId: runId, dagId, runId, detail };
+      return recordAudit(scopedToTenant(trx, tenantId), actorOf(request), entry);
+    },
+  });
+  const { run } = createdRun(result, input);
+  const scope = databaseOf(request, db);
+  return wholeRunBody(scope, await existingRun(scope, { dag_id: dagId, dag_run_id: run.run_id }));
 }
 
 async function refuseUnrunnable(db: TenantDb, dagId: string): Promise<void> {
@@ -126,7 +144,7 @@ function intervalOf(body: Static<typeof DagRunCreate>): { start: string; end: st
 }
 
 /** What came of it, when a run did; the reason why none did otherwise. */
-export function createdRun(result: CreateRunResult, input: NewRun): Extract<CreateRunResult, { kind: 'created' }> {
+function createdRun(result: CreateRunResult, input: NewRun): Extract<CreateRunResult, { kind: 'created' }> {
   switch (result.kind) {
     case 'created':
       return result;

@@ -19,6 +19,7 @@ describe('meansOutage', () => {
     ['pg: cut off', new Error('Connection terminated unexpectedly')],
     ['pg: no connection free', new Error('timeout exceeded when trying to connect')],
     ['pg: no answer while connecting', new Error('timeout expired')],
+    ['pg: no answer to a statement', new Error('Query read timeout')],
   ])('is true when %s', (_when, error) => {
     expect(meansOutage(error)).toBe(true);
   });

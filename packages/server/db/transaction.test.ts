@@ -6,7 +6,7 @@ import type { ScratchCluster } from '../testing/scratch-cluster.ts';
 import { openDatabase } from './database.ts';
 import type { Database, SharedDb } from './database.ts';
 import { fixedSql } from './fixed-sql.ts';
-import { BEGIN_WITH_KEPT_PLANS, inTransaction } from './transaction.ts';
+import { beginning, inTransaction } from './transaction.ts';
 
 let cluster: ScratchCluster;
 let db: Database;
@@ -124,7 +124,7 @@ it('lets no statement through when the transaction is over: the connection is an
 
 it('keeps plans for its own statements only', async () => {
   const mode = (on: SharedDb) => sql<{ mode: string }>`select current_setting('plan_cache_mode') as mode`.execute(on);
-  const inside = await inTransaction(db.shared, BEGIN_WITH_KEPT_PLANS, mode);
+  const inside = await inTransaction(db.shared, beginning({ keepsPlans: true }), mode);
   expect(inside.rows).toEqual([{ mode: 'force_generic_plan' }]);
   expect((await mode(db.shared)).rows).toEqual([{ mode: 'auto' }]);
 });

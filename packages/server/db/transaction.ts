@@ -14,11 +14,14 @@ import type { AllTables } from './schema.ts';
  * they are: 1.5 ms between two tasks. A plan that is kept must be good for any size of the tables, so it may go from key to
  * row only; one that was made while a table was small enough to be read whole took 20 ms when the next 1,000 tasks were there.
  */
-export const BEGIN_WITH_KEPT_PLANS = [
+const BEGIN_WITH_KEPT_PLANS = [
   'begin',
   'set local plan_cache_mode = force_generic_plan',
   ...['seqscan', 'hashjoin', 'mergejoin', 'material'].map((way) => `set local enable_${way} = off`),
 ].join('; ');
+
+/** Not before there are statistics: a plan made without them is no plan to keep. */
+export const beginning = ({ keepsPlans = false }): string => (keepsPlans ? BEGIN_WITH_KEPT_PLANS : 'begin');
 
 /**
  * `beginning` (`begin`, and what else needs no parameters) leaves with the first statements of `work`. So what `work` sends

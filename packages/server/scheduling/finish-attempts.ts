@@ -5,7 +5,7 @@
  *   success, skipped   as reported
  *   failed             up_for_retry while tries are left and the task did not ask otherwise; else failed
  *   reschedule         up_for_reschedule: the same try goes on at its time
- *   lost, not started  back to scheduled: nothing has run
+ *   lost, not begun    back to scheduled: nothing has run
  *
  * The word of an attempt that is not the current one of its instance changes nothing.
  *
@@ -20,7 +20,7 @@ import { isRunFinished } from '@svc/spec/states.ts';
 import type { Database, SharedDb } from '../db/database.ts';
 import { keepTries, lockInstances, lockPlacesOf, lockRuns, releaseHeldBack } from '../db/run-writes.ts';
 import type { InstanceRow, RunRef } from '../db/run-writes.ts';
-import { BEGIN_WITH_KEPT_PLANS, inTransaction } from '../db/transaction.ts';
+import { beginning, inTransaction } from '../db/transaction.ts';
 import { concludeAll, isHoldingBack, openWork, planAll, sendChanges } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import type { AttemptOutcome, AttemptRef, Failure, FinishAnswer, GoingOn, HandedOver } from './attempts.ts';
@@ -39,12 +39,7 @@ export type Ending = {
   beforeCommit?: Promise<unknown> | undefined;
   goingOn?: GoingOn | undefined;
 } & ({ outcome: AttemptOutcome } | { lost: Failure; hasBegun: boolean });
-export type FinishTools = {
-  graphs: DagGraphs;
-  recordAssetEvents: RecordAssetEvents;
-  /** Not before there are statistics: a plan made without them is no plan to keep. */
-  keepsPlans?: boolean;
-};
+export type FinishTools = { graphs: DagGraphs; recordAssetEvents: RecordAssetEvents; keepsPlans?: boolean };
 
 /** A reschedule whose time is missing or unreadable pokes again soon. */
 const DEFAULT_POKE_SECONDS = 60;
@@ -55,7 +50,7 @@ export async function finishAttempts(
   tools: FinishTools,
   endings: readonly Ending[],
 ): Promise<{ answers: FinishAnswer[]; effects: RunEffects }> {
-  return inTransaction(db.shared, tools.keepsPlans ? BEGIN_WITH_KEPT_PLANS : 'begin', async (trx, commit) => {
+  return inTransaction(db.shared, beginning(tools), async (trx, commit) => {
     const works = await openAround(trx, tools.graphs, endings);
     const byRun = new Map(works.map((work) => [work.run.id, work]));
     const { answers, kept, repeated, events } = takeWords(byRun, endings);

@@ -8,7 +8,6 @@
  */
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../db/database.ts';
-import { BEGIN_WITH_KEPT_PLANS } from '../db/transaction.ts';
 import { analyseYoungTables } from '../db/young-tables.ts';
 import { isOutage } from '../db/outage.ts';
 import { createApplyToRun } from './apply-to-runs.ts';
@@ -242,7 +241,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   async function trigger(tenantId: string, run: NewRun, around: AroundTheRun = {}): Promise<CreateRunResult> {
     const places = dispatcher?.reserve(FIRST_TASKS_AT_ONCE) ?? 0;
-    const tools = { db, graphs, createRun, beginning: hasStatistics ? BEGIN_WITH_KEPT_PLANS : 'begin' };
+    const tools = { db, graphs, createRun, keepsPlans: hasStatistics };
     const { result, attempts: claimed } = await triggerRun(tools, { tenantId, run, places, ...around }).catch(
       (error: unknown) => {
         dispatcher?.handOut(places, []);

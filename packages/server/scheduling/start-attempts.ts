@@ -2,7 +2,7 @@
 import type { Database, SharedDb } from '../db/database.ts';
 import { fixedSql } from '../db/fixed-sql.ts';
 import type { InstanceRow, RunRow } from '../db/run-writes.ts';
-import { BEGIN_WITH_KEPT_PLANS, inTransaction } from '../db/transaction.ts';
+import { beginning, inTransaction } from '../db/transaction.ts';
 import type { AttemptRef, StartAnswer } from './attempts.ts';
 
 export type Start = { ref: AttemptRef; worker: { hostname: string; pid: number | null } };
@@ -10,11 +10,11 @@ export type Start = { ref: AttemptRef; worker: { hostname: string; pid: number |
 export async function startAttempts(
   db: Database,
   starts: readonly Start[],
-  { keepsPlans = false } = {},
+  plans: { keepsPlans?: boolean } = {},
 ): Promise<StartAnswer[]> {
   const refs = starts.map(({ ref }) => ref);
   // All in one round trip. The one change is complete in itself, so it may go with the beginning.
-  const [rows, runs] = await inTransaction(db.shared, keepsPlans ? BEGIN_WITH_KEPT_PLANS : 'begin', (trx, commit) =>
+  const [rows, runs] = await inTransaction(db.shared, beginning(plans), (trx, commit) =>
     Promise.all([startAll(trx, starts), loadRuns(trx, refs), commit()]),
   );
   const byAttempt = new Map(rows.map((row) => [row.attempt_id, row]));

@@ -7,7 +7,7 @@
  *   4  the claim, the caller's record, commit
  */
 import type { Database, SharedDb } from '../db/database.ts';
-import { inTransaction } from '../db/transaction.ts';
+import { beginning, inTransaction } from '../db/transaction.ts';
 import type { Attempt } from './attempts.ts';
 import { chooseAtOnce } from './claim-candidates.ts';
 import type { AtOnce } from './claim-candidates.ts';
@@ -23,11 +23,11 @@ export type AroundTheRun = {
 };
 
 export async function triggerRun(
-  { db, graphs, createRun, beginning }: { db: Database; graphs: DagGraphs; createRun: CreateRun; beginning: string },
+  { db, graphs, createRun, keepsPlans }: { db: Database; graphs: DagGraphs; createRun: CreateRun; keepsPlans: boolean },
   input: { tenantId: string; run: NewRun; places: number } & AroundTheRun,
 ): Promise<{ result: CreateRunResult; attempts: readonly Attempt[] }> {
   const { tenantId, places, check, record } = input;
-  return inTransaction(db.shared, beginning, async (trx, commit) => {
+  return inTransaction(db.shared, beginning({ keepsPlans }), async (trx, commit) => {
     let found: AtOnce | undefined;
     const look = async (): Promise<void> => void (found = await chooseAtOnce(trx, graphs, places));
     const result = await createRun(trx, tenantId, input.run, {
