@@ -2,7 +2,8 @@
  * The statements with which the scheduler reads and changes runs. Each takes a set, so that a batch of finished tasks costs
  * as many round trips as one. They serve all tenants: the tenant is part of every key.
  *
- * Lock order, everywhere: dags row, dag_runs rows by id, task_instances rows by key.
+ * Lock order, everywhere: dags row, dag_runs rows by id, task_instances rows. Who holds the lock of the run takes rows of its
+ * instances in any order; who does not never waits for one while holding another (`skip locked`, or one row alone).
  */
 import type { Selectable } from 'kysely';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';

@@ -87,19 +87,33 @@ export async function releaseForgotten(db: Database): Promise<number> {
       from task_instances t join dags d on d.tenant_id = t.tenant_id and d.dag_id = t.dag_id
       where t.state = 'scheduled' and t.waits is not null and not d.is_paused
       limit 5000
+    ), locked as (
+      select t.tenant_id, t.run, t.task_id, t.map_index from task_instances t
+      join held h on t.tenant_id = h.tenant_id and t.run = h.run and t.task_id = h.task_id and t.map_index = h.map_index
+      where h.place <= 4 and t.state = 'scheduled' and t.waits is not null
+      for no key update of t skip locked -- held by somebody: the next time
     )
-    update task_instances t set waits = null, claimable = true from held h
-    where h.place <= 4 and t.tenant_id = h.tenant_id and t.run = h.run and t.task_id = h.task_id and t.map_index = h.map_index
-      and t.state = 'scheduled' and t.waits is not null
+    update task_instances t set waits = null, claimable = true from locked l
+    where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
     returning t.run`.execute(db.shared);
   return rows.length;
 }
 
 /** An unpaused DAG goes on where it stood. */
 export async function releasePaused(db: Database, input: { tenantId: string; dagId: string }): Promise<void> {
-  await sql`
-    update task_instances set waits = null, claimable = true
-    where tenant_id = ${input.tenantId} and dag_id = ${input.dagId} and state = 'scheduled' and waits = 'paused'`.execute(
-    db.shared,
-  );
+  await db.shared.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ run: number }>`
+      select distinct run from task_instances
+      where tenant_id = ${input.tenantId} and dag_id = ${input.dagId} and state = 'scheduled' and waits = 'paused'`.execute(
+      trx,
+    );
+    await lockRuns(
+      trx,
+      rows.map(({ run }) => ({ tenantId: input.tenantId, run })),
+    );
+    await sql`
+      update task_instances set waits = null, claimable = true
+      where tenant_id = ${input.tenantId} and dag_id = ${input.dagId} and run = any(${rows.map(({ run }) => run)}::bigint[])
+        and state = 'scheduled' and waits = 'paused'`.execute(trx);
+  });
 }

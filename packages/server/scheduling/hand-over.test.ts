@@ -20,7 +20,20 @@ async function hanging(run: number, taskId: string): Promise<AttemptRef> {
   await expect.poll(async () => (await engine.states(run))[taskId], { timeout: 20_000 }).toBe('running');
   const attempt = engine.seen.findLast((seen) => seen.run === run && seen.taskId === taskId);
   if (!attempt) throw new Error(`${taskId} was not dispatched`);
+  await nobodyClaims();
   return attempt;
+}
+
+/** Whoever ends an attempt while the dispatcher claims is brought nothing. It has no work, so it comes to rest. */
+async function nobodyClaims(): Promise<void> {
+  for (let quietLooks = 0; quietLooks < 3;) {
+    const { rows } = await sql`
+      select from pg_stat_activity
+      where datname = current_database() and backend_type = 'client backend' and state <> 'idle'
+        and pid <> pg_backend_pid()`.execute(engine.db.shared);
+    quietLooks = rows.length === 0 ? quietLooks + 1 : 0;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }
 
 const finish = (ref: AttemptRef, goingOn: GoingOn | null = GOING_ON) =>
@@ -40,6 +53,7 @@ describe('the end of an attempt', () => {
     const known = await finish(first, { hostname: '', takesNew: false });
     expect(known.next?.attempt).toEqual(next?.attempt);
     if (!next) throw new Error('nothing was brought');
+    await nobodyClaims();
     await finish(next.attempt);
     expect((await finish(first)).next).toBeUndefined();
     expect(await engine.ended(run)).toBe('success');
@@ -78,6 +92,7 @@ describe('the end of an attempt', () => {
     expect(next?.attempt.taskId).toBe('c');
     expect(await engine.states(run)).toEqual({ a: 'success', b: 'scheduled', c: 'running' });
     if (!next) throw new Error('nothing was brought');
+    await nobodyClaims();
     const last = await finish(next.attempt);
     expect(last.next?.attempt.taskId).toBe('b');
     if (last.next) await finish(last.next.attempt);
