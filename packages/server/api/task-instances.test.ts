@@ -179,6 +179,9 @@ describe('a list of task instances', () => {
       'etl/old/extract',
     ]);
     expect(await names('task_display_name_pattern=~&task_id=wait')).toEqual(['other/old/wait']);
+    expect(await names('task_display_name_pattern=hol', 'other/dagRuns/~')).toEqual([]);
+    expect(await names('task_display_name_pattern=nowhere')).toEqual([]);
+    expect((await list('task_display_name_pattern=nowhere&offset=5')).total_entries).toBe(0);
   });
 
   it.each([
@@ -189,6 +192,9 @@ describe('a list of task instances', () => {
     ['order_by=-duration&limit=3', ['etl/old/load.one', 'etl/old/extract', 'other/old/extract']],
     ['order_by=state&order_by=-map_index&limit=2&state=failed', ['etl/old/load.each[1]', 'etl/old/load.one']],
     ['order_by=-start_date&limit=2', ['etl/new:1+00/extract', 'other/old/extract']],
+    ['order_by=duration&limit=2', ['etl/old/load.each[2]', 'etl/old/report']],
+    ['order_by=dag_id', [...OLD, ...NEW, ...OTHERS]],
+    ['order_by=-dag_id', [...OLD, ...NEW, ...OTHERS].toReversed()],
   ])('can be sorted: %s', async (query, expected) => {
     expect(await names(query)).toEqual(expected);
   });

@@ -18,6 +18,7 @@ import * as allowedRunTypes from './migrations/0011-allowed-run-types.ts';
 import * as versionsOfDeletedDags from './migrations/0012-versions-of-deleted-dags.ts';
 import * as idsInOrderOfTime from './migrations/0013-ids-in-order-of-time.ts';
 import * as runsByType from './migrations/0014-runs-by-type.ts';
+import * as ordersOfTaskInstances from './migrations/0015-orders-of-task-instances.ts';
 import { openPool } from './pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -36,6 +37,7 @@ const MIGRATIONS = {
   '0012-versions-of-deleted-dags': versionsOfDeletedDags,
   '0013-ids-in-order-of-time': idsInOrderOfTime,
   '0014-runs-by-type': runsByType,
+  '0015-orders-of-task-instances': ordersOfTaskInstances,
 };
 
 export class SchemaTooNewError extends Error {}

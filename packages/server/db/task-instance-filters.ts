@@ -41,7 +41,8 @@ export type InstanceFilter = OfTheRun & {
   mapIndexes?: readonly number[];
   /** Only instances of expanded tasks. */
   isExpanded?: boolean;
-  isStarted?: boolean;
+  /** Only instances that have this one. */
+  has?: 'start_date' | 'end_date' | 'duration';
   poolPatterns?: readonly TextMatch[];
   queuePatterns?: readonly TextMatch[];
   operatorPatterns?: readonly TextMatch[];
@@ -105,7 +106,7 @@ export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean
   ...oneOf('t.try_number', filter.tryNumbers, 'int'),
   ...oneOf('t.map_index', filter.mapIndexes, 'int'),
   ...(filter.isExpanded ? [sql<boolean>`t.map_index >= 0`] : []),
-  ...(filter.isStarted ? [sql<boolean>`t.start_date is not null`] : []),
+  ...when(filter.has, (column) => sql<boolean>`${sql.ref(`t.${column}`)} is not null`),
   ...patterned('t.pool', filter.poolPatterns),
   ...patterned('t.queue', filter.queuePatterns),
   ...patterned('t.operator', filter.operatorPatterns),
@@ -115,11 +116,14 @@ export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean
   ...bounded('t.updated_at', filter.updatedAt),
   ...bounded('t.duration', filter.duration, 'float8'),
   ...(filter.choices ?? []).map(isChosen),
-  ...when(filter.displayNames, ({ patterns, renamed, choice }) => {
-    const byId = sql.join([sql`not ${isChosen(renamed)}`, ...patterned('t.task_id', patterns)], sql` and `);
-    return sql<boolean>`((${byId}) or ${isChosen(choice)})`;
-  }),
+  ...when(filter.displayNames, isNamed),
 ];
+
+/** Over anything with the DAG and the id of a task. */
+export function isNamed({ patterns, renamed, choice }: NonNullable<InstanceFilter['displayNames']>) {
+  const byId = sql.join([sql`not ${isChosen(renamed)}`, ...patterned('t.task_id', patterns)], sql` and `);
+  return sql<boolean>`((${byId}) or ${isChosen(choice)})`;
+}
 
 type FilterName = keyof InstanceFilter;
 const OF_DAGS = new Set<FilterName>(['dagIds', 'dagIdPatterns', 'states']);
@@ -186,12 +190,20 @@ const bounded = (column: string, bounds: Bounds | undefined, type = 'timestamptz
     ([name, limit]) => sql<boolean>`${sql.ref(column)} ${sql.raw(OPERATORS[name])} ${limit}::${sql.raw(type)}`,
   );
 
+/** Clocks differ: a moment that is longer ago is past by the database's, too. */
+const PAST_MS = 60_000;
+const isPast = (limit: string | number | undefined): boolean =>
+  limit !== undefined && Date.parse(String(limit)) < Date.now() - PAST_MS;
+
 /** As in Airflow: what has not started or ended will do so from now on. */
-const openEnded = (column: string, bounds: Bounds | undefined): RawBuilder<boolean>[] =>
-  boundsOf(bounds).map(([name, limit]) => {
+function openEnded(column: string, bounds: Bounds | undefined): RawBuilder<boolean>[] {
+  // Up to a past moment: nothing that is yet to come. Said plainly, an index can answer it.
+  if (isPast(bounds?.lte) || isPast(bounds?.lt)) return bounded(column, bounds);
+  return boundsOf(bounds).map(([name, limit]) => {
     const value = sql.ref(column);
     const within = sql`${value} ${sql.raw(OPERATORS[name])} ${limit}::timestamptz`;
     return name === 'gte' || name === 'gt'
       ? sql<boolean>`(${within} or ${value} is null)`
       : sql<boolean>`(${within} or (${value} is null and now() <= ${limit}::timestamptz))`;
   });
+}

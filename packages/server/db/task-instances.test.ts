@@ -59,6 +59,11 @@ afterAll(async () => {
 });
 
 const down = (column: InstanceColumn): InstanceOrder => [{ column, direction: 'desc' }];
+const up = (column: InstanceColumn): InstanceOrder => [{ column, direction: 'asc' }];
+const named = (pattern: string): NonNullable<InstanceFilter['displayNames']> => {
+  const none = { dagIds: [], taskIds: [] };
+  return { patterns: [{ operator: 'ilike', patterns: [pattern] }], renamed: none, choice: none };
+};
 const list = (filter: InstanceFilter, order: InstanceOrder = [], limit = 100) =>
   listInstances(tenant, { filter, order, limit, offset: 0 });
 const pages = async (filter: InstanceFilter, order: InstanceOrder = []) => {
@@ -83,6 +88,15 @@ describe('with much history, no table is read from end to end for', () => {
     ['by id, downward', () => pages({}, down('id'))],
     ['by the date of the run', () => pages({}, down('run_after'))],
     ['those started last', () => pages({}, down('start_date'))],
+    ['those started first', () => pages({}, up('start_date'))],
+    ['those ended last', () => pages({}, down('end_date'))],
+    ['those ended first', () => pages({}, up('end_date'))],
+    ['the longest', () => pages({}, down('duration'))],
+    ['the shortest', () => pages({}, up('duration'))],
+    ['by DAG', () => pages({}, up('dag_id'))],
+    ['by DAG, of one', () => pages({ dagIds: ['dag_7'] }, down('dag_id'))],
+    ['a name that no task has', () => pages({ displayNames: named('nowhere') })],
+    ['a name that no task of a DAG has', () => list({ dagIds: ['dag_7'], displayNames: named('nowhere') })],
     ['those of a DAG', () => list({ dagIds: ['dag_7'] })],
     ['those of a DAG, by place', () => pages({ dagIds: ['dag_7'] }, down('id'))],
     ['those of a task', () => pages({ dagIds: ['dag_7'], taskIds: ['t3'] }, down('run_after'))],

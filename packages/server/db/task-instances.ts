@@ -96,12 +96,11 @@ const RUN = sortable('t.run', 'bigint');
 const TASK_ID = sortable('t.task_id', 'text');
 const MAP_INDEX = sortable('t.map_index', 'bigint');
 const RUN_AFTER = sortable('r.run_after', 'timestamptz');
-const START_DATE = sortable('t.start_date', 'timestamptz', true);
 
 /** What a list can be sorted by. `id` is the order in which runs were created: an id itself says nothing, and is not indexed. */
 const SORTABLE = {
   id: [RUN],
-  dag_id: [sortable('t.dag_id', 'text')],
+  dag_id: [sortable('r.dag_id', 'text')],
   task_id: [TASK_ID],
   map_index: [MAP_INDEX],
   run_after: [RUN_AFTER],
@@ -111,7 +110,7 @@ const SORTABLE = {
   run_id: [sortable('r.run_id', 'text')],
   state: [sortable('t.state', 'text', true)],
   duration: [sortable('t.duration', 'float8', true)],
-  start_date: [START_DATE],
+  start_date: [sortable('t.start_date', 'timestamptz', true)],
   end_date: [sortable('t.end_date', 'timestamptz', true)],
   updated_at: [sortable('t.updated_at', 'timestamptz')],
   queued_when: [sortable('t.queued_at', 'timestamptz', true)],
@@ -130,7 +129,14 @@ const SORTABLE = {
 
 /** What belongs to the run and not to the instance. */
 const OF_RUNS = new Set<unknown>(
-  [SORTABLE.run_after, SORTABLE.logical_date, SORTABLE.data_interval_start, SORTABLE.data_interval_end, SORTABLE.run_id]
+  [
+    SORTABLE.dag_id,
+    SORTABLE.run_after,
+    SORTABLE.logical_date,
+    SORTABLE.data_interval_start,
+    SORTABLE.data_interval_end,
+    SORTABLE.run_id,
+  ]
     .flat()
     .map((key) => key.expression),
 );
@@ -150,13 +156,15 @@ const OF_THE_RUN = new Set<InstanceColumn>([
 ]);
 
 /** Ends in the key of an instance, so that no two sort alike. An empty order is the list's own: newest run first. */
-export function sortKeysOf(order: InstanceOrder, { run }: InstanceFilter): SortKey[] {
+export function sortKeysOf(order: InstanceOrder, { run, dagIds }: InstanceFilter): SortKey[] {
   const isOneRun = run !== undefined;
+  const isOneDag = dagIds?.length === 1;
   const direction = order[0]?.direction ?? 'asc';
   const keys: SortKey[] = [
     ...(order.length > 0 || isOneRun ? [] : [{ ...RUN, direction: 'desc' as const }]),
     ...order.flatMap(({ column, direction: own }) => {
       if (isOneRun && (column === 'id' || OF_THE_RUN.has(column))) return [];
+      if (isOneDag && column === 'dag_id') return [];
       return SORTABLE[column].map((key) => ({ ...key, direction: own }));
     }),
     ...(isOneRun ? [] : [{ ...RUN, direction }]),
@@ -215,20 +223,23 @@ type PageQuery = {
 async function readPage(db: TenantDb, query: PageQuery): Promise<PlacedRow[]> {
   const filter = await narrowed(db, query.filter);
   if (filter === null || query.limit === 0) return [];
-  const started = startedFirst({ ...query, filter });
-  const rows = started ? await readRows(db, started) : [];
-  return started && rows.length === query.limit ? rows : readRows(db, { ...query, filter });
+  const inIndex = indexedOnly({ ...query, filter });
+  const rows = inIndex ? await readRows(db, inIndex) : [];
+  return inIndex && rows.length === query.limit ? rows : readRows(db, { ...query, filter });
 }
 
+/** task_instances_newest, _by_end and _by_duration. */
+const INDEXED = ['start_date', 'end_date', 'duration'] as const;
+
 /**
- * By start, downward: what has not started comes last, and task_instances_newest has it first. A page that is full of
- * what has started is the right one, and the index gives it; only the last pages have to be sorted.
+ * By start, end or duration: what has none comes last in both directions, which is not the order of an index. A page that is
+ * full of what has one is the right one, and the index gives it; only the last pages have to be sorted.
  */
-function startedFirst(query: PageQuery): PageQuery | undefined {
+function indexedOnly(query: PageQuery): PageQuery | undefined {
   const [first, ...others] = query.keys;
-  const isByStart = first?.expression === START_DATE.expression && first.direction === 'desc';
-  if (!first || !isByStart || query.filter.run !== undefined || query.place?.values[0] === null) return undefined;
-  return { ...query, keys: [{ ...first, nullable: false }, ...others], filter: { ...query.filter, isStarted: true } };
+  const has = INDEXED.find((column) => first?.expression === SORTABLE[column][0]?.expression);
+  if (!first || !has || query.filter.run !== undefined || query.place?.values[0] === null) return undefined;
+  return { ...query, keys: [{ ...first, nullable: false }, ...others], filter: { ...query.filter, has } };
 }
 
 /**
