@@ -57,6 +57,8 @@ export type RunningAttempt = {
   renew(token: string): void;
   /** Started, and its outcome not yet acknowledged. */
   isBeating(): boolean;
+  /** Of its process; undefined until there is one. */
+  pid(): number | undefined;
   cancel(reason: string): void;
   /** An answer that its lease goes on. */
   renewLease(askedAt: number, ms: number): void;
@@ -81,6 +83,7 @@ export function runAttempt(input: AttemptInput): RunningAttempt {
     token: () => attempt.token,
     renew: (token) => (attempt.token = token),
     isBeating: () => attempt.isBeating,
+    pid: () => attempt.pid,
     cancel: (reason) => attempt.cancel(reason),
     renewLease: (askedAt, ms) => attempt.lease.renew(askedAt, ms),
     endWithLease: () => attempt.endWithLease(),
@@ -113,6 +116,10 @@ class Attempt {
       signal: input.signal,
       onRoom: () => this.#process?.resume(),
     });
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid();
   }
 
   async run(): Promise<void> {
@@ -238,15 +245,15 @@ class Attempt {
 
   /** The outcome is told as soon as it is known; the process may take a moment longer to end, and to say its last. */
   async #deliver(outcome: Outcome): Promise<void> {
-    const endedAt = nowIso();
+    const seen = { endedAt: nowIso(), pid: this.pid };
     try {
-      await this.#finish({ endedAt, ...outcome }, OUTCOME_PATIENCE);
+      await this.#finish({ ...outcome, ...seen }, OUTCOME_PATIENCE);
     } catch (error) {
       if (!(error instanceof Refusal) || !UNWELCOME.has(error.code)) throw error;
       // Something in it cannot be taken. That the task is over can be, and must be.
       this.#log.say(`the outcome of the task was not accepted: ${error.message}`, 'error');
       await this.#finish(
-        { endedAt, ...failed('exception', `its outcome was not accepted: ${error.message}`) },
+        { ...failed('exception', `its outcome was not accepted: ${error.message}`), ...seen },
         Infinity,
       );
     }

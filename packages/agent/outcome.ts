@@ -17,6 +17,7 @@ export type Outcome = {
   renderedFields?: unknown;
   renderedMapIndex?: string;
   endedAt?: string;
+  pid?: number | undefined;
 };
 
 export type ResultMessage = {

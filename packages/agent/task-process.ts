@@ -15,6 +15,8 @@ export type TaskProcess = {
   stop(): void;
   /** SIGKILL, at once. */
   kill(): void;
+  /** Undefined until it is there. */
+  pid(): number | undefined;
 };
 
 export type TaskProcessInput = {
@@ -78,6 +80,7 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
     pause: () => connection?.pause(),
     resume: () => connection?.resume(),
     kill,
+    pid: () => pid,
     stop() {
       if (isOver || killing) return;
       server.kill(attemptId, SIGTERM);

@@ -118,7 +118,10 @@ export async function createWorker(input: {
 async function beat(controlPlane: ControlPlane, all: readonly RunningAttempt[]): Promise<void> {
   const attempts = all.filter((attempt) => attempt.isBeating());
   if (attempts.length === 0) return;
-  const request = { tokens: attempts.map((attempt) => attempt.token()) };
+  const request = {
+    tokens: attempts.map((attempt) => attempt.token()),
+    pids: attempts.map((attempt) => attempt.pid() ?? 0),
+  };
   const options = { token: () => '', deadlineMs: HEARTBEAT_DEADLINE_MS };
   const askedAt = performance.now();
   const reply = await controlPlane.once('Heartbeat', request, options).catch(() => undefined);

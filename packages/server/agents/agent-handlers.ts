@@ -94,7 +94,7 @@ export function createHandlers(
       return version.message;
     }),
     Heartbeat(call, respond) {
-      answerHeartbeat({ ...options, onAlive }, call.request.tokens).then(
+      answerHeartbeat({ ...options, onAlive }, call.request).then(
         async (beats) => respond(null, { beats, lease_ms: await (options.lease?.() ?? 0) }),
         (error: unknown) => respond(toServiceError(error, { log, method: 'Heartbeat' })),
       );

@@ -265,6 +265,13 @@ describe('an outcome', () => {
     expect(await refused(outcome)).toBe('INVALID_ARGUMENT');
   });
 
+  it.each([0, -1, 1.5, 2 ** 31, '7', null])('with a process id that cannot be, %j, goes without', async (pid) => {
+    const { attempt, token } = await started('extract');
+    const outcome_json = JSON.stringify({ state: 'success', pid });
+    await client.call('Finish', token, { ...success, outcome_json });
+    expect(await harness.attempts.ended(attempt.attemptId)).toEqual({ state: 'success' });
+  });
+
   it('with a value over xcom.max_bytes is a failure that says so', async () => {
     const { attempt, token } = await started('extract');
     const value = JSON.stringify('x'.repeat(1_048_576));

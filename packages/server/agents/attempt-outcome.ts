@@ -21,7 +21,7 @@ export function readOutcome(json: string, { maxXcomBytes }: { maxXcomBytes: numb
   const tooLarge = xcoms.find(({ value }) => Buffer.byteLength(value) > maxXcomBytes);
   if (tooLarge) {
     const text = `the value for ${tooLarge.key} is larger than xcom.max_bytes (${maxXcomBytes})`;
-    return { state: 'failed', failure: { cause: 'xcom_too_large', text }, ...dates(sent) };
+    return { state: 'failed', failure: { cause: 'xcom_too_large', text }, ...seenByAgent(sent) };
   }
   return {
     state: state as State,
@@ -30,7 +30,7 @@ export function readOutcome(json: string, { maxXcomBytes }: { maxXcomBytes: numb
     ...(state === 'reschedule' && { rescheduleAt: readDate('rescheduleAt', sent['rescheduleAt']) }),
     ...(xcoms.length > 0 && { xcoms }),
     ...readRest(sent),
-    ...dates(sent),
+    ...seenByAgent(sent),
   };
 }
 
@@ -46,8 +46,10 @@ function readRest(sent: Record<string, unknown>): Partial<AttemptOutcome> {
   };
 }
 
-const dates = (sent: Record<string, unknown>): { endedAt?: string } =>
-  sent['endedAt'] === undefined ? {} : { endedAt: readDate('endedAt', sent['endedAt']) };
+const seenByAgent = ({ endedAt, pid }: Record<string, unknown>): { endedAt?: string; pid?: number } => ({
+  ...(endedAt !== undefined && { endedAt: readDate('endedAt', endedAt) }),
+  ...(typeof pid === 'number' && Number.isInteger(pid) && pid > 0 && pid < 2 ** 31 && { pid }),
+});
 
 /** An agent witnesses what happened on its machine. What only the control plane can know it may not claim. */
 function readFailure(value: unknown): Failure {

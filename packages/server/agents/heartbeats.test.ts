@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AttemptRef, Failure } from '../scheduling/attempts.ts';
+import type { AttemptRef, Failure, HeartbeatOf } from '../scheduling/attempts.ts';
 import { createBatcher } from './batcher.ts';
 import { createAgentCredentials } from './credentials.ts';
 import { answerHeartbeat } from './heartbeats.ts';
@@ -11,10 +11,12 @@ function setUp(stopping: string[] = []) {
   const clock = { now: Date.now() };
   const lost: { ref: AttemptRef; failure: Failure }[] = [];
   const beaten: string[][] = [];
+  const pids: (number | null | undefined)[] = [];
   const alive: string[] = [];
   const attempts = {
-    heartbeat: async (refs: readonly AttemptRef[]) => {
+    heartbeat: async (refs: readonly HeartbeatOf[]) => {
       beaten.push(refs.map((ref) => ref.attemptId));
+      pids.push(...refs.map((ref) => ref.pid));
       return new Set(stopping);
     },
     lost: async (ref: AttemptRef, failure: Failure) => void lost.push({ ref, failure }),
@@ -41,9 +43,10 @@ function setUp(stopping: string[] = []) {
     clock,
     lost,
     beaten,
+    pids,
     issue,
-    beat: (tokens: string[]) =>
-      answerHeartbeat({ attempts, credentials, onAlive: (id) => alive.push(id), log }, tokens),
+    beat: (tokens: string[], told: number[] = []) =>
+      answerHeartbeat({ attempts, credentials, onAlive: (id) => alive.push(id), log }, { tokens, pids: told }),
   };
 }
 
@@ -54,6 +57,12 @@ describe('a heartbeat', () => {
     expect(beats.map(({ stop }) => stop)).toEqual([false, true, true, false]);
     expect(beaten).toEqual([['a', 'b', 'c']]);
     expect(alive).toEqual(['a', 'b', 'c']);
+  });
+
+  it('tells whose process is which, as far as there are some', async () => {
+    const { issue, beat, pids } = setUp();
+    await beat([await issue('a'), 'nonsense', await issue('b'), await issue('c')], [11, 12, 0]);
+    expect(pids).toEqual([11, null, null]);
   });
 
   it('renews a credential when it has aged, and the new one is good', async () => {

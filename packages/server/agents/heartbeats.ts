@@ -14,10 +14,15 @@ type Tools = {
 const stopWith = (reason: string): Beat => ({ stop: true, reason, token: '' });
 
 /** One answer for each credential, in the same order. Callbacks hold no lease: they only have their credential renewed. */
-export async function answerHeartbeat(tools: Tools, tokens: readonly string[]): Promise<Beat[]> {
+export async function answerHeartbeat(
+  tools: Tools,
+  { tokens, pids }: { tokens: readonly string[]; pids: readonly number[] },
+): Promise<Beat[]> {
   const { attempts, credentials } = tools;
   const identities = await Promise.all(tokens.map((token) => credentials.verifyAttempt(token)));
-  const tasks = identities.filter((identity) => typeof identity !== 'string').filter(({ kind }) => kind === 'task');
+  const tasks = identities.flatMap((identity, index) =>
+    typeof identity === 'string' || identity.kind !== 'task' ? [] : [{ ...identity, pid: pids[index] || null }],
+  );
   const stopping = tasks.length === 0 ? new Set<string>() : await attempts.heartbeat(tasks);
   return Promise.all(
     identities.map((identity): Beat | Promise<Beat> => {

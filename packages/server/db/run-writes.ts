@@ -90,7 +90,7 @@ export async function updateRunsAndInstances(
       claimable = k.claimable, waits = k.waits, upstream = k.upstream, skips = k.skips,
       scheduled_at = k.scheduled_at, queued_at = k.queued_at, start_date = k.start_date, end_date = k.end_date,
       due_at = k.due_at, first_poke_at = k.first_poke_at, heartbeat_at = k.heartbeat_at, failure_reason = k.failure_reason,
-      rendered_map_index = k.rendered_map_index, version_number = k.version_number, updated_at = now()
+      rendered_map_index = k.rendered_map_index, version_number = k.version_number, pid = k.pid, updated_at = now()
     from unnest(${column('tenant_id')}::uuid[], ${column('run')}::bigint[], ${column('task_id')}::text[],
       ${column('map_index')}::int[], ${column('state')}::text[], ${column('try_number')}::int[],
       ${column('max_tries')}::int[], ${column('attempt_id')}::uuid[], ${column('claimable')}::boolean[],
@@ -98,10 +98,11 @@ export async function updateRunsAndInstances(
       ${column('scheduled_at')}::timestamptz[], ${column('queued_at')}::timestamptz[],
       ${column('start_date')}::timestamptz[], ${column('end_date')}::timestamptz[], ${column('due_at')}::timestamptz[],
       ${column('first_poke_at')}::timestamptz[], ${column('heartbeat_at')}::timestamptz[],
-      ${column('failure_reason')}::text[], ${column('rendered_map_index')}::text[], ${column('version_number')}::int[])
+      ${column('failure_reason')}::text[], ${column('rendered_map_index')}::text[], ${column('version_number')}::int[],
+      ${column('pid')}::int[])
       as k(tenant_id, run, task_id, map_index, state, try_number, max_tries, attempt_id, claimable, waits, upstream, skips,
         scheduled_at, queued_at, start_date, end_date, due_at, first_poke_at, heartbeat_at, failure_reason,
-        rendered_map_index, version_number)
+        rendered_map_index, version_number, pid)
     where t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index`.execute(
     trx,
   );

@@ -36,7 +36,7 @@ def bodies():
 
     @task
     def die():
-        mark("die.started")
+        mark("die.started", str(os.getpid()))
         os.kill(os.getpid(), signal.SIGKILL)
 
     @task
@@ -162,6 +162,7 @@ describe('an attempt', () => {
   it('that is killed is over at once, with what was seen', async () => {
     const { outcome } = await run('die');
     expect(outcome.failure).toEqual({ cause: 'process_killed', text: 'the task process was killed by SIGKILL' });
+    expect(outcome.pid).toBe(Number(readFileSync(file('die.started'), 'utf8')));
   });
 
   it('that leaves without a word has failed', async () => {

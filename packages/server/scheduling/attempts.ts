@@ -55,6 +55,8 @@ export type AttemptOutcome = {
   renderedMapIndex?: string;
   /** When the body ended, by the agent's clock; default: now. */
   endedAt?: string;
+  /** Of the process, on its worker's machine. */
+  pid?: number;
 };
 
 export type StartAnswer =
@@ -90,6 +92,9 @@ export type FinishAnswer = {
   next?: HandedOver;
 };
 
+/** `pid`: of its process, when there is one already. */
+export type HeartbeatOf = AttemptRef & { pid?: number | null };
+
 export type Attempts = {
   start(ref: AttemptRef, worker: { hostname: string; pid: number | null }): Promise<StartAnswer>;
   finish(ref: AttemptRef, outcome: AttemptOutcome): Promise<'recorded' | 'stale'>;
@@ -100,7 +105,7 @@ export type Attempts = {
     options: { beforeCommit?: Promise<unknown>; goingOn?: GoingOn | undefined },
   ): Promise<FinishAnswer>;
   /** Renews the attempts' leases; answers with the ids of those that must stop. */
-  heartbeat(refs: readonly AttemptRef[]): Promise<Set<string>>;
+  heartbeat(beats: readonly HeartbeatOf[]): Promise<Set<string>>;
   /**
    * The executor saw the attempt die, or could not start it. It fails (or is retried); one that is only queued, or of which the
    * executor knows that it cannot have begun, is dispatched anew.

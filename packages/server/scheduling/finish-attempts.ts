@@ -181,13 +181,16 @@ function applyEnding(work: RunWork, row: InstanceRow, ending: Ending): PlanEvent
   if ('lost' in ending) return applyLoss(work, row, ending);
   const { outcome } = ending;
   const at = endOf(outcome, work.now);
-  const rendered = outcome.renderedMapIndex === undefined ? {} : { rendered_map_index: outcome.renderedMapIndex };
+  const told = {
+    ...(outcome.renderedMapIndex !== undefined && { rendered_map_index: outcome.renderedMapIndex }),
+    ...(outcome.pid !== undefined && { pid: outcome.pid }),
+  };
   switch (outcome.state) {
     case 'success':
     case 'skipped': {
       const skips = outcome.skips && outcome.skips.length > 0 ? JSON.stringify(outcome.skips) : null;
       work.change(row, {
-        ...rendered,
+        ...told,
         ...ENDED,
         state: outcome.state,
         end_date: at,
@@ -200,7 +203,7 @@ function applyEnding(work: RunWork, row: InstanceRow, ending: Ending): PlanEvent
       const dueAt = readable(outcome.rescheduleAt) ?? secondsAfter(work.now, DEFAULT_POKE_SECONDS);
       const firstPokeAt = row.first_poke_at ?? row.start_date ?? work.now;
       const next = { state: 'up_for_reschedule' as const, end_date: at, due_at: dueAt, first_poke_at: firstPokeAt };
-      work.change(row, { ...rendered, ...next });
+      work.change(row, { ...told, ...next });
       return undefined;
     }
     case 'failed':
@@ -208,7 +211,7 @@ function applyEnding(work: RunWork, row: InstanceRow, ending: Ending): PlanEvent
         failure: outcome.failure ?? { cause: 'exception' },
         isRetryable: outcome.retryable !== false,
         at,
-        rendered,
+        told,
       });
   }
 }
@@ -219,11 +222,11 @@ const finished = (row: InstanceRow): PlanEvent => ({ kind: 'finished', taskId: r
 function applyFailure(
   work: RunWork,
   row: InstanceRow,
-  input: { failure: Failure; isRetryable: boolean; at: string; rendered: Partial<InstanceRow> },
+  input: { failure: Failure; isRetryable: boolean; at: string; told: Partial<InstanceRow> },
 ): PlanEvent | undefined {
   const reason = failureReason(input.failure.cause, input.failure.text);
   const common = {
-    ...input.rendered,
+    ...input.told,
     ...ENDED,
     end_date: input.at,
     failure_reason: reason,
@@ -255,7 +258,7 @@ function applyLoss(
     });
     return undefined;
   }
-  return applyFailure(work, row, { failure, isRetryable: true, at: work.now, rendered: {} });
+  return applyFailure(work, row, { failure, isRetryable: true, at: work.now, told: {} });
 }
 
 /** Airflow's: the delay, or the delay times the factor for each try so far, up to the longest wait. */

@@ -98,6 +98,12 @@ describe('while a run is being planned, and one of its rows is held', () => {
       await lockInstances(trx, [pick(a)]);
       expect(await renewLeases(engine.db, [a, b])).toEqual(new Set([a.attemptId, b.attemptId]));
     });
+    const pids = engine.scope.selectFrom('task_instances').select(['task_id', 'pid']).where('run', '=', a.run);
+    await renewLeases(engine.db, [{ ...a, pid: 41 }, b]);
+    expect(await pids.orderBy('task_id').execute()).toEqual([
+      { task_id: 'a', pid: 41 },
+      { task_id: 'b', pid: 1 },
+    ]);
     const gone = { ...b, attemptId: crypto.randomUUID() };
     expect(await renewLeases(engine.db, [a, gone])).toEqual(new Set([a.attemptId]));
   });

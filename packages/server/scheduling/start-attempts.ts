@@ -10,7 +10,7 @@ import { fixedSql } from '../db/fixed-sql.ts';
 import { lockInstances } from '../db/run-writes.ts';
 import type { InstanceRow, RunRow } from '../db/run-writes.ts';
 import { beginning, inTransaction } from '../db/transaction.ts';
-import type { AttemptRef, StartAnswer } from './attempts.ts';
+import type { AttemptRef, HeartbeatOf, StartAnswer } from './attempts.ts';
 
 export type Start = { ref: AttemptRef; worker: { hostname: string; pid: number | null } };
 
@@ -87,20 +87,21 @@ async function loadRuns(trx: SharedDb, refs: readonly AttemptRef[]): Promise<Map
  * Renews the leases. Those that are not answered with are not running any more. The lease of a row that somebody holds at this
  * moment is renewed with the next heartbeat, of which many fit into it.
  */
-export async function renewLeases(db: Database, refs: readonly AttemptRef[]): Promise<Set<string>> {
+export async function renewLeases(db: Database, refs: readonly HeartbeatOf[]): Promise<Set<string>> {
   if (refs.length === 0) return new Set();
   const { rows } = await fixedSql<{ attempt_id: string }>`
     with k as (
       select * from unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.run)}::bigint[],
         ${refs.map((ref) => ref.taskId)}::text[], ${refs.map((ref) => ref.mapIndex)}::int[],
-        ${refs.map((ref) => ref.attemptId)}::uuid[]) as k(tenant_id, run, task_id, map_index, attempt_id)
+        ${refs.map((ref) => ref.attemptId)}::uuid[], ${refs.map((ref) => ref.pid ?? null)}::int[])
+        as k(tenant_id, run, task_id, map_index, attempt_id, pid)
     ), locked as (
-      select t.tenant_id, t.run, t.task_id, t.map_index from task_instances t
+      select t.tenant_id, t.run, t.task_id, t.map_index, k.pid from task_instances t
       join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
         and t.attempt_id = k.attempt_id
       where coalesce(t.state, '') in ('queued', 'running') for no key update of t skip locked
     ), renewed as (
-      update task_instances t set heartbeat_at = clock_timestamp() from locked l
+      update task_instances t set heartbeat_at = clock_timestamp(), pid = coalesce(l.pid, t.pid) from locked l
       where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
     )
     select t.attempt_id from task_instances t

@@ -17,7 +17,8 @@ export async function takeQueued(trx: SharedDb, chosen: readonly Candidate[]): P
   if (chosen.length === 0) return [];
   const { rows } = await fixedSql<Taken>`
     ${locked(chosen, [])}
-    update task_instances t set state = 'queued', ${FRESH}, start_date = null, heartbeat_at = null
+    update task_instances t set state = 'queued', ${FRESH}, start_date = null, heartbeat_at = null,
+      pid = null
     from locked l
     where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
     returning t.tenant_id, t.run, t.task_id, t.map_index, t.attempt_id, t.try_number`.execute(trx);
