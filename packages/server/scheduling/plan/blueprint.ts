@@ -56,7 +56,10 @@ export interface PlannedTask {
   readonly literalLength: number | null;
   /** Tasks whose values decide how many instances it has, by its own mapping or by a mapped group around it. */
   readonly inputs: ReadonlySet<string>;
-  /** May find another number of items when it is run again: the tasks it is expanded over are directly upstream. */
+  /**
+   * May find another number of items when it is run again: the tasks it is expanded over are directly upstream. Not in a
+   * mapped group with others inside: which of their instances belong to which item is told by the numbers of both.
+   */
   readonly canResize: boolean;
   /** Tasks in mapped groups that are expanded over its value without being its direct child. */
   readonly farMapped: readonly string[];
@@ -92,6 +95,7 @@ export function buildBlueprint(spec: CompiledSpec): Blueprint {
   const weights = totalPriorityWeights(order);
   const mappedGroups = findMappedGroups(spec);
   const mappings = new Map(order.map((task) => [task.task_id, mappingOf(task, mappedGroups)]));
+  const outerLevels = new Set([...mappings.values()].flatMap(({ levels }) => levels.slice(0, -1)));
   const mappedOver = invert(new Map([...mappings].map(([id, { inputs }]) => [id, [...inputs]])));
   const farMapped = (task: TaskSpec): string[] =>
     (mappedOver.get(task.task_id) ?? []).filter((id) => !task.downstream_task_ids.includes(id));
@@ -117,7 +121,7 @@ export function buildBlueprint(spec: CompiledSpec): Blueprint {
       watchers: watchers.get(taskId) ?? [],
       ...mapping,
       ...nesting(taskId, { specs, mappings }),
-      canResize: mapping.literalLength === null && mapping.levels.length === 1 && isBelow(task, mapping.inputs),
+      canResize: canResize(task, mapping, outerLevels),
       farMapped: farMapped(task),
       farEarly: farMapped(task).filter(isEarly),
     };
@@ -198,8 +202,11 @@ function nesting(taskId: string, { specs, mappings }: Graph): Pick<PlannedTask, 
   };
 }
 
-const isBelow = (task: TaskSpec, inputs: ReadonlySet<string>): boolean =>
-  [...inputs].every((id) => task.upstream_task_ids.includes(id));
+function canResize(task: TaskSpec, mapping: TaskMapping, outerLevels: ReadonlySet<MappedLevel>): boolean {
+  const [level, ...inner] = mapping.levels;
+  if (mapping.literalLength !== null || level === undefined || inner.length > 0 || outerLevels.has(level)) return false;
+  return [...mapping.inputs].every((id) => task.upstream_task_ids.includes(id));
+}
 
 const waitsForPast = ({ policy }: TaskSpec): boolean => policy.depends_on_past || policy.wait_for_downstream;
 

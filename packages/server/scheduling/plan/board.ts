@@ -86,11 +86,11 @@ export class Board {
     );
   }
 
-  /** How many instances a mapped task is expanded into. */
-  length(task: PlannedTask): MappedLength | undefined {
+  /** How many instances a mapped task is expanded into; from an inner level on: in each item of those around it. */
+  length(task: PlannedTask, fromLevel = 0): MappedLength | undefined {
     let product = 1;
     let missing = false;
-    for (const level of task.levels) {
+    for (const level of task.levels.slice(fromLevel)) {
       const length = this.#levelLength(task, level);
       if (length === undefined) missing = true;
       else if (length.kind === 'unusable') return length;

@@ -12,7 +12,7 @@ import type { Agenda } from './agenda.ts';
 import type { Blueprint, PlannedTask } from './blueprint.ts';
 import type { Board, Row } from './board.ts';
 import { addFinished, addUpstream, noCounts } from './counts.ts';
-import { isTogether, itemSizes, sharedLevels } from './mapped-levels.ts';
+import { commonLevels, isTogether, itemSizes, literalProduct, sharedLevels } from './mapped-levels.ts';
 import { choosesFor, related } from './related.ts';
 import type { Verdict } from './trigger-rule.ts';
 
@@ -41,18 +41,41 @@ export function expandRow(work: Work, row: Row, rule: 'run' | 'wait'): Exclude<V
     return 'upstream_failed';
   }
   if (length.length === 0) return early ? 'wait' : 'skipped';
-  for (const member of membersOf(work, row)) multiply(work, member, length.length);
+  const size = sizeSoFar(work, row.task) ?? length.length;
+  for (const member of membersOf(work, row)) multiply(work, member, size);
   return 'wait';
+}
+
+/**
+ * Mapped groups that cannot be resized have the size they were first expanded for, whatever a task that is run again in them
+ * finds: told from the task that shares most of them. Undefined when there is none.
+ */
+function sizeSoFar({ blueprint, board }: Work, task: PlannedTask): number | undefined {
+  if (task.canResize) return undefined;
+  let best = 0;
+  let size: number | undefined;
+  for (const other of blueprint.ordered) {
+    const common = commonLevels(task, other);
+    const further = common <= best || board.isSized(other.taskId) ? null : literalProduct(other, common);
+    if (further === null || board.row({ taskId: other.taskId, mapIndex: -1 }) !== null) continue;
+    const [rows, own] = [board.rows(other), board.length(task, common)];
+    if (!rows || rows.length === 0 || own?.kind !== 'known') continue;
+    best = common;
+    size = (rows.length / further) * own.length;
+  }
+  return size;
 }
 
 /** The row itself and, in a mapped group, the rows of its other tasks that have no state yet. */
 function membersOf(work: Work, row: Row): Row[] {
   return expandedWith(work, row.task).flatMap(({ taskId }) => {
     const member = work.board.row({ taskId, mapIndex: -1 });
-    // One that is to be skipped stays whole.
-    return member?.state === null && member.upstream.excluded === 0 ? [member] : [];
+    return member?.state === null && !isToBeSkipped(member) ? [member] : [];
   });
 }
+
+/** By somebody's choice. It stays whole, also while it waits for its past before it is skipped. */
+const isToBeSkipped = (row: Row): boolean => row.upstream.excluded > 0;
 
 /** The tasks that always have as many instances: all of its mapped group, without those that are expanded further. */
 export function expandedWith({ blueprint }: Pick<Work, 'blueprint'>, task: PlannedTask): PlannedTask[] {
@@ -67,13 +90,35 @@ function multiply(work: Work, row: Row, length: number): void {
   const { blueprint, board, agenda } = work;
   for (const childId of row.task.downstream) {
     const child = blueprint.tasks.get(childId);
+    if (!child) continue;
+    const whole = board.row({ taskId: childId, mapIndex: -1 });
     // Tasks of the same group are expanded together: each instance still has one counterpart.
-    if (child && !isTogether(row.task, child)) addInstances(work, row, { child, length });
+    const isExpandedToo = isTogether(row.task, child) && !(whole && isToBeSkipped(whole));
+    if (!isExpandedToo) addInstances(work, row, { child, length });
   }
   for (const made of board.expand(row, length)) {
     if (row.task.hasNestedUpstream) countAnew(work, made);
     agenda.add(made);
   }
+  for (const child of expandedBefore(work, row.task)) {
+    for (const target of board.rows(child) ?? []) {
+      if (target.state !== null) continue;
+      countAnew(work, target);
+      agenda.add(target);
+    }
+  }
+}
+
+/**
+ * Of the same group, when the row itself ended before the group was expanded and was cleared since: it stood for all of their
+ * counterparts, and by now there may be more items, or fewer.
+ */
+function expandedBefore({ blueprint, board }: Work, task: PlannedTask): PlannedTask[] {
+  return task.downstream.flatMap((childId) => {
+    const child = blueprint.tasks.get(childId);
+    if (!child || !isTogether(task, child) || board.isSized(childId)) return [];
+    return board.row({ taskId: childId, mapIndex: -1 }) === null ? [child] : [];
+  });
 }
 
 /** Its child now waits for more instances. */
@@ -95,7 +140,7 @@ function addInstances(
   }
 }
 
-/** Which instances belong to it is known only now that it has an index. */
+/** Which instances belong to it is known only now. A choice made further up is not to be seen here, and is kept. */
 export function countAnew({ blueprint, board }: Work, row: Row): void {
   const counts = noCounts();
   for (const upstreamId of row.task.upstream) {
@@ -107,6 +152,7 @@ export function countAnew({ blueprint, board }: Work, row: Row): void {
       if (other.skips?.includes(row.taskId) && choosesFor(other, row.task)) counts.excluded += 1;
     }
   }
+  counts.excluded = Math.max(counts.excluded, row.upstream.excluded);
   Object.assign(board.counts(row), counts);
 }
 

@@ -46,8 +46,10 @@ function grow({ blueprint, board }: Work, task: PlannedTask, length: number): re
   if (made.length === 0) return made;
   for (const childId of task.downstream) {
     const child = blueprint.tasks.get(childId);
-    if (!child || isTogether(task, child)) continue;
+    if (!child) continue;
     for (const target of board.rows(child) ?? []) {
+      // Of the same group: each still has its one counterpart, unless it stayed one for all.
+      if (isTogether(task, child) && target.mapIndex !== -1) continue;
       if (target.state === null) addUpstream(board.counts(target), { isSetup: task.isSetup, by: made.length });
     }
   }
