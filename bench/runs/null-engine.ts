@@ -13,6 +13,8 @@ import { makeSpec, makeTask } from '@svc/spec/testing/make-spec.ts';
 export type NullEngine = Awaited<ReturnType<typeof startNullEngine>>;
 
 const IN_FLIGHT = 400;
+/** As scheduler.loop_interval_ms by default: among others, tables that grow fast get their statistics. */
+const TICK_MS = 1_000;
 
 export async function startNullEngine(url: string) {
   await migrate(url);
@@ -52,6 +54,7 @@ export async function startNullEngine(url: string) {
     log,
   });
   const scope = db.tenant(tenant.id);
+  const ticks = setInterval(() => void scheduler.tick(), TICK_MS);
 
   return {
     db,
@@ -86,6 +89,7 @@ export async function startNullEngine(url: string) {
       }
     },
     async close(): Promise<void> {
+      clearInterval(ticks);
       await scheduler.stop();
       await db.close();
     },

@@ -36,6 +36,8 @@ export type RunEffects = {
   dueAt: string | null;
   /** Finished tasks whose instance in the next run may be waiting for them. */
   pastMoved: { tenantId: string; dagId: string; run: number; taskIds: string[] }[];
+  /** DAGs with a run that waits for a place: there may be one. */
+  queued: { tenantId: string; dagId: string }[];
   /** Something may be claimed now. */
   hasScheduled: boolean;
   hasCallbacks: boolean;
@@ -46,8 +48,15 @@ export const noEffects = (): RunEffects => ({
   superseded: [],
   dueAt: null,
   pastMoved: [],
+  queued: [],
   hasScheduled: false,
   hasCallbacks: false,
+});
+
+/** Of a run that is queued: it starts when its DAG has a place for it. */
+export const waitingForPlace = (run: { tenant_id: string; dag_id: string }): RunEffects => ({
+  ...noEffects(),
+  queued: [{ tenantId: run.tenant_id, dagId: run.dag_id }],
 });
 
 export async function openWork(

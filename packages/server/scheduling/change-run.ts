@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { SharedDb } from '../db/database.ts';
 import { lockRuns } from '../db/run-writes.ts';
 import type { RunRef, RunRow } from '../db/run-writes.ts';
-import { noEffects } from './apply-to-runs.ts';
+import { noEffects, waitingForPlace } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import type { DagGraphs } from './dag-graphs.ts';
 import { endRunAs } from './run-states.ts';
@@ -21,8 +21,9 @@ export async function markRun(
   if (run.state === input.state) return noEffects();
   if (input.state !== 'queued') return endRunAs(trx, graphs, run, { state: input.state, cause: 'marked_failed' });
   // A running run has left the queue already and would leave it again at once.
-  if (run.state !== 'running') await requeue(trx, run);
-  return noEffects();
+  if (run.state === 'running') return noEffects();
+  await requeue(trx, run);
+  return waitingForPlace(run);
 }
 
 async function requeue(trx: SharedDb, run: RunRow): Promise<void> {

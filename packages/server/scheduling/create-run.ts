@@ -9,7 +9,7 @@ import { inferManualInterval } from '@svc/spec/timetables/next-run.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { SharedDb } from '../db/database.ts';
 import type { RunRow } from '../db/run-writes.ts';
-import { noEffects } from './apply-to-runs.ts';
+import { noEffects, waitingForPlace } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import { nowIso } from './clock.ts';
 import type { DagGraphs } from './dag-graphs.ts';
@@ -80,8 +80,11 @@ export function createRunCreator(graphs: DagGraphs): CreateRun {
       dag.is_paused || input.backfillId !== undefined ? 0 : countRunning(trx, { tenantId, dagId: input.dagId }),
     ]);
     if ('kind' in inserted) return inserted;
-    const starts = mayStart({ dag, run: inserted, running });
-    const effects = starts ? await startRun(trx, graphs, inserted, along.behindFirst) : noEffects();
+    if (!mayStartNow(dag, inserted)) return { kind: 'created', run: inserted, effects: noEffects() };
+    const effects =
+      running < dag.max_active_runs
+        ? await startRun(trx, graphs, inserted, along.behindFirst)
+        : waitingForPlace(inserted); // a place may have come free before the run is there to be seen
     return { kind: 'created', run: inserted, effects };
   };
 }
@@ -96,11 +99,9 @@ async function lockDagRow(trx: SharedDb, tenantId: string, dagId: string): Promi
     .executeTakeFirst();
 }
 
-/** A paused DAG's runs wait, as do those above the limit and those whose time has not come. */
-function mayStart({ dag, run, running }: { dag: DagFacts; run: RunRow; running: number }): boolean {
-  if (dag.is_paused || run.backfill_id !== null || Date.parse(run.run_after) > Date.now()) return false;
-  return running < dag.max_active_runs;
-}
+/** A paused DAG's runs wait, as do those whose time has not come; those of a backfill are started with it. */
+const mayStartNow = (dag: DagFacts, run: RunRow): boolean =>
+  !dag.is_paused && run.backfill_id === null && Date.parse(run.run_after) <= Date.now();
 
 async function insertRun(
   trx: SharedDb,

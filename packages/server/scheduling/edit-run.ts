@@ -13,7 +13,7 @@ import type { KeyInRun } from '../db/run-edits.ts';
 import { admit, countActive, lockRuns, releaseHeldBack } from '../db/run-writes.ts';
 import type { InstanceRow, RunRef, RunRow } from '../db/run-writes.ts';
 import type { StateCounts } from '../db/schema.ts';
-import { noEffects } from './apply-to-runs.ts';
+import { noEffects, waitingForPlace } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import { nowIso } from './clock.ts';
 import type { DagGraph, DagGraphs } from './dag-graphs.ts';
@@ -174,7 +174,8 @@ export async function closeRun(open: OpenRun, events: readonly PlanEvent[]): Pro
 async function goOn(open: OpenRun, events: readonly PlanEvent[]): Promise<RunEffects> {
   const { trx, tools, ref, run } = open;
   if (run.state === 'running') return tools.applyToRun(trx, ref, events);
-  if (run.state !== 'queued' || !(await mayStart(trx, run))) return noEffects();
+  if (run.state !== 'queued') return noEffects();
+  if (!(await mayStart(trx, run))) return waitingForPlace(run);
   const [fresh] = await lockRuns(trx, [ref]); // with everything that was written since
   return fresh ? startRun(trx, tools.graphs, fresh) : noEffects();
 }

@@ -173,6 +173,26 @@ describe('limits', () => {
     expect(await peakOf(tasks, { wanted: 3 })).toBe(3);
   });
 
+  it('max_active_runs: a place that came free before the next run was there to be seen is found by that run', async () => {
+    engine.setScript(() => 'hang');
+    const dagId = 'seen_too_late';
+    const first = await engine.run(graphOf({ a: [] }), { dagId, dag: { max_active_runs: 1 } });
+    await expect.poll(async () => (await engine.states(first))['a'], { timeout: 20_000 }).toBe('running');
+    const attempt = engine.seen.find(({ run }) => run === first);
+    const created = await engine.db.shared.transaction().execute(async (trx) => {
+      const input = { dagId, runType: 'manual', triggeredBy: 'test' } as const;
+      const result = await engine.scheduler.createRun(trx, engine.tenant.id, input);
+      if (!attempt || result.kind !== 'created') throw new Error('nothing to go on with');
+      expect(result.run.state).toBe('queued');
+      // Ends meanwhile, and does not wait for us to look for the next one.
+      await engine.scheduler.attempts.finish(attempt, { state: 'success' });
+      expect(await engine.ended(first)).toBe('success');
+      return result;
+    });
+    engine.scheduler.applyEffects(created.effects);
+    await expect.poll(() => engine.runState(created.run.id), { timeout: 20_000 }).toBe('running');
+  });
+
   it('max_active_runs: the others wait, and start in order', async () => {
     engine.setScript(() => 'hang');
     const first = await engine.run(graphOf({ a: [] }), { dagId: 'one_at_a_time', dag: { max_active_runs: 1 } });

@@ -36,7 +36,7 @@ import {
 import { DEFAULT_LEASE_MS, findSilent } from './reap.ts';
 import { timeOutRuns } from './run-states.ts';
 import { renewLeases, startAttempts } from './start-attempts.ts';
-import { startQueuedRuns } from './start-run.ts';
+import { hasQueuedRuns, startQueuedRuns } from './start-run.ts';
 import { triggerRun } from './trigger-run.ts';
 import type { AroundTheRun } from './trigger-run.ts';
 import type { PlanEvent } from './plan/types.ts';
@@ -137,6 +137,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       });
     }
     for (const ended of effects.ended) inBackground('following the end of a run', () => afterRun(ended));
+    for (const { tenantId, dagId } of effects.queued) {
+      inBackground('looking for a place for a run', () => startRunsOf(tenantId, dagId));
+    }
     if (effects.hasCallbacks) inBackground('dispatching callbacks', dispatchCallbacks);
     if (effects.hasScheduled) {
       dispatcher?.kick();
@@ -147,7 +150,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   async function afterRun(ended: RunEffects['ended'][number]): Promise<void> {
     if (ended.state === 'failed') await pauseAfterFailures(db, ended);
     await options.onRunEnded?.(ended);
-    await startRunsOf(ended.tenantId, ended.dagId);
+    // Mostly none waits. One that is being created looks itself when it is there, so nobody has to wait for its lock here.
+    if (await hasQueuedRuns(db.shared, ended)) await startRunsOf(ended.tenantId, ended.dagId);
   }
 
   async function startRunsOf(tenantId: string, dagId: string): Promise<void> {

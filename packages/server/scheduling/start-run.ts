@@ -69,6 +69,15 @@ async function planFirst(trx: SharedDb, work: RunWork): Promise<void> {
   for (const { instance, failure, waits } of view.all()) work.addFresh(instance, { failure, waits });
 }
 
+/** Plan: the first entry of index dag_runs_live. */
+export async function hasQueuedRuns(db: SharedDb, input: { tenantId: string; dagId: string }): Promise<boolean> {
+  const { rows } = await sql`
+    select from dag_runs
+    where tenant_id = ${input.tenantId} and dag_id = ${input.dagId} and state = 'queued' and backfill_id is null
+    limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 /** Starts queued runs of a DAG while max_active_runs allows. Takes the lock of the DAG's row. */
 export async function startQueuedRuns(
   trx: SharedDb,
