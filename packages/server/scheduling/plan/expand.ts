@@ -77,6 +77,11 @@ function membersOf(work: Work, row: Row): Row[] {
 /** By somebody's choice. It stays whole, also while it waits for its past before it is skipped. */
 const isToBeSkipped = (row: Row): boolean => row.upstream.excluded > 0;
 
+function isExpandedToo({ board }: Work, { taskId }: PlannedTask): boolean {
+  const whole = board.row({ taskId, mapIndex: -1 });
+  return !whole || !isToBeSkipped(whole);
+}
+
 /** The tasks that always have as many instances: all of its mapped group, without those that are expanded further. */
 export function expandedWith({ blueprint }: Pick<Work, 'blueprint'>, task: PlannedTask): PlannedTask[] {
   if (task.group === null || task.mapping !== null) return [task];
@@ -90,11 +95,9 @@ function multiply(work: Work, row: Row, length: number): void {
   const { blueprint, board, agenda } = work;
   for (const childId of row.task.downstream) {
     const child = blueprint.tasks.get(childId);
-    if (!child) continue;
-    const whole = board.row({ taskId: childId, mapIndex: -1 });
     // Tasks of the same group are expanded together: each instance still has one counterpart.
-    const isExpandedToo = isTogether(row.task, child) && !(whole && isToBeSkipped(whole));
-    if (!isExpandedToo) addInstances(work, row, { child, length });
+    if (child && !(isTogether(row.task, child) && isExpandedToo(work, child)))
+      addInstances(work, row, { child, length });
   }
   for (const made of board.expand(row, length)) {
     if (row.task.hasNestedUpstream) countAnew(work, made);
