@@ -17,7 +17,7 @@ const SUCCESS = { state: 'success' } as const;
 
 /** The attempt of a task that was dispatched and hangs. */
 async function hanging(run: number, taskId: string): Promise<AttemptRef> {
-  await expect.poll(async () => (await engine.states(run))[taskId], { timeout: 20_000 }).toBe('running');
+  await expect.poll(async () => (await engine.states(run))[taskId]).toBe('running');
   const attempt = engine.seen.findLast((seen) => seen.run === run && seen.taskId === taskId);
   if (!attempt) throw new Error(`${taskId} was not dispatched`);
   await nobodyClaims();
@@ -111,7 +111,7 @@ describe('the end of an attempt', () => {
     await engine.scope.updateTable('dags').set({ is_paused: true }).where('dag_id', '=', dag.dag_id).execute();
     expect(await finish(first)).toEqual({ answer: 'recorded' });
     const waits = () => engine.scope.selectFrom('task_instances').select('waits').where('run', '=', run).execute();
-    await expect.poll(waits, { timeout: 20_000 }).toContainEqual({ waits: 'paused' });
+    await expect.poll(waits).toContainEqual({ waits: 'paused' });
     await engine.scope.updateTable('dags').set({ is_paused: false }).where('dag_id', '=', dag.dag_id).execute();
     await engine.scheduler.dagUnpaused(engine.tenant.id, dag.dag_id);
     await finish(await hanging(run, 'b'));

@@ -19,7 +19,7 @@ afterAll(() => engine?.close());
 /** Two tasks that run. */
 async function running(): Promise<{ run: number; a: Attempt; b: Attempt }> {
   const run = await engine.run(graphOf({ a: [], b: [] }));
-  await expect.poll(async () => engine.states(run), { timeout: 20_000 }).toEqual({ a: 'running', b: 'running' });
+  await expect.poll(async () => engine.states(run)).toEqual({ a: 'running', b: 'running' });
   const of = (taskId: string): Attempt => {
     const attempt = engine.seen.find((seen) => seen.run === run && seen.taskId === taskId);
     if (!attempt) throw new Error(`${taskId} was not dispatched`);

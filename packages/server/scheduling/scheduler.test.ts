@@ -155,7 +155,7 @@ describe('limits', () => {
       })),
       { dag: { max_active_tasks: 4 } },
     );
-    await expect.poll(async () => (await engine.states(run))['free'], { timeout: 20_000 }).toBe('success');
+    await expect.poll(async () => (await engine.states(run))['free']).toBe('success');
   });
 
   it('max_active_tis_per_dagrun', async () => {
@@ -177,7 +177,7 @@ describe('limits', () => {
     engine.setScript(() => 'hang');
     const dagId = 'seen_too_late';
     const first = await engine.run(graphOf({ a: [] }), { dagId, dag: { max_active_runs: 1 } });
-    await expect.poll(async () => (await engine.states(first))['a'], { timeout: 20_000 }).toBe('running');
+    await expect.poll(async () => (await engine.states(first))['a']).toBe('running');
     const attempt = engine.seen.find(({ run }) => run === first);
     const created = await engine.db.shared.transaction().execute(async (trx) => {
       const input = { dagId, runType: 'manual', triggeredBy: 'test' } as const;
@@ -190,7 +190,7 @@ describe('limits', () => {
       return result;
     });
     engine.scheduler.applyEffects(created.effects);
-    await expect.poll(() => engine.runState(created.run.id), { timeout: 20_000 }).toBe('running');
+    await expect.poll(() => engine.runState(created.run.id)).toBe('running');
   });
 
   it('max_active_runs: the others wait, and start in order', async () => {

@@ -82,7 +82,7 @@ describe('an attempt that is lost', () => {
   it('is dispatched again as the same try when it cannot have begun, though it was started', async () => {
     engine.setScript(() => 'hang');
     const run = await engine.trigger('single');
-    await expect.poll(() => engine.states(run), { timeout: 20_000 }).toEqual({ a: 'running' });
+    await expect.poll(() => engine.states(run)).toEqual({ a: 'running' });
     const first = engine.seen.findLast((seen) => seen.run === run);
     if (!first) throw new Error('nothing was dispatched');
     engine.setScript(() => ({ state: 'success' }));
@@ -96,7 +96,7 @@ describe('an attempt that is lost', () => {
   it('fails when it may have', async () => {
     engine.setScript(() => 'hang');
     const run = await engine.trigger('single');
-    await expect.poll(() => engine.states(run), { timeout: 20_000 }).toEqual({ a: 'running' });
+    await expect.poll(() => engine.states(run)).toEqual({ a: 'running' });
     const attempt = engine.seen.findLast((seen) => seen.run === run);
     if (attempt) await engine.scheduler.attempts.lost(attempt, { cause: 'agent_lost' });
     expect(await engine.ended(run)).toBe('failed');
