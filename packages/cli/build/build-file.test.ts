@@ -273,10 +273,11 @@ describe('nothing from svc.yaml becomes an instruction', () => {
         if (refusal === undefined) expectExactly(given);
         seen[refusal === undefined ? 'rendered' : 'refused'] += 1;
       }),
-      RUNS,
+      { numRuns: 2_000 },
     );
-    // The property says something only if both roads were taken often.
-    expect(Math.min(seen.rendered, seen.refused)).toBeGreaterThan(RUNS.numRuns / 20);
+    // The property says something only if both roads were taken often. One in six gets past the loader, one in sixteen of all
+    // is refused: a hundred and twenty on average, so that chance alone never brings it down to fifty.
+    expect(Math.min(seen.rendered, seen.refused)).toBeGreaterThan(50);
   });
 
   test('every dependency the loader accepts arrives as one literal argument after --', () => {
