@@ -63,6 +63,22 @@ async function expectWorkingAgain(): Promise<void> {
     });
 }
 
+/** Those that serve us. Of a killed Postgres they live until they notice, and may answer until then. */
+async function backends(): Promise<number[]> {
+  const { rows } = await cluster.asSuperuser((client) =>
+    client.query<{ pid: number }>("select pid from pg_stat_activity where application_name = 'svc'"),
+  );
+  return rows.map(({ pid }) => pid);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 /** Holds a table so that whatever needs it waits in the database. */
 async function holdTable(table: string): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: server.config.database.url });
@@ -77,7 +93,9 @@ describe('while the database is away', () => {
     async (mode) => {
       await start();
       expect((await writeVariable('kept', mode)).status).toBe(201);
+      const serving = await backends();
       await cluster.stop(mode);
+      await expect.poll(() => serving.filter(isAlive)).toEqual([]);
       try {
         for (const answer of await everyKindOfCall()) expect(problemOf(answer)).toEqual(UNAVAILABLE);
         expect(problemOf(await server.call('/readyz'))).toEqual(NOT_READY);
