@@ -36,7 +36,7 @@ import {
 import { DEFAULT_LEASE_MS, findSilent } from './reap.ts';
 import { timeOutRuns } from './run-states.ts';
 import { renewLeases, startAttempts } from './start-attempts.ts';
-import { hasQueuedRuns, startQueuedRuns } from './start-run.ts';
+import { mayStartQueuedRuns, startQueuedRuns } from './start-run.ts';
 import { triggerRun } from './trigger-run.ts';
 import type { AroundTheRun } from './trigger-run.ts';
 import type { PlanEvent } from './plan/types.ts';
@@ -150,11 +150,12 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   async function afterRun(ended: RunEffects['ended'][number]): Promise<void> {
     if (ended.state === 'failed') await pauseAfterFailures(db, ended);
     await options.onRunEnded?.(ended);
-    // Mostly none waits. One that is being created looks itself when it is there, so nobody has to wait for its lock here.
-    if (await hasQueuedRuns(db.shared, ended)) await startRunsOf(ended.tenantId, ended.dagId);
+    await startRunsOf(ended.tenantId, ended.dagId);
   }
 
   async function startRunsOf(tenantId: string, dagId: string): Promise<void> {
+    // Mostly none waits, or there is no place: then nobody has to queue for the lock of the DAG's row.
+    if (!(await mayStartQueuedRuns(db.shared, { tenantId, dagId }))) return;
     const { effects } = await db.shared
       .transaction()
       .execute((trx) => startQueuedRuns(trx, graphs, { tenantId, dagId }));

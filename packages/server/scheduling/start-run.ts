@@ -69,12 +69,20 @@ async function planFirst(trx: SharedDb, work: RunWork): Promise<void> {
   for (const { instance, failure, waits } of view.all()) work.addFresh(instance, { failure, waits });
 }
 
-/** Plan: the first entry of index dag_runs_live. */
-export async function hasQueuedRuns(db: SharedDb, input: { tenantId: string; dagId: string }): Promise<boolean> {
+/**
+ * Whether a queued run of the DAG would find a place, as far as can be seen without its lock. A run or an end that cannot be
+ * seen yet asks again itself when it can. Plan: index dag_runs_live, as many entries as the DAG has active runs.
+ */
+export async function mayStartQueuedRuns(db: SharedDb, input: { tenantId: string; dagId: string }): Promise<boolean> {
   const { rows } = await sql`
-    select from dag_runs
-    where tenant_id = ${input.tenantId} and dag_id = ${input.dagId} and state = 'queued' and backfill_id is null
-    limit 1`.execute(db);
+    select from dags d where d.tenant_id = ${input.tenantId} and d.dag_id = ${input.dagId} and not d.is_paused
+      and exists (
+        select from dag_runs r where r.tenant_id = d.tenant_id and r.dag_id = d.dag_id and r.state = 'queued'
+          and r.backfill_id is null and r.run_after <= clock_timestamp()
+      ) and d.max_active_runs > (
+        select count(*) from dag_runs r where r.tenant_id = d.tenant_id and r.dag_id = d.dag_id and r.state = 'running'
+          and r.backfill_id is null
+      )`.execute(db);
   return rows.length > 0;
 }
 

@@ -92,19 +92,11 @@ const KINDS = [
 /** Found once among ten thousands, each another way in which a task of a mapped group is expanded apart from the others. */
 const FOUND_WITH_PAST: [DagSketch, Script] = [
   {
-    failFast: false,
     tasks: [
-      { id: 't0', upstream: [], rule: 'all_success', isEmpty: false },
-      { id: 't1', upstream: [], rule: 'all_success', isEmpty: false },
-      { id: 't2', upstream: [], rule: 'all_success', isEmpty: false, group: 'inner' },
-      {
-        id: 't3',
-        upstream: ['t2'],
-        rule: 'all_success',
-        isEmpty: false,
-        past: 'waits before skipping',
-        group: 'inner',
-      },
+      { id: 't0' },
+      { id: 't1' },
+      { id: 't2', group: 'inner' },
+      { id: 't3', upstream: ['t2'], past: 'waits before skipping', group: 'inner' },
     ],
     groups: { outer: { over: 't0' }, inner: { over: 't1', parent: 'outer' } },
   },
@@ -113,13 +105,12 @@ const FOUND_WITH_PAST: [DagSketch, Script] = [
 const FOUND_AFTER_CLEAR: [DagSketch, Script, number, number][] = [
   [
     {
-      failFast: false,
       tasks: [
-        { id: 't0', upstream: [], rule: 'all_success', isEmpty: false },
-        { id: 't1', upstream: [], rule: 'all_success', isEmpty: false, group: 'outer' },
-        { id: 't2', upstream: [], rule: 'all_success', isEmpty: false, group: 'inner' },
-        { id: 't3', upstream: ['t2'], rule: 'all_success', isEmpty: false, group: 'outer' },
-        { id: 't4', upstream: [], rule: 'all_success', isEmpty: false },
+        { id: 't0' },
+        { id: 't1', group: 'outer' },
+        { id: 't2', group: 'inner' },
+        { id: 't3', upstream: ['t2'], group: 'outer' },
+        { id: 't4' },
       ],
       groups: { outer: { over: 't0' }, inner: { over: 2, parent: 'outer' } },
     },
@@ -129,22 +120,13 @@ const FOUND_AFTER_CLEAR: [DagSketch, Script, number, number][] = [
   ],
   [
     {
-      failFast: false,
       tasks: [
-        { id: 't0', upstream: [], rule: 'all_success', isEmpty: false },
-        { id: 't1', upstream: [], rule: 'all_success', isEmpty: false, map: 't0' },
-        { id: 't2', upstream: [], rule: 'all_success', isEmpty: false, group: 'inner' },
-        { id: 't3', upstream: ['t2'], rule: 'always', isEmpty: false, group: 'outer' },
-        {
-          id: 't4',
-          upstream: ['t0', 't3'],
-          rule: 'all_success',
-          isEmpty: false,
-          role: 'teardown',
-          failsRun: true,
-          group: 'outer',
-        },
-        { id: 't5', upstream: [], rule: 'all_success', isEmpty: false },
+        { id: 't0' },
+        { id: 't1', map: 't0' },
+        { id: 't2', group: 'inner' },
+        { id: 't3', upstream: ['t2'], rule: 'always', group: 'outer' },
+        { id: 't4', upstream: ['t0', 't3'], role: 'teardown', failsRun: true, group: 'outer' },
+        { id: 't5' },
       ],
       groups: { outer: { over: 't0' }, inner: { over: 0, parent: 'outer' } },
     },
@@ -154,12 +136,11 @@ const FOUND_AFTER_CLEAR: [DagSketch, Script, number, number][] = [
   ],
   [
     {
-      failFast: false,
       tasks: [
-        { id: 't0', upstream: [], rule: 'all_success', isEmpty: false },
-        { id: 't1', upstream: [], rule: 'all_success', isEmpty: false },
-        { id: 't2', upstream: [], rule: 'all_success', isEmpty: false, group: 'outer' },
-        { id: 't3', upstream: ['t1', 't2'], rule: 'all_success', isEmpty: false, group: 'outer' },
+        { id: 't0' },
+        { id: 't1' },
+        { id: 't2', group: 'outer' },
+        { id: 't3', upstream: ['t1', 't2'], group: 'outer' },
       ],
       groups: { outer: { over: 't0' } },
     },
@@ -169,13 +150,12 @@ const FOUND_AFTER_CLEAR: [DagSketch, Script, number, number][] = [
   ],
   [
     {
-      failFast: false,
       tasks: [
-        { id: 't0', upstream: [], rule: 'all_success', isEmpty: false },
-        { id: 't1', upstream: [], rule: 'all_success', isEmpty: false },
-        { id: 't2', upstream: [], rule: 'all_success', isEmpty: false, group: 'outer', map: 1 },
-        { id: 't3', upstream: ['t1'], rule: 'all_success', isEmpty: false, group: 'outer' },
-        { id: 't4', upstream: ['t2', 't3'], rule: 'all_success', isEmpty: false, group: 'outer' },
+        { id: 't0' },
+        { id: 't1' },
+        { id: 't2', group: 'outer', map: 1 },
+        { id: 't3', upstream: ['t1'], group: 'outer' },
+        { id: 't4', upstream: ['t2', 't3'], group: 'outer' },
       ],
       groups: { outer: { over: 't0' } },
     },
@@ -185,22 +165,12 @@ const FOUND_AFTER_CLEAR: [DagSketch, Script, number, number][] = [
   ],
   [
     {
-      failFast: false,
       tasks: [
-        { id: 't0', upstream: [], rule: 'all_success', isEmpty: false },
-        { id: 't1', upstream: [], rule: 'all_success', isEmpty: false, group: 'outer' },
-        { id: 't2', upstream: [], rule: 'all_success', isEmpty: false, group: 'inner' },
-        {
-          id: 't3',
-          upstream: ['t2'],
-          rule: 'all_success',
-          isEmpty: false,
-          role: 'teardown',
-          failsRun: false,
-          group: 'inner',
-          map: 1,
-        },
-        { id: 't4', upstream: [], rule: 'all_success', isEmpty: false },
+        { id: 't0' },
+        { id: 't1', group: 'outer' },
+        { id: 't2', group: 'inner' },
+        { id: 't3', upstream: ['t2'], role: 'teardown', failsRun: false, group: 'inner', map: 1 },
+        { id: 't4' },
       ],
       groups: { outer: { over: 1 }, inner: { over: 't0', parent: 'outer' } },
     },
