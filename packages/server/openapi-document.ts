@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { buildApp } from './api/app.ts';
+import { buildApp } from './http/app.ts';
 import { loadConfig } from './config/load.ts';
 import { createRunEngine } from './create-run-engine.ts';
 import { createServices } from './create-services.ts';

@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { buildApp } from './api/app.ts';
+import { buildApp } from './http/app.ts';
 import type { App } from './api/services.ts';
 import { bootstrapAdmin, noAuthAdministrator } from './auth/bootstrap.ts';
 import type { Principal } from './auth/sessions.ts';

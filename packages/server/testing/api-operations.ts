@@ -1,6 +1,6 @@
 /** Every operation of the API, as its own document describes it. Tests made from this cover operations added later. */
 import { PERMISSIONS } from '../auth/permissions.ts';
-import type { Access } from '../api/access.ts';
+import type { Access } from '../http/access.ts';
 import { sampleOf } from './json-schema-samples.ts';
 import type { JsonSchema } from './json-schema-samples.ts';
 import type { TestServer } from './test-server.ts';

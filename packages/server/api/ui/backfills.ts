@@ -1,9 +1,9 @@
 /** Backfills as the web UI asks for them: the public list under a private path. */
 import { Type } from 'typebox';
 import { listBackfills } from '../../db/backfills.ts';
-import { databaseOf } from '../access.ts';
-import { Backfill, backfillBody } from '../backfill-schemas.ts';
-import { Collection } from '../schemas.ts';
+import { databaseOf } from '../../http/access.ts';
+import { Backfill, backfillBody } from '../backfills/schemas.ts';
+import { Collection } from '../../http/schemas.ts';
 import type { App, Services } from '../services.ts';
 
 export function registerUiBackfills(app: App, { db }: Services): void {

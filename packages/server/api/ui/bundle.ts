@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENCODED_EXTENSIONS, SHELL_FILES, bundleFolder, openBundle, renderShell } from '@svc/web/bundle.ts';
 import type { Bundle, BundleFile } from '@svc/web/bundle.ts';
 import { basePath, editionOf } from '../../config/resolved.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../../http/errors.ts';
 import type { App, Services } from '../services.ts';
 
 const YEAR_SECONDS = 31_536_000;

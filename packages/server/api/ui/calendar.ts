@@ -6,9 +6,9 @@ import type { Instant } from '@svc/spec/timetables/instant.ts';
 import { nextRun } from '@svc/spec/timetables/next-run.ts';
 import { findDag } from '../../db/dags.ts';
 import type { DagRow } from '../../db/dags.ts';
-import { databaseOf, principalOf } from '../access.ts';
-import { noSuchDag } from '../dags.ts';
-import { DateTime } from '../schemas.ts';
+import { databaseOf, principalOf } from '../../http/access.ts';
+import { noSuchDag } from '../dags/dags.ts';
+import { DateTime } from '../../http/schemas.ts';
 import type { App, Services } from '../services.ts';
 
 /** A run every minute fills a month with 43,200; nobody reads them one by one. */

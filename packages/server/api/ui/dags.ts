@@ -6,14 +6,14 @@ import { findAssetIds } from '../../db/assets.ts';
 import { findDag, listDags } from '../../db/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { listQuestions } from '../../db/questions.ts';
-import { databaseOf, principalOf } from '../access.ts';
-import { assetExpression, assetsIn, conditionOf } from '../asset-expression.ts';
-import { dagBody } from '../dag-bodies.ts';
-import { DagListQuery, dagQuery, noSuchDag } from '../dags.ts';
-import { questionBodies } from '../question-bodies.ts';
+import { databaseOf, principalOf } from '../../http/access.ts';
+import { assetExpression, assetsIn, conditionOf } from '../assets/expression.ts';
+import { dagBody } from '../dags/bodies.ts';
+import { DagListQuery, dagQuery, noSuchDag } from '../dags/dags.ts';
+import { questionBodies } from '../hitl/bodies.ts';
 import type { App, Services } from '../services.ts';
-import { createFactsCache } from '../task-instance-facts.ts';
-import type { FactsCache } from '../task-instance-facts.ts';
+import { createFactsCache } from '../task-instances/facts.ts';
+import type { FactsCache } from '../task-instances/facts.ts';
 
 type LightRun = {
   id: number;

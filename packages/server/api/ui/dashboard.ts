@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { RUN_STATES, TASK_STATES } from '@svc/spec/states.ts';
-import { databaseOf, principalOf } from '../access.ts';
-import { DateTime } from '../schemas.ts';
+import { databaseOf, principalOf } from '../../http/access.ts';
+import { DateTime } from '../../http/schemas.ts';
 import type { App, Services } from '../services.ts';
 
 /** Counting stops here: the UI shows "1000+". */

@@ -4,12 +4,12 @@ import { Type } from 'typebox';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { findRun } from '../../db/dag-runs.ts';
 import type { DagRunRow } from '../../db/dag-runs.ts';
-import { databaseOf, principalOf } from '../access.ts';
-import { noSuchRun } from '../dag-run-bodies.ts';
-import { parseOrderBy } from '../ordering.ts';
-import { Collection, DateTime, Nullable, OrderByQuery, PagingQuery } from '../schemas.ts';
+import { databaseOf, principalOf } from '../../http/access.ts';
+import { noSuchRun } from '../dag-runs/bodies.ts';
+import { parseOrderBy } from '../../http/ordering.ts';
+import { Collection, DateTime, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import type { App, Services } from '../services.ts';
-import { RunParams } from '../task-instance-paths.ts';
+import { RunParams } from '../task-instances/paths.ts';
 
 const ORDER_KEYS = {
   id: 'id',

@@ -2,9 +2,9 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { findRun } from '../../db/dag-runs.ts';
-import { databaseOf, principalOf } from '../access.ts';
-import { noSuchRun } from '../dag-run-bodies.ts';
-import { ApiError } from '../errors.ts';
+import { databaseOf, principalOf } from '../../http/access.ts';
+import { noSuchRun } from '../dag-runs/bodies.ts';
+import { ApiError } from '../../http/errors.ts';
 import type { App, Services } from '../services.ts';
 
 type Bar = {

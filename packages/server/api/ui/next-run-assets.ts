@@ -3,9 +3,9 @@ import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { findAssetIds } from '../../db/assets.ts';
 import { findDag } from '../../db/dags.ts';
-import { databaseOf, principalOf } from '../access.ts';
-import { assetExpression, assetsIn, conditionOf } from '../asset-expression.ts';
-import { noSuchDag } from '../dags.ts';
+import { databaseOf, principalOf } from '../../http/access.ts';
+import { assetExpression, assetsIn, conditionOf } from '../assets/expression.ts';
+import { noSuchDag } from '../dags/dags.ts';
 import type { App, Services } from '../services.ts';
 
 export function registerUiNextRunAssets(app: App, { db }: Services): void {

@@ -1,10 +1,10 @@
 /** Runs that wait for the events of one partition. No timetable of ours collects by partition, so none can be waiting. */
 import { Type } from 'typebox';
 import { findDag } from '../../db/dags.ts';
-import { databaseOf } from '../access.ts';
-import { noSuchDag } from '../dags.ts';
-import { ApiError } from '../errors.ts';
-import { Nullable } from '../schemas.ts';
+import { databaseOf } from '../../http/access.ts';
+import { noSuchDag } from '../dags/dags.ts';
+import { ApiError } from '../../http/errors.ts';
+import { Nullable } from '../../http/schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const Common = {

@@ -2,9 +2,9 @@
 import { Type } from 'typebox';
 import type { Permission } from '../../auth/permissions.ts';
 import { DEFAULT_TENANT } from '../../db/tenants.ts';
-import { principalOf } from '../access.ts';
+import { principalOf } from '../../http/access.ts';
 import type { App, Services } from '../services.ts';
-import { RENEWAL_FAULTS } from '../tokens.ts';
+import { RENEWAL_FAULTS } from '../auth/tokens.ts';
 
 const TAGS = ['UI'];
 /** `ui.auto_refresh_interval_seconds` 0 means this. */

@@ -1,0 +1,190 @@
+/** Token issue and renewal, and the login and logout redirects of the web UI. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { MAX_PASSWORD_LENGTH } from '../../auth/passwords.ts';
+import type { IssuedToken, RenewalFault } from '../../auth/sessions.ts';
+import type { Config } from '../../config/load.ts';
+import { basePath } from '../../config/resolved.ts';
+import { DEFAULT_TENANT } from '../../db/tenants.ts';
+import { SESSION_COOKIE, actorOf, presentedToken, principalOf } from '../../http/access.ts';
+import { ApiError } from '../../http/errors.ts';
+import type { App, Services } from '../services.ts';
+
+const TokenRequest = Type.Object(
+  {
+    username: Type.String({ minLength: 1, maxLength: 320, description: 'The e-mail address of the user' }),
+    password: Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH, writeOnly: true }),
+    tenant: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description: `Default: \`${DEFAULT_TENANT}\`` })),
+  },
+  { title: 'TokenRequest', additionalProperties: false },
+);
+
+const TokenResponse = Type.Object(
+  {
+    access_token: Type.String(),
+    token_type: Type.String({ description: 'Always `Bearer`' }),
+    expires_in: Type.Integer({ description: 'Seconds' }),
+  },
+  { title: 'TokenResponse' },
+);
+
+const REDIRECT = { 307: Type.Null({ description: 'To the login page' }) };
+
+export const RENEWAL_FAULTS: Record<RenewalFault, () => ApiError> = {
+  too_old: () =>
+    new ApiError('session_too_old', 'this session has reached its maximum age: log in again with POST /auth/token'),
+  ended: () => new ApiError('session_ended', 'this session has ended: log in again with POST /auth/token'),
+  expired: () => new ApiError('token_expired', 'the token has expired: log in again with POST /auth/token'),
+  invalid: () => new ApiError('token_invalid', 'this token cannot be renewed: log in with POST /auth/token'),
+};
+
+const tokenBody = (token: IssuedToken) => ({
+  access_token: token.accessToken,
+  token_type: 'Bearer',
+  expires_in: token.expiresInSeconds,
+});
+
+export function registerTokens(app: App, { config, sessions }: Services): void {
+  app.post(
+    '/auth/token',
+    {
+      config: { access: 'public' },
+      schema: {
+        operationId: 'create_token',
+        tags: ['Authentication'],
+        summary: 'Log in with username and password',
+        description: 'Also sets the session cookie `_token`, unless the request was made by another site.',
+        body: TokenRequest,
+        response: { 200: TokenResponse },
+      },
+    },
+    async (request, reply) => {
+      const { username, password, tenant = DEFAULT_TENANT } = request.body;
+      const outcome = await sessions.login({
+        username,
+        password,
+        tenant,
+        clientIp: request.clientIp,
+        requestId: request.id,
+      });
+      switch (outcome.kind) {
+        case 'rate_limited':
+          throw new ApiError(
+            'login_rate_limited',
+            'too many failed logins from this address: wait before the next try',
+            {
+              'retry-after': String(outcome.retryAfterSeconds),
+            },
+          );
+        case 'wrong_credentials':
+          throw new ApiError('wrong_credentials', 'the username or the password is wrong');
+        case 'ok':
+          if (mayCarryCookie(request)) setSessionCookie(reply, config, outcome.token);
+          return tokenBody(outcome.token);
+      }
+    },
+  );
+
+  app.post(
+    '/api/v2/auth/token/renew',
+    {
+      config: { access: 'user' },
+      schema: {
+        operationId: 'renew_token',
+        tags: ['Authentication'],
+        summary: 'Exchange a still valid token for a fresh one of the same session',
+        response: { 200: TokenResponse },
+      },
+    },
+    async (request, reply) => {
+      const renewed = await sessions.renew(principalOf(request));
+      if (typeof renewed === 'string') throw RENEWAL_FAULTS[renewed]();
+      if (presentedToken(request).fromCookie) setSessionCookie(reply, config, renewed);
+      return tokenBody(renewed);
+    },
+  );
+
+  app.get(
+    '/api/v2/auth/login',
+    {
+      config: { access: 'public' },
+      schema: {
+        operationId: 'login',
+        tags: ['Authentication'],
+        summary: 'To the login page, and from there back to `next`',
+        querystring: Type.Object({ next: Type.Optional(Type.String({ maxLength: 2_048 })) }),
+        response: REDIRECT,
+      },
+    },
+    async (request, reply) => {
+      const { next } = request.query;
+      if (next !== undefined && !isOwnPath(next))
+        throw new ApiError('unsafe_redirect', 'next must be a path on this site, such as /dags');
+      const query = next === undefined ? '' : `?next=${encodeURIComponent(next)}`;
+      return reply.redirect(`${basePath(config)}/auth/login${query}`, 307);
+    },
+  );
+
+  app.get(
+    '/api/v2/auth/logout',
+    {
+      config: { access: 'public' },
+      schema: {
+        operationId: 'logout',
+        tags: ['Authentication'],
+        summary: 'End the session, then to the login page',
+        response: REDIRECT,
+      },
+    },
+    async (request, reply) => {
+      const { token, fromCookie } = presentedToken(request);
+      const toLoginPage = () => reply.redirect(`${basePath(config)}/auth/login`, 307);
+      // Another site may send a browser here, cookie and all; that must not log anybody out.
+      if (fromCookie && !mayCarryCookie(request)) return toLoginPage();
+      const principal = await sessions.authenticate(token ?? '');
+      if (typeof principal !== 'string') {
+        request.maybePrincipal = principal;
+        await sessions.logout(principal, actorOf(request));
+      }
+      reply.clearCookie(SESSION_COOKIE, cookieOptions(config));
+      return toLoginPage();
+    },
+  );
+}
+
+/** Cookie rules (b) and (c): a page of another site may get a token, but never plants a session in the browser. */
+function mayCarryCookie(request: FastifyRequest): boolean {
+  const site = request.headers['sec-fetch-site'];
+  return site === undefined || site === 'same-origin' || site === 'none';
+}
+
+function setSessionCookie(reply: FastifyReply, config: Config, token: IssuedToken): void {
+  reply.setCookie(SESSION_COOKIE, token.accessToken, { ...cookieOptions(config), maxAge: token.expiresInSeconds });
+}
+
+const cookieOptions = (config: Config) => ({
+  httpOnly: true,
+  secure: !config.auth.sessionCookieInsecure,
+  sameSite: 'lax' as const,
+  path: basePath(config) || '/',
+});
+
+/**
+ * Only a path on this site. `//host`, `/\host` and control characters are ways out of it that browsers follow; they are
+ * looked for in the decoded text as well, because the page that follows `next` may decode it once more.
+ */
+const isOwnPath = (next: string): boolean => [next, decodedOnce(next)].every(staysOnThisSite);
+
+function staysOnThisSite(path: string): boolean {
+  if (!path.startsWith('/') || /[\u0000-\u001f\u007f\\]/.test(path)) return false;
+  const target = URL.parse(path, 'http://this-site.invalid');
+  return target?.host === 'this-site.invalid' && !target.pathname.startsWith('//');
+}
+
+function decodedOnce(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a stray % does not decode for anybody
+  }
+}

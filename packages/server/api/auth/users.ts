@@ -1,0 +1,208 @@
+/** Users of the caller's tenant. Passwords go in and never come out. */
+import { Type } from 'typebox';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, hashPassword } from '../../auth/passwords.ts';
+import { recordAudit } from '../../db/audit-log.ts';
+import type { TenantDb } from '../../db/database.ts';
+import { endSessionsOfUser } from '../../db/sessions.ts';
+import {
+  findUserById,
+  insertUser,
+  listUsers,
+  normaliseEmail,
+  replaceRoles,
+  unknownRoles,
+  updateUser,
+} from '../../db/users.ts';
+import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
+import { ApiError } from '../../http/errors.ts';
+import { Collection, DateTime, PagingQuery } from '../../http/schemas.ts';
+import type { App, Services } from '../services.ts';
+
+const User = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    email: Type.String(),
+    roles: Type.Array(Type.String()),
+    is_active: Type.Boolean(),
+    created_at: DateTime,
+  },
+  { title: 'User' },
+);
+
+// Nothing invisible, which could pass for another address. In escapes that every language's patterns know.
+const ADDRESS_PART = String.raw`[^\s@\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+`;
+const Email = Type.String({
+  title: 'e-mail address',
+  maxLength: 320,
+  pattern: String.raw`^\s*${ADDRESS_PART}@${ADDRESS_PART}\s*$`,
+  description: 'Stored in lower case',
+});
+const Password = Type.String({ minLength: MIN_PASSWORD_LENGTH, maxLength: MAX_PASSWORD_LENGTH, writeOnly: true });
+const Roles = Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100, description: 'Names of existing roles' });
+
+const CreateUserRequest = Type.Object(
+  { email: Email, password: Password, roles: Type.Optional(Roles) },
+  { title: 'CreateUserRequest', additionalProperties: false },
+);
+
+const UpdateUserRequest = Type.Object(
+  { is_active: Type.Optional(Type.Boolean()), password: Type.Optional(Password), roles: Type.Optional(Roles) },
+  { title: 'UpdateUserRequest', additionalProperties: false },
+);
+
+const ChangePasswordRequest = Type.Object(
+  { current_password: Type.String({ maxLength: MAX_PASSWORD_LENGTH, writeOnly: true }), new_password: Password },
+  { title: 'ChangePasswordRequest', additionalProperties: false },
+);
+
+export function registerUsers(app: App, { db, sessions }: Services): void {
+  app.get(
+    '/api/v2/users',
+    {
+      config: { access: 'read:user' },
+      schema: {
+        operationId: 'get_users',
+        tags: ['Users'],
+        summary: 'List users, newest first',
+        querystring: Type.Object(PagingQuery),
+        response: { 200: Collection('UserCollection', 'users', User) },
+      },
+    },
+    async (request) => {
+      const { users, total } = await listUsers(databaseOf(request, db), request.query);
+      return { users, total_entries: total };
+    },
+  );
+
+  app.post(
+    '/api/v2/users',
+    {
+      config: { access: 'write:user' },
+      schema: {
+        operationId: 'post_user',
+        tags: ['Users'],
+        summary: 'Create a user',
+        body: CreateUserRequest,
+        response: { 201: User },
+      },
+    },
+    async (request, reply) => {
+      const email = normaliseEmail(request.body.email);
+      const { password, roles = [] } = request.body;
+      const passwordHash = await hashPassword(password);
+      const user = await databaseOf(request, db)
+        .transaction()
+        .execute(async (trx) => {
+          await refuseUnknownRoles(trx, roles);
+          const created = await insertUser(trx, { email, passwordHash, roles });
+          if (!created) throw new ApiError('already_exists', `there is already a user ${email}`);
+          await recordAudit(trx, actorOf(request), {
+            event: 'post_user',
+            objectKind: 'user',
+            objectId: created.id,
+            detail: { email, roles },
+          });
+          return created;
+        });
+      return reply.code(201).send(user);
+    },
+  );
+
+  app.patch(
+    '/api/v2/users/:user_id',
+    {
+      config: { access: 'write:user' },
+      schema: {
+        operationId: 'patch_user',
+        tags: ['Users'],
+        summary: 'Activate, deactivate, change roles or set a password',
+        description: 'Deactivation and a new password end all sessions of the user at once.',
+        params: Type.Object({ user_id: Type.String({ format: 'uuid' }) }),
+        body: UpdateUserRequest,
+        response: { 200: User },
+      },
+    },
+    async (request) => {
+      const userId = request.params.user_id.toLowerCase(); // as Postgres writes it, and so as principals carry it
+      const { is_active: isActive, password, roles } = request.body;
+      if (isActive === false && userId === principalOf(request).userId) {
+        throw new ApiError('conflict', 'you cannot deactivate yourself: another administrator can');
+      }
+      const passwordHash = password === undefined ? undefined : await hashPassword(password);
+      return databaseOf(request, db)
+        .transaction()
+        .execute(async (trx) => {
+          if (!(await findUserById(trx, userId))) throw new ApiError('not_found', `there is no user with id ${userId}`);
+          if (roles) {
+            await refuseUnknownRoles(trx, roles);
+            await replaceRoles(trx, userId, roles);
+          }
+          await updateUser(trx, userId, {
+            ...(isActive !== undefined && { isActive }),
+            ...(passwordHash !== undefined && { passwordHash }),
+          });
+          if (isActive === false || passwordHash !== undefined) await endSessionsOfUser(trx, userId);
+          const changed = Object.keys(request.body).sort();
+          await recordAudit(trx, actorOf(request), {
+            event: 'patch_user',
+            objectKind: 'user',
+            objectId: userId,
+            detail: { changed },
+          });
+          const user = await findUserById(trx, userId);
+          if (!user) throw new ApiError('not_found', `there is no user with id ${userId}`);
+          return user;
+        });
+    },
+  );
+
+  app.post(
+    '/api/v2/auth/password',
+    {
+      config: { access: 'user' },
+      schema: {
+        operationId: 'change_password',
+        tags: ['Authentication'],
+        summary: 'Change your own password',
+        description: 'Ends every session of yours, this one included: log in again with the new password.',
+        body: ChangePasswordRequest,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { userId, email, tenantName } = principalOf(request);
+      // Goes through the login, so that guessing the current password here costs the same budget as guessing it there.
+      const proof = await sessions.login({
+        username: email,
+        password: request.body.current_password,
+        tenant: tenantName,
+        clientIp: request.clientIp,
+        requestId: request.id,
+      });
+      if (proof.kind === 'rate_limited') {
+        throw new ApiError('login_rate_limited', 'too many failed attempts: wait before the next try', {
+          'retry-after': String(proof.retryAfterSeconds),
+        });
+      }
+      if (proof.kind === 'wrong_credentials') throw new ApiError('wrong_credentials', 'the current password is wrong');
+      const passwordHash = await hashPassword(request.body.new_password);
+      await databaseOf(request, db)
+        .transaction()
+        .execute(async (trx) => {
+          await updateUser(trx, userId, { passwordHash });
+          await endSessionsOfUser(trx, userId);
+          await recordAudit(trx, actorOf(request), { event: 'change_password', objectKind: 'user', objectId: userId });
+        });
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+async function refuseUnknownRoles(db: TenantDb, roles: readonly string[]): Promise<void> {
+  const [unknown] = await unknownRoles(db, roles);
+  if (unknown !== undefined)
+    throw new ApiError(
+      'unknown_role',
+      `there is no role "${unknown.slice(0, 100)}": use viewer, operator, editor or admin`,
+    );
+}

@@ -1,0 +1,85 @@
+/** The shapes of a connection on the wire. */
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { BulkBody } from '../../http/bulk.ts';
+import { Nullable } from '../../http/schemas.ts';
+
+const MAX_TEXT_LENGTH = 5_000;
+const MAX_EXTRA_LENGTH = 65_536;
+
+/** There is no password in it: a response that has no place for one cannot reveal one. */
+export const Connection = Type.Object(
+  {
+    connection_id: Type.String(),
+    conn_type: Type.String(),
+    description: Nullable(Type.String()),
+    host: Nullable(Type.String()),
+    login: Nullable(Type.String()),
+    schema: Nullable(Type.String()),
+    port: Nullable(Type.Integer()),
+    extra: Nullable(Type.String({ description: 'JSON; values under sensitive names are `***`' })),
+    team_name: Nullable(Type.String({ description: 'Always null: tenants take the place of teams' })),
+  },
+  { title: 'Connection', description: 'The password is never returned.' },
+);
+
+/** Letters and digits of any script, as in Airflow; no slash and no blank, so it is one plain part of a path. */
+const ConnectionId = Type.String({ minLength: 1, maxLength: 200, pattern: String.raw`^[\p{L}\p{N}_.\-]+$` });
+const ConnType = Type.String({ minLength: 1, maxLength: 500, description: 'postgres, http, aws, …' });
+
+const text = (description: string, maxLength = MAX_TEXT_LENGTH) =>
+  Type.Optional(Nullable(Type.String({ maxLength, description })));
+
+const FIELDS = {
+  description: text('Empty clears it'),
+  host: text('Empty clears it'),
+  login: text('Empty clears it'),
+  schema: text('Empty clears it'),
+  port: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 0, maximum: 65_535 }), Type.Null(), Type.Literal('')], {
+      description: 'Null or empty clears it',
+    }),
+  ),
+  password: Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: MAX_TEXT_LENGTH,
+        writeOnly: true,
+        description: 'Empty clears it; left out, null or `***` it stays as it is',
+      }),
+    ),
+  ),
+  extra: text(
+    'Usually a JSON object. Empty clears it; `***`, for the whole or for a key in it, means unchanged',
+    MAX_EXTRA_LENGTH,
+  ),
+  // Only null: so that what was read can be sent back.
+  team_name: Type.Optional(Nullable(Type.String({ maxLength: 50, description: 'Leave it out: there are no teams' }))),
+};
+
+const OPTIONS = {
+  additionalProperties: false,
+  description: 'A field that is left out keeps its stored value; an empty string clears it.',
+};
+
+export const ConnectionBody = Type.Object(
+  { connection_id: ConnectionId, conn_type: ConnType, ...FIELDS },
+  { title: 'ConnectionBody', ...OPTIONS },
+);
+
+export const ConnectionUpdate = Type.Object(
+  { connection_id: Type.Optional(ConnectionId), conn_type: ConnType, ...FIELDS },
+  { title: 'ConnectionUpdate', ...OPTIONS },
+);
+
+const ConnectionName = Type.Object(
+  { connection_id: ConnectionId, conn_type: Type.Optional(ConnType), ...FIELDS },
+  { title: 'ConnectionName', additionalProperties: false },
+);
+
+export const BulkConnectionsBody = BulkBody('Connections', ConnectionBody, ConnectionName);
+
+export const CONNECTION_FIELDS = Object.keys(ConnectionBody.properties);
+
+/** What a write may say about a connection; every field but the id may be missing. */
+export type ConnectionChange = Partial<Static<typeof ConnectionUpdate>>;

@@ -1,0 +1,66 @@
+/** From rows to what goes over the wire. */
+import { findRun } from '../../db/dag-runs.ts';
+import type { DagRunRow } from '../../db/dag-runs.ts';
+import { versionsOfRun } from '../../db/dag-versions.ts';
+import type { TenantDb } from '../../db/database.ts';
+import { versionBody } from '../dags/bodies.ts';
+import type { DagRunBody } from './schemas.ts';
+import { ApiError } from '../../http/errors.ts';
+import { parseExactly } from '../../http/exact-json.ts';
+
+type RunPath = { dag_id: string; dag_run_id: string };
+
+export const noSuchRun = ({ dag_id: dagId, dag_run_id: runId }: RunPath): ApiError =>
+  new ApiError('not_found', `The DagRun with dag_id: \`${dagId}\` and run_id: \`${runId}\` was not found`);
+
+export async function existingRun(db: TenantDb, path: RunPath): Promise<DagRunRow> {
+  const run = await findRun(db, path.dag_id, path.dag_run_id);
+  if (!run) throw noSuchRun(path);
+  return run;
+}
+
+/** One run with every version its instances are of: more than one after a part of it was cleared to the newest. */
+export async function wholeRunBody(db: TenantDb, run: DagRunRow): Promise<DagRunBody> {
+  const versions = await versionsOfRun(db, run);
+  return runBody(run, versions.map(versionBody));
+}
+
+/** `versions`: where the run's instances are of more than one. Default: the one the run is bound to. */
+export function runBody(run: DagRunRow, versions = versionsOf(run)): DagRunBody {
+  return {
+    dag_run_id: run.run_id,
+    dag_id: run.dag_id,
+    dag_display_name: run.display_name,
+    logical_date: run.logical_date,
+    data_interval_start: run.data_interval_start,
+    data_interval_end: run.data_interval_end,
+    run_after: run.run_after,
+    queued_at: run.queued_at,
+    start_date: run.start_date,
+    end_date: run.end_date,
+    duration: run.duration,
+    // Decisions are made at each finish and not written down; the last one is, because it ends the run.
+    last_scheduling_decision: run.end_date,
+    run_type: run.run_type,
+    state: run.state,
+    triggered_by: run.triggered_by,
+    triggering_user_name: run.triggering_user_name,
+    conf: confOf(run.conf),
+    note: run.note,
+    dag_versions: versions,
+    bundle_version: run.bundle_version,
+    partition_key: run.partition_key,
+  };
+}
+
+function versionsOf(run: DagRunRow): DagRunBody['dag_versions'] {
+  const { version_id: id, bundle_name: bundleName, version_created_at: createdAt } = run;
+  if (id === null || bundleName === null || createdAt === null) return [];
+  return [versionBody({ ...run, id, bundle_name: bundleName, created_at: createdAt })];
+}
+
+/** Numbers that lose digits in JavaScript, and fractions that lose their zero (1.0): rare, and read the slow way. */
+const DELICATE = /\d{16}|\.\d*0(?!\d)/;
+
+const confOf = (text: string): Record<string, unknown> =>
+  (DELICATE.test(text) ? parseExactly(text) : JSON.parse(text)) as Record<string, unknown>;

@@ -1,0 +1,126 @@
+/** Changing a run: mark it, note something on it, delete it. */
+import { Type } from 'typebox';
+import { recordAudit } from '../../db/audit-log.ts';
+import { findRunKey } from '../../db/dag-runs.ts';
+import { scopedToTenant } from '../../db/database.ts';
+import type { SharedDb } from '../../db/database.ts';
+import { deleteRun, markRun } from '../../scheduling/change-run.ts';
+import { startQueuedRuns } from '../../scheduling/start-run.ts';
+import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
+import { existingRun, noSuchRun, wholeRunBody } from './bodies.ts';
+import { DagRun, DagRunUpdate, RUN_TAGS, RunParams } from './schemas.ts';
+import { ApiError } from '../../http/errors.ts';
+import { removeLogs } from '../logs/remove.ts';
+import type { App, Services } from '../services.ts';
+import { UpdateMaskQuery, applyUpdateMask } from '../../http/update-mask.ts';
+
+const FIELDS = ['state', 'note'] as const;
+
+export function registerRunChanges(app: App, services: Services): void {
+  registerPatch(app, services);
+  registerDelete(app, services);
+}
+
+function registerPatch(app: App, { db, scheduler }: Services): void {
+  app.patch(
+    '/api/v2/dags/:dag_id/dagRuns/:dag_run_id',
+    {
+      config: { access: 'write:dag_run' },
+      schema: {
+        operationId: 'patch_dag_run',
+        tags: RUN_TAGS,
+        summary: 'Mark a run as successful or failed, queue it again, or change its note',
+        description:
+          '`success` marks its tasks so, too; `failed` ends those that run and skips those that have not. A null state changes nothing, a null note takes it away.',
+        params: RunParams,
+        querystring: Type.Object(UpdateMaskQuery(FIELDS)),
+        body: DagRunUpdate,
+        response: { 200: DagRun },
+      },
+    },
+    async (request) => {
+      const { tenantId, email } = principalOf(request);
+      const change = applyUpdateMask(request.body, request.query.update_mask, FIELDS);
+      const { dag_id: dagId, dag_run_id: runId } = request.params;
+      const effects = await db.shared.transaction().execute(async (trx) => {
+        const scope = scopedToTenant(trx, tenantId);
+        const key = await findRunKey(scope, dagId, runId);
+        if (!key) throw noSuchRun(request.params);
+        const marked = change.state
+          ? await markRun(trx, scheduler.graphs, { tenantId, run: key.id, state: change.state })
+          : undefined;
+        if (marked === null) throw noSuchRun(request.params);
+        if (change.note !== undefined) {
+          const noteUser = change.note === null ? null : email;
+          await scope
+            .updateTable('dag_runs')
+            .set({ note: change.note, note_user: noteUser })
+            .where('id', '=', key.id)
+            .execute();
+        }
+        await recordAudit(scope, actorOf(request), {
+          event: 'patch_dag_run',
+          objectKind: 'dag_run',
+          objectId: runId,
+          dagId,
+          runId,
+          detail: { fields: Object.keys(change), state: change.state },
+        });
+        return marked;
+      });
+      if (effects) scheduler.applyEffects(effects);
+      if (change.state === 'queued') {
+        const start = (trx: SharedDb) => startQueuedRuns(trx, scheduler.graphs, { tenantId, dagId });
+        (await db.shared.transaction().execute(start)).effects.forEach((each) => scheduler.applyEffects(each));
+      }
+      const scope = databaseOf(request, db);
+      return wholeRunBody(scope, await existingRun(scope, request.params));
+    },
+  );
+}
+
+function registerDelete(app: App, { db, scheduler, logs }: Services): void {
+  app.delete(
+    '/api/v2/dags/:dag_id/dagRuns/:dag_run_id',
+    {
+      config: { access: 'write:dag_run' },
+      schema: {
+        operationId: 'delete_dag_run',
+        tags: RUN_TAGS,
+        summary: 'Delete a run with its task instances, their values and logs',
+        description: 'One that is running must be ended first: mark it as failed.',
+        params: RunParams,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = principalOf(request);
+      const { dag_id: dagId, dag_run_id: runId } = request.params;
+      const deletion = await db.shared.transaction().execute(async (trx) => {
+        const scope = scopedToTenant(trx, tenantId);
+        const key = await findRunKey(scope, dagId, runId);
+        const result = key ? await deleteRun(trx, { tenantId, run: key.id }) : ({ kind: 'gone' } as const);
+        if (result.kind === 'deleted') {
+          await recordAudit(scope, actorOf(request), {
+            event: 'delete_dag_run',
+            objectKind: 'dag_run',
+            objectId: runId,
+            dagId,
+            runId,
+          });
+        }
+        return result;
+      });
+      if (deletion.kind === 'gone') throw noSuchRun(request.params);
+      if (deletion.kind === 'running') {
+        throw new ApiError(
+          'conflict',
+          `run ${runId} of DAG ${dagId} is running: mark it as failed or successful first`,
+        );
+      }
+      scheduler.applyEffects(deletion.effects);
+      await removeLogs(logs, { tenantId, dagId, runId }, request.log);
+      return reply.code(204).send(null);
+    },
+  );
+}

@@ -1,0 +1,108 @@
+/** Clearing a run: its tasks run again, all of them or those that failed; or tasks that the DAG has got since are added. */
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { recordAudit } from '../../db/audit-log.ts';
+import { findRunKey, findTaskIds } from '../../db/dag-runs.ts';
+import { findDag } from '../../db/dags.ts';
+import type { TenantDb } from '../../db/database.ts';
+import { findInstances } from '../../db/task-instances.ts';
+import { clearRuns, previewClear } from '../../scheduling/clear-many.ts';
+import type { ClearOptions } from '../../scheduling/clear.ts';
+import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
+import { existingRun, noSuchRun, wholeRunBody } from './bodies.ts';
+import { DagRun, DagRunClear, RUN_TAGS, RunParams } from './schemas.ts';
+import { readSpec } from '../dags/specs.ts';
+import { noSuchDag } from '../dags/dags.ts';
+import { ApiError } from '../../http/errors.ts';
+import type { App, Services } from '../services.ts';
+import { instanceBodies } from '../task-instances/bodies.ts';
+import { createFactsCache } from '../task-instances/facts.ts';
+import { TaskInstance } from '../task-instances/schemas.ts';
+
+const NewTask = Type.Object(
+  { task_id: Type.String(), task_display_name: Type.String() },
+  { title: 'NewTask', description: 'A task that the run does not have yet' },
+);
+const WouldBeCleared = Type.Object(
+  { task_instances: Type.Array(Type.Union([TaskInstance, NewTask])), total_entries: Type.Integer() },
+  { title: 'ClearTaskInstanceCollection' },
+);
+
+/** The answer of a dry run has no pages, and a run may have a hundred thousand instances. */
+const MAX_SHOWN = 20_000;
+
+function optionsOf(body: Static<typeof DagRunClear>): ClearOptions {
+  const { only_failed: onlyFailed, only_new: onlyNew, run_on_latest_version: onLatestVersion } = body;
+  if (onlyFailed && onlyNew) {
+    throw new ApiError('invalid_request', 'only_failed and only_new exclude each other: a new task has not failed yet');
+  }
+  return {
+    tasks: onlyNew ? [] : null,
+    onlyFailed,
+    onLatestVersion: onLatestVersion || onlyNew,
+    resetRun: true,
+    preventRunning: false,
+    includeUpstream: false,
+    includeDownstream: false,
+  };
+}
+
+export function registerRunClear(app: App, { db, scheduler }: Services): void {
+  const facts = createFactsCache();
+  app.post(
+    '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/clear',
+    {
+      config: { access: 'write:dag_run' },
+      schema: {
+        operationId: 'clear_dag_run',
+        tags: RUN_TAGS,
+        summary: 'Run the tasks of a run again',
+        description: 'With `dry_run`, the default, answers with what would be cleared; otherwise with the run.',
+        params: RunParams,
+        body: DagRunClear,
+        response: { 200: Type.Union([WouldBeCleared, DagRun]) },
+      },
+    },
+    async (request, reply) => {
+      const { dag_id: dagId, dag_run_id: runId } = request.params;
+      const { tenantId } = principalOf(request);
+      const options = optionsOf(request.body);
+      const scope = databaseOf(request, db);
+      const run = await findRunKey(scope, dagId, runId);
+      if (!run) throw noSuchRun(request.params);
+      const input = { tenantId, dagId, runs: [{ id: run.id, runId }], options };
+      reply.serializer(JSON.stringify); // which of the two it is need not be found out again
+      if (request.body.dry_run) {
+        if (request.body.only_new) {
+          const tasks = await newTasks(scope, dagId, run.id);
+          return { task_instances: tasks, total_entries: tasks.length };
+        }
+        const preview = await previewClear(db.shared, scheduler, input);
+        const shown = await findInstances(scope, preview.slice(0, MAX_SHOWN));
+        return { task_instances: await instanceBodies(scope, facts, shown), total_entries: preview.length };
+      }
+      await clearRuns(db, scheduler, {
+        ...input,
+        whenCleared: (trx) =>
+          recordAudit(trx, actorOf(request), {
+            event: 'clear_dag_run',
+            objectKind: 'dag_run',
+            objectId: runId,
+            dagId,
+            runId,
+            detail: request.body,
+          }),
+      });
+      return wholeRunBody(scope, await existingRun(scope, request.params));
+    },
+  );
+}
+
+/** Tasks of the newest version that the run knows nothing of. */
+async function newTasks(db: TenantDb, dagId: string, run: number): Promise<Static<typeof NewTask>[]> {
+  if (!(await findDag(db, dagId))) throw noSuchDag(dagId);
+  const [spec, known] = await Promise.all([readSpec(db, dagId), findTaskIds(db, run)]);
+  return spec.tasks
+    .filter((task) => !known.has(task.task_id))
+    .map((task) => ({ task_id: task.task_id, task_display_name: task.display_name }));
+}

@@ -1,0 +1,155 @@
+/** Runs: lists, by query and by body, and one run. `~` in place of a DAG's id is all DAGs of the caller's tenant. */
+import { Type } from 'typebox';
+import { listUpstreamAssetEvents } from '../../db/asset-event-lists.ts';
+import { findDag } from '../../db/dags.ts';
+import { listRuns, listRunsFrom, sortKeysOf } from '../../db/dag-runs.ts';
+import type { RunOrder } from '../../db/dag-runs.ts';
+import type { RunFilter } from '../../db/dag-run-filters.ts';
+import type { TenantDb } from '../../db/database.ts';
+import { databaseOf, requirePermission } from '../../http/access.ts';
+import { AssetEvent, assetEventBody } from '../assets/schemas.ts';
+import { decodeCursor, encodeCursor } from '../../http/cursor.ts';
+import { existingRun, runBody, wholeRunBody } from './bodies.ts';
+import { registerRunChanges } from './changes.ts';
+import { registerRunClear } from './clear.ts';
+import { ALL, RunListQuery, filterOfBatch, filterOfQuery, runOrder } from './filters.ts';
+import { DagRun, DagRunCollection, DagRunsBatch, RUN_TAGS, RunParams } from './schemas.ts';
+import { registerTrigger } from './trigger.ts';
+import { registerRunWait } from './wait.ts';
+import { registerDagStats } from './stats.ts';
+import { noSuchDag } from '../dags/dags.ts';
+import { Collection } from '../../http/schemas.ts';
+import type { App, Services } from '../services.ts';
+
+export function registerDagRuns(app: App, services: Services): void {
+  registerLists(app, services);
+  registerGet(app, services);
+  registerCauses(app, services);
+  registerTrigger(app, services);
+  registerRunChanges(app, services);
+  registerRunClear(app, services);
+  registerRunWait(app, services);
+  registerDagStats(app, services);
+}
+
+function registerLists(app: App, { db }: Services): void {
+  app.get(
+    '/api/v2/dags/:dag_id/dagRuns',
+    {
+      config: { access: 'read:dag_run' },
+      schema: {
+        operationId: 'get_dag_runs',
+        tags: RUN_TAGS,
+        summary: 'List runs of a DAG, newest first; `~` for all DAGs',
+        params: Type.Object({ dag_id: Type.String() }),
+        querystring: RunListQuery,
+        response: { 200: DagRunCollection },
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, db);
+      const { dag_id: dagId } = request.params;
+      const { limit, offset, cursor, order_by: keys } = request.query;
+      const [filter, order] = [filterOfQuery(dagId, request.query), runOrder(keys)];
+      const answer =
+        cursor === undefined
+          ? await pageByNumber(scope, { filter, order, limit, offset })
+          : await pageByPlace(scope, { filter, order, limit, cursor });
+      if (answer.dag_runs.length === 0) await refuseUnknownDag(scope, dagId);
+      return answer;
+    },
+  );
+
+  app.post(
+    '/api/v2/dags/:dag_id/dagRuns/list',
+    {
+      config: { access: 'read:dag_run' },
+      schema: {
+        operationId: 'get_list_dag_runs_batch',
+        tags: RUN_TAGS,
+        summary: 'List runs by a filter that is too long for a URL; `~` for all DAGs',
+        params: Type.Object({ dag_id: Type.String() }),
+        body: DagRunsBatch,
+        response: { 200: DagRunCollection },
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, db);
+      const { dag_id: dagId } = request.params;
+      const { page_limit: limit, page_offset: offset, order_by: key } = request.body;
+      const filter = filterOfBatch(dagId, request.body);
+      const answer = await pageByNumber(scope, { filter, order: runOrder(key ? [key] : undefined), limit, offset });
+      if (answer.dag_runs.length === 0) await refuseUnknownDag(scope, dagId);
+      return answer;
+    },
+  );
+}
+
+/** Asked only when a list is empty: a DAG that has runs exists. */
+async function refuseUnknownDag(db: TenantDb, dagId: string): Promise<void> {
+  if (dagId !== ALL && !(await findDag(db, dagId))) throw noSuchDag(dagId);
+}
+
+async function pageByNumber(
+  db: TenantDb,
+  query: { filter: RunFilter; order: RunOrder; limit: number; offset: number },
+) {
+  const { runs, total } = await listRuns(db, query);
+  return { dag_runs: runs.map((run) => runBody(run)), total_entries: total, next_cursor: null, previous_cursor: null };
+}
+
+async function pageByPlace(db: TenantDb, query: { filter: RunFilter; order: RunOrder; limit: number; cursor: string }) {
+  const { order, cursor } = query;
+  const name = order.map(({ column, direction }) => (direction === 'desc' ? `-${column}` : column)).join();
+  const place = decodeCursor(cursor, name, sortKeysOf(order));
+  const { runs, previous, next } = await listRunsFrom(db, { ...query, place });
+  return {
+    dag_runs: runs.map((run) => runBody(run)),
+    total_entries: null,
+    next_cursor: next && encodeCursor(name, next),
+    previous_cursor: previous && encodeCursor(name, previous),
+  };
+}
+
+function registerGet(app: App, { db }: Services): void {
+  app.get(
+    '/api/v2/dags/:dag_id/dagRuns/:dag_run_id',
+    {
+      config: { access: 'read:dag_run' },
+      schema: {
+        operationId: 'get_dag_run',
+        tags: RUN_TAGS,
+        summary: 'Get a run',
+        params: RunParams,
+        response: { 200: DagRun },
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, db);
+      return wholeRunBody(scope, await existingRun(scope, request.params));
+    },
+  );
+}
+
+function registerCauses(app: App, { db }: Services): void {
+  app.get(
+    '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/upstreamAssetEvents',
+    {
+      config: { access: 'read:dag_run' },
+      schema: {
+        operationId: 'get_upstream_asset_events',
+        tags: RUN_TAGS,
+        summary: 'List the asset events that caused a run',
+        params: RunParams,
+        response: { 200: Collection('AssetEventCollection', 'asset_events', AssetEvent) },
+      },
+    },
+    async (request) => {
+      requirePermission(request, 'read:asset');
+      const scope = databaseOf(request, db);
+      const run = await existingRun(scope, request.params);
+      const events = (await listUpstreamAssetEvents(scope, run.id)).map(assetEventBody);
+      return { asset_events: events, total_entries: events.length };
+    },
+  );
+}

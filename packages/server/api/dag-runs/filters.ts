@@ -1,0 +1,105 @@
+/** What a list of runs may be asked: parameters and bodies of requests, as the database wants them. */
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { Range, RangedColumn, RunFilter } from '../../db/dag-run-filters.ts';
+import type { RunColumn, RunOrder } from '../../db/dag-runs.ts';
+import { CursorQuery } from '../../http/cursor.ts';
+import {
+  RANGED_COLUMNS,
+  RANGE_ENDS,
+  RUN_SORT_KEYS,
+  RangeQuery,
+  RunStateWord,
+  RunTypeWord,
+  runTypeOf,
+} from './schemas.ts';
+import type { DagRunsBatch } from './schemas.ts';
+import { parseOrderBy } from '../../http/ordering.ts';
+import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
+import { OrderByQuery, PagingQuery } from '../../http/schemas.ts';
+
+/** Path segment that stands for all DAGs. */
+export const ALL = '~';
+
+const ORDER_COLUMNS = Object.fromEntries(
+  RUN_SORT_KEYS.map((key) => [key, key === 'dag_run_id' ? 'run_id' : key]),
+) as Record<string, RunColumn>;
+
+const NEWEST_FIRST: RunOrder = [
+  { column: 'run_after', direction: 'desc' },
+  { column: 'id', direction: 'desc' },
+];
+
+export const runOrder = (keys: readonly string[] | undefined): RunOrder =>
+  parseOrderBy<RunColumn>(keys, ORDER_COLUMNS, NEWEST_FIRST);
+
+export const RunListQuery = Type.Object({
+  ...PagingQuery,
+  ...CursorQuery,
+  ...OrderByQuery(RUN_SORT_KEYS),
+  state: Type.Optional(Type.Array(RunStateWord, { maxItems: 100 })),
+  run_type: Type.Optional(Type.Array(RunTypeWord, { maxItems: 100 })),
+  dag_version: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 0, maximum: 2_147_483_647 }), {
+      maxItems: 1_000,
+      description: 'Version numbers',
+    }),
+  ),
+  bundle_version: Type.Optional(Type.String()),
+  conf_contains: Type.Optional(
+    Type.String({ maxLength: 2_000, description: 'Part of the conf: text in any letter case, or a JSON object' }),
+  ),
+  ...RangeQuery,
+  ...PatternQuery('run_id'),
+  ...PatternQuery('dag_id'),
+  ...PatternQuery('triggering_user_name'),
+  ...PatternQuery('partition_key'),
+  consuming_asset_pattern: PatternQuery('consuming_asset').consuming_asset_pattern,
+});
+
+export function filterOfQuery(dagId: string, query: Static<typeof RunListQuery>): RunFilter {
+  return present({
+    dagIds: dagId === ALL ? undefined : [dagId],
+    states: query.state,
+    runTypes: query.run_type?.map(runTypeOf),
+    versionNumbers: query.dag_version,
+    bundleVersion: query.bundle_version,
+    runIds: parsePatterns({ pattern: query.run_id_pattern, prefix: query.run_id_prefix_pattern }),
+    dagIdPatterns: parsePatterns({ pattern: query.dag_id_pattern, prefix: query.dag_id_prefix_pattern }),
+    triggeringUsers: parsePatterns({
+      pattern: query.triggering_user_name_pattern,
+      prefix: query.triggering_user_name_prefix_pattern,
+    }),
+    partitionKeys: parsePatterns({ pattern: query.partition_key_pattern, prefix: query.partition_key_prefix_pattern }),
+    consumedAssets: parsePatterns({ pattern: query.consuming_asset_pattern }),
+    confContains: query.conf_contains || undefined,
+    ranges: rangesOf(query),
+  });
+}
+
+export function filterOfBatch(dagId: string, body: Static<typeof DagRunsBatch>): RunFilter {
+  const dagIds = body.dag_ids?.includes(ALL) ? undefined : (body.dag_ids ?? undefined);
+  return present({
+    dagIds: dagId === ALL ? dagIds : (dagIds ?? [dagId]).filter((id) => id === dagId),
+    states: body.states ?? undefined,
+    confContains: body.conf_contains || undefined,
+    ranges: rangesOf(body),
+  });
+}
+
+type Ends = Partial<Record<`${RangedColumn}_${(typeof RANGE_ENDS)[number]}`, string | number | null>>;
+
+function rangesOf(asked: Ends): RunFilter['ranges'] {
+  const ranges: Partial<Record<RangedColumn, Range>> = {};
+  for (const column of RANGED_COLUMNS) {
+    const ends = RANGE_ENDS.map((end) => [end, asked[`${column}_${end}`] ?? null] as const).filter(
+      ([, limit]) => limit !== null,
+    );
+    if (ends.length > 0) ranges[column] = Object.fromEntries(ends) as Range;
+  }
+  return ranges;
+}
+
+/** `undefined` means "not asked for"; the database layer wants such keys absent. */
+const present = (asked: { [Key in keyof RunFilter]: RunFilter[Key] | undefined }): RunFilter =>
+  Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as RunFilter;

@@ -1,0 +1,158 @@
+/** The shapes of DAG runs on the wire: the specification's fields and all of Airflow's. */
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { RUN_STATES, RUN_TYPES } from '@svc/spec/states.ts';
+import { DagVersion } from '../dags/schemas.ts';
+import { DateTime, MAX_LIMIT, Nullable } from '../../http/schemas.ts';
+
+export const RUN_TAGS = ['DAG runs'];
+export const RunParams = Type.Object({ dag_id: Type.String(), dag_run_id: Type.String() });
+
+export const RunStateWord = Type.Enum([...RUN_STATES]);
+
+/** The specification's word for what Airflow's clients know as `asset_triggered` only: read, never written. */
+const SAME_AS_ASSET_TRIGGERED = 'dataset_triggered';
+export const RunTypeWord = Type.Enum([...RUN_TYPES, SAME_AS_ASSET_TRIGGERED]);
+export const runTypeOf = (word: Static<typeof RunTypeWord>): (typeof RUN_TYPES)[number] =>
+  word === SAME_AS_ASSET_TRIGGERED ? 'asset_triggered' : word;
+
+const Conf = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true });
+
+export const DagRun = Type.Object(
+  {
+    dag_run_id: Type.String(),
+    dag_id: Type.String(),
+    dag_display_name: Type.String(),
+    logical_date: Nullable(DateTime),
+    data_interval_start: Nullable(DateTime),
+    data_interval_end: Nullable(DateTime),
+    run_after: Type.String({ format: 'date-time', description: 'Not started before this' }),
+    queued_at: Nullable(DateTime),
+    start_date: Nullable(DateTime),
+    end_date: Nullable(DateTime),
+    duration: Nullable(Type.Number({ description: 'Seconds; null until the run has ended' })),
+    last_scheduling_decision: Nullable(DateTime),
+    run_type: Type.Enum([...RUN_TYPES]),
+    state: RunStateWord,
+    triggered_by: Nullable(Type.String()),
+    triggering_user_name: Nullable(Type.String()),
+    conf: Conf,
+    note: Nullable(Type.String()),
+    dag_versions: Type.Array(DagVersion),
+    bundle_version: Nullable(Type.String()),
+    partition_key: Nullable(Type.String()),
+  },
+  { title: 'DAGRun' },
+);
+export type DagRunBody = Static<typeof DagRun>;
+
+export const DagRunCollection = Type.Object(
+  {
+    dag_runs: Type.Array(DagRun),
+    total_entries: Nullable(Type.Integer({ description: 'Null in pages asked for with a cursor' })),
+    next_cursor: Nullable(Type.String()),
+    previous_cursor: Nullable(Type.String()),
+  },
+  { title: 'DAGRunCollection' },
+);
+
+/** What lists can be sorted by. */
+export const RUN_SORT_KEYS = [
+  'id',
+  'state',
+  'dag_id',
+  'run_id',
+  'dag_run_id',
+  'logical_date',
+  'run_after',
+  'start_date',
+  'end_date',
+  'updated_at',
+  'conf',
+  'duration',
+] as const;
+
+/** What a range can be asked of, and what its ends are. */
+const RANGES = {
+  run_after: DateTime,
+  logical_date: DateTime,
+  start_date: DateTime,
+  end_date: DateTime,
+  updated_at: DateTime,
+  duration: Type.Number({ minimum: 0, maximum: 1e12, description: 'Seconds' }),
+};
+export const RANGED_COLUMNS = Object.keys(RANGES) as (keyof typeof RANGES)[];
+export const RANGE_ENDS = ['gte', 'gt', 'lte', 'lt'] as const;
+
+type Ends<Wrapped extends 'optional' | 'nullable'> = {
+  [Key in `${keyof typeof RANGES}_${(typeof RANGE_ENDS)[number]}`]: Wrapped extends 'optional'
+    ? ReturnType<typeof Type.Optional<Key extends `duration_${string}` ? typeof RANGES.duration : typeof DateTime>>
+    : ReturnType<
+        typeof Type.Optional<
+          ReturnType<typeof Nullable<Key extends `duration_${string}` ? typeof RANGES.duration : typeof DateTime>>
+        >
+      >;
+};
+
+const everyEnd = (wrap: (schema: typeof DateTime | typeof RANGES.duration) => object): object =>
+  Object.fromEntries(
+    RANGED_COLUMNS.flatMap((column) => RANGE_ENDS.map((end) => [`${column}_${end}`, wrap(RANGES[column])])),
+  );
+/** `run_after_gte`, `run_after_gt`, … as query parameters. */
+export const RangeQuery = everyEnd((schema) => Type.Optional(schema)) as Ends<'optional'>;
+/** The same in a body, where null means "not asked". */
+const RangeBody = everyEnd((schema) => Type.Optional(Nullable(schema))) as Ends<'nullable'>;
+
+export const DagRunsBatch = Type.Object(
+  {
+    order_by: Type.Optional(Nullable(Type.Enum(RUN_SORT_KEYS.flatMap((key) => [key, `-${key}`])))),
+    page_offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
+    page_limit: Type.Integer({ minimum: 0, maximum: MAX_LIMIT, default: 100 }),
+    dag_ids: Type.Optional(Nullable(Type.Array(Type.String(), { maxItems: 1_000 }))),
+    states: Type.Optional(Nullable(Type.Array(RunStateWord, { maxItems: 100 }))),
+    ...RangeBody,
+    conf_contains: Type.Optional(Nullable(Type.String({ maxLength: 2_000 }))),
+  },
+  { title: 'DAGRunsBatch', additionalProperties: false },
+);
+
+const Note = Type.String({ maxLength: 1_000 });
+
+export const DagRunCreate = Type.Object(
+  {
+    dag_run_id: Type.Optional(
+      Nullable(Type.String({ description: 'Letters, digits and `_.~:+-`; default: `manual__` and the time' })),
+    ),
+    logical_date: Type.Optional(
+      Nullable(Type.String({ format: 'date-time', description: 'With its time zone; default: now' })),
+    ),
+    data_interval_start: Type.Optional(Nullable(DateTime)),
+    data_interval_end: Type.Optional(Nullable(DateTime)),
+    run_after: Type.Optional(Nullable(Type.String({ format: 'date-time', description: 'Default: now' }))),
+    conf: Type.Optional(Nullable(Conf)),
+    note: Type.Optional(Nullable(Note)),
+    partition_key: Type.Optional(Nullable(Type.String({ maxLength: 250 }))),
+  },
+  { title: 'DAGRunCreate', additionalProperties: false },
+);
+
+export const DagRunUpdate = Type.Object(
+  {
+    state: Type.Optional(Nullable(Type.Enum(['queued', 'success', 'failed']))),
+    note: Type.Optional(Nullable(Note)),
+  },
+  { title: 'DAGRunUpdate', additionalProperties: false },
+);
+
+export const DagRunClear = Type.Object(
+  {
+    dry_run: Type.Boolean({ default: true, description: 'Only say which task instances would be cleared' }),
+    only_failed: Type.Boolean({ default: false, description: 'Only those that failed or could not run for it' }),
+    only_new: Type.Boolean({
+      default: false,
+      description: 'Only tasks that the newest version has and the run has not',
+    }),
+    run_on_latest_version: Type.Boolean({ default: false, description: 'Re-bind the run to the newest version' }),
+  },
+  { title: 'DAGRunClear', additionalProperties: false },
+);

@@ -1,0 +1,168 @@
+/** Triggering a run. The answer comes when the run is written and, if nothing holds it back, its first tasks can start. */
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { isRunId } from '@svc/spec/ids.ts';
+import { RUN_TYPES } from '@svc/spec/states.ts';
+import { recordAudit } from '../../db/audit-log.ts';
+import { findDag } from '../../db/dags.ts';
+import { scopedToTenant } from '../../db/database.ts';
+import type { TenantDb } from '../../db/database.ts';
+import { nowIso } from '../../scheduling/clock.ts';
+import type { CreateRunResult, NewRun } from '../../scheduling/create-run.ts';
+import type { AroundTheRun } from '../../scheduling/trigger-run.ts';
+import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
+import { existingRun, wholeRunBody } from './bodies.ts';
+import { DagRun, DagRunCreate, RUN_TAGS } from './schemas.ts';
+import type { DagRunBody } from './schemas.ts';
+import { noSuchDag } from '../dags/dags.ts';
+import { ApiError } from '../../http/errors.ts';
+import type { App, Services } from '../services.ts';
+
+export function registerTrigger(app: App, services: Services): void {
+  app.post(
+    '/api/v2/dags/:dag_id/dagRuns',
+    {
+      config: { access: 'write:dag_run' },
+      schema: {
+        operationId: 'trigger_dag_run',
+        tags: RUN_TAGS,
+        summary: 'Trigger a run',
+        description:
+          'Everything is optional but the body. Over max_active_runs, and while the DAG is paused, the run waits.',
+        params: Type.Object({ dag_id: Type.String() }),
+        body: DagRunCreate,
+        response: { 200: DagRun },
+      },
+    },
+    async (request) => {
+      const { dag_id: dagId } = request.params;
+      const { tenantId } = principalOf(request);
+      return triggerInName(request, services, {
+        run: { ...newRunOf(request.body), dagId, runType: 'manual' },
+        check: (trx) => refuseUnrunnable(scopedToTenant(trx, tenantId), dagId),
+        event: 'trigger_dag_run',
+      });
+    },
+  );
+}
+
+/** A run in the name of who asks, with its entry in the audit log; the answer is the run. */
+export async function triggerInName(
+  request: FastifyRequest,
+  { db, scheduler }: Services,
+  wanted: {
+    run: Omit<NewRun, 'triggeredBy' | 'triggeringUser' | 'noteUser'>;
+    check?: AroundTheRun['check'];
+    event: string;
+    detail?: Record<string, unknown>;
+  },
+): Promise<DagRunBody> {
+  const { tenantId, email } = principalOf(request);
+  const { check, event, detail = {} } = wanted;
+  const input: NewRun = {
+    ...wanted.run,
+    // A browser names the page it comes from; scripts do not.
+    triggeredBy: request.headers.referer === undefined ? 'rest_api' : 'ui',
+    triggeringUser: email,
+    noteUser: email,
+  };
+  const { dagId } = input;
+  const result = await scheduler.trigger(tenantId, input, {
+    ...(check && { check }),
+    record: (trx, { run_id: runId }) => {
+      const entry = { event, objectKind: 'dag_run', objectId: runId, dagId, runId, detail };
+      return recordAudit(scopedToTenant(trx, tenantId), actorOf(request), entry);
+    },
+  });
+  const { run } = createdRun(result, input);
+  const scope = databaseOf(request, db);
+  return wholeRunBody(scope, await existingRun(scope, { dag_id: dagId, dag_run_id: run.run_id }));
+}
+
+async function refuseUnrunnable(db: TenantDb, dagId: string): Promise<void> {
+  const dag = await findDag(db, dagId);
+  if (!dag || dag.is_stale) throw noSuchDag(dagId);
+  if (dag.has_import_errors) throw hasImportErrors(dagId);
+}
+
+const hasImportErrors = (dagId: string): ApiError =>
+  new ApiError(
+    'invalid_request',
+    `Dag with dag_id: '${dagId}' has import errors and cannot be triggered: GET /api/v2/importErrors says which`,
+  );
+
+export function newRunOf(body: Static<typeof DagRunCreate>): Partial<NewRun> {
+  const { dag_run_id: runId, logical_date: logicalDate, conf, note, partition_key: partitionKey } = body;
+  if (typeof runId === 'string') refuseBadRunId(runId);
+  const dataInterval = intervalOf(body);
+  // A run for another date is still one of now; without a date, the scheduler makes both from one look at the clock.
+  const runAfter = body.run_after ?? (logicalDate ? nowIso() : undefined);
+  return {
+    ...(typeof runId === 'string' && { runId }),
+    ...(typeof logicalDate === 'string' && { logicalDate }),
+    ...(dataInterval && { dataInterval }),
+    ...(runAfter !== undefined && { runAfter }),
+    conf: conf ?? {},
+    note: note ?? null,
+    partitionKey: partitionKey ?? null,
+  };
+}
+
+/** What a run of another type is called: an id that begins like it would take the id of a run that is still to come. */
+const RESERVED = RUN_TYPES.filter((type) => type !== 'manual').map((type) => `${type}__`);
+
+/** In a path, these are ways to somewhere else. */
+const UNREACHABLE = new Set(['.', '..', '~']);
+
+function refuseBadRunId(runId: string): void {
+  if (!isRunId(runId) || UNREACHABLE.has(runId)) {
+    throw new ApiError('invalid_request', 'dag_run_id must be 1 to 250 letters, digits and _ . ~ : + -');
+  }
+  const prefix = RESERVED.find((reserved) => runId.startsWith(reserved));
+  if (prefix !== undefined) {
+    throw new ApiError(
+      'invalid_request',
+      `dag_run_id must not begin with "${prefix}": that is reserved for ${prefix.slice(0, -2)} runs`,
+    );
+  }
+}
+
+function intervalOf(body: Static<typeof DagRunCreate>): { start: string; end: string } | undefined {
+  const { data_interval_start: start, data_interval_end: end } = body;
+  if (typeof start !== typeof end && (typeof start === 'string' || typeof end === 'string')) {
+    throw new ApiError(
+      'invalid_request',
+      'data_interval_start and data_interval_end belong together: send both or neither',
+    );
+  }
+  if (typeof start !== 'string' || typeof end !== 'string') return undefined;
+  if (Date.parse(start) > Date.parse(end)) {
+    throw new ApiError('invalid_request', 'data_interval_start must not be later than data_interval_end');
+  }
+  return { start, end };
+}
+
+/** What came of it, when a run did; the reason why none did otherwise. */
+function createdRun(result: CreateRunResult, input: NewRun): Extract<CreateRunResult, { kind: 'created' }> {
+  switch (result.kind) {
+    case 'created':
+      return result;
+    case 'no_such_dag':
+      throw noSuchDag(input.dagId);
+    case 'duplicate':
+      throw new ApiError(
+        'already_exists',
+        result.what === 'dag_run_id'
+          ? `DAG ${input.dagId} has a run with dag_run_id ${input.runId ?? ''} already: choose another, or leave it out`
+          : `DAG ${input.dagId} has a run for logical_date ${input.logicalDate ?? ''} already: choose another, or leave it out`,
+      );
+    case 'invalid_conf':
+      throw new ApiError('invalid_request', result.problems.join('; '));
+    case 'run_type_not_allowed':
+      throw new ApiError(
+        'invalid_request',
+        `DAG ${input.dagId} does not take ${input.runType} runs, only: ${result.allowed.join(', ')}`,
+      );
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Waiting for the end of a run: the answer stays open and tells the state now and then, one JSON object per line, as
+ * Airflow's does. A client that takes JSON only gets one object, at the end; the line breaks before it keep the
+ * connection alive and mean nothing in JSON.
+ */
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { isRunFinished } from '@svc/spec/states.ts';
+import { findResults, findRunKey } from '../../db/dag-runs.ts';
+import type { RunKey } from '../../db/dag-runs.ts';
+import type { TenantDb } from '../../db/database.ts';
+import { isOutage } from '../../db/outage.ts';
+import { preferredType } from '../../http/accept.ts';
+import { databaseOf, requirePermission } from '../../http/access.ts';
+import { noSuchRun } from './bodies.ts';
+import { RUN_TAGS, RunParams } from './schemas.ts';
+import type { App, Services } from '../services.ts';
+
+const NDJSON = 'application/x-ndjson';
+const JSON_TYPE = 'application/json';
+/** However small an interval is asked for: a wait must not become a load. */
+const SHORTEST_INTERVAL_MS = 100;
+
+export function registerRunWait(app: App, { db }: Services): void {
+  const stopping = new AbortController();
+  app.addHook('preClose', async () => stopping.abort()); // or open waits would hold up the end of the process
+
+  app.get(
+    '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/wait',
+    {
+      compress: false, // which would hold lines back until there are enough of them
+      config: { access: 'read:dag_run' },
+      schema: {
+        operationId: 'wait_dag_run_until_finished',
+        tags: RUN_TAGS,
+        summary: 'Wait until a run has ended, and get results of its tasks',
+        description:
+          'Streams a line with the state at each interval. The last one has the results that were asked for.',
+        params: RunParams,
+        querystring: Type.Object({
+          interval: Type.Number({ minimum: 0, maximum: 86_400, description: 'Seconds between two looks' }),
+          result: Type.Optional(
+            Type.Array(Type.String(), { maxItems: 1_000, description: 'Tasks whose returned values are wanted' }),
+          ),
+        }),
+        response: {
+          200: { content: { [NDJSON]: { schema: Type.String() }, [JSON_TYPE]: { schema: Type.Unknown() } } },
+        },
+      },
+    },
+    async (request, reply) => {
+      const { dag_id: dagId, dag_run_id: runId } = request.params;
+      const { interval, result: tasks = [] } = request.query;
+      if (tasks.length > 0) requirePermission(request, 'read:xcom');
+      const scope = databaseOf(request, db);
+      const first = await findRunKey(scope, dagId, runId);
+      if (!first) throw noSuchRun(request.params);
+      const type = preferredType(request.headers.accept, [NDJSON, JSON_TYPE]);
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const lines = watch({
+        db: scope,
+        first,
+        look: () => findRunKey(scope, dagId, runId),
+        tasks,
+        intervalMs: Math.max(interval * 1_000, SHORTEST_INTERVAL_MS),
+        isQuiet: type === JSON_TYPE,
+        signal: AbortSignal.any([gone.signal, stopping.signal]),
+      });
+      return reply.type(type).send(Readable.from(lines, { objectMode: false }) as never);
+    },
+  );
+}
+
+type Watch = {
+  db: TenantDb;
+  first: RunKey;
+  look: () => Promise<RunKey | undefined>;
+  tasks: readonly string[];
+  intervalMs: number;
+  /** Only the last line counts. */
+  isQuiet: boolean;
+  signal: AbortSignal;
+};
+
+async function* watch({ db, first, look, tasks, intervalMs, isQuiet, signal }: Watch): AsyncGenerator<string> {
+  let run: RunKey | undefined = first;
+  while (!isRunFinished(run.state)) {
+    yield isQuiet ? '\n' : `${JSON.stringify({ state: run.state })}\n`;
+    await sleep(intervalMs, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return;
+    const seen: RunKey | undefined = await look().catch((error: unknown) => {
+      if (isOutage(error)) return run; // it may be over before the run is
+      throw error;
+    });
+    if (!seen) return; // deleted: it ends no more
+    run = seen;
+  }
+  const state = JSON.stringify(run.state);
+  yield tasks.length === 0
+    ? `{"state":${state}}\n`
+    : `{"state":${state},"results":${resultsText(await findResults(db, run.id, tasks))}}\n`;
+}
+
+/** Values are JSON text already. A mapped task has a list of them. */
+function resultsText(results: readonly { task_id: string; map_index: number; value: string }[]): string {
+  const byTask = Map.groupBy(results, (result) => result.task_id);
+  const members = [...byTask].map(([taskId, values]) => {
+    const [only] = values;
+    const isMapped = values.length > 1 || (only?.map_index ?? -1) >= 0;
+    const text = isMapped ? `[${values.map(({ value }) => value).join()}]` : (only?.value ?? 'null');
+    return `${JSON.stringify(taskId)}:${text}`;
+  });
+  return `{${members.join()}}`;
+}

@@ -1,0 +1,80 @@
+/**
+ * Compiles a DAG file anew. Files are compiled where they are: in lite, the workspace is watched, and a file that is touched is
+ * compiled; elsewhere they are compiled before they get here, and the control plane has no file to read.
+ */
+import { realpath, utimes } from 'node:fs/promises';
+import { sep } from 'node:path';
+import { Type } from 'typebox';
+import type { TenantDb } from '../../db/database.ts';
+import { databaseOf } from '../../http/access.ts';
+import { ApiError } from '../../http/errors.ts';
+import type { App, Services } from '../services.ts';
+
+export function registerParseDagFile(app: App, { config, db }: Services): void {
+  app.put(
+    '/api/v2/parseDagFile/:file_token',
+    {
+      config: { access: 'write:dag' },
+      schema: {
+        operationId: 'reparse_dag_file',
+        tags: ['DAGs'],
+        summary: 'Compile a DAG file of the workspace anew',
+        params: Type.Object({ file_token: Type.String({ description: 'As the DAG says: `file_token`' }) }),
+        response: { 201: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const file = await fileOf(databaseOf(request, db), request.params.file_token);
+      if (file === undefined)
+        throw new ApiError('not_found', 'file_token names the file of no DAG: take it from a DAG');
+      const path = config.ui.workspace === '' ? undefined : await insideWorkspace(config.ui.workspace, file);
+      if (path === undefined) {
+        throw new ApiError(
+          'conflict',
+          'the file is not in a workspace that this control plane watches: compile and register it with `svc deploy`',
+        );
+      }
+      const now = new Date();
+      await utimes(path, now, now);
+      // Written out: no body at all would be an error for the UI.
+      return reply
+        .code(201)
+        .type('application/json')
+        .serializer(String)
+        .send('null' as never);
+    },
+  );
+}
+
+/** Where the file of a DAG of this tenant is; undefined for a token that is none, or of another. */
+async function fileOf(scope: TenantDb, token: string): Promise<string | undefined> {
+  const [bundle, path] = readToken(token);
+  if (typeof bundle !== 'string' || typeof path !== 'string' || `${bundle}${path}`.includes('\0')) return undefined;
+  const dag = await scope
+    .selectFrom('dags')
+    .select('fileloc')
+    .where('bundle_name', '=', bundle)
+    .where('relative_fileloc', '=', path)
+    .limit(1)
+    .executeTakeFirst();
+  return dag?.fileloc;
+}
+
+function readToken(token: string): unknown[] {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(token, 'base64url').toString());
+    return Array.isArray(parts) ? parts : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The file itself, links followed; undefined when it is gone or elsewhere: whoever registers a DAG says where its file is. */
+async function insideWorkspace(workspace: string, file: string): Promise<string | undefined> {
+  try {
+    const [root, path] = await Promise.all([realpath(workspace), realpath(file)]);
+    return path.startsWith(`${root}${sep}`) ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}

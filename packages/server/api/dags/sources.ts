@@ -1,0 +1,97 @@
+/** What a version was made from, and what it was compiled to. */
+import { Type } from 'typebox';
+import { findVersionText } from '../../db/dag-versions.ts';
+import { findDag } from '../../db/dags.ts';
+import { databaseOf } from '../../http/access.ts';
+import { ApiError } from '../../http/errors.ts';
+import type { App, Services } from '../services.ts';
+
+const Params = Type.Object({ dag_id: Type.String() });
+const VersionQuery = Type.Object({
+  version_number: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Default: the newest' }),
+  ),
+});
+
+const DagSource = Type.Object(
+  {
+    content: Type.String({ description: 'The source text; for a version registered without it, the compiled spec' }),
+    dag_id: Type.String(),
+    version_number: Type.Integer(),
+    dag_display_name: Type.String(),
+  },
+  { title: 'DagSource' },
+);
+
+export function registerDagSources(app: App, { db }: Services): void {
+  app.get(
+    '/api/v2/dagSources/:dag_id',
+    {
+      config: { access: 'read:dag' },
+      schema: {
+        operationId: 'get_dag_source',
+        tags: ['DAG sources'],
+        summary: 'Get the source of a DAG; `Accept: text/plain` for the text alone',
+        params: Params,
+        querystring: VersionQuery,
+        response: { 200: DagSource },
+      },
+    },
+    async (request, reply) => {
+      const { dag_id: dagId } = request.params;
+      const scope = databaseOf(request, db);
+      const [dag, version] = await Promise.all([
+        findDag(scope, dagId),
+        findVersionText(scope, dagId, request.query.version_number),
+      ]);
+      if (!dag || !version)
+        throw new ApiError('not_found', `The source code of the Dag with ID: \`${dagId}\` was not found`);
+      const content = version.source ?? version.spec;
+      if (prefersText(request.headers.accept))
+        return reply
+          .type('text/plain; charset=utf-8')
+          .serializer(String)
+          .send(content as never);
+      return { content, dag_id: dagId, version_number: version.version_number, dag_display_name: dag.display_name };
+    },
+  );
+
+  app.get(
+    '/api/v2/dags/:dag_id/spec',
+    {
+      config: { access: 'read:dag' },
+      schema: {
+        operationId: 'get_dag_spec',
+        tags: ['DAG sources'],
+        summary: 'Get the compiled spec: the structured task graph the scheduler runs',
+        params: Params,
+        querystring: VersionQuery,
+        response: { 200: Type.Object({}, { additionalProperties: true }) },
+      },
+    },
+    async (request, reply) => {
+      const { dag_id: dagId } = request.params;
+      const version = await findVersionText(databaseOf(request, db), dagId, request.query.version_number);
+      if (!version) throw new ApiError('not_found', `The compiled spec of the Dag with ID: \`${dagId}\` was not found`);
+      // Sent as it was registered, byte for byte: no need to parse and print megabytes again.
+      return reply
+        .type('application/json; charset=utf-8')
+        .serializer(String)
+        .send(version.spec as never);
+    },
+  );
+}
+
+/** JSON unless the client names text/plain and gives JSON no higher weight. */
+function prefersText(accept: string | undefined): boolean {
+  const weights = new Map(
+    (accept ?? '').split(',').map((part) => {
+      const [type = '', ...parameters] = part.trim().split(';');
+      const quality = parameters
+        .map((parameter) => /^\s*q=([\d.]+)\s*$/.exec(parameter)?.[1])
+        .find((value) => value !== undefined);
+      return [type.trim().toLowerCase(), Number(quality ?? 1)] as const;
+    }),
+  );
+  return (weights.get('text/plain') ?? 0) > (weights.get('application/json') ?? 0);
+}

@@ -1,0 +1,15 @@
+/** The compiled spec of a version, parsed. Versions never change, so a parsed one stays good for as long as it is kept. */
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+import { findVersionText } from '../../db/dag-versions.ts';
+import type { TenantDb } from '../../db/database.ts';
+import { ApiError } from '../../http/errors.ts';
+
+/** The spec of a numbered version, or of the newest. */
+export async function readSpec(db: TenantDb, dagId: string, versionNumber?: number): Promise<CompiledSpec> {
+  const version = await findVersionText(db, dagId, versionNumber);
+  if (!version) {
+    const which = versionNumber === undefined ? '' : ` version ${versionNumber} of`;
+    throw new ApiError('not_found', `There is no${which} Dag with ID: \`${dagId}\``);
+  }
+  return JSON.parse(version.spec) as CompiledSpec;
+}

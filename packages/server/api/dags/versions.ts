@@ -1,0 +1,150 @@
+/** Versions of DAGs: registering a compiled artifact, and reading what was registered. */
+import { Type } from 'typebox';
+import { findVersion, listVersions } from '../../db/dag-versions.ts';
+import { findDag } from '../../db/dags.ts';
+import { registerVersion } from '../../dags/register-version.ts';
+import { actorOf, databaseOf } from '../../http/access.ts';
+import { versionBody } from './bodies.ts';
+import { DagVersion, DagVersionCollection } from './schemas.ts';
+import { noSuchDag } from './dags.ts';
+import { ApiError } from '../../http/errors.ts';
+import { parseOrderBy } from '../../http/ordering.ts';
+import { OrderByQuery, PagingQuery } from '../../http/schemas.ts';
+import type { App, Services } from '../services.ts';
+
+const ORDER_COLUMNS = {
+  id: 'id',
+  version_number: 'version_number',
+  bundle_name: 'bundle_name',
+  bundle_version: 'bundle_version',
+} as const;
+const TAGS = ['DAG versions'];
+/** A spec holds the whole task graph and the source text. */
+const MAX_ARTIFACT_BYTES = 16 * 1024 * 1024;
+/** Path segment that stands for all DAGs. */
+const ALL = '~';
+
+const Artifact = Type.Object(
+  {
+    spec: Type.Object({}, { additionalProperties: true, description: 'The compiled spec; see docs/compiled-spec.md' }),
+    fileloc: Type.Optional(Type.String({ maxLength: 4_096, description: 'Where the author keeps the file' })),
+    bundle_name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 250,
+        description: 'The project or folder the DAG comes from; default: `dags`',
+      }),
+    ),
+    bundle_version: Type.Optional(Type.String({ maxLength: 250, description: 'For example a commit' })),
+    bundle_url: Type.Optional(Type.String({ maxLength: 2_048 })),
+    image: Type.Optional(Type.String({ maxLength: 1_024, description: 'The image tasks run in, pinned by digest' })),
+    warnings: Type.Optional(
+      Type.Array(Type.String({ maxLength: 4_096 }), { maxItems: 100, description: 'What the compiler warned of' }),
+    ),
+    parse_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 86_400 })),
+  },
+  { title: 'DagArtifact', additionalProperties: false },
+);
+
+export function registerDagVersions(app: App, { db }: Services): void {
+  app.post(
+    '/api/v2/dags/:dag_id/dagVersions',
+    {
+      bodyLimit: MAX_ARTIFACT_BYTES,
+      config: { access: 'write:dag' },
+      schema: {
+        operationId: 'post_dag_version',
+        tags: TAGS,
+        summary: 'Register a compiled version',
+        description:
+          'Idempotent: the content that is current already answers 200 with the version it has; new content answers 201.',
+        params: Type.Object({ dag_id: Type.String() }),
+        body: Artifact,
+        response: { 200: DagVersion, 201: DagVersion },
+      },
+    },
+    async (request, reply) => {
+      const outcome = await registerVersion(databaseOf(request, db), {
+        dagId: request.params.dag_id,
+        artifact: request.body,
+        actor: actorOf(request),
+      });
+      if (outcome.kind === 'refused') throw new ApiError('invalid_request', outcome.problems.join('; '));
+      return reply.code(outcome.kind === 'created' ? 201 : 200).send(versionBody(outcome.version));
+    },
+  );
+
+  app.get(
+    '/api/v2/dags/:dag_id/dagVersions',
+    {
+      config: { access: 'read:dag' },
+      schema: {
+        operationId: 'get_dag_versions',
+        tags: TAGS,
+        summary: 'List versions of a DAG, newest first; `~` for all DAGs',
+        params: Type.Object({ dag_id: Type.String() }),
+        querystring: Type.Object({
+          ...PagingQuery,
+          ...OrderByQuery(Object.keys(ORDER_COLUMNS)),
+          version_number: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+          bundle_name: Type.Optional(Type.String()),
+          bundle_version: Type.Optional(Type.String()),
+        }),
+        response: { 200: DagVersionCollection },
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, db);
+      const { dag_id: dagId } = request.params;
+      const {
+        limit,
+        offset,
+        order_by: keys,
+        version_number: versionNumber,
+        bundle_name: bundleName,
+        bundle_version: bundleVersion,
+      } = request.query;
+      if (dagId !== ALL && !(await findDag(scope, dagId))) throw noSuchDag(dagId);
+      const { versions, total } = await listVersions(scope, {
+        limit,
+        offset,
+        order: parseOrderBy(keys, ORDER_COLUMNS, [
+          { column: 'version_number', direction: 'desc' },
+          { column: 'id', direction: 'asc' },
+        ]),
+        ...(dagId !== ALL && { dagId }),
+        ...(versionNumber !== undefined && { versionNumber }),
+        ...(bundleName !== undefined && { bundleName }),
+        ...(bundleVersion !== undefined && { bundleVersion }),
+      });
+      return { dag_versions: versions.map(versionBody), total_entries: total };
+    },
+  );
+
+  app.get(
+    '/api/v2/dags/:dag_id/dagVersions/:version_number',
+    {
+      config: { access: 'read:dag' },
+      schema: {
+        operationId: 'get_dag_version',
+        tags: TAGS,
+        summary: 'Get one version',
+        params: Type.Object({
+          dag_id: Type.String(),
+          version_number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+        }),
+        response: { 200: DagVersion },
+      },
+    },
+    async (request) => {
+      const { dag_id: dagId, version_number: versionNumber } = request.params;
+      const version = await findVersion(databaseOf(request, db), dagId, versionNumber);
+      if (!version)
+        throw new ApiError(
+          'not_found',
+          `The DagVersion with dag_id: \`${dagId}\` and version_number: \`${versionNumber}\` was not found`,
+        );
+      return versionBody(version);
+    },
+  );
+}

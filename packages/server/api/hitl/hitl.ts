@@ -1,0 +1,294 @@
+/** Questions of tasks to people (human in the loop): what waits for an answer, and answering. */
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { TASK_STATES } from '@svc/spec/states.ts';
+import type { TaskStateOrNone } from '@svc/spec/states.ts';
+import { recordAudit } from '../../db/audit-log.ts';
+import { findDag } from '../../db/dags.ts';
+import { scopedToTenant } from '../../db/database.ts';
+import type { TenantDb } from '../../db/database.ts';
+import { findQuestion, listQuestions } from '../../db/questions.ts';
+import type { Answer, Question, QuestionColumn, QuestionQuery } from '../../db/questions.ts';
+import { findTry } from '../../db/task-instance-tries.ts';
+import { answerAndGoOn } from '../../scheduling/questions.ts';
+import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
+import { ALL } from '../dag-runs/filters.ts';
+import { noSuchDag } from '../dags/dags.ts';
+import { ApiError } from '../../http/errors.ts';
+import { parseOrderBy } from '../../http/ordering.ts';
+import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
+import { answerProblem, questionBodies, questionFields } from './bodies.ts';
+import { Collection, DateTime, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
+import type { App, Services } from '../services.ts';
+import { tryBodies } from '../task-instances/bodies.ts';
+import { createFactsCache } from '../task-instances/facts.ts';
+import { MappedParams, RUN_PATH, RunParams, existingInstance, existingRunKey } from '../task-instances/paths.ts';
+import { MapIndex, TaskInstance, TaskInstanceTry } from '../task-instances/schemas.ts';
+
+const TAGS = ['Human in the loop'];
+const ORDER_COLUMNS = {
+  ti_id: 'ti_id',
+  subject: 'subject',
+  responded_at: 'responded_at',
+  created_at: 'created_at',
+  responded_by_user_id: 'responded_by_id',
+  responded_by_user_name: 'responded_by_name',
+  // Of its task, as the web UI asks for them.
+  dag_id: 'dag_id',
+  run_id: 'run_id',
+  run_after: 'run_after',
+  task_display_name: 'task_id',
+  rendered_map_index: 'map_index',
+  task_instance_operator: 'operator',
+  task_instance_state: 'state',
+} as const satisfies Record<string, QuestionColumn>;
+
+const HitlUser = Type.Object({ id: Type.String(), name: Type.String() }, { title: 'HitlUser' });
+const Question = {
+  options: Type.Array(Type.String()),
+  subject: Type.String(),
+  body: Nullable(Type.String()),
+  defaults: Nullable(Type.Array(Type.String())),
+  multiple: Type.Boolean(),
+  params: Type.Record(Type.String(), Type.Unknown()),
+  assigned_users: Type.Array(HitlUser),
+  created_at: DateTime,
+  responded_by_user: Nullable(HitlUser),
+  responded_at: Nullable(DateTime),
+  chosen_options: Nullable(Type.Array(Type.String())),
+  params_input: Type.Record(Type.String(), Type.Unknown()),
+  response_received: Type.Boolean(),
+};
+const HitlDetail = Type.Object({ ...Question, task_instance: TaskInstance }, { title: 'HitlDetail' });
+const HitlDetailHistory = Type.Object({ ...Question, task_instance: TaskInstanceTry }, { title: 'HitlDetailHistory' });
+const HitlResponse = Type.Object(
+  {
+    responded_by: HitlUser,
+    responded_at: DateTime,
+    chosen_options: Type.Array(Type.String()),
+    params_input: Type.Record(Type.String(), Type.Unknown()),
+  },
+  { title: 'HitlResponse' },
+);
+
+const Filters = {
+  ...PatternQuery('dag_id'),
+  ...PatternQuery('task_id'),
+  task_id: Type.Optional(Type.String()),
+  map_index: Type.Optional(MapIndex),
+  state: Type.Optional(Type.Array(Type.Enum([...TASK_STATES, 'none']))),
+  response_received: Type.Optional(Type.Boolean()),
+  responded_by_user_id: Type.Optional(Type.Array(Type.String())),
+  responded_by_user_name: Type.Optional(Type.Array(Type.String())),
+  subject_search: Type.Optional(Type.String()),
+  body_search: Type.Optional(Type.String()),
+  created_at_gte: Type.Optional(DateTime),
+  created_at_gt: Type.Optional(DateTime),
+  created_at_lte: Type.Optional(DateTime),
+  created_at_lt: Type.Optional(DateTime),
+};
+
+const ListQuery = Type.Object({ ...PagingQuery, ...OrderByQuery(Object.keys(ORDER_COLUMNS)), ...Filters });
+const AnswerBody = Type.Object(
+  {
+    chosen_options: Type.Array(Type.String(), { minItems: 1, maxItems: 1_000 }),
+    params_input: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { title: 'HitlAnswer' },
+);
+
+export function registerHitl(app: App, services: Services): void {
+  const { db } = services;
+  const facts = createFactsCache();
+
+  app.get(
+    '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/hitlDetails',
+    {
+      config: { access: 'read:task_instance' },
+      schema: {
+        operationId: 'get_hitl_details',
+        tags: TAGS,
+        summary: 'List questions of tasks to people; `~` for all DAGs or runs',
+        params: RunParams,
+        querystring: ListQuery,
+        response: { 200: Collection('HitlDetailCollection', 'hitl_details', HitlDetail) },
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, db);
+      const { dag_id: dagId, dag_run_id: runId } = request.params;
+      if (dagId !== ALL && !(await findDag(scope, dagId))) throw noSuchDag(dagId);
+      if (dagId !== ALL && runId !== ALL) await existingRunKey(scope, request.params);
+      const { questions, total } = await listQuestions(scope, {
+        ...queryOf(request.query),
+        ...(dagId !== ALL && { dagIds: [dagId] }),
+        ...(runId !== ALL && { runId }),
+      });
+      return { hitl_details: await questionBodies(scope, facts, questions), total_entries: total };
+    },
+  );
+
+  const path = `${RUN_PATH}/:task_id/:map_index/hitlDetails`;
+
+  app.get(
+    path,
+    {
+      config: { access: 'read:task_instance' },
+      schema: {
+        operationId: 'get_hitl_detail',
+        tags: TAGS,
+        summary: 'The question of a task instance',
+        params: MappedParams,
+        response: { 200: HitlDetail },
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, db);
+      const question = await currentQuestion(scope, request.params);
+      const [body] = await questionBodies(scope, facts, [question]);
+      if (!body) throw noQuestion(request.params);
+      return body;
+    },
+  );
+
+  app.get(
+    `${path}/tries/:try_number`,
+    {
+      config: { access: 'read:task_instance' },
+      schema: {
+        operationId: 'get_hitl_detail_try_detail',
+        tags: TAGS,
+        summary: 'The question of one try of a task instance',
+        params: Type.Object({
+          ...MappedParams.properties,
+          try_number: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
+        }),
+        response: { 200: HitlDetailHistory },
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, db);
+      const { task_id: taskId, map_index: mapIndex, try_number: tryNumber } = request.params;
+      const { id: run } = await existingRunKey(scope, request.params);
+      const place = { run, taskId, mapIndex };
+      const question = await findQuestion(scope, place, tryNumber);
+      const row = await findTry(scope, place, tryNumber);
+      if (!question || !row) throw noQuestion(request.params);
+      const [body] = await tryBodies(scope, facts, [row]);
+      if (!body) throw noQuestion(request.params);
+      return { ...questionFields(question), task_instance: body };
+    },
+  );
+
+  app.patch(
+    path,
+    {
+      config: { access: 'write:task_instance' },
+      schema: {
+        operationId: 'update_hitl_detail',
+        tags: TAGS,
+        summary: 'Answer the question of a task instance',
+        params: MappedParams,
+        body: AnswerBody,
+        response: { 200: HitlResponse },
+      },
+    },
+    async (request) => {
+      const { tenantId, userId, email } = principalOf(request);
+      const question = await currentQuestion(databaseOf(request, db), request.params);
+      const by = { id: userId, name: email };
+      const { chosen_options: chosenOptions, params_input: paramsInput = {} } = request.body;
+      const answer: Answer = { by, chosenOptions, paramsInput };
+      refuseIfWrong(question, answer);
+      const result = await db.shared.transaction().execute(async (trx) => {
+        const { run, task_id: taskId, map_index: mapIndex, try_number: tryNumber } = question;
+        const key = { tenantId, run, taskId, mapIndex, tryNumber };
+        const done = await answerAndGoOn(trx, services.scheduler.graphs, { key, answer });
+        if (done.kind !== 'answered') return done;
+        await recordAudit(scopedToTenant(trx, tenantId), actorOf(request), {
+          event: 'update_hitl_detail',
+          objectKind: 'task_instance',
+          objectId: taskId,
+          dagId: question.dag_id,
+          runId: request.params.dag_run_id,
+          taskId,
+          mapIndex,
+          detail: { chosen_options: [...chosenOptions] },
+        });
+        return done;
+      });
+      if (result.kind === 'too_late') throw alreadyAnswered(question);
+      if (result.kind === 'not_waiting') {
+        throw new ApiError('conflict', `task ${question.task_id} does not wait for an answer any more`);
+      }
+      services.scheduler.applyEffects(result.effects);
+      return {
+        responded_by: by,
+        responded_at: result.question.responded_at ?? '',
+        chosen_options: result.question.chosen_options ?? [],
+        params_input: result.question.params_input,
+      };
+    },
+  );
+}
+
+async function currentQuestion(scope: TenantDb, params: Static<typeof MappedParams>): Promise<Question> {
+  const {
+    run,
+    task_id: taskId,
+    map_index: mapIndex,
+    try_number: tryNumber,
+  } = await existingInstance(scope, params, params.map_index);
+  const question = await findQuestion(scope, { run, taskId, mapIndex }, tryNumber);
+  if (!question) throw noQuestion(params);
+  return question;
+}
+
+function refuseIfWrong(question: Question, answer: Answer): void {
+  const { assigned_users: assigned } = question;
+  const isAllowed = assigned.some(({ id, name }) =>
+    [id, name].some((word) => word === answer.by?.id || word === answer.by?.name),
+  );
+  if (assigned.length > 0 && !isAllowed) {
+    throw new ApiError('permission_denied', 'the question is for others to answer: it names who may');
+  }
+  if (question.responded_at !== null) throw alreadyAnswered(question);
+  const problem = answerProblem(question, answer);
+  if (problem !== undefined) throw new ApiError('invalid_request', problem);
+}
+
+function queryOf(query: Static<typeof ListQuery>): QuestionQuery {
+  const created = (
+    [
+      ['>=', query.created_at_gte],
+      ['>', query.created_at_gt],
+      ['<=', query.created_at_lte],
+      ['<', query.created_at_lt],
+    ] as const
+  ).flatMap(([operator, moment]) => (moment === undefined ? [] : [{ operator, moment }]));
+  return {
+    limit: query.limit,
+    offset: query.offset,
+    order: parseOrderBy(query.order_by, ORDER_COLUMNS, [{ column: 'ti_id', direction: 'asc' }]),
+    dagIdPatterns: parsePatterns({ pattern: query.dag_id_pattern, prefix: query.dag_id_prefix_pattern }),
+    taskIdPatterns: parsePatterns({ pattern: query.task_id_pattern, prefix: query.task_id_prefix_pattern }),
+    subjects: parsePatterns({ pattern: query.subject_search }),
+    bodies: parsePatterns({ pattern: query.body_search }),
+    created,
+    ...(query.task_id !== undefined && { taskId: query.task_id }),
+    ...(query.map_index !== undefined && { mapIndex: query.map_index }),
+    ...(query.state && { states: query.state.map((state): TaskStateOrNone => (state === 'none' ? null : state)) }),
+    ...(query.response_received !== undefined && { isAnswered: query.response_received }),
+    ...(query.responded_by_user_id && { respondedByIds: query.responded_by_user_id }),
+    ...(query.responded_by_user_name && { respondedByNames: query.responded_by_user_name }),
+  };
+}
+
+const alreadyAnswered = ({ task_id: taskId }: Question): ApiError =>
+  new ApiError(
+    'conflict',
+    `Human-in-the-loop detail has already been updated for Task Instance of \`${taskId}\` and is not allowed to write again.`,
+  );
+
+const noQuestion = ({ task_id: taskId }: { task_id: string }): ApiError =>
+  new ApiError('not_found', `Human-in-the-loop detail does not exist for the Task Instance of \`${taskId}\``);

@@ -1,0 +1,239 @@
+/**
+ * The files behind the editor at /ide. They are the workspace of this machine, which belongs to the default tenant: to
+ * everybody else, and where there is no workspace, none of this exists. Whoever may register DAGs may edit them.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { basename } from 'node:path';
+import { recordAudit } from '../../db/audit-log.ts';
+import { DEFAULT_TENANT } from '../../db/tenants.ts';
+import { WorkspaceError } from '../../workspace/errors.ts';
+import type { WorkspaceFault } from '../../workspace/errors.ts';
+import { createWorkspaceFiles } from '../../workspace/files.ts';
+import type { WorkspaceFiles } from '../../workspace/files.ts';
+import { parsePath } from '../../workspace/path.ts';
+import { MAX_FILE_BYTES } from '../../workspace/text-file.ts';
+import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
+import { ApiError } from '../../http/errors.ts';
+import type { ErrorCode } from '../../http/errors.ts';
+import {
+  CompileBody,
+  CreateHeaders,
+  FileContent,
+  FileQuery,
+  FileTag,
+  FileWrite,
+  MatchHeaders,
+  RenameBody,
+  Units,
+  Workspace,
+  unitBody,
+} from './schemas.ts';
+import type { App, Services } from '../services.ts';
+import { Type } from 'typebox';
+
+const TAGS = ['Editor'];
+/** JSON makes up to six bytes of one. */
+const BODY_LIMIT_BYTES = 6 * MAX_FILE_BYTES + 10_000;
+
+const CODES: Record<WorkspaceFault, ErrorCode> = {
+  invalid_path: 'invalid_request',
+  not_found: 'not_found',
+  exists: 'already_exists',
+  changed: 'precondition_failed',
+  not_a_file: 'conflict',
+  not_empty: 'conflict',
+  too_large: 'file_too_large',
+  not_text: 'not_text',
+  refused: 'conflict',
+};
+
+export function registerIde(app: App, services: Services): void {
+  const files = services.config.ui.workspace === '' ? undefined : createWorkspaceFiles(services.config.ui.workspace);
+  registerReading(app, services, files);
+  registerWriting(app, services, files);
+  registerMoving(app, services, files);
+  registerCompiling(app, services, files);
+}
+
+/** Answers that there is no such thing to whoever has no business with the workspace of this machine. */
+function openTo(request: FastifyRequest, files: WorkspaceFiles | undefined): WorkspaceFiles {
+  if (files !== undefined && principalOf(request).tenantName === DEFAULT_TENANT) return files;
+  throw new ApiError('not_found', 'there is no workspace to edit: start `svc lite <folder>`, or set ui.workspace');
+}
+
+async function answering<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof WorkspaceError ? new ApiError(CODES[error.fault], error.message) : error;
+  }
+}
+
+function registerReading(app: App, services: Services, files: WorkspaceFiles | undefined): void {
+  app.get(
+    '/api/v2/ide/workspace',
+    {
+      config: { access: 'write:dag' },
+      schema: {
+        operationId: 'get_workspace',
+        tags: TAGS,
+        summary: 'Its files and folders, and what became of them when they were compiled',
+        response: { 200: Workspace },
+      },
+    },
+    async (request) => {
+      const { entries, isComplete } = await answering(() => openTo(request, files).list());
+      return {
+        name: basename(services.config.ui.workspace),
+        entries,
+        is_complete: isComplete,
+        units: services.workspaceCompiler?.units()?.map(unitBody) ?? null,
+      };
+    },
+  );
+
+  app.get(
+    '/api/v2/ide/file',
+    {
+      config: { access: 'write:dag' },
+      schema: {
+        operationId: 'get_workspace_file',
+        tags: TAGS,
+        summary: 'Its text; the tag in `ETag` is asked for again when it is saved',
+        querystring: FileQuery,
+        response: { 200: FileContent },
+      },
+    },
+    async (request, reply) => {
+      const { path } = request.query;
+      const { content, etag } = await answering(() => openTo(request, files).read(path));
+      reply.header('etag', etag);
+      return { path, content, etag };
+    },
+  );
+}
+
+function registerWriting(app: App, services: Services, files: WorkspaceFiles | undefined): void {
+  app.put(
+    '/api/v2/ide/file',
+    {
+      config: { access: 'write:dag' },
+      bodyLimit: BODY_LIMIT_BYTES,
+      schema: {
+        operationId: 'put_workspace_file',
+        tags: TAGS,
+        summary: 'Save a file as a whole: a new one with `If-None-Match: *`, another with its tag in `If-Match`',
+        querystring: FileQuery,
+        headers: CreateHeaders,
+        body: FileWrite,
+        response: { 200: FileTag, 201: FileTag },
+      },
+    },
+    async (request, reply) => {
+      const open = openTo(request, files);
+      const { path } = request.query;
+      const expected = expectedTag(request.headers);
+      const etag = await answering(() => open.write({ path, content: request.body.content, expected }));
+      await audit(request, services, { event: 'put_workspace_file', path });
+      return reply
+        .code(expected === null ? 201 : 200)
+        .header('etag', etag)
+        .send({ path, etag });
+    },
+  );
+
+  app.delete(
+    '/api/v2/ide/file',
+    {
+      config: { access: 'write:dag' },
+      schema: {
+        operationId: 'delete_workspace_file',
+        tags: TAGS,
+        summary: 'Delete a file, with its tag in `If-Match`, or an empty folder',
+        querystring: FileQuery,
+        headers: MatchHeaders,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { path } = request.query;
+      await answering(() => openTo(request, files).remove(path, request.headers['if-match']));
+      await audit(request, services, { event: 'delete_workspace_file', path });
+      return sendNothing(reply);
+    },
+  );
+}
+
+function registerMoving(app: App, services: Services, files: WorkspaceFiles | undefined): void {
+  app.post(
+    '/api/v2/ide/rename',
+    {
+      config: { access: 'write:dag' },
+      schema: {
+        operationId: 'rename_workspace_file',
+        tags: TAGS,
+        summary: 'Give a file or folder another name or place',
+        body: RenameBody,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { from, to } = request.body;
+      await answering(() => openTo(request, files).rename(from, to));
+      await audit(request, services, { event: 'rename_workspace_file', path: from, to });
+      return sendNothing(reply);
+    },
+  );
+}
+
+function registerCompiling(app: App, services: Services, files: WorkspaceFiles | undefined): void {
+  app.post(
+    '/api/v2/ide/compile',
+    {
+      config: { access: 'write:dag' },
+      schema: {
+        operationId: 'compile_workspace_file',
+        tags: TAGS,
+        summary: 'Compile what a file belongs to and register it; problems come with file and line',
+        body: CompileBody,
+        response: { 200: Units },
+      },
+    },
+    async (request) => {
+      openTo(request, files);
+      const { text } = await answering(async () => parsePath(request.body.path));
+      const units = await services.workspaceCompiler?.compile(text);
+      if (units) return { units: units.map(unitBody) };
+      throw new ApiError(
+        'conflict',
+        'nothing compiles the workspace here: it is saved; `svc lite` compiles, or run `svc deploy`',
+      );
+    },
+  );
+}
+
+/** Null: there must be no such file yet. A write that says neither could undo what somebody else has saved. */
+function expectedTag(headers: { 'if-match'?: string; 'if-none-match'?: string }): string | null {
+  const { 'if-match': match, 'if-none-match': none } = headers;
+  if (match !== undefined && none === undefined) return match;
+  if (match === undefined && none === '*') return null;
+  throw new ApiError(
+    'precondition_required',
+    'say what is replaced: the tag of the file in If-Match, or "If-None-Match: *" for a new one',
+  );
+}
+
+async function audit(
+  request: FastifyRequest,
+  { db }: Services,
+  { event, path, to }: { event: string; path: string; to?: string },
+): Promise<void> {
+  await recordAudit(databaseOf(request, db), actorOf(request), {
+    event,
+    objectKind: 'workspace_file',
+    objectId: path,
+    ...(to !== undefined && { detail: { to } }),
+  });
+}
+
+const sendNothing = (reply: FastifyReply): FastifyReply => reply.code(204).send(null);

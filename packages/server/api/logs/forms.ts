@@ -1,0 +1,79 @@
+/** The three forms in which a log is sent, each made from lines as they come: none holds more than a block of them. */
+import type { Line } from '../../logs/lines.ts';
+import { readRecord, textLines } from '../../logs/records.ts';
+import type { LogRecord } from '../../logs/records.ts';
+import type { LogSearch } from '../../logs/search.ts';
+
+export const LOG_FORMS = ['text/plain', 'application/x-ndjson', 'application/json'] as const;
+export type LogForm = (typeof LOG_FORMS)[number];
+
+type Batches = AsyncIterable<readonly Line[]>;
+
+/** Text for people. `last` leaves only so many lines of it; a record may have several. */
+export async function* asText(batches: Batches, last?: number): AsyncGenerator<string> {
+  let kept: string[] = [];
+  for await (const lines of batches) {
+    const texts = lines.flatMap((line) => {
+      const read = readRecord(line);
+      return read ? textLines(read.record) : [];
+    });
+    if (last !== undefined) kept = [...kept, ...texts].slice(-last);
+    else if (texts.length > 0) yield `${texts.join('\n')}\n`;
+  }
+  if (kept.length > 0) yield `${kept.join('\n')}\n`;
+}
+
+/** One record per line, as the web UI reads it. */
+export async function* asNdjson(batches: Batches): AsyncGenerator<string> {
+  for await (const lines of batches) {
+    const records = recordsOf(lines);
+    if (records.length > 0) yield `${records.join('\n')}\n`;
+  }
+}
+
+/** Airflow's `{"content": […], "continuation_token": …}`, whole however long it is. */
+export async function* asJson(batches: Batches, continuationToken: string | null): AsyncGenerator<string> {
+  let separator = '{"content":[';
+  for await (const lines of batches) {
+    const records = recordsOf(lines);
+    if (records.length === 0) continue;
+    yield `${separator}${records.join(',')}`;
+    separator = ',';
+  }
+  const start = separator === ',' ? '' : separator;
+  yield `${start}],"continuation_token":${JSON.stringify(continuationToken)}}`;
+}
+
+const recordsOf = (lines: readonly Line[]): string[] =>
+  lines.flatMap((line) => {
+    const read = readRecord(line);
+    return read ? [read.json] : [];
+  });
+
+/** What a search found: as `grep -n` would show it, or as records of the one matching line each. */
+export function searchBody({ matches, isComplete }: LogSearch, form: LogForm): string {
+  if (form === 'text/plain') return matches.map(({ lineNumber, line }) => `${lineNumber}:${line}\n`).join('');
+  const records = matches.map(({ lineNumber, message, record }) => ({
+    timestamp: record.timestamp ?? null,
+    ...(record.level !== undefined && { level: record.level }),
+    ...(record.logger !== undefined && { logger: record.logger }),
+    event: message,
+    line_number: lineNumber,
+  }));
+  if (form === 'application/x-ndjson') return records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  return JSON.stringify({ content: records, continuation_token: null, search_complete: isComplete });
+}
+
+/** In place of the log of a task that never ran; the web UI asks for its try 0. */
+export function placeholder(state: string | null): string {
+  const reasons: Record<string, string> = {
+    skipped: 'Task was skipped — no logs available.',
+    upstream_failed: 'Task did not run because upstream task(s) failed.',
+  };
+  const events = [
+    '::group::Log message source details',
+    '::endgroup::',
+    reasons[state ?? ''] ?? 'No logs available for this task.',
+  ];
+  return events.map((event) => `${JSON.stringify({ timestamp: null, event } satisfies LogRecord)}\n`).join('');
+}

@@ -1,0 +1,299 @@
+/**
+ * Task logs. Text by default, Airflow's structured JSON and NDJSON by Accept header; the whole log, its last lines, what is
+ * in it of a text, or the log as it grows. Everything is read block by block as the client takes it: a long log costs as
+ * much memory as a short one, and a slow reader holds up nobody.
+ */
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { isOutage } from '../../db/outage.ts';
+import { findTry } from '../../db/tries.ts';
+import type { TryRow } from '../../db/tries.ts';
+import { followLog } from '../../logs/follow.ts';
+import { linesOf } from '../../logs/lines.ts';
+import type { LogPlace } from '../../logs/place.ts';
+import { searchLog } from '../../logs/search.ts';
+import { LogStorageError } from '../../logs/store.ts';
+import type { LogStore } from '../../logs/store.ts';
+import { endOfLastLine, startOfLastLines } from '../../logs/tail.ts';
+import { preferredType } from '../../http/accept.ts';
+import { databaseOf, presentedToken, principalOf } from '../../http/access.ts';
+import { ApiError } from '../../http/errors.ts';
+import { LOG_FORMS, asJson, asNdjson, asText, placeholder, searchBody } from './forms.ts';
+import type { LogForm } from './forms.ts';
+import { offsetOf, tokenAt } from './continuation-token.ts';
+import { DateTime, Nullable } from '../../http/schemas.ts';
+import type { App, Services } from '../services.ts';
+
+const TAGS = ['Task logs'];
+const MAX_INT = 2_147_483_647;
+/** How often to ask whether the attempt that is followed is over. */
+const ASK_EVERY_MS = 1_000;
+
+const Params = Type.Object({
+  dag_id: Type.String(),
+  dag_run_id: Type.String(),
+  task_id: Type.String(),
+  try_number: Type.Integer({
+    minimum: 0,
+    maximum: MAX_INT,
+    description: 'At least 1. As NDJSON, 0 says why a task that never ran has no log',
+  }),
+});
+
+const MapIndex = Type.Integer({ minimum: -1, maximum: MAX_INT, default: -1, description: 'Of a mapped task' });
+
+const Query = Type.Object({
+  map_index: MapIndex,
+  full_content: Type.Boolean({ default: false, description: 'Accepted for Airflow’s sake: the log is always whole' }),
+  token: Type.Optional(Type.String({ maxLength: 100, description: 'Go on where an earlier answer ended' })),
+  tail_lines: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 10_000, description: 'Only so many of the last lines' }),
+  ),
+  search: Type.Optional(
+    Type.String({ maxLength: 1_000, description: 'Only lines with this text, in any letter case, with their numbers' }),
+  ),
+  max_matches: Type.Integer({
+    minimum: 1,
+    maximum: 1_000,
+    default: 100,
+    description: 'With `search`: how many at most',
+  }),
+  follow: Type.Boolean({
+    default: false,
+    description: 'Stay and send what is written until the attempt is over; as text or NDJSON',
+  }),
+});
+
+const LogContent = Type.Object(
+  {
+    content: Type.Array(
+      Type.Object(
+        { event: Type.String(), timestamp: Type.Optional(Nullable(DateTime)) },
+        { title: 'StructuredLogMessage', additionalProperties: true },
+      ),
+    ),
+    continuation_token: Nullable(
+      Type.String({ description: 'For `token`, to read on; null when the attempt is over and this was all' }),
+    ),
+    search_complete: Type.Optional(Type.Boolean({ description: 'Of a search: whether these are all matches' })),
+  },
+  { title: 'TaskInstancesLogResponse' },
+);
+
+export function registerLogs(app: App, services: Services): void {
+  const closing = new AbortController();
+  // Followers would keep their connections, and with them the whole process, until their attempts are over.
+  app.addHook('preClose', async () => closing.abort());
+
+  app.get(
+    '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/taskInstances/:task_id/logs/:try_number',
+    {
+      config: { access: 'read:task_instance' },
+      schema: {
+        operationId: 'get_log',
+        tags: TAGS,
+        summary: 'Get the log of one try of a task; empty when it has none yet',
+        params: Params,
+        querystring: Query,
+        response: {
+          200: {
+            description:
+              'The log. The header `Airflow-Continuation-Token` is there while the attempt may still write; after a search, `X-Log-Search-Complete` says whether all matches are in',
+            content: {
+              'text/plain': { schema: Type.String() },
+              'application/json': { schema: LogContent },
+              'application/x-ndjson': { schema: Type.String({ description: 'One record per line' }) },
+            },
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const form = preferredType(request.headers.accept, LOG_FORMS);
+      refuseOddRequests(request.params, request.query, form);
+      const place = placeOf(request);
+      const row = await findTry(databaseOf(request, services.db), place);
+      if (!row) throw noSuchTry(place);
+      reply.type(form === 'application/x-ndjson' ? form : `${form}; charset=utf-8`).header('vary', 'accept');
+      // A stream for HEAD would be read to its end for nobody.
+      const answer =
+        request.method === 'HEAD'
+          ? ''
+          : await logBody({ request, reply, services, place, row, form, closing: closing.signal });
+      return reply.serializer(String).send(answer as never);
+    },
+  );
+
+  registerExternalUrl(app, services);
+}
+
+/** Logs are kept here and nowhere else, so there is never such an address; Airflow's clients may ask for it all the same. */
+function registerExternalUrl(app: App, { db }: Services): void {
+  app.get(
+    '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/taskInstances/:task_id/externalLogUrl/:try_number',
+    {
+      config: { access: 'read:task_instance' },
+      schema: {
+        operationId: 'get_external_log_url',
+        tags: TAGS,
+        summary: 'Get the address of the log in another system: there is none',
+        params: Params,
+        querystring: Type.Object({ map_index: MapIndex }),
+        response: { 200: Type.Object({ url: Type.String() }, { title: 'ExternalLogUrlResponse' }) },
+      },
+    },
+    async (request) => {
+      const place = placeOf(request);
+      if (!(await findTry(databaseOf(request, db), place))) throw noSuchTry(place);
+      throw new ApiError('not_found', 'task logs are kept here only: get them at …/logs/{try_number}');
+    },
+  );
+}
+
+function placeOf(request: FastifyRequest): LogPlace {
+  const params = request.params as Static<typeof Params>;
+  return {
+    tenantId: principalOf(request).tenantId,
+    dagId: params.dag_id,
+    runId: params.dag_run_id,
+    taskId: params.task_id,
+    mapIndex: (request.query as { map_index: number }).map_index,
+    tryNumber: params.try_number,
+  };
+}
+
+function noSuchTry({ taskId, mapIndex, runId, tryNumber }: LogPlace): ApiError {
+  const instance = mapIndex === -1 ? `\`${taskId}\`` : `\`${taskId}\` with map_index ${mapIndex}`;
+  const text = `TaskInstance not found: there is no try ${tryNumber} of ${instance} in run \`${runId}\``;
+  return new ApiError('not_found', text.slice(0, 1_000));
+}
+
+type LogQuery = Static<typeof Query>;
+
+function refuseOddRequests({ try_number: tryNumber }: Static<typeof Params>, query: LogQuery, form: LogForm): void {
+  if (tryNumber === 0 && form !== 'application/x-ndjson')
+    throw new ApiError('invalid_request', 'try_number must be >= 1, got 0');
+  const asked = [query.search, query.tail_lines, query.token].filter((value) => value !== undefined && value !== '');
+  if (asked.length > 1)
+    throw new ApiError('unsupported_option', 'search, tail_lines and token exclude each other: send one of them');
+  if (query.follow && query.search)
+    throw new ApiError('unsupported_option', 'follow: a search looks at what is there: leave one of them out');
+  if (query.follow && form === 'application/json')
+    throw new ApiError(
+      'unsupported_option',
+      'follow: JSON has one end only: ask for it with Accept: application/x-ndjson or text/plain',
+    );
+}
+
+type Body = {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  services: Services;
+  place: LogPlace;
+  row: TryRow;
+  form: LogForm;
+  closing: AbortSignal;
+};
+
+async function logBody(input: Body): Promise<string | Readable> {
+  const { request, reply, services, place, row, form } = input;
+  const query = request.query as LogQuery;
+  if (place.tryNumber === 0) return placeholder(row.state);
+  const { logs } = services;
+  const left = new AbortController();
+  reply.raw.once('close', () => left.abort());
+  try {
+    const size = await logs.size(place);
+    // While the attempt runs, the last line may be half written: it comes with the next answer.
+    const to = row.isOver ? size : await endOfLastLine(logs, place, size);
+    if (query.search) return await searched({ ...input, text: query.search, to, signal: left.signal });
+    const continuationToken = row.isOver ? null : tokenAt(place, to);
+    if (continuationToken !== null) reply.header('airflow-continuation-token', continuationToken);
+    const from = await startOf({ logs, place, query, to });
+    const parts = [
+      inForm({ form, lines: linesOf(logs.read(place, { from, to })), last: query.tail_lines, continuationToken }),
+    ];
+    if (query.follow && !row.isOver) {
+      request.headers['x-no-compression'] = 'follow'; // a compressor would hold back line after line until it has enough
+      const signal = AbortSignal.any([left.signal, input.closing]);
+      const grown = followLog(logs, place, { from: to, isOver: overCheck(input), signal });
+      parts.push(headersFirst(reply, inForm({ form, lines: linesOf(grown), continuationToken })));
+    }
+    return Readable.from(oneAfterTheOther(parts), { objectMode: false });
+  } catch (error) {
+    if (!(error instanceof LogStorageError)) throw error;
+    request.log.error({ err: error }, 'task logs cannot be read');
+    throw new ApiError(
+      'logs_unavailable',
+      'the store of task logs cannot be read right now: see the log of the server',
+    );
+  }
+}
+
+async function searched(input: Body & { text: string; to: number; signal: AbortSignal }): Promise<string> {
+  const { request, reply, services, place, form, text, to, signal } = input;
+  const { max_matches: maxMatches } = request.query as LogQuery;
+  const found = await searchLog(services.logs, place, { text, maxMatches, to, signal });
+  reply.header('x-log-search-complete', String(found.isComplete));
+  return searchBody(found, form);
+}
+
+async function startOf(input: { logs: LogStore; place: LogPlace; query: LogQuery; to: number }): Promise<number> {
+  const { logs, place, query, to } = input;
+  if (query.token) return offsetOf(place, query.token);
+  if (query.tail_lines !== undefined) return startOfLastLines(logs, place, { end: to, count: query.tail_lines });
+  return 0;
+}
+
+function inForm(input: {
+  form: LogForm;
+  lines: ReturnType<typeof linesOf>;
+  last?: number | undefined;
+  continuationToken: string | null;
+}): AsyncGenerator<string> {
+  switch (input.form) {
+    case 'text/plain':
+      return asText(input.lines, input.last);
+    case 'application/x-ndjson':
+      return asNdjson(input.lines);
+    case 'application/json':
+      return asJson(input.lines, input.continuationToken);
+  }
+}
+
+async function* oneAfterTheOther(parts: readonly AsyncGenerator<string>[]): AsyncGenerator<string> {
+  for (const part of parts) yield* part;
+}
+
+/** They would go with the first byte, and that may be long in coming: the client would not know that it is connected. */
+async function* headersFirst(reply: FastifyReply, part: AsyncGenerator<string>): AsyncGenerator<string> {
+  reply.raw.flushHeaders();
+  yield* part;
+}
+
+/** Asks the database now and then only, however fast the log grows. */
+function overCheck({ request, services, place }: Body): () => Promise<boolean> {
+  const db = databaseOf(request, services.db);
+  // Without sessions (in development) there is none that could end.
+  const token = principalOf(request).sessionId === null ? undefined : presentedToken(request).token;
+  let askedAt = -Infinity;
+  return async () => {
+    if (performance.now() - askedAt < ASK_EVERY_MS) return false;
+    askedAt = performance.now();
+    try {
+      if (token !== undefined && !(await mayStillRead(services, token))) return true;
+      return (await findTry(db, place))?.isOver ?? true; // removed meanwhile
+    } catch (error) {
+      if (isOutage(error)) return false; // the attempt goes on, and so does its log
+      throw error;
+    }
+  };
+}
+
+/** Who logs out or loses the permission sees no more. A token that has expired was good when the answer began. */
+async function mayStillRead({ sessions }: Services, token: string): Promise<boolean> {
+  const principal = await sessions.authenticate(token);
+  return typeof principal === 'string' ? principal === 'expired' : principal.permissions.has('read:task_instance');
+}

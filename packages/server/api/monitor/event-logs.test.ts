@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN_EMAIL, TEST_PASSWORD, startTestServer } from '../../testing/test-server.ts';
+import type { TestServer } from '../../testing/test-server.ts';
+
+type Entry = { event_log_id: number; when: string; event: string; owner: string; extra: string };
+type Entries = { event_logs: Entry[]; total_entries: number };
+
+let server: TestServer;
+let admin: string;
+let createdId: string;
+beforeAll(async () => {
+  server = await startTestServer({ 'auth.login-rate-limit-per-minute': '1000' });
+  admin = await server.login();
+  const headers = { 'x-request-id': 'request-of-the-test' };
+  const body = { email: 'grace@example.com', password: TEST_PASSWORD, roles: ['viewer'] };
+  const created = await server.call('/api/v2/users', { method: 'POST', token: admin, body, headers });
+  createdId = created.json<{ id: string }>().id;
+  const grace = await server.login('grace@example.com');
+  await server.call('/auth/token', { method: 'POST', body: { username: 'grace@example.com', password: 'wrong' } });
+  await server.call('/api/v2/auth/logout', { token: grace });
+  const change = { password: 'another password', roles: ['editor'], is_active: true };
+  await server.call(`/api/v2/users/${createdId}`, { method: 'PATCH', token: admin, body: change });
+  await server.call('/api/v2/auth/password', {
+    method: 'POST',
+    token: admin,
+    body: { current_password: TEST_PASSWORD, new_password: TEST_PASSWORD },
+  });
+  admin = await server.login();
+});
+afterAll(() => server?.close());
+
+const list = async (query = '', token = admin) =>
+  (await server.call(`/api/v2/eventLogs${query}`, { token })).json<Entries>();
+const extraOf = (entry: Entry | undefined) => JSON.parse(entry?.extra ?? '{}') as Record<string, unknown>;
+
+describe('the audit log', () => {
+  it('says who did what to which object, from which address and in which request', async () => {
+    const { event_logs: entries } = await list('?event=post_user');
+    expect(entries).toHaveLength(1);
+    expect(entries[0]).toMatchObject({ event: 'post_user', owner: ADMIN_EMAIL });
+    expect(extraOf(entries[0])).toMatchObject({
+      object: `user:${createdId}`,
+      client_ip: '127.0.0.1',
+      request_id: 'request-of-the-test',
+    });
+  });
+
+  it('knows logins, failed logins, logouts, changes of users and of passwords', async () => {
+    const { event_logs: entries } = await list('?limit=1000');
+    const events = new Set(entries.map((entry) => `${entry.event} by ${entry.owner}`));
+    for (const expected of [
+      `login by ${ADMIN_EMAIL}`,
+      'login by grace@example.com',
+      'login_failed by grace@example.com',
+      'logout by grace@example.com',
+      `patch_user by ${ADMIN_EMAIL}`,
+      `change_password by ${ADMIN_EMAIL}`,
+    ])
+      expect(events).toContain(expected);
+  });
+
+  it('says which fields changed and never to what', async () => {
+    const { event_logs: entries } = await list('?event=patch_user');
+    expect(extraOf(entries[0])['changed']).toEqual(['is_active', 'password', 'roles']);
+    expect(entries[0]?.extra).not.toContain('another password');
+  });
+
+  it('has no entry for what was refused by a rule and rolled back', async () => {
+    const before = (await list()).total_entries;
+    const body = { email: 'grace@example.com', password: 'long enough' };
+    expect((await server.call('/api/v2/users', { method: 'POST', token: admin, body })).status).toBe(409);
+    expect((await list()).total_entries).toBe(before);
+  });
+
+  it('is newest first, and in the order that is asked for', async () => {
+    const ids = (await list()).event_logs.map((entry) => entry.event_log_id);
+    expect(ids).toEqual(ids.toSorted((a, b) => b - a));
+    const ascending = (await list('?order_by=event_log_id')).event_logs.map((entry) => entry.event_log_id);
+    expect(ascending).toEqual(ids.toReversed());
+    const byEvent = (await list('?order_by=event&order_by=-id')).event_logs.map((entry) => entry.event);
+    expect(byEvent).toEqual(byEvent.toSorted());
+  });
+
+  it('refuses an order over anything that is no sort key, in whatever disguise', async () => {
+    for (const key of ['password_hash', 'tenant_id', 'id;drop table users', '--id', 'constructor', '__proto__', '']) {
+      const answer = await server.call(`/api/v2/eventLogs?order_by=${encodeURIComponent(key)}`, { token: admin });
+      expect([key, answer.status]).toEqual([key, 400]);
+    }
+  });
+
+  it('is filtered by every criterion', async () => {
+    const { total_entries: all } = await list();
+    const { event_logs: logins, total_entries: count } = await list('?included_events=login&included_events=logout');
+    expect(new Set(logins.map((entry) => entry.event))).toEqual(new Set(['login', 'logout']));
+    expect((await list('?excluded_events=login&excluded_events=logout')).total_entries).toBe(all - count);
+    expect((await list('?owner=grace%40example.com')).total_entries).toBe(3);
+    const cut = (await list('?order_by=id&limit=1&offset=3')).event_logs[0]?.when ?? '';
+    const [before, after] = [await list(`?before=${cut}`), await list(`?after=${cut}`)];
+    expect(before.event_logs.length).toBeGreaterThan(0);
+    expect(before.event_logs.every((entry) => entry.when < cut)).toBe(true);
+    expect(after.event_logs.length).toBeGreaterThan(0);
+    expect(after.event_logs.every((entry) => entry.when >= cut)).toBe(true); // the log keeps finer times than it shows
+    for (const nothing of ['dag_id=x', 'task_id=x', 'run_id=x', 'map_index=0', 'try_number=1', 'event=LOGIN'])
+      expect((await list(`?${nothing}`)).total_entries).toBe(0);
+  });
+
+  it.each([
+    'before=yesterday',
+    'before=2016-12-31T23:59:60Z',
+    'after=2021-02-30T00:00:00Z',
+    'after=2021-01-01',
+    'map_index=-2',
+    'try_number=99999999999',
+    'event=%00',
+  ])('refuses the filter %s', async (query) => {
+    expect((await server.call(`/api/v2/eventLogs?${query}`, { token: admin })).status).toBe(400);
+  });
+
+  it('gives one entry by its number, and none of another tenant', async () => {
+    const [entry] = (await list('?limit=1')).event_logs;
+    const path = `/api/v2/eventLogs/${entry?.event_log_id}`;
+    expect((await server.call(path, { token: admin })).json()).toEqual(entry);
+    await server.addUser({ email: 'boss@example.com', roles: ['admin'], tenant: 'acme' });
+    const boss = await server.login('boss@example.com', 'acme');
+    expect((await server.call(path, { token: boss })).status).toBe(404);
+    const theirs = await list('', boss);
+    expect(theirs.event_logs.map((each) => [each.event, each.owner])).toEqual([['login', 'boss@example.com']]);
+    expect((await server.call('/api/v2/eventLogs/9007199254740991', { token: admin })).status).toBe(404);
+    expect((await server.call('/api/v2/eventLogs/9007199254740993', { token: admin })).status).toBe(400);
+  });
+});

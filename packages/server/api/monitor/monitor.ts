@@ -1,0 +1,132 @@
+/** Health, executor capability and version, for people and the web UI. */
+import { Type } from 'typebox';
+import type { Config } from '../../config/load.ts';
+import { agentControlPlaneAddr } from '../../config/resolved.ts';
+import { latestBeats } from '../../db/heartbeats.ts';
+import { VERSION, gitVersion } from '../../version.ts';
+import { Nullable } from '../../http/schemas.ts';
+import type { App, Services } from '../services.ts';
+
+/** A component whose last sign of life is older than this is not healthy. Airflow's limit, and its UI's expectation. */
+const HEALTHY_WITHIN_SECONDS = 30;
+
+const ComponentHealth = Type.Object(
+  {
+    status: Nullable(Type.String({ description: '`healthy`, `unhealthy`, or null for a component that never ran' })),
+    latest_scheduler_heartbeat: Nullable(Type.String()),
+    latest_triggerer_heartbeat: Nullable(Type.String()),
+    latest_dag_processor_heartbeat: Nullable(Type.String()),
+  },
+  { title: 'ComponentHealth' },
+);
+
+const HealthInfo = Type.Object(
+  {
+    metadatabase: ComponentHealth,
+    scheduler: ComponentHealth,
+    triggerer: ComponentHealth,
+    dag_processor: ComponentHealth,
+  },
+  { title: 'HealthInfo' },
+);
+
+const ExecutorInfo = Type.Object(
+  {
+    pod_dispatch_enabled: Type.Boolean(),
+    task_namespace: Type.String(),
+    agent_control_plane_addr: Type.String(),
+    execution_modes: Type.Array(Type.String()),
+  },
+  { title: 'ExecutorInfo' },
+);
+
+const VersionInfo = Type.Object(
+  { version: Type.String(), git_version: Nullable(Type.String()) },
+  { title: 'VersionInfo' },
+);
+
+type Health = { status: string | null } & Record<
+  `latest_${'scheduler' | 'triggerer' | 'dag_processor'}_heartbeat`,
+  string | null
+>;
+
+const NO_BEATS: Health = {
+  status: null,
+  latest_scheduler_heartbeat: null,
+  latest_triggerer_heartbeat: null,
+  latest_dag_processor_heartbeat: null,
+};
+
+export function registerMonitor(app: App, { config, db }: Services): void {
+  app.get(
+    '/api/v2/monitor/health',
+    {
+      config: { access: 'user' },
+      schema: {
+        operationId: 'get_health',
+        tags: ['Monitor'],
+        summary: 'Health of each component',
+        response: { 200: HealthInfo },
+      },
+    },
+    async () => {
+      const beats = new Map((await latestBeats(db)).map((beat) => [beat.component, beat]));
+      const componentHealth = (name: 'scheduler' | 'triggerer' | 'dag_processor', ifNever: string | null): Health => {
+        const beat = beats.get(name);
+        if (!beat) return { ...NO_BEATS, status: ifNever };
+        const status = beat.ageSeconds <= HEALTHY_WITHIN_SECONDS ? 'healthy' : 'unhealthy';
+        return {
+          ...NO_BEATS,
+          status,
+          [`latest_${name}_heartbeat`]: beat.lastSeenAt.replace('Z', '+00:00'),
+        };
+      };
+      return {
+        metadatabase: { ...NO_BEATS, status: 'healthy' }, // it just answered
+        scheduler: componentHealth('scheduler', 'unhealthy'),
+        triggerer: componentHealth('triggerer', null),
+        dag_processor: componentHealth('dag_processor', null),
+      };
+    },
+  );
+
+  app.get(
+    '/api/v2/monitor/executor',
+    {
+      config: { access: 'user' },
+      schema: {
+        operationId: 'get_executor',
+        tags: ['Monitor'],
+        summary: 'How tasks are run',
+        response: { 200: ExecutorInfo },
+      },
+    },
+    async () => executorInfo(config),
+  );
+
+  const version = { version: VERSION, git_version: gitVersion() };
+  app.get(
+    '/api/v2/version',
+    {
+      config: { access: 'user' },
+      schema: {
+        operationId: 'get_version',
+        tags: ['Monitor'],
+        summary: 'Version of this control plane',
+        response: { 200: VersionInfo },
+      },
+    },
+    async () => version,
+  );
+}
+
+function executorInfo(config: Config) {
+  const pods = config.executor.type === 'orchestrator';
+  const modes = pods ? ['pod', ...(config.execution.warmPoolsEnabled ? ['warm_pool'] : [])] : ['subprocess'];
+  return {
+    pod_dispatch_enabled: pods,
+    task_namespace: config.executor.taskNamespace,
+    agent_control_plane_addr: agentControlPlaneAddr(config),
+    execution_modes: modes,
+  };
+}

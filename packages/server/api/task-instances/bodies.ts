@@ -1,0 +1,110 @@
+/** Rows of task instances as the API shows them. */
+import type { Static } from 'typebox';
+import type { TenantDb } from '../../db/database.ts';
+import { findPoolUse, findRenderedFields, findVersionsOf } from '../../db/task-instance-companions.ts';
+import type { VersionOfInstance } from '../../db/task-instance-companions.ts';
+import type { InstanceRow } from '../../db/task-instances.ts';
+import type { TryRow } from '../../db/task-instance-tries.ts';
+import { versionBody } from '../dags/bodies.ts';
+import type { FactsCache, TaskFacts } from './facts.ts';
+import type { TaskInstance, TaskInstanceTry } from './schemas.ts';
+import { waitOf } from './waits.ts';
+
+export type TaskInstanceBody = Static<typeof TaskInstance>;
+export type TryBody = Static<typeof TaskInstanceTry>;
+
+export async function instanceBodies(
+  db: TenantDb,
+  cache: FactsCache,
+  rows: readonly InstanceRow[],
+): Promise<TaskInstanceBody[]> {
+  const pools = [...new Set(rows.filter((row) => row.state === 'scheduled').map((row) => row.pool))];
+  const keys = rows.map((row) => ({ run: row.run, taskId: row.task_id, mapIndex: row.map_index }));
+  const [surroundings, rendered, uses] = await Promise.all([
+    surroundingsOf(db, cache, rows),
+    findRenderedFields(db, keys),
+    findPoolUse(db, pools),
+  ]);
+  const fields = new Map(rendered.map((row) => [keyText(row.run, row.taskId, row.mapIndex), row.fields]));
+  const poolByName = new Map(uses.map((use) => [use.name, use]));
+  return rows.map((row) => {
+    const around = surroundings(row);
+    const context = { isPaused: around.version?.is_paused ?? false, pool: poolByName.get(row.pool) };
+    return {
+      id: row.id,
+      ...tryBody(row, around),
+      logical_date: row.logical_date,
+      run_after: row.run_after,
+      note: row.note,
+      // The UI shows this and nothing else, so a mapped instance without a name of its own goes by its number.
+      rendered_map_index: row.rendered_map_index ?? (row.map_index < 0 ? null : String(row.map_index)),
+      rendered_fields: parsed(fields.get(keyText(row.run, row.task_id, row.map_index))),
+      trigger: null,
+      triggerer_job: null,
+      wait_reason: waitOf(row, context)?.text ?? null,
+    };
+  });
+}
+
+export async function tryBodies(db: TenantDb, cache: FactsCache, rows: readonly TryRow[]): Promise<TryBody[]> {
+  const surroundings = await surroundingsOf(db, cache, rows);
+  return rows.map((row) => tryBody(row, surroundings(row)));
+}
+
+type Versioned = { dag_id: string; version_number: number; task_id: string };
+type Surroundings = { version: VersionOfInstance | undefined; facts: TaskFacts | undefined };
+
+/** The version of each row, and what that version says about its task. */
+async function surroundingsOf(
+  db: TenantDb,
+  cache: FactsCache,
+  rows: readonly Versioned[],
+): Promise<(row: Versioned) => Surroundings> {
+  const versions = await findVersionsOf(db, rows);
+  const facts = await cache.get(
+    db,
+    versions.map((version) => version.id),
+  );
+  const byKey = new Map(versions.map((version) => [`${version.version_number} ${version.dag_id}`, version]));
+  return (row) => {
+    const version = byKey.get(`${row.version_number} ${row.dag_id}`);
+    return { version, facts: version && facts.get(version.id)?.get(row.task_id) };
+  };
+}
+
+function tryBody(row: TryRow, { version, facts }: Surroundings): TryBody {
+  return {
+    task_id: row.task_id,
+    dag_id: row.dag_id,
+    dag_run_id: row.run_id,
+    map_index: row.map_index,
+    start_date: row.start_date,
+    end_date: row.end_date,
+    duration: row.duration,
+    state: row.state,
+    try_number: row.try_number,
+    max_tries: row.max_tries,
+    task_display_name: facts?.displayName ?? row.task_id,
+    dag_display_name: version?.display_name ?? row.dag_id,
+    hostname: row.hostname,
+    unixname: null,
+    pool: row.pool,
+    pool_slots: row.pool_slots,
+    queue: row.queue,
+    priority_weight: row.priority_weight,
+    operator: facts?.taskType ?? row.operator,
+    operator_name: facts?.operatorName ?? row.operator,
+    queued_when: row.queued_at,
+    scheduled_when: row.scheduled_at,
+    pid: row.pid,
+    executor: facts?.executor ?? null,
+    executor_config: '{}',
+    dag_version: version ? versionBody(version) : null,
+    failure_reason: row.failure_reason,
+  };
+}
+
+const keyText = (run: number, taskId: string, mapIndex: number): string => `${run} ${mapIndex} ${taskId}`;
+
+const parsed = (text: string | undefined): Record<string, unknown> =>
+  text === undefined ? {} : (JSON.parse(text) as Record<string, unknown>);

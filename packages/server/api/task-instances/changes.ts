@@ -1,0 +1,198 @@
+/** What PATCH and DELETE do to task instances, whether they name one or come in bulk. */
+import type { FastifyRequest } from 'fastify';
+import type { TaskState } from '@svc/spec/states.ts';
+import { recordAudit } from '../../db/audit-log.ts';
+import { scopedToTenant } from '../../db/database.ts';
+import { findInstancesOfTask, noteInstances } from '../../db/task-instances.ts';
+import type { InstanceRow } from '../../db/task-instances.ts';
+import { markRuns, previewMark } from '../../scheduling/mark-many.ts';
+import { deleteInRun } from '../../scheduling/mark.ts';
+import type { MarkOptions, MarkableState } from '../../scheduling/mark.ts';
+import { findRuns } from '../../scheduling/select-instances.ts';
+import type { PlaceInRun, RunKey } from '../../scheduling/select-instances.ts';
+import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
+import { ApiError } from '../../http/errors.ts';
+import type { Services } from '../services.ts';
+import { existingRunKey, noSuchInstance } from './paths.ts';
+import { applyUpdateMask } from '../../http/update-mask.ts';
+
+/** The instances of one task in one run; without a map index all of them. */
+export type Target = { dagId: string; runId: string; taskId: string; mapIndex: number | undefined };
+
+export type PatchBody = {
+  new_state?: TaskState | null;
+  note?: string | null;
+  include_upstream?: boolean;
+  include_downstream?: boolean;
+  include_past?: boolean;
+  include_future?: boolean;
+};
+
+export const PATCH_FIELDS = ['new_state', 'note'] as const;
+
+/** The addressed rows; there is at least one. */
+export async function addressed(request: FastifyRequest, { db }: Services, target: Target): Promise<InstanceRow[]> {
+  const scope = databaseOf(request, db);
+  const params = { dag_id: target.dagId, dag_run_id: target.runId, task_id: target.taskId };
+  const run = await existingRunKey(scope, params);
+  const all = await findInstancesOfTask(scope, run.id, target.taskId);
+  const rows = target.mapIndex === undefined ? all : all.filter((row) => row.map_index === target.mapIndex);
+  if (rows.length === 0) throw noSuchInstance(params, target.mapIndex);
+  return rows;
+}
+
+const markOptions = (target: Target, body: PatchBody, state: MarkableState): MarkOptions => ({
+  tasks: [{ taskId: target.taskId, ...(target.mapIndex !== undefined && { mapIndex: target.mapIndex }) }],
+  state,
+  includeUpstream: body.include_upstream ?? false,
+  includeDownstream: body.include_downstream ?? false,
+});
+
+/** A run without a logical date has no past and no future: it is marked alone. */
+async function runsToMark(
+  request: FastifyRequest,
+  { db }: Services,
+  target: Target,
+  body: PatchBody,
+): Promise<RunKey[]> {
+  const scope = databaseOf(request, db);
+  const choice = {
+    runId: target.runId,
+    includePast: body.include_past ?? false,
+    includeFuture: body.include_future ?? false,
+  };
+  const found = await findRuns(scope, target.dagId, choice);
+  if (found.kind === 'found') return found.runs;
+  const alone = await findRuns(scope, target.dagId, { ...choice, includePast: false, includeFuture: false });
+  return alone.kind === 'found' ? alone.runs : [];
+}
+
+/** Which instances a new state would change. */
+export async function previewPatch(
+  request: FastifyRequest,
+  services: Services,
+  target: Target,
+  body: PatchBody,
+): Promise<PlaceInRun[]> {
+  const state = stateOf(body);
+  if (state === undefined) return [];
+  return previewMark(services.db.shared, services.scheduler, {
+    tenantId: principalOf(request).tenantId,
+    dagId: target.dagId,
+    runs: await runsToMark(request, services, target, body),
+    options: markOptions(target, body, state),
+  });
+}
+
+/** The schema lets only those three through. */
+const stateOf = (body: PatchBody): MarkableState | undefined =>
+  (body.new_state ?? undefined) as MarkableState | undefined;
+
+/** Both changes that a PATCH can make; what is not in the mask is left as it is. */
+export async function applyPatch(input: {
+  request: FastifyRequest;
+  services: Services;
+  target: Target;
+  body: PatchBody;
+  mask: readonly string[] | null | undefined;
+}): Promise<void> {
+  const { request, services, target, mask } = input;
+  const { new_state: _state, note: _note, ...flags } = input.body;
+  const body: PatchBody = { ...flags, ...applyUpdateMask(pick(input.body), mask, PATCH_FIELDS) };
+  const rows = await addressed(request, services, target);
+  const state = stateOf(body);
+  if (state !== undefined) {
+    const preview = await previewPatch(request, services, target, body);
+    if (preview.length === 0) {
+      throw new ApiError('conflict', `Task id ${target.taskId} is already in ${state} state`);
+    }
+    await mark({ request, services, target, body, state });
+  }
+  const isNoteNamed = mask?.includes('note') ?? false;
+  if (body.note !== undefined && (body.note !== null || isNoteNamed)) {
+    await takeNote({ request, services, target, rows, note: body.note });
+  }
+}
+
+const pick = ({ new_state: state, note }: PatchBody): PatchBody => ({
+  ...(state !== undefined && { new_state: state }),
+  ...(note !== undefined && { note }),
+});
+
+async function mark(input: {
+  request: FastifyRequest;
+  services: Services;
+  target: Target;
+  body: PatchBody;
+  state: MarkableState;
+}): Promise<void> {
+  const { request, services, target, body, state } = input;
+  await markRuns(services.db, services.scheduler, {
+    tenantId: principalOf(request).tenantId,
+    dagId: target.dagId,
+    runs: await runsToMark(request, services, target, body),
+    options: markOptions(target, body, state),
+    whenMarked: (trx, run, { marked, cleared }) =>
+      recordAudit(trx, actorOf(request), {
+        event: 'patch_task_instance',
+        objectKind: 'task_instance',
+        objectId: `${target.dagId}/${run.runId}/${target.taskId}`,
+        dagId: target.dagId,
+        runId: run.runId,
+        taskId: target.taskId,
+        ...(target.mapIndex !== undefined && { mapIndex: target.mapIndex }),
+        detail: { new_state: state, marked: marked.length, cleared: cleared.length },
+      }),
+  });
+}
+
+async function takeNote(input: {
+  request: FastifyRequest;
+  services: Services;
+  target: Target;
+  rows: readonly InstanceRow[];
+  note: string | null;
+}): Promise<void> {
+  const { request, services, target, rows, note } = input;
+  await databaseOf(request, services.db)
+    .transaction()
+    .execute(async (trx) => {
+      const places = rows.map((row) => ({ run: row.run, taskId: row.task_id, mapIndex: row.map_index }));
+      await noteInstances(trx, places, { note, user: principalOf(request).email });
+      await recordAudit(trx, actorOf(request), {
+        event: 'patch_task_instance',
+        objectKind: 'task_instance',
+        objectId: `${target.dagId}/${target.runId}/${target.taskId}`,
+        dagId: target.dagId,
+        runId: target.runId,
+        taskId: target.taskId,
+        ...(target.mapIndex !== undefined && { mapIndex: target.mapIndex }),
+        detail: { changed: ['note'] },
+      });
+    });
+}
+
+/** The row must exist. */
+export async function removeInstance(request: FastifyRequest, services: Services, row: InstanceRow): Promise<boolean> {
+  const { db, scheduler } = services;
+  const { tenantId } = principalOf(request);
+  const outcome = await db.shared.transaction().execute(async (trx) => {
+    const key = { taskId: row.task_id, mapIndex: row.map_index };
+    const deleted = await deleteInRun(trx, scheduler, { tenantId, dagId: row.dag_id, run: row.run }, key);
+    if (deleted.kind === 'deleted') {
+      await recordAudit(scopedToTenant(trx, tenantId), actorOf(request), {
+        event: 'delete_task_instance',
+        objectKind: 'task_instance',
+        objectId: `${row.dag_id}/${row.run_id}/${row.task_id}`,
+        dagId: row.dag_id,
+        runId: row.run_id,
+        taskId: row.task_id,
+        mapIndex: row.map_index,
+      });
+    }
+    return deleted;
+  });
+  if (outcome.kind !== 'deleted') return false;
+  scheduler.applyEffects(outcome.effects);
+  return true;
+}

@@ -1,0 +1,157 @@
+/**
+ * Why a task instance does not run, in full: everything that has to change before it can, each with a name that Airflow's
+ * users know and a sentence with names and numbers. Empty for one that runs or is finished.
+ */
+import { Type } from 'typebox';
+import { isFinished, isRunFinished } from '@svc/spec/states.ts';
+import { WAIT_REASONS } from '@svc/spec/wait-reasons.ts';
+import type { WaitReason } from '@svc/spec/wait-reasons.ts';
+import type { TenantDb } from '../../db/database.ts';
+import { readSources } from '../../db/run-edits.ts';
+import { countRunningRuns, findPoolUse } from '../../db/task-instance-companions.ts';
+import type { InstanceRow } from '../../db/task-instances.ts';
+import { noCounts } from '../../scheduling/plan/counts.ts';
+import { whySources, whyWaiting } from '../../scheduling/plan/why.ts';
+import { databaseOf, principalOf } from '../../http/access.ts';
+import type { App, Services } from '../services.ts';
+import { MapIndexQuery, MappedParams, RUN_PATH, TAGS, TaskParams, existingInstance } from './paths.ts';
+import { TaskDependencies } from './schemas.ts';
+import { waitOf } from './waits.ts';
+
+type Dependency = { name: string; reason: string };
+
+/** Airflow's names of what an instance can depend on. */
+const NAMES: Record<WaitReason, string> = {
+  upstream: 'Trigger Rule',
+  past: 'Previous Dagrun State',
+  paused: 'Dag Not Paused',
+  pool_full: 'Pool Slots Available',
+  pool_missing: 'Pool Slots Available',
+  max_active_tasks: 'DAG Concurrency',
+  max_active_tis_per_dag: 'Task Concurrency',
+  max_active_tis_per_dagrun: 'Task Concurrency',
+  max_active_runs: 'Dagrun Running',
+  retry_delay: 'Not In Retry Period',
+  reschedule: 'Ready To Reschedule',
+  answer: 'Required Action',
+  run_queued: 'Dagrun Running',
+  start_date: 'Execution Date',
+  no_worker: 'Executor',
+  dispatched: 'Executor',
+};
+
+export function registerTaskInstanceDependencies(app: App, services: Services): void {
+  const common = { tags: TAGS, response: { 200: TaskDependencies } };
+  const answer = async (scope: TenantDb, tenantId: string, row: InstanceRow) => ({
+    dependencies: await dependenciesOf({ scope, services, tenantId, row }),
+  });
+
+  app.get(
+    `${RUN_PATH}/:task_id/dependencies`,
+    {
+      config: { access: 'read:task_instance' },
+      schema: {
+        ...common,
+        operationId: 'get_task_instance_dependencies',
+        summary: 'What a task instance waits for',
+        params: TaskParams,
+        querystring: Type.Object(MapIndexQuery),
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, services.db);
+      const row = await existingInstance(scope, request.params, request.query.map_index);
+      return answer(scope, principalOf(request).tenantId, row);
+    },
+  );
+
+  app.get(
+    `${RUN_PATH}/:task_id/:map_index/dependencies`,
+    {
+      config: { access: 'read:task_instance' },
+      schema: {
+        ...common,
+        operationId: 'get_mapped_task_instance_dependencies',
+        summary: 'What an instance of a mapped task waits for',
+        params: MappedParams,
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, services.db);
+      const row = await existingInstance(scope, request.params, request.params.map_index);
+      return answer(scope, principalOf(request).tenantId, row);
+    },
+  );
+}
+
+async function dependenciesOf(input: {
+  scope: TenantDb;
+  services: Services;
+  tenantId: string;
+  row: InstanceRow;
+}): Promise<Dependency[]> {
+  const { scope, services, tenantId, row } = input;
+  if (row.state === 'running' || isFinished(row.state)) return [];
+  const [dag, [pool]] = await Promise.all([
+    scope
+      .selectFrom('dags')
+      .select(['is_paused', 'max_active_runs', 'max_active_tasks'])
+      .where('dag_id', '=', row.dag_id)
+      .executeTakeFirst(),
+    findPoolUse(scope, [row.pool]),
+  ]);
+  const found: Dependency[] = [];
+  if (dag?.is_paused)
+    found.push({ name: NAMES.paused, reason: `Task's DAG '${row.dag_id}' is paused: unpause it to go on` });
+  if (row.run_state !== 'running') found.push(await runDependency(scope, row, dag?.max_active_runs ?? 0));
+  if (row.state === null) {
+    found.push(...(await graphDependency(services, tenantId, row)));
+  } else {
+    const wait = waitOf(row, { isPaused: false, pool });
+    if (wait && !found.some(({ name }) => name === NAMES[wait.reason])) {
+      found.push({ name: NAMES[wait.reason], reason: wait.text });
+    }
+  }
+  return found;
+}
+
+async function runDependency(db: TenantDb, row: InstanceRow, limit: number): Promise<Dependency> {
+  const name = NAMES.run_queued;
+  if (isRunFinished(row.run_state)) {
+    return { name, reason: `its run is over (${row.run_state}): clear the run, or the task with reset_dag_runs` };
+  }
+  if (Date.parse(row.run_after) > Date.now()) {
+    return { name, reason: `${WAIT_REASONS.run_queued}: not before ${row.run_after}` };
+  }
+  const running = await countRunningRuns(db, row.dag_id);
+  const reason =
+    running >= limit
+      ? `${WAIT_REASONS.run_queued}: ${WAIT_REASONS.max_active_runs} (${running} of ${limit})`
+      : WAIT_REASONS.run_queued;
+  return { name, reason };
+}
+
+/** What stands before it in its own run; nothing when all of that is through, and it is about to be scheduled. */
+async function graphDependency(services: Services, tenantId: string, row: InstanceRow): Promise<Dependency[]> {
+  const { blueprint } = await services.scheduler.graphs.get(services.db.shared, {
+    tenantId,
+    dagId: row.dag_id,
+    versionNumber: row.version_number,
+  });
+  const sources = await readSources(services.db.shared, { tenantId, run: row.run }, whySources(blueprint, row.task_id));
+  const rows = sources.map(({ skips, ...source }) => ({
+    ...source,
+    upstream: noCounts(),
+    skips: skips === null ? null : (JSON.parse(skips) as string[]),
+  }));
+  const instance = { taskId: row.task_id, mapIndex: row.map_index, state: row.state, waits: row.waits };
+  const why = whyWaiting(blueprint, { instance, rows });
+  return why && why.kind !== 'scheduler' ? [{ name: GRAPH_NAMES[why.kind], reason: why.text }] : [];
+}
+
+const GRAPH_NAMES = {
+  upstream: 'Trigger Rule',
+  setup: 'Trigger Rule',
+  value: 'Mapped dependencies have succeeded',
+  past: 'Previous Dagrun State',
+} as const;

@@ -1,0 +1,98 @@
+/**
+ * What task instances show of their task: names, operator, groups. It is in the spec of the version they belong to, far too
+ * large to be read for every list; versions never change, so the few facts needed are kept by the version's id.
+ */
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+import type { TenantDb } from '../../db/database.ts';
+
+export type TaskFacts = {
+  displayName: string;
+  operatorName: string;
+  taskType: string;
+  executor: string | null;
+  isMapped: boolean;
+  /** The groups it is in, outermost last. */
+  groups: readonly string[];
+};
+
+/** By task id. */
+export type VersionFacts = ReadonlyMap<string, TaskFacts>;
+
+export type FactsCache = {
+  /** By version id. Ids that the tenant does not have are left out. */
+  get(db: TenantDb, versionIds: readonly string[]): Promise<Map<string, VersionFacts>>;
+};
+
+/** Tasks, not versions, because that is what takes memory: some 200 bytes each. */
+const KEPT_TASKS = 200_000;
+/** Specs are read a few at a time: each may be megabytes long. */
+const SPECS_AT_ONCE = 20;
+
+export function createFactsCache(): FactsCache {
+  const kept = new Map<string, VersionFacts>();
+  let tasks = 0;
+
+  function keep(id: string, facts: VersionFacts): void {
+    kept.set(id, facts);
+    tasks += facts.size;
+    for (const [oldest, its] of kept) {
+      if (tasks <= KEPT_TASKS || oldest === id) break;
+      kept.delete(oldest);
+      tasks -= its.size;
+    }
+  }
+
+  return {
+    async get(db, versionIds) {
+      const found = new Map<string, VersionFacts>();
+      const missing: string[] = [];
+      for (const id of new Set(versionIds)) {
+        const facts = kept.get(id);
+        if (!facts) {
+          missing.push(id);
+          continue;
+        }
+        kept.delete(id); // to the end: the first of the map is the one longest unused
+        kept.set(id, facts);
+        found.set(id, facts);
+      }
+      for (let from = 0; from < missing.length; from += SPECS_AT_ONCE) {
+        const rows = await db
+          .selectFrom('dag_versions')
+          .select(['id', 'spec'])
+          .where('id', 'in', missing.slice(from, from + SPECS_AT_ONCE))
+          .execute();
+        for (const { id, spec } of rows) {
+          const facts = factsOf(JSON.parse(spec) as CompiledSpec);
+          if (!kept.has(id)) keep(id, facts); // another request may have been faster
+          found.set(id, facts);
+        }
+      }
+      return found;
+    },
+  };
+}
+
+function factsOf(spec: CompiledSpec): VersionFacts {
+  const groups = new Map(spec.groups.map((group) => [group.group_id, group]));
+  const around = (groupId: string | null): string[] => {
+    const ids: string[] = [];
+    for (let id = groupId; id !== null; id = groups.get(id)?.parent_id ?? null) ids.push(id);
+    return ids;
+  };
+  return new Map(
+    spec.tasks.map((task) => {
+      const ids = around(task.group_id);
+      const isMapped = task.mapping !== null || ids.some((id) => (groups.get(id)?.mapping ?? null) !== null);
+      const facts: TaskFacts = {
+        displayName: task.display_name,
+        operatorName: task.operator.operator_name,
+        taskType: task.operator.task_type,
+        executor: task.policy.executor,
+        isMapped,
+        groups: ids,
+      };
+      return [task.task_id, facts] as const;
+    }),
+  );
+}

@@ -1,0 +1,185 @@
+/** What a list of task instances may be asked: parameters and bodies of requests, as the database wants them. */
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { TASK_STATES } from '@svc/spec/states.ts';
+import type { TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
+import type { Bounds, InstanceFilter } from '../../db/task-instance-filters.ts';
+import { INSTANCE_COLUMNS } from '../../db/task-instances.ts';
+import type { InstanceColumn, InstanceOrder } from '../../db/task-instances.ts';
+import { CursorQuery } from '../../http/cursor.ts';
+import { RANGE_ENDS, RangeQuery } from '../dag-runs/schemas.ts';
+import { parseOrderBy } from '../../http/ordering.ts';
+import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
+import { DateTime, MAX_LIMIT, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
+import { choicesOf, displayNameFilter } from './choices.ts';
+import type { NameTools } from './choices.ts';
+import { MAX_INT, MapIndex } from './schemas.ts';
+
+/** Airflow's three ways to write "no status". */
+const NO_STATUS_WORDS = ['none', 'no_status', 'null'];
+const StateFilter = Type.Unsafe<string>(
+  Type.Enum([...TASK_STATES, ...NO_STATUS_WORDS], { description: 'A state; `none` for no status' }),
+);
+const stateOf = (word: string): TaskStateOrNone => (NO_STATUS_WORDS.includes(word) ? null : (word as TaskState));
+
+const Strings = Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 }));
+const Numbers = (minimum: number) =>
+  Type.Optional(Type.Array(Type.Integer({ minimum, maximum: MAX_INT }), { maxItems: 1_000 }));
+
+/** What lists of all tasks and of one mapped task have alike. */
+const commonFilters = {
+  ...PagingQuery,
+  ...OrderByQuery(INSTANCE_COLUMNS),
+  ...RangeQuery,
+  state: Type.Optional(Type.Array(StateFilter, { maxItems: 100 })),
+  pool: Strings,
+  queue: Strings,
+  executor: Strings,
+  operator: Strings,
+  version_number: Numbers(1),
+  try_number: Numbers(0),
+  map_index: Type.Optional(Type.Array(MapIndex, { maxItems: 1_000 })),
+  ...PatternQuery('pool_name'),
+  ...PatternQuery('queue_name'),
+  ...PatternQuery('operator_name'),
+  ...PatternQuery('rendered_map_index'),
+};
+export const MappedListQuery = Type.Object(commonFilters);
+export const ListQuery = Type.Object({
+  ...commonFilters,
+  ...CursorQuery,
+  task_id: Type.Optional(Type.String()),
+  task_group_id: Type.Optional(Type.String({ description: 'Tasks in this group and in the groups inside it' })),
+  ...PatternQuery('task_display_name'),
+  ...PatternQuery('dag_id'),
+  ...PatternQuery('run_id'),
+});
+
+const ORDER_COLUMNS = Object.fromEntries([
+  ...INSTANCE_COLUMNS.map((column) => [column, column]),
+  ['dag_run_id', 'run_id'],
+]) as Record<string, InstanceColumn>;
+
+const Texts = Type.Optional(Nullable(Type.Array(Type.String(), { maxItems: 1_000 })));
+const Moment = Type.Optional(Nullable(DateTime));
+const Seconds = Type.Optional(Nullable(Type.Number()));
+const bodyRange = <Name extends string, Schema extends typeof Moment | typeof Seconds>(name: Name, schema: Schema) =>
+  Object.fromEntries(RANGE_ENDS.map((end) => [`${name}_${end}`, schema])) as {
+    [Key in `${Name}_${(typeof RANGE_ENDS)[number]}`]: Schema;
+  };
+
+export const BatchBody = Type.Object(
+  {
+    dag_ids: Texts,
+    dag_run_ids: Texts,
+    task_ids: Texts,
+    state: Type.Optional(Nullable(Type.Array(Nullable(StateFilter), { maxItems: 100 }))),
+    ...bodyRange('run_after', Moment),
+    ...bodyRange('logical_date', Moment),
+    ...bodyRange('start_date', Moment),
+    ...bodyRange('end_date', Moment),
+    ...bodyRange('duration', Seconds),
+    pool: Texts,
+    queue: Texts,
+    executor: Texts,
+    page_offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
+    page_limit: Type.Integer({ minimum: 0, maximum: MAX_LIMIT, default: 100 }),
+    order_by: Type.Optional(Nullable(Type.Enum(Object.keys(ORDER_COLUMNS).flatMap((key) => [key, `-${key}`])))),
+  },
+  { title: 'TaskInstancesBatchBody', additionalProperties: false },
+);
+
+/** Empty: the list's own order. */
+export const instanceOrder = (keys: readonly string[] | undefined): InstanceOrder =>
+  parseOrderBy<InstanceColumn>(keys, ORDER_COLUMNS, []);
+
+type Ends = Partial<Record<`${string}_${(typeof RANGE_ENDS)[number]}`, unknown>>;
+
+const boundsOf = (asked: object, column: string): Bounds | undefined => {
+  const ends = RANGE_ENDS.map((end) => [end, (asked as Ends)[`${column}_${end}`] ?? null] as const);
+  const given = ends.filter(([, limit]) => limit !== null);
+  return given.length === 0 ? undefined : (Object.fromEntries(given) as Bounds);
+};
+
+/** Which runs: what the path names. The version is that of the one run. */
+export type ListScope = { dagId?: string; run?: number; versionNumber?: number };
+
+const scopeFilter = ({ dagId, run }: ListScope) => ({
+  run,
+  dagIds: run === undefined && dagId !== undefined ? [dagId] : undefined,
+});
+
+export async function filterOfQuery(
+  tools: NameTools,
+  scope: ListScope,
+  query: Partial<Static<typeof ListQuery>>,
+): Promise<InstanceFilter> {
+  const displayNames = parsePatterns({
+    pattern: query.task_display_name_pattern,
+    prefix: query.task_display_name_prefix_pattern,
+  });
+  const dags = { dagIds: scope.dagId === undefined ? undefined : [scope.dagId], versionNumber: scope.versionNumber };
+  return present({
+    ...scopeFilter(scope),
+    ...commonFilter(query),
+    taskIds: query.task_id ? [query.task_id] : undefined,
+    dagIdPatterns: parsePatterns({ pattern: query.dag_id_pattern, prefix: query.dag_id_prefix_pattern }),
+    runIdPatterns: parsePatterns({ pattern: query.run_id_pattern, prefix: query.run_id_prefix_pattern }),
+    choices: await choicesOf(tools, dags, { executors: query.executor, group: query.task_group_id }),
+    displayNames: displayNames.length === 0 ? undefined : await displayNameFilter(tools, dags, displayNames),
+  });
+}
+
+export async function filterOfBatch(
+  tools: NameTools,
+  scope: ListScope,
+  body: Static<typeof BatchBody>,
+): Promise<InstanceFilter> {
+  const dagIds = scope.dagId === undefined ? (body.dag_ids ?? undefined) : [scope.dagId];
+  return present({
+    ...scopeFilter(scope),
+    ...(scope.dagId === undefined && { dagIds }),
+    states: body.state ? [...new Set(body.state.map((word) => stateOf(word ?? 'none')))] : undefined,
+    runIds: body.dag_run_ids ?? undefined,
+    taskIds: body.task_ids ?? undefined,
+    pools: body.pool ?? undefined,
+    queues: body.queue ?? undefined,
+    ...rangesOf(body),
+    choices: await choicesOf(
+      tools,
+      { dagIds, versionNumber: scope.versionNumber },
+      { executors: body.executor ?? undefined },
+    ),
+  });
+}
+
+const commonFilter = (query: Partial<Static<typeof ListQuery>>) => ({
+  states: query.state && [...new Set(query.state.map(stateOf))],
+  pools: query.pool,
+  queues: query.queue,
+  operators: query.operator,
+  versionNumbers: query.version_number,
+  tryNumbers: query.try_number,
+  mapIndexes: query.map_index,
+  poolPatterns: parsePatterns({ pattern: query.pool_name_pattern, prefix: query.pool_name_prefix_pattern }),
+  queuePatterns: parsePatterns({ pattern: query.queue_name_pattern, prefix: query.queue_name_prefix_pattern }),
+  operatorPatterns: parsePatterns({ pattern: query.operator_name_pattern, prefix: query.operator_name_prefix_pattern }),
+  renderedMapIndexPatterns: parsePatterns({
+    pattern: query.rendered_map_index_pattern,
+    prefix: query.rendered_map_index_prefix_pattern,
+  }),
+  ...rangesOf(query),
+});
+
+const rangesOf = (asked: object) => ({
+  runAfter: boundsOf(asked, 'run_after'),
+  logicalDate: boundsOf(asked, 'logical_date'),
+  startDate: boundsOf(asked, 'start_date'),
+  endDate: boundsOf(asked, 'end_date'),
+  updatedAt: boundsOf(asked, 'updated_at'),
+  duration: boundsOf(asked, 'duration'),
+});
+
+/** `undefined` means "not asked for"; the database layer wants such keys absent. */
+const present = (asked: { [Key in keyof InstanceFilter]: InstanceFilter[Key] | undefined }): InstanceFilter =>
+  Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as InstanceFilter;

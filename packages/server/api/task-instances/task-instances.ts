@@ -1,0 +1,255 @@
+/** Task instances: lists, by query and by body, one instance, one mapped instance. Writes are in files of their own. */
+import { Type } from 'typebox';
+import { findDag } from '../../db/dags.ts';
+import type { TenantDb } from '../../db/database.ts';
+import type { InstanceFilter } from '../../db/task-instance-filters.ts';
+import { findInstancesOfTask, listInstances, listInstancesFrom, sortKeysOf } from '../../db/task-instances.ts';
+import type { InstanceOrder, InstanceRow } from '../../db/task-instances.ts';
+import { databaseOf } from '../../http/access.ts';
+import { decodeCursor, encodeCursor } from '../../http/cursor.ts';
+import { ALL } from '../dag-runs/filters.ts';
+import { noSuchDag } from '../dags/dags.ts';
+import { ApiError } from '../../http/errors.ts';
+import type { App, Services } from '../services.ts';
+import { registerTaskInstanceClear } from './clear.ts';
+import { registerTaskInstanceBulk } from './bulk.ts';
+import { registerTaskInstanceDependencies } from './dependencies.ts';
+import { registerTaskInstanceWrites } from './writes.ts';
+import { instanceBodies } from './bodies.ts';
+import { createFactsCache } from './facts.ts';
+import type { FactsCache } from './facts.ts';
+import { BatchBody, ListQuery, MappedListQuery, filterOfBatch, filterOfQuery, instanceOrder } from './filters.ts';
+import type { ListScope } from './filters.ts';
+import {
+  MapIndexQuery,
+  MappedParams,
+  RUN_PATH,
+  RunParams,
+  TAGS,
+  TaskParams,
+  existingInstance,
+  existingRunKey,
+  noSuchInstance,
+} from './paths.ts';
+import type { RunInPath, TaskInPath } from './paths.ts';
+import { ExtraLinks, TaskInstance, TaskInstanceCollection } from './schemas.ts';
+import { registerTaskInstanceTries } from './tries.ts';
+
+export function registerTaskInstances(app: App, services: Services): void {
+  const facts = createFactsCache();
+  registerLists(app, services, facts);
+  registerMappedList(app, services, facts);
+  registerOne(app, services, facts);
+  registerTaskInstanceTries(app, services, facts);
+  registerTaskInstanceDependencies(app, services);
+  registerTaskInstanceClear(app, services, facts);
+  registerTaskInstanceWrites(app, services, facts);
+  registerTaskInstanceBulk(app, services);
+}
+
+/** What `~` and names in the path stand for. */
+async function scopeOf(db: TenantDb, params: RunInPath): Promise<ListScope> {
+  const { dag_id: dagId, dag_run_id: runId } = params;
+  if (runId !== ALL) {
+    if (dagId === ALL) {
+      throw new ApiError(
+        'invalid_request',
+        'dag_id: a run id is unique within its DAG only: name the DAG, or use ~ for both',
+      );
+    }
+    const run = await existingRunKey(db, params);
+    return { dagId, run: run.id, versionNumber: run.version_number };
+  }
+  if (dagId === ALL) return {};
+  if (!(await findDag(db, dagId))) throw noSuchDag(dagId);
+  return { dagId };
+}
+
+function registerLists(app: App, { db }: Services, facts: FactsCache): void {
+  app.get(
+    RUN_PATH,
+    {
+      config: { access: 'read:task_instance' },
+      schema: {
+        operationId: 'get_task_instances',
+        tags: TAGS,
+        summary: 'List task instances of a run; `~` for all runs, and for all DAGs',
+        params: RunParams,
+        querystring: ListQuery,
+        response: { 200: TaskInstanceCollection },
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, db);
+      const { limit, offset, cursor, order_by: keys } = request.query;
+      const place = await scopeOf(scope, request.params);
+      const filter = await filterOfQuery({ db: scope, facts }, place, request.query);
+      const order = instanceOrder(keys);
+      return cursor === undefined
+        ? pageByNumber(scope, facts, { filter, order, limit, offset })
+        : pageByPlace(scope, facts, { filter, order, limit, cursor });
+    },
+  );
+
+  app.post(
+    `${RUN_PATH}/list`,
+    {
+      config: { access: 'read:task_instance' },
+      schema: {
+        operationId: 'get_task_instances_batch',
+        tags: TAGS,
+        summary: 'List task instances by a filter that is too long for a URL; `~` for all runs, and for all DAGs',
+        params: RunParams,
+        body: BatchBody,
+        response: { 200: TaskInstanceCollection },
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, db);
+      const { page_limit: limit, page_offset: offset, order_by: key } = request.body;
+      const place = await scopeOf(scope, request.params);
+      const filter = await filterOfBatch({ db: scope, facts }, place, request.body);
+      return pageByNumber(scope, facts, { filter, order: instanceOrder(key ? [key] : undefined), limit, offset });
+    },
+  );
+}
+
+function registerMappedList(app: App, { db }: Services, facts: FactsCache): void {
+  app.get(
+    `${RUN_PATH}/:task_id/listMapped`,
+    {
+      config: { access: 'read:task_instance' },
+      schema: {
+        operationId: 'get_mapped_task_instances',
+        tags: TAGS,
+        summary: 'List the instances of a mapped task',
+        params: TaskParams,
+        querystring: MappedListQuery,
+        response: { 200: TaskInstanceCollection },
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, db);
+      const { dag_id: dagId, task_id: taskId } = request.params;
+      const { limit, offset, order_by: keys } = request.query;
+      const run = await existingRunKey(scope, request.params);
+      const place = { dagId, run: run.id, versionNumber: run.version_number };
+      const asked = await filterOfQuery({ db: scope, facts }, place, request.query);
+      const filter = { ...asked, taskIds: [taskId], isExpanded: true };
+      const answer = await pageByNumber(scope, facts, { filter, order: instanceOrder(keys), limit, offset });
+      if (answer.total_entries === 0) await refuseUnmapped(scope, facts, run.id, request.params);
+      return answer;
+    },
+  );
+}
+
+/** An empty list may mean that nothing matches, that the task is not expanded yet, or that there is nothing to list. */
+async function refuseUnmapped(db: TenantDb, facts: FactsCache, run: number, params: TaskInPath): Promise<void> {
+  const [first] = await findInstancesOfTask(db, run, params.task_id);
+  if (!first) throw noSuchInstance(params);
+  if (first.map_index >= 0 || (await isMapped(db, facts, first))) return;
+  throw new ApiError('not_found', `Task id ${params.task_id} is not mapped`);
+}
+
+async function isMapped(db: TenantDb, facts: FactsCache, row: InstanceRow): Promise<boolean> {
+  const version = await db
+    .selectFrom('dag_versions')
+    .select('id')
+    .where('dag_id', '=', row.dag_id)
+    .where('version_number', '=', row.version_number)
+    .executeTakeFirst();
+  const known = version && (await facts.get(db, [version.id])).get(version.id);
+  return known?.get(row.task_id)?.isMapped ?? false;
+}
+
+function registerOne(app: App, { db }: Services, facts: FactsCache): void {
+  const answer = async (scope: TenantDb, params: TaskInPath, mapIndex: number) => {
+    const [body] = await instanceBodies(scope, facts, [await existingInstance(scope, params, mapIndex)]);
+    if (!body) throw new Error('unreachable: one row, one body');
+    return body;
+  };
+
+  app.get(
+    `${RUN_PATH}/:task_id`,
+    {
+      config: { access: 'read:task_instance' },
+      schema: {
+        operationId: 'get_task_instance',
+        tags: TAGS,
+        summary: 'Get a task instance',
+        params: TaskParams,
+        response: { 200: TaskInstance },
+      },
+    },
+    (request) => answer(databaseOf(request, db), request.params, -1),
+  );
+
+  app.get(
+    `${RUN_PATH}/:task_id/:map_index`,
+    {
+      config: { access: 'read:task_instance' },
+      schema: {
+        operationId: 'get_mapped_task_instance',
+        tags: TAGS,
+        summary: 'Get an instance of a mapped task; -1 for one that is not mapped',
+        params: MappedParams,
+        response: { 200: TaskInstance },
+      },
+    },
+    (request) => answer(databaseOf(request, db), request.params, request.params.map_index),
+  );
+
+  app.get(
+    `${RUN_PATH}/:task_id/links`,
+    {
+      config: { access: 'read:task_instance' },
+      schema: {
+        operationId: 'get_extra_links',
+        tags: TAGS,
+        summary: 'Links an operator adds to its task instances: none',
+        params: TaskParams,
+        querystring: Type.Object({
+          ...MapIndexQuery,
+          try_number: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
+        }),
+        response: { 200: ExtraLinks },
+      },
+    },
+    async (request) => {
+      await existingInstance(databaseOf(request, db), request.params, request.query.map_index);
+      return { extra_links: {}, total_entries: 0 };
+    },
+  );
+}
+
+async function pageByNumber(
+  db: TenantDb,
+  facts: FactsCache,
+  query: { filter: InstanceFilter; order: InstanceOrder; limit: number; offset: number },
+) {
+  const { instances, total } = await listInstances(db, query);
+  return {
+    task_instances: await instanceBodies(db, facts, instances),
+    total_entries: total,
+    next_cursor: null,
+    previous_cursor: null,
+  };
+}
+
+async function pageByPlace(
+  db: TenantDb,
+  facts: FactsCache,
+  query: { filter: InstanceFilter; order: InstanceOrder; limit: number; cursor: string },
+) {
+  const { filter, order, cursor } = query;
+  const keys = order.map(({ column, direction }) => (direction === 'desc' ? `-${column}` : column));
+  const name = [...keys, filter.run === undefined ? 'of runs' : 'of a run'].join();
+  const place = decodeCursor(cursor, name, sortKeysOf(order, filter));
+  const { instances, previous, next } = await listInstancesFrom(db, { ...query, place });
+  return {
+    task_instances: await instanceBodies(db, facts, instances),
+    total_entries: null,
+    next_cursor: next && encodeCursor(name, next),
+    previous_cursor: previous && encodeCursor(name, previous),
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * Why a task instance waits, in a sentence. Pure: what it looks at was read for the list anyway, or belongs to all of its
+ * rows at once. The dependencies of one instance (task-instance-dependencies.ts) go into detail.
+ */
+import { isRunFinished } from '@svc/spec/states.ts';
+import { WAIT_REASONS, isWaitReason } from '@svc/spec/wait-reasons.ts';
+import type { WaitReason } from '@svc/spec/wait-reasons.ts';
+import type { PoolUse } from '../../db/task-instance-companions.ts';
+import type { InstanceRow } from '../../db/task-instances.ts';
+import { decodeCounts } from '../../scheduling/plan/encode.ts';
+
+export type WaitContext = {
+  isPaused: boolean;
+  /** Undefined: the pool does not exist. */
+  pool: PoolUse | undefined;
+};
+
+export type Wait = { reason: WaitReason; text: string };
+
+type WaitingRow = Pick<
+  InstanceRow,
+  'state' | 'run_state' | 'waits' | 'claimable' | 'due_at' | 'pool' | 'pool_slots' | 'upstream'
+>;
+
+/** Null: it does not wait. */
+export function waitOf(row: WaitingRow, context: WaitContext): Wait | null {
+  switch (row.state) {
+    case null:
+      return waitWithoutState(row, context);
+    case 'scheduled':
+      return waitToBeClaimed(row, context);
+    case 'queued':
+      return say('dispatched');
+    case 'up_for_retry':
+      return say('retry_delay', until(row.due_at));
+    case 'up_for_reschedule':
+      return say('reschedule', until(row.due_at));
+    case 'deferred':
+      return say('answer', until(row.due_at));
+    default:
+      return null; // it runs or it is finished
+  }
+}
+
+function waitWithoutState(row: WaitingRow, { isPaused }: WaitContext): Wait | null {
+  if (row.run_state === 'queued') return isPaused ? say('paused') : say('run_queued');
+  if (isRunFinished(row.run_state)) return null; // its run is over: it waits for nothing
+  if (row.waits !== null && isWaitReason(row.waits)) return say(row.waits);
+  const { total, ...counts } = decodeCounts(row.upstream);
+  const done = counts.success + counts.skipped + counts.failed + counts.upstreamFailed + counts.removed;
+  return say('upstream', total > 0 ? `${done} of ${total} are finished` : undefined);
+}
+
+/** In the order in which the claim looks: what holds it back first is what has to change first. */
+function waitToBeClaimed(row: WaitingRow, { isPaused, pool }: WaitContext): Wait {
+  if (isPaused) return say('paused');
+  if (row.waits !== null && isWaitReason(row.waits)) return say(row.waits);
+  if (!pool) return say('pool_missing', `pool ${row.pool}`);
+  if (pool.slots >= 0 && pool.slots - pool.used < row.pool_slots) {
+    return say('pool_full', `pool ${pool.name}: ${pool.used} of ${pool.slots} in use, it needs ${row.pool_slots}`);
+  }
+  return say(row.claimable ? 'no_worker' : 'max_active_tasks');
+}
+
+const say = (reason: WaitReason, detail?: string): Wait => ({
+  reason,
+  text: detail === undefined ? WAIT_REASONS[reason] : `${WAIT_REASONS[reason]} (${detail})`,
+});
+
+const until = (moment: string | null): string | undefined => (moment === null ? undefined : `until ${moment}`);

@@ -1,0 +1,60 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchBrowser, openPage } from '../../testing/browser.ts';
+import { ADMIN_EMAIL, TEST_PASSWORD, startTestServer } from '../../testing/test-server.ts';
+import type { TestServer } from '../../testing/test-server.ts';
+
+let server: TestServer;
+let browser: Browser;
+beforeAll(async () => {
+  [server, browser] = await Promise.all([
+    startTestServer({
+      'auth.session-cookie-insecure': 'true',
+      'ui.edition': 'lite',
+      'ui.instance-name': 'Night <shift>',
+    }),
+    launchBrowser(),
+  ]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+it('leads a visitor to the login and back to where they wanted to be, tells a wrong password, and signs out', async () => {
+  const { page, problems } = await openPage(browser, [401]);
+  await page.goto(`${server.url}/?from=bookmark`);
+  await page.waitForURL('**/auth/login?next=*');
+  expect(await page.textContent('h1')).toBe('Sign in to Night <shift>');
+  await page.fill('#username', ADMIN_EMAIL);
+  await page.fill('#password', 'not this one');
+  await page.click('button[type=submit]');
+  await page.waitForSelector('[role=alert]:not([hidden])');
+  expect(await page.textContent('[role=alert]')).toBe('The e-mail address or the password is wrong.');
+  await page.fill('#password', TEST_PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/?from=bookmark');
+  await page.waitForSelector('.tile.healthy');
+  expect(await page.textContent('.badge')).toBe('LITE');
+  expect(await page.textContent('#components')).toContain('Database');
+  await page.click('text=Sign out');
+  await page.waitForURL('**/auth/login');
+  expect(await page.context().cookies()).toEqual([]);
+  expect(problems).toEqual([]);
+});
+
+it('never sends anybody to another site after the login', async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${server.url}/auth/login?next=${encodeURIComponent('https://evil.example/')}`);
+  await page.fill('#username', ADMIN_EMAIL);
+  await page.fill('#password', TEST_PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${server.url}/`);
+});
+
+it('shows the API reference without an error, under its content security policy', async () => {
+  const { page, problems } = await openPage(browser);
+  await page.goto(`${server.url}/docs`);
+  await page.waitForSelector('.opblock-tag');
+  expect(problems).toEqual([]);
+});

@@ -1,0 +1,34 @@
+/** The login page and the home page. Anybody may load them; what they show comes from the API with the visitor's session. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { renderPages } from '@svc/web/pages.ts';
+import type { Page } from '@svc/web/html.ts';
+import { basePath, editionOf } from '../../config/resolved.ts';
+import type { App, Services } from '../services.ts';
+import { sendUiPage } from './bundle.ts';
+import type { UiPages } from './bundle.ts';
+
+export function registerPages(app: App, { config }: Services, ui: UiPages): void {
+  const pages = renderPages({
+    basePath: basePath(config),
+    instanceName: config.ui.instanceName,
+    edition: editionOf(config),
+  });
+  const serve = (path: string, page: Page) =>
+    app.get(path, { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) =>
+      sendPage(request, reply, page),
+    );
+  // With the web UI installed, it is the home page; without, ours says what is there and how to get it.
+  app.get('/', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
+    const page = ui.pageFor(request);
+    return page === undefined ? sendPage(request, reply, pages.home) : sendUiPage(reply, page);
+  });
+  serve('/auth/login', pages.login);
+  for (const [name, asset] of pages.assets) serve(`/auth/static/${name}`, asset);
+}
+
+/** Always asked for, rarely sent: an upgrade shows at once, and a reload costs a 304. */
+export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
+  reply.header('cache-control', 'no-cache').header('etag', page.etag);
+  if (request.headers['if-none-match'] === page.etag) return reply.code(304).send();
+  return reply.type(page.contentType).send(page.body);
+}

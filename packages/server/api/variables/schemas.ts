@@ -1,0 +1,49 @@
+/** The shapes of a variable on the wire. */
+import { Type } from 'typebox';
+import { BulkBody } from '../../http/bulk.ts';
+import { Nullable } from '../../http/schemas.ts';
+
+export const MAX_VALUE_LENGTH = 262_144;
+
+export const Variable = Type.Object(
+  {
+    key: Type.String(),
+    value: Type.String({ description: '`***` when the key looks sensitive; inside JSON, under each such name' }),
+    description: Nullable(Type.String()),
+    is_encrypted: Type.Boolean({ description: 'Whether the value is encrypted where it is stored' }),
+    team_name: Nullable(Type.String({ description: 'Always null: tenants take the place of teams' })),
+  },
+  { title: 'Variable' },
+);
+
+/** Any text at all, slashes included: a path may write them plainly or as %2F. */
+const Key = Type.String({ minLength: 1, maxLength: 250 });
+
+const FIELDS = {
+  value: Type.Optional(
+    Type.Unknown({
+      description:
+        'A string; anything else is stored as JSON. Left out or null it stays as it is, as does a masked `***`; empty clears it',
+    }),
+  ),
+  description: Type.Optional(Nullable(Type.String({ maxLength: 5_000, description: 'Empty clears it' }))),
+  // Both only so that what was read can be sent back.
+  is_encrypted: Type.Optional(Type.Boolean({ description: 'Ignored: it follows from the configuration' })),
+  team_name: Type.Optional(Nullable(Type.String({ maxLength: 50, description: 'Leave it out: there are no teams' }))),
+};
+
+const OPTIONS = {
+  additionalProperties: false,
+  description: 'A field that is left out keeps its stored value; an empty string clears it.',
+};
+
+export const VariableBody = Type.Object({ key: Key, ...FIELDS }, { title: 'VariableBody', ...OPTIONS });
+
+export const VariableUpdate = Type.Object(
+  { key: Type.Optional(Key), ...FIELDS },
+  { title: 'VariableUpdate', ...OPTIONS },
+);
+
+export const BulkVariablesBody = BulkBody('Variables', VariableBody, VariableBody);
+
+export const VARIABLE_FIELDS = Object.keys(VariableBody.properties);

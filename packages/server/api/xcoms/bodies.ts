@@ -1,0 +1,62 @@
+/** Cross-task values between the database and the wire. */
+import type { XcomRow, XcomSummary } from '../../db/xcoms.ts';
+import { asText, readable } from './readable.ts';
+import { ApiError } from '../../http/errors.ts';
+
+export const summaryBody = (row: XcomSummary, taskName: string | undefined) => ({
+  key: row.key,
+  timestamp: row.at,
+  logical_date: row.logical_date,
+  map_index: row.map_index,
+  task_id: row.task_id,
+  dag_id: row.dag_id,
+  run_id: row.run_id,
+  dag_run_id: row.run_id,
+  dag_display_name: row.dag_display_name,
+  task_display_name: taskName ?? row.task_id,
+  run_after: row.run_after,
+});
+
+export type Form = { deserialize?: boolean; stringify?: boolean };
+
+/** As text: the value is put in as it is stored, digits and order of keys included. */
+export function entryText(row: XcomRow, taskName: string | undefined, form: Form = {}): string {
+  const shown = form.deserialize ? readable(row.value) : row.value;
+  const value = form.stringify ? JSON.stringify(asText(shown)) : shown;
+  return `${JSON.stringify(summaryBody(row, taskName)).slice(0, -1)},"value":${value}}`;
+}
+
+/** Airflow makes objects of classes out of dicts with these keys; a caller of the API must not. */
+const RESERVED = new Set([
+  '__classname__',
+  '__version__',
+  '__data__',
+  '__id__',
+  '__cache__',
+  '__type',
+  '__source',
+  '__var',
+]);
+
+/** The JSON text to store. With its own stack: a body may nest deeply. */
+export function valueText(value: unknown): string {
+  const pending = [value];
+  while (pending.length > 0) {
+    const next = pending.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const reserved = Array.isArray(next) ? undefined : Object.keys(next).find((key) => RESERVED.has(key));
+    if (reserved !== undefined) {
+      throw new ApiError('invalid_request', `value must not contain the key "${reserved}": Airflow reserves it`);
+    }
+    pending.push(...Object.values(next));
+  }
+  return JSON.stringify(value);
+}
+
+/** Bodies of these routes are read exactly, so nobody else has looked for what Postgres cannot keep. */
+export function storableKey(key: string): string {
+  if (key.includes('\u0000') || !key.isWellFormed()) {
+    throw new ApiError('invalid_request', 'key must not contain U+0000 or half of a surrogate pair');
+  }
+  return key;
+}

@@ -1,0 +1,37 @@
+/** Liveness and readiness, for machines. Served by every role. */
+import { Type } from 'typebox';
+import { isOutage } from '../db/outage.ts';
+import { ApiError } from './errors.ts';
+import type { App, Services } from '../api/services.ts';
+
+const TEXT_RESPONSE = { 200: { description: 'Yes', content: { 'text/plain': { schema: Type.String() } } } };
+
+export function registerProbes(app: App, { db, readiness }: Pick<Services, 'db' | 'readiness'>): void {
+  app.get(
+    '/healthz',
+    {
+      config: { access: 'public' },
+      schema: { operationId: 'healthz', tags: ['Probes'], summary: 'Is the process alive?', response: TEXT_RESPONSE },
+    },
+    async (_request, reply) => reply.type('text/plain; charset=utf-8').send('ok\n'),
+  );
+
+  app.get(
+    '/readyz',
+    {
+      config: { access: 'public' },
+      schema: { operationId: 'readyz', tags: ['Probes'], summary: 'Can it serve requests?', response: TEXT_RESPONSE },
+    },
+    async (_request, reply) => {
+      const reason = readiness.reason();
+      if (reason !== null) throw new ApiError('not_ready', reason, { 'retry-after': '1' });
+      try {
+        await db.ping();
+      } catch (error) {
+        if (isOutage(error)) throw new ApiError('not_ready', 'the database is not reachable', { 'retry-after': '1' });
+        throw error;
+      }
+      return reply.type('text/plain; charset=utf-8').send('ready\n');
+    },
+  );
+}

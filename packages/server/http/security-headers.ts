@@ -1,0 +1,46 @@
+/**
+ * What browsers are told about every answer. It is the same for all, so helmet makes it once: made anew for each request, as
+ * its Fastify plugin does, it was most of what small collections of garbage had to keep, 8 to 14 ms each instead of 2.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import helmet from 'helmet';
+import type { App } from '../api/services.ts';
+
+/** Our own pages load nothing from elsewhere and run no inline script. */
+const CONTENT_SECURITY_POLICY = {
+  defaultSrc: ["'self'"],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'", "'unsafe-inline'"],
+  imgSrc: ["'self'", 'data:'],
+  fontSrc: ["'self'", 'data:'],
+  objectSrc: ["'none'"],
+  frameAncestors: ["'none'"],
+  formAction: ["'self'"],
+  upgradeInsecureRequests: null,
+};
+
+export function installSecurityHeaders(app: App): void {
+  const headers = makeHeaders();
+  app.addHook('onRequest', (_request, reply, next) => {
+    // On the response itself: answers that bypass the framework carry them, too.
+    for (const [name, value] of headers) reply.raw.setHeader(name, value);
+    next();
+  });
+}
+
+function makeHeaders(): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  const recorder: Pick<ServerResponse, 'removeHeader'> & { setHeader(name: string, value: string): void } = {
+    setHeader: (name, value) => void headers.set(name, value),
+    removeHeader: () => {},
+  };
+  const secure = helmet({
+    contentSecurityPolicy: { directives: CONTENT_SECURITY_POLICY },
+    strictTransportSecurity: false,
+    xFrameOptions: { action: 'deny' },
+  });
+  secure({} as IncomingMessage, recorder as ServerResponse, (error?: unknown) => {
+    if (error !== undefined) throw error;
+  });
+  return headers;
+}
