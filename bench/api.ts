@@ -5,10 +5,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { saveConnections } from '@svc/server/db/connections.ts';
+import { saveConnections } from '@svc/server/db/secrets/connections.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
-import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/tenants.ts';
-import { saveVariables } from '@svc/server/db/variables.ts';
+import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/identity/tenants.ts';
+import { saveVariables } from '@svc/server/db/secrets/variables.ts';
 import { queryDatabase } from '@svc/server/testing/query-database.ts';
 import { startScratchCluster } from '@svc/server/testing/scratch-cluster.ts';
 import { PROCESS_ADMIN, PROCESS_SECRET_KEY, startServerProcess } from '@svc/server/testing/server-process.ts';

@@ -1,4 +1,4 @@
-// Writes packages/server/scheduling/golden/live-states.json: how runs end on a real Airflow with its scheduler, where
+// Writes packages/server/engine/golden/live-states.json: how runs end on a real Airflow with its scheduler, where
 // `DAG.test()` (golden/run_states.py, which is much faster) cannot say: runs of a schedule, failures that stop others.
 //
 //   node scripts/live-states.ts
@@ -11,7 +11,7 @@ import type { RealAirflow } from '../bench/airflow/airflow-processes.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DAGS_FOLDER = join(ROOT, 'python', 'tests', 'run_dags');
-const OUTPUT = join(ROOT, 'packages', 'server', 'scheduling', 'golden', 'live-states.json');
+const OUTPUT = join(ROOT, 'packages', 'server', 'engine', 'golden', 'live-states.json');
 
 const BY_SCHEDULE = [
   'latest_only_in_time',

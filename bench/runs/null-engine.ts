@@ -1,12 +1,12 @@
 /** A scheduler on a real Postgres whose executor ends every attempt at once: what is measured is the engine alone. */
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
-import { registerVersion } from '@svc/server/dags/register-version.ts';
+import { registerVersion } from '@svc/server/registry/register-version.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
 import { migrate } from '@svc/server/db/migrate.ts';
 import { createNullExecutor } from '@svc/server/executors/null.ts';
-import type { Attempts } from '@svc/server/scheduling/attempts.ts';
-import { createDagGraphs } from '@svc/server/scheduling/dag-graphs.ts';
-import { createScheduler } from '@svc/server/scheduling/scheduler.ts';
+import type { Attempts } from '@svc/server/engine/attempts.ts';
+import { createDagGraphs } from '@svc/server/engine/dag-graphs.ts';
+import { createScheduler } from '@svc/server/engine/scheduler.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
 import { makeSpec, makeTask } from '@svc/spec/testing/make-spec.ts';
 

@@ -3,10 +3,10 @@
  * kind of DAG is registered once and copied, so that every copy has a spec that the pages can open.
  */
 import pg from 'pg';
-import { registerVersion } from '@svc/server/dags/register-version.ts';
+import { registerVersion } from '@svc/server/registry/register-version.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
 import type { TenantDb } from '@svc/server/db/database.ts';
-import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/tenants.ts';
+import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/identity/tenants.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { makeSpec, makeTask } from '@svc/spec/testing/make-spec.ts';
 

@@ -3,8 +3,8 @@ import { openDatabase } from '@svc/server/db/database.ts';
 import type { Database } from '@svc/server/db/database.ts';
 import { SchemaTooNewError, migrate } from '@svc/server/db/migrate.ts';
 import { isOutage } from '@svc/server/db/outage.ts';
-import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/tenants.ts';
-import { tenantHasUsers } from '@svc/server/db/users.ts';
+import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/identity/tenants.ts';
+import { tenantHasUsers } from '@svc/server/db/identity/users.ts';
 import { CliError, messageOf } from './cli-error.ts';
 
 const LIMITS = { maxOpenConns: 2, maxIdleConns: 0, statementTimeoutMs: 60_000, idleInTransactionTimeoutMs: 60_000 };

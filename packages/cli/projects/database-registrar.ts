@@ -1,10 +1,10 @@
 /** Registers what was compiled straight in the database, for a control plane in this process. */
 import type { Registrar } from '@svc/compiler/sync-workspace.ts';
-import { registerVersion } from '@svc/server/dags/register-version.ts';
-import type { Actor } from '@svc/server/db/audit-log.ts';
-import { listDags, markStale } from '@svc/server/db/dags.ts';
+import { registerVersion } from '@svc/server/registry/register-version.ts';
+import type { Actor } from '@svc/server/db/identity/audit-log.ts';
+import { listDags, markStale } from '@svc/server/db/dags/dags.ts';
 import type { TenantDb } from '@svc/server/db/database.ts';
-import { deleteImportError, putImportError } from '@svc/server/db/import-errors.ts';
+import { deleteImportError, putImportError } from '@svc/server/db/dags/import-errors.ts';
 
 const PAGE = 1_000;
 

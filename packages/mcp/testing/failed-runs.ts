@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
 import { makeSpec } from '@svc/spec/testing/make-spec.ts';
 import { createDiskLogStore } from '@svc/server/logs/disk-store.ts';
-import type { AttemptOutcome } from '@svc/server/scheduling/attempts.ts';
+import type { AttemptOutcome } from '@svc/server/engine/attempts.ts';
 import { startScriptedScheduler } from '@svc/server/testing/scripted-scheduler.ts';
 import { startTestServer } from '@svc/server/testing/test-server.ts';
 

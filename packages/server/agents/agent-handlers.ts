@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Metadata, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import type { AgentHandlers, NextAttempt, Order } from '@svc/proto/agent-service.ts';
-import type { GoingOn, HandedOver } from '../scheduling/attempts.ts';
+import type { GoingOn, HandedOver } from '../engine/attempts.ts';
 import type { AgentServiceOptions, AttemptObserver } from './agent-service.ts';
 import { assignmentOf } from './assignment.ts';
 import { createAttemptLogs } from './attempt-logs.ts';

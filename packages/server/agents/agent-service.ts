@@ -1,6 +1,6 @@
 /** The RPC service agents talk to: the listener, the streams of workers, and whoever wants to know what became of attempts. */
 import type { Database } from '../db/database.ts';
-import type { Attempts } from '../scheduling/attempts.ts';
+import type { Attempts } from '../engine/attempts.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import { createHandlers } from './agent-handlers.ts';
 import type { StartEarly } from './agent-handlers.ts';

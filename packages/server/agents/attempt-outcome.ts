@@ -1,6 +1,6 @@
 /** Reads what an agent says of an attempt's end. Whatever it sends, what comes out is well-formed and within its rights. */
 import { isFailureCause, mayReport } from '@svc/spec/failure-causes.ts';
-import type { AssetEventOutcome, AttemptOutcome, Failure } from '../scheduling/attempts.ts';
+import type { AssetEventOutcome, AttemptOutcome, Failure } from '../engine/attempts.ts';
 import { RpcError } from './rpc-errors.ts';
 
 const STATES = ['success', 'failed', 'skipped', 'reschedule'] as const;

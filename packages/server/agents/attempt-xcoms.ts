@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import type { AttemptRef } from '../scheduling/attempts.ts';
+import type { AttemptRef } from '../engine/attempts.ts';
 import { itemCount } from '../xcom/value.ts';
 
 /** `value` is JSON text, as the task encoded it. */

@@ -6,7 +6,7 @@
  * The id of the request is the attempt's id.
  */
 import type { Database } from '../db/database.ts';
-import type { RunRow } from '../scheduling/attempts.ts';
+import type { RunRow } from '../engine/attempts.ts';
 import type { AttemptIdentity } from './credentials.ts';
 
 export type StartedCallback = { run: RunRow; callback: { id: string; which: string; reason: string } };

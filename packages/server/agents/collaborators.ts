@@ -1,5 +1,5 @@
 /** What the agent service needs from the rest of the control plane, beside the scheduler's `Attempts`. */
-import type { RunRow } from '../scheduling/attempts.ts';
+import type { RunRow } from '../engine/attempts.ts';
 
 /** Where the log of one try is. */
 export type LogPlace = {

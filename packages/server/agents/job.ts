@@ -1,6 +1,6 @@
 /** What the task process is given at its start: everything it needs to run without asking back. Pure. */
 import { ATTEMPT_VARIABLE } from '@svc/proto/marked-processes.ts';
-import type { RunRow, TaskInstanceRow } from '../scheduling/attempts.ts';
+import type { RunRow, TaskInstanceRow } from '../engine/attempts.ts';
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import type { AttemptIdentity } from './credentials.ts';
 import type { SecretBundle } from './secret-delivery.ts';

@@ -6,7 +6,7 @@
  *   - secrets are denied when `auth.secret_liveness_mode` is `enforce`. With `observe` they are still delivered, and the log
  *     and the audit log say that they would not have been.
  */
-import { recordAudit } from '../db/audit-log.ts';
+import { recordAudit } from '../db/identity/audit-log.ts';
 import type { Database } from '../db/database.ts';
 import { taskActor } from './calls/secret-calls.ts';
 import type { AgentLog } from './collaborators.ts';

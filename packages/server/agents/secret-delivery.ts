@@ -1,7 +1,7 @@
 /** Hands secrets to attempts: all they may have at the start, as environment variables, and single ones when they ask. */
-import { findConnection } from '../db/connections.ts';
+import { findConnection } from '../db/secrets/connections.ts';
 import type { Database } from '../db/database.ts';
-import { findVariable } from '../db/variables.ts';
+import { findVariable } from '../db/secrets/variables.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import type { AgentLog } from './collaborators.ts';
 import type { AttemptIdentity } from './credentials.ts';

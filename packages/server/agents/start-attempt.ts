@@ -1,6 +1,6 @@
 /** Start: the attempt becomes the running one, and gets everything it needs in one answer. */
 import type { StartReply } from '@svc/proto/agent-service.ts';
-import type { Attempts, HandedOver, PrepareNext, TaskInstanceRow } from '../scheduling/attempts.ts';
+import type { Attempts, HandedOver, PrepareNext, TaskInstanceRow } from '../engine/attempts.ts';
 import type { CallbackRequests } from './callback-requests.ts';
 import type { LogPlace, LogSink } from './collaborators.ts';
 import type { AttemptIdentity } from './credentials.ts';

@@ -1,6 +1,6 @@
 /** A task that starts a run of another DAG (TriggerDagRunOperator), in the name of its own run. */
 import type { Database } from '../db/database.ts';
-import type { Scheduler } from '../scheduling/scheduler.ts';
+import type { Scheduler } from '../engine/scheduler.ts';
 import type { TriggerAnswer, TriggerRequest, TriggerRun } from './collaborators.ts';
 
 /** Clears every task of a run, so that it starts from the beginning. */

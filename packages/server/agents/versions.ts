@@ -8,9 +8,9 @@ import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { Version } from '@svc/proto/agent-service.ts';
 import type { Database } from '../db/database.ts';
-import { versionKey } from '../scheduling/dag-graphs.ts';
-import type { VersionRef } from '../scheduling/dag-graphs.ts';
-import { createLoadCache } from '../scheduling/load-cache.ts';
+import { versionKey } from '../engine/dag-graphs.ts';
+import type { VersionRef } from '../engine/dag-graphs.ts';
+import { createLoadCache } from '../engine/load-cache.ts';
 
 export type AttemptVersion = {
   /** What the agent is told. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { clientEnvironment } from '../../../scripts/client-env.ts';
-import { askOnce } from '../db/questions.ts';
+import { askOnce } from '../db/task-instances/hitl.ts';
 import { createDiskLogStore } from '../logs/disk-store.ts';
 import { compileDags } from '../testing/compiled-dags.ts';
 import { insertGraphRun, registerGraph } from '../testing/graph-runs.ts';

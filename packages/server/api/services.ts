@@ -5,7 +5,7 @@ import type { Sessions } from '../auth/sessions.ts';
 import type { Config } from '../config/load.ts';
 import type { Database } from '../db/database.ts';
 import type { LogStore } from '../logs/store.ts';
-import type { Scheduler } from '../scheduling/scheduler.ts';
+import type { Scheduler } from '../engine/scheduler.ts';
 import type { SecretRegistry } from '../telemetry/redact.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import type { WorkspaceCompiler } from '../workspace/compiler.ts';

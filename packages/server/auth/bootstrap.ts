@@ -1,6 +1,6 @@
 /** The first administrator of a new installation, and the one everybody is while authentication is off in development. */
 import type { TenantDb } from '../db/database.ts';
-import { insertUser, normaliseEmail, tenantHasUsers } from '../db/users.ts';
+import { insertUser, normaliseEmail, tenantHasUsers } from '../db/identity/users.ts';
 import { hashPassword } from './passwords.ts';
 import { PERMISSIONS } from './permissions.ts';
 import type { Principal } from './sessions.ts';

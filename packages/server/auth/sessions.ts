@@ -8,19 +8,19 @@
  */
 import { epochMs } from '../db/moment.ts';
 import type { Moment } from '../db/schema.ts';
-import { recordAudit } from '../db/audit-log.ts';
-import type { Actor } from '../db/audit-log.ts';
+import { recordAudit } from '../db/identity/audit-log.ts';
+import type { Actor } from '../db/identity/audit-log.ts';
 import { scopedToTenant } from '../db/database.ts';
 import type { Database, TenantDb } from '../db/database.ts';
-import { countFailure, lockBudget } from '../db/login-failures.ts';
-import { endSession, extendSession, findLiveSession, insertSession } from '../db/sessions.ts';
-import { findTenantByName } from '../db/tenants.ts';
-import { findUserForLogin, normaliseEmail } from '../db/users.ts';
+import { countFailure, lockBudget } from '../db/identity/login-failures.ts';
+import { endSession, extendSession, findLiveSession, insertSession } from '../db/identity/sessions.ts';
+import { findTenantByName } from '../db/identity/tenants.ts';
+import { findUserForLogin, normaliseEmail } from '../db/identity/users.ts';
 import { passwordMatches } from './passwords.ts';
 import { isPermission } from './permissions.ts';
 import type { Permission } from './permissions.ts';
 import type { TokenSigner, UserClaims } from './tokens.ts';
-import { QueueFullError, createTurns } from './turns.ts';
+import { QueueFullError, createTurns } from './keyed-limiter.ts';
 
 export type Principal = {
   userId: string;

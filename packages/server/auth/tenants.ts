@@ -1,8 +1,8 @@
 import { scopedToTenant } from '../db/database.ts';
 import type { SharedDb } from '../db/database.ts';
-import { upsertRoles, upsertTenant } from '../db/tenants.ts';
-import type { Tenant } from '../db/tenants.ts';
-import { ensureDefaultPool } from '../db/pools.ts';
+import { upsertRoles, upsertTenant } from '../db/identity/tenants.ts';
+import type { Tenant } from '../db/identity/tenants.ts';
+import { ensureDefaultPool } from '../db/task-instances/pools.ts';
 import { ROLE_NAMES, ROLE_PERMISSIONS } from './permissions.ts';
 
 /** Makes the tenant if it is missing, with the default pool, and brings its built-in roles up to what this version defines. */

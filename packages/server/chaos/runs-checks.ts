@@ -1,7 +1,7 @@
 /** What must be true of every chaos run, whatever befell it. Pure: from the evidence to complaints. */
 import { RUN_TRANSITIONS, TASK_TRANSITIONS, isFinished, isRunFinished } from '@svc/spec/states.ts';
 import type { RunState, TaskState } from '@svc/spec/states.ts';
-import { countedAs } from '../scheduling/run-work.ts';
+import { countedAs } from '../engine/advance/run-work.ts';
 import { EXPECTED_STATES, LIMITS, POOL_SLOTS, SENSORS, VALUELESS } from './runs-dags.ts';
 import type { Accepted } from './runs-client.ts';
 import type { Effect, Evidence, InstanceEvidence } from './runs-evidence.ts';

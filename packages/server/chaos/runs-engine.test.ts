@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, expect, it } from 'vitest';
-import { claim } from '../scheduling/claim.ts';
-import { createDagGraphs } from '../scheduling/dag-graphs.ts';
+import { claim } from '../engine/claim/claim.ts';
+import { createDagGraphs } from '../engine/dag-graphs.ts';
 import { graphOf, startScriptedScheduler } from '../testing/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '../testing/scripted-scheduler.ts';
 import { createRandom } from './random.ts';

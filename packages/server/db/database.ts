@@ -4,8 +4,8 @@
  */
 import { Kysely, PostgresDialect } from 'kysely';
 import { DatabaseUnavailableError } from './outage.ts';
-import { openPool } from './pool.ts';
-import type { Pool, PoolLimits } from './pool.ts';
+import { openPool } from './connection-pool.ts';
+import type { Pool, PoolLimits } from './connection-pool.ts';
 import type { AllTables, TenantTables } from './schema.ts';
 import { tenantScope } from './tenant-scope.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentService } from '../agents/agent-service.ts';
-import type { AttemptOutcome } from '../scheduling/attempts.ts';
+import type { AttemptOutcome } from '../engine/attempts.ts';
 import { startAgentHarness } from '../testing/agent-harness.ts';
 import type { AgentHarness, QueuedAttempt } from '../testing/agent-harness.ts';
 import { resolveAgent } from './agent-process.ts';

@@ -1,6 +1,6 @@
 /** Ends every attempt as soon as it gets it, without running anything: what the scheduler alone can do is measured with it. */
 import type { AgentLog } from '../agents/collaborators.ts';
-import type { Attempt, Attempts, Executor } from '../scheduling/attempts.ts';
+import type { Attempt, Attempts, Executor } from '../engine/attempts.ts';
 
 const GOING_ON = { hostname: 'null', takesNew: true };
 

@@ -17,7 +17,7 @@ import { assignmentOf } from '../agents/assignment.ts';
 import type { AgentLog } from '../agents/collaborators.ts';
 import type { AgentCredentials, AttemptIdentity } from '../agents/credentials.ts';
 import type { AnnouncedWorker } from '../agents/worker-hub.ts';
-import type { Attempt, AttemptRef, Attempts, CallbackJob, Executor } from '../scheduling/attempts.ts';
+import type { Attempt, AttemptRef, Attempts, CallbackJob, Executor } from '../engine/attempts.ts';
 import { startAgentProcess } from './agent-process.ts';
 import type { AgentProcess } from './agent-process.ts';
 

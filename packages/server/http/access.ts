@@ -9,7 +9,7 @@ import { isLoopbackHost } from '../config/address.ts';
 import { clientAddress } from '../auth/client-address.ts';
 import type { ProxyTrust } from '../auth/client-address.ts';
 import type { AuthenticationFault, Principal, Sessions } from '../auth/sessions.ts';
-import type { Actor } from '../db/audit-log.ts';
+import type { Actor } from '../db/identity/audit-log.ts';
 import type { Database, TenantDb } from '../db/database.ts';
 import { ApiError } from './errors.ts';
 

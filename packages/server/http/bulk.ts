@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
-import { recordAudit } from '../db/audit-log.ts';
+import { recordAudit } from '../db/identity/audit-log.ts';
 import type { Database, TenantDb } from '../db/database.ts';
 import { actorOf, databaseOf, principalOf } from './access.ts';
 import { ApiError } from './errors.ts';

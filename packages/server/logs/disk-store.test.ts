@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { explainDiskError } from './disk-errors.ts';
 import { createDiskLogStore } from './disk-store.ts';
 import { followLog } from './follow.ts';
-import type { LogPlace } from './place.ts';
+import type { LogPlace } from './log-key.ts';
 import { LogStorageError } from './store.ts';
 import type { LogStore } from './store.ts';
 

@@ -12,8 +12,8 @@ import { explainDiskError } from './disk-errors.ts';
 import { createFileCalls } from './file-calls.ts';
 import type { FileCalls } from './file-calls.ts';
 import { createOpenFiles } from './open-files.ts';
-import { encodeName, isFolderOfTask, isLogFile, placeSegments } from './place.ts';
-import type { LogPlace, LogScope } from './place.ts';
+import { encodeName, isFolderOfTask, isLogFile, placeSegments } from './log-key.ts';
+import type { LogPlace, LogScope } from './log-key.ts';
 import type { LogStore } from './store.ts';
 import { createWatchers } from './watchers.ts';
 

@@ -1,5 +1,5 @@
 /** A log as it grows, to its end. */
-import type { LogPlace } from './place.ts';
+import type { LogPlace } from './log-key.ts';
 import type { LogStore } from './store.ts';
 
 /** How often to look for what other processes write; what this one writes is told at once. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { linesOf } from './lines.ts';
 import type { Line } from './lines.ts';
-import type { LogPlace } from './place.ts';
+import type { LogPlace } from './log-key.ts';
 import { endOfLastLine, startOfLastLines } from './tail.ts';
 
 async function* inBlocks(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createDiskLogStore } from './disk-store.ts';
-import type { LogPlace } from './place.ts';
+import type { LogPlace } from './log-key.ts';
 import { createLogRetention } from './retention.ts';
 import type { LogStore } from './store.ts';
 

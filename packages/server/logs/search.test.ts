@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LogPlace } from './place.ts';
+import type { LogPlace } from './log-key.ts';
 import { searchLog } from './search.ts';
 
 const place: LogPlace = { tenantId: 't', dagId: 'd', runId: 'r', taskId: 'k', mapIndex: -1, tryNumber: 1 };

@@ -1,6 +1,6 @@
 /** Text in a log, by the lines of its readable form: the numbers are those a person sees. */
 import { linesOf } from './lines.ts';
-import type { LogPlace } from './place.ts';
+import type { LogPlace } from './log-key.ts';
 import { readRecord, textLines } from './records.ts';
 import type { LogRecord } from './records.ts';
 import type { LogStore } from './store.ts';

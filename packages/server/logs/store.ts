@@ -1,5 +1,5 @@
 /** What keeps task logs. One interface, several backends; readers are built on it (lines, tail, search, follow). */
-import type { LogPlace, LogScope } from './place.ts';
+import type { LogPlace, LogScope } from './log-key.ts';
 
 export type LogStore = {
   /**

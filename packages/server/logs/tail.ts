@@ -1,5 +1,5 @@
 /** Finding lines from the end of a log, without reading what comes before them. */
-import type { LogPlace } from './place.ts';
+import type { LogPlace } from './log-key.ts';
 import type { LogStore } from './store.ts';
 
 const BLOCK_BYTES = 64 * 1024;

@@ -4,7 +4,7 @@
  */
 import type { Database } from '../db/database.ts';
 import { DatabaseUnavailableError } from '../db/outage.ts';
-import type { AttemptOutcome, AttemptRef, Attempts, Failure, GoingOn } from '../scheduling/attempts.ts';
+import type { AttemptOutcome, AttemptRef, Attempts, Failure, GoingOn } from '../engine/attempts.ts';
 
 export type RowAttempts = Attempts & {
   /** Every report that was recorded, in order. */

@@ -4,10 +4,10 @@
  */
 import type { Insertable } from 'kysely';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
-import { registerVersion } from '../dags/register-version.ts';
+import { registerVersion } from '../registry/register-version.ts';
 import type { TenantDb } from '../db/database.ts';
 import type { StateCounts, TenantTables } from '../db/schema.ts';
-import { countedAs } from '../scheduling/run-work.ts';
+import { countedAs } from '../engine/advance/run-work.ts';
 import { sampleDag } from './sample-dag.ts';
 
 type RunValues = Omit<Insertable<TenantTables['dag_runs']>, 'tenant_id' | 'id' | 'dag_id' | 'run_id'>;

@@ -1,7 +1,7 @@
 /** A DAG that can really be scheduled and run, for tests of the scheduler: unpaused, with one task that needs a worker. */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
-import { registerVersion } from '../dags/register-version.ts';
+import { registerVersion } from '../registry/register-version.ts';
 import type { TenantDb } from '../db/database.ts';
 import { sampleDag } from './sample-dag.ts';
 

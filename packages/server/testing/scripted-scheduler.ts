@@ -6,11 +6,11 @@ import type { TaskSpec } from '@svc/spec/schema-task.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { makeSpec, makeTask } from '@svc/spec/testing/make-spec.ts';
 import { ensureTenant } from '../auth/tenants.ts';
-import { registerVersion } from '../dags/register-version.ts';
+import { registerVersion } from '../registry/register-version.ts';
 import { openDatabase } from '../db/database.ts';
-import type { Attempt, AttemptOutcome, Executor } from '../scheduling/attempts.ts';
-import { createDagGraphs } from '../scheduling/dag-graphs.ts';
-import { createScheduler } from '../scheduling/scheduler.ts';
+import type { Attempt, AttemptOutcome, Executor } from '../engine/attempts.ts';
+import { createDagGraphs } from '../engine/dag-graphs.ts';
+import { createScheduler } from '../engine/scheduler.ts';
 import { createTestDatabase } from './test-database.ts';
 
 /** How an attempt ends; `hang` never does, until the test ends it. */

@@ -2,9 +2,9 @@
  * One of everything in a tenant, for tests that are generated from the API document. An operation with a new path parameter
  * needs a value here: make the object, and return its id under the name of the parameter.
  */
-import { askOnce } from '../db/questions.ts';
+import { askOnce } from '../db/task-instances/hitl.ts';
 import { createDiskLogStore } from '../logs/disk-store.ts';
-import type { LogPlace } from '../logs/place.ts';
+import type { LogPlace } from '../logs/log-key.ts';
 import { createXcomStore } from '../xcom/store.ts';
 import { insertRun } from './run-rows.ts';
 import { sampleDag } from './sample-dag.ts';

@@ -8,7 +8,7 @@ import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../db/database.ts';
 import type { Database } from '../db/database.ts';
 import { ensureTenant } from '../auth/tenants.ts';
-import { insertUser } from '../db/users.ts';
+import { insertUser } from '../db/identity/users.ts';
 import { startServer } from '../server.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createSecretRegistry } from '../telemetry/redact.ts';

@@ -4,9 +4,9 @@
  *
  * Both throw `UnsealError` when no configured key opens the value. A task must not run with a secret silently missing.
  */
-import { findConnection } from '../db/connections.ts';
+import { findConnection } from '../db/secrets/connections.ts';
 import type { TenantDb } from '../db/database.ts';
-import { findVariable } from '../db/variables.ts';
+import { findVariable } from '../db/secrets/variables.ts';
 import type { Keyring } from './keyring.ts';
 import { connectionPlace, variablePlace } from './vault.ts';
 

@@ -1,8 +1,8 @@
 /** The files of the workspace, as far as the editor may touch them: inside it, text, no links. */
 import { lstat, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { WorkspaceError, asWorkspaceError } from './errors.ts';
-import { holdFolder } from './held-folder.ts';
-import type { HeldFolder } from './held-folder.ts';
+import { holdFolder } from './directory-handle.ts';
+import type { HeldFolder } from './directory-handle.ts';
 import { faultOfName, parsePath } from './path.ts';
 import type { WorkspacePath } from './path.ts';
 import { linkTo, readText, refuseChanged, replaceText } from './text-file.ts';

@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { link, lstat, open, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { WorkspaceError } from './errors.ts';
-import type { HeldFolder } from './held-folder.ts';
+import type { HeldFolder } from './directory-handle.ts';
 
 export const MAX_FILE_BYTES = 1024 * 1024;
 

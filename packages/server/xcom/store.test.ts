@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureTenant } from '../auth/tenants.ts';
 import { openDatabase } from '../db/database.ts';
 import type { Database, TenantDb } from '../db/database.ts';
-import { xcomPage } from '../db/xcoms.ts';
+import { xcomPage } from '../db/task-instances/xcoms.ts';
 import { insertDag, insertRun } from '../testing/run-rows.ts';
 import { createTestDatabase } from '../testing/test-database.ts';
 import { createXcomStore } from './store.ts';

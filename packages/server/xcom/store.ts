@@ -3,8 +3,16 @@
  * value can be written together with what it belongs to.
  */
 import type { TenantDb } from '../db/database.ts';
-import { deleteXcom, deleteXcomsOf, findXcom, insertXcom, listXcoms, updateXcom, upsertXcoms } from '../db/xcoms.ts';
-import type { XcomInstance, XcomKey, XcomPage, XcomQuery, XcomRow } from '../db/xcoms.ts';
+import {
+  deleteXcom,
+  deleteXcomsOf,
+  findXcom,
+  insertXcom,
+  listXcoms,
+  updateXcom,
+  upsertXcoms,
+} from '../db/task-instances/xcoms.ts';
+import type { XcomInstance, XcomKey, XcomPage, XcomQuery, XcomRow } from '../db/task-instances/xcoms.ts';
 import { itemCount, problemWith } from './value.ts';
 
 /** `value` is JSON text. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashPassword } from '@svc/server/auth/passwords.ts';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
-import { insertUser } from '@svc/server/db/users.ts';
+import { insertUser } from '@svc/server/db/identity/users.ts';
 import { withDatabase } from '../../database.ts';
 import { runningUrl } from '../postgres.ts';
 import type { LiteInstance } from './lite-instance.ts';

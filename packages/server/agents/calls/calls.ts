@@ -2,7 +2,7 @@
 import type { Liveness } from '../liveness.ts';
 import { RpcError } from '../rpc-errors.ts';
 import type { CallContext, CallMethod, CallResult } from './call-context.ts';
-import { questionCall } from './question-call.ts';
+import { questionCall } from './hitl-call.ts';
 import { runCalls } from './run-calls.ts';
 import { secretCalls } from './secret-calls.ts';
 import { triggerCall } from './trigger-call.ts';

@@ -1,8 +1,8 @@
 /** get_variable, set_variable, delete_variable, get_connection. */
-import { recordAudit } from '../../db/audit-log.ts';
-import type { Actor } from '../../db/audit-log.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
+import type { Actor } from '../../db/identity/audit-log.ts';
 import type { Database } from '../../db/database.ts';
-import { deleteVariables, saveVariables } from '../../db/variables.ts';
+import { deleteVariables, saveVariables } from '../../db/secrets/variables.ts';
 import type { Keyring } from '../../vault/keyring.ts';
 import { variablePlace } from '../../vault/vault.ts';
 import { RpcError } from '../rpc-errors.ts';

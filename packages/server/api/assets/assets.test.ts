@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssetCondition } from '@svc/spec/timetables/schema.ts';
 import { ensureTenant } from '../../auth/tenants.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { listUpstreamAssetEvents } from '../../db/asset-event-lists.ts';
+import { listUpstreamAssetEvents } from '../../db/assets/event-lists.ts';
 import { registerScheduledDag } from '../../testing/scheduled-dag.ts';
 import { startTestServer } from '../../testing/test-server.ts';
 import type { TestServer } from '../../testing/test-server.ts';

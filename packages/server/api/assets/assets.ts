@@ -1,7 +1,7 @@
 /** Assets and aliases: list, get, and runs that write an asset anew. Their events: asset-events.ts. */
 import { Type } from 'typebox';
-import { findAlias, findAsset, findProducers, listAliases, listAssets } from '../../db/assets.ts';
-import type { AssetRow } from '../../db/assets.ts';
+import { findAlias, findAsset, findProducers, listAliases, listAssets } from '../../db/assets/assets.ts';
+import type { AssetRow } from '../../db/assets/assets.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ASSET_TAGS, Asset, AssetAlias, AssetId, aliasBody, assetBody } from './schemas.ts';

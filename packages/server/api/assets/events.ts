@@ -1,11 +1,11 @@
 /** Events of assets: what happened, saying that something has, and what waits for the schedules of DAGs. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { recordAudit } from '../../db/audit-log.ts';
-import { listAssetEvents } from '../../db/asset-event-lists.ts';
-import type { AssetEventQuery } from '../../db/asset-event-lists.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
+import { listAssetEvents } from '../../db/assets/event-lists.ts';
+import type { AssetEventQuery } from '../../db/assets/event-lists.ts';
 import { scopedToTenant } from '../../db/database.ts';
-import { createAssetRuns, recordOutsideEvent } from '../../scheduling/asset-events.ts';
+import { createAssetRuns, recordOutsideEvent } from '../../engine/runs/asset-events.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { ASSET_TAGS, AssetEvent, AssetEventCreate, AssetId, assetEventBody } from './schemas.ts';
 import { existingAsset } from './assets.ts';

@@ -1,6 +1,6 @@
 /** The asset part of a schedule as Airflow writes it: `{"all": [{"asset": {…}}, {"any": […]}]}`. */
 import type { AssetCondition, TimetableSpec } from '@svc/spec/timetables/schema.ts';
-import type { AssetIds } from '../../db/assets.ts';
+import type { AssetIds } from '../../db/assets/assets.ts';
 
 export const conditionOf = (timetable: TimetableSpec): AssetCondition | null =>
   'assets' in timetable ? timetable.assets : null;

@@ -1,9 +1,9 @@
 /** Asset events that wait until the schedule of a DAG has all it needs. */
 import { Type } from 'typebox';
-import { recordAudit } from '../../db/audit-log.ts';
-import { deleteQueuedEvents, listQueuedEvents } from '../../db/asset-event-lists.ts';
-import type { QueuedEventQuery, QueuedEventRow } from '../../db/asset-event-lists.ts';
-import { findDag } from '../../db/dags.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
+import { deleteQueuedEvents, listQueuedEvents } from '../../db/assets/event-lists.ts';
+import type { QueuedEventQuery, QueuedEventRow } from '../../db/assets/event-lists.ts';
+import { findDag } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { actorOf, databaseOf } from '../../http/access.ts';
 import { ASSET_TAGS, AssetId } from './schemas.ts';

@@ -1,7 +1,7 @@
 /** The shapes of assets, their aliases and their events on the wire. */
 import { Type } from 'typebox';
-import type { AssetEventRow } from '../../db/asset-event-lists.ts';
-import type { AliasRow, AssetRow } from '../../db/assets.ts';
+import type { AssetEventRow } from '../../db/assets/event-lists.ts';
+import type { AliasRow, AssetRow } from '../../db/assets/assets.ts';
 import { DateTime, Nullable } from '../../http/schemas.ts';
 
 export const ASSET_TAGS = ['Assets'];

@@ -5,7 +5,7 @@ import { MAX_PASSWORD_LENGTH } from '../../auth/passwords.ts';
 import type { IssuedToken, RenewalFault } from '../../auth/sessions.ts';
 import type { Config } from '../../config/load.ts';
 import { basePath } from '../../config/resolved.ts';
-import { DEFAULT_TENANT } from '../../db/tenants.ts';
+import { DEFAULT_TENANT } from '../../db/identity/tenants.ts';
 import { SESSION_COOKIE, actorOf, presentedToken, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App, Services } from '../services.ts';

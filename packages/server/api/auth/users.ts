@@ -1,9 +1,9 @@
 /** Users of the caller's tenant. Passwords go in and never come out. */
 import { Type } from 'typebox';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, hashPassword } from '../../auth/passwords.ts';
-import { recordAudit } from '../../db/audit-log.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { endSessionsOfUser } from '../../db/sessions.ts';
+import { endSessionsOfUser } from '../../db/identity/sessions.ts';
 import {
   findUserById,
   insertUser,
@@ -12,7 +12,7 @@ import {
   replaceRoles,
   unknownRoles,
   updateUser,
-} from '../../db/users.ts';
+} from '../../db/identity/users.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import { Collection, DateTime, PagingQuery } from '../../http/schemas.ts';

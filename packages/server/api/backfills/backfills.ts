@@ -2,21 +2,21 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { FastifyRequest } from 'fastify';
-import { recordAudit } from '../../db/audit-log.ts';
-import { findBackfill, listBackfills } from '../../db/backfills.ts';
-import type { BackfillRow } from '../../db/backfills.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
+import { findBackfill, listBackfills } from '../../db/dag-runs/backfills.ts';
+import type { BackfillRow } from '../../db/dag-runs/backfills.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
-import { dateOf } from '../../scheduling/backfill-plan.ts';
-import type { BackfillRequest } from '../../scheduling/backfill-plan.ts';
+import { dateOf } from '../../engine/runs/backfill-plan.ts';
+import type { BackfillRequest } from '../../engine/runs/backfill-plan.ts';
 import {
   cancelBackfill,
   createBackfill,
   createBackfillRunner,
   pauseBackfill,
   planBackfill,
-} from '../../scheduling/backfills.ts';
-import type { BackfillChange, BackfillPlan, BackfillRunner } from '../../scheduling/backfills.ts';
+} from '../../engine/runs/backfills.ts';
+import type { BackfillChange, BackfillPlan, BackfillRunner } from '../../engine/runs/backfills.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { Backfill, BackfillCreate, BackfillDates, backfillBody } from './schemas.ts';
 import { ApiError } from '../../http/errors.ts';

@@ -1,6 +1,6 @@
 /** The shapes of a backfill on the wire. */
 import { Type } from 'typebox';
-import type { BackfillRow } from '../../db/backfills.ts';
+import type { BackfillRow } from '../../db/dag-runs/backfills.ts';
 import { DateTime, Nullable } from '../../http/schemas.ts';
 
 const Conf = Type.Record(Type.String(), Type.Unknown());

@@ -1,15 +1,15 @@
 /** Connections of the caller's tenant. Secrets go in, are stored sealed, and never come out of here. */
 import { Type } from 'typebox';
 import type { FastifyRequest } from 'fastify';
-import { recordAudit } from '../../db/audit-log.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
 import {
   deleteConnections,
   findConnection,
   listConnections,
   lockConnections,
   saveConnections,
-} from '../../db/connections.ts';
-import type { ConnectionRow } from '../../db/connections.ts';
+} from '../../db/secrets/connections.ts';
+import type { ConnectionRow } from '../../db/secrets/connections.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { MASK, maskExtra } from '../../vault/mask.ts';
 import { connectionPlace, createVault } from '../../vault/vault.ts';

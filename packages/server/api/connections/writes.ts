@@ -3,7 +3,7 @@
  * is cleared; otherwise it is set. A secret is also kept by `***`, which is all a reader ever gets to see of it, and the
  * password by null, which is what clients send for a field they could not read.
  */
-import type { ConnectionRow, ConnectionValues } from '../../db/connections.ts';
+import type { ConnectionRow, ConnectionValues } from '../../db/secrets/connections.ts';
 import { readJson } from '../../vault/json-text.ts';
 import { MASK, secretsIn } from '../../vault/mask.ts';
 import { holdsMask, restoreText } from '../../vault/restore.ts';

@@ -1,7 +1,7 @@
 /** From rows to what goes over the wire. */
-import { findRun } from '../../db/dag-runs.ts';
-import type { DagRunRow } from '../../db/dag-runs.ts';
-import { versionsOfRun } from '../../db/dag-versions.ts';
+import { findRun } from '../../db/dag-runs/dag-runs.ts';
+import type { DagRunRow } from '../../db/dag-runs/dag-runs.ts';
+import { versionsOfRun } from '../../db/dags/dag-versions.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { versionBody } from '../dags/bodies.ts';
 import type { DagRunBody } from './schemas.ts';

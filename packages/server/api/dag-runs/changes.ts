@@ -1,11 +1,11 @@
 /** Changing a run: mark it, note something on it, delete it. */
 import { Type } from 'typebox';
-import { recordAudit } from '../../db/audit-log.ts';
-import { findRunKey } from '../../db/dag-runs.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
+import { findRunKey } from '../../db/dag-runs/dag-runs.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { SharedDb } from '../../db/database.ts';
-import { deleteRun, markRun } from '../../scheduling/change-run.ts';
-import { startQueuedRuns } from '../../scheduling/start-run.ts';
+import { deleteRun, markRun } from '../../engine/edit/change-run.ts';
+import { startQueuedRuns } from '../../engine/runs/start-run.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { existingRun, noSuchRun, wholeRunBody } from './bodies.ts';
 import { DagRun, DagRunUpdate, RUN_TAGS, RunParams } from './schemas.ts';

@@ -1,13 +1,13 @@
 /** Clearing a run: its tasks run again, all of them or those that failed; or tasks that the DAG has got since are added. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { recordAudit } from '../../db/audit-log.ts';
-import { findRunKey, findTaskIds } from '../../db/dag-runs.ts';
-import { findDag } from '../../db/dags.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
+import { findRunKey, findTaskIds } from '../../db/dag-runs/dag-runs.ts';
+import { findDag } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { findInstances } from '../../db/task-instances.ts';
-import { clearRuns, previewClear } from '../../scheduling/clear-many.ts';
-import type { ClearOptions } from '../../scheduling/clear.ts';
+import { findInstances } from '../../db/task-instances/task-instances.ts';
+import { clearRuns, previewClear } from '../../engine/edit/clear-many.ts';
+import type { ClearOptions } from '../../engine/edit/clear.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { existingRun, noSuchRun, wholeRunBody } from './bodies.ts';
 import { DagRun, DagRunClear, RUN_TAGS, RunParams } from './schemas.ts';

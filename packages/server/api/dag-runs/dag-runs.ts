@@ -1,10 +1,10 @@
 /** Runs: lists, by query and by body, and one run. `~` in place of a DAG's id is all DAGs of the caller's tenant. */
 import { Type } from 'typebox';
-import { listUpstreamAssetEvents } from '../../db/asset-event-lists.ts';
-import { findDag } from '../../db/dags.ts';
-import { listRuns, listRunsFrom, sortKeysOf } from '../../db/dag-runs.ts';
-import type { RunOrder } from '../../db/dag-runs.ts';
-import type { RunFilter } from '../../db/dag-run-filters.ts';
+import { listUpstreamAssetEvents } from '../../db/assets/event-lists.ts';
+import { findDag } from '../../db/dags/dags.ts';
+import { listRuns, listRunsFrom, sortKeysOf } from '../../db/dag-runs/dag-runs.ts';
+import type { RunOrder } from '../../db/dag-runs/dag-runs.ts';
+import type { RunFilter } from '../../db/dag-runs/filters.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { databaseOf, requirePermission } from '../../http/access.ts';
 import { AssetEvent, assetEventBody } from '../assets/schemas.ts';

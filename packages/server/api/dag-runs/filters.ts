@@ -1,8 +1,8 @@
 /** What a list of runs may be asked: parameters and bodies of requests, as the database wants them. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { Range, RangedColumn, RunFilter } from '../../db/dag-run-filters.ts';
-import type { RunColumn, RunOrder } from '../../db/dag-runs.ts';
+import type { Range, RangedColumn, RunFilter } from '../../db/dag-runs/filters.ts';
+import type { RunColumn, RunOrder } from '../../db/dag-runs/dag-runs.ts';
 import { CursorQuery } from '../../http/cursor.ts';
 import {
   RANGED_COLUMNS,

@@ -1,7 +1,7 @@
 /** How many runs each DAG has in each state. */
 import { Type } from 'typebox';
 import { RUN_STATES } from '@svc/spec/states.ts';
-import { countRunsByState } from '../../db/dag-run-stats.ts';
+import { countRunsByState } from '../../db/dag-runs/stats.ts';
 import { databaseOf } from '../../http/access.ts';
 import { RUN_TAGS, RunStateWord } from './schemas.ts';
 import { Collection } from '../../http/schemas.ts';

@@ -1,9 +1,9 @@
 /** From rows and compiled specs to what goes over the wire. */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { scheduleIntervalOnTheWire } from '@svc/spec/timetables/presentation.ts';
-import type { AssetIds } from '../../db/assets.ts';
-import type { DagVersionRow } from '../../db/dag-versions.ts';
-import type { DagRow } from '../../db/dags.ts';
+import type { AssetIds } from '../../db/assets/assets.ts';
+import type { DagVersionRow } from '../../db/dags/dag-versions.ts';
+import type { DagRow } from '../../db/dags/dags.ts';
 import { assetExpression, conditionOf } from '../assets/expression.ts';
 import type { DagBody } from './schemas.ts';
 

@@ -2,9 +2,9 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { RUN_STATES } from '@svc/spec/states.ts';
-import { recordAudit } from '../../db/audit-log.ts';
-import { findVersion } from '../../db/dag-versions.ts';
-import { findAssetIds } from '../../db/assets.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
+import { findVersion } from '../../db/dags/dag-versions.ts';
+import { findAssetIds } from '../../db/assets/assets.ts';
 import {
   countLiveRuns,
   deleteDag,
@@ -14,8 +14,8 @@ import {
   listDags,
   setFavorite,
   setPaused,
-} from '../../db/dags.ts';
-import type { DagQuery, DagRow } from '../../db/dags.ts';
+} from '../../db/dags/dags.ts';
+import type { DagQuery, DagRow } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { assetsIn, conditionOf } from '../assets/expression.ts';

@@ -1,7 +1,7 @@
 /** Files that do not compile: reported by whoever compiles, shown until the file compiles again. */
 import { Type } from 'typebox';
-import { deleteImportError, findImportError, listImportErrors, putImportError } from '../../db/import-errors.ts';
-import type { ImportErrorRow } from '../../db/import-errors.ts';
+import { deleteImportError, findImportError, listImportErrors, putImportError } from '../../db/dags/import-errors.ts';
+import type { ImportErrorRow } from '../../db/dags/import-errors.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';

@@ -1,7 +1,7 @@
 /** What a version was made from, and what it was compiled to. */
 import { Type } from 'typebox';
-import { findVersionText } from '../../db/dag-versions.ts';
-import { findDag } from '../../db/dags.ts';
+import { findVersionText } from '../../db/dags/dag-versions.ts';
+import { findDag } from '../../db/dags/dags.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App, Services } from '../services.ts';

@@ -1,6 +1,6 @@
 /** The compiled spec of a version, parsed. Versions never change, so a parsed one stays good for as long as it is kept. */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
-import { findVersionText } from '../../db/dag-versions.ts';
+import { findVersionText } from '../../db/dags/dag-versions.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { ApiError } from '../../http/errors.ts';
 

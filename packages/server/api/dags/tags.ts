@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { listTags } from '../../db/dags.ts';
+import { listTags } from '../../db/dags/dags.ts';
 import { databaseOf } from '../../http/access.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';

@@ -1,6 +1,6 @@
 /** The tasks of a DAG's newest version. */
 import { Type } from 'typebox';
-import { findDag } from '../../db/dags.ts';
+import { findDag } from '../../db/dags/dags.ts';
 import { databaseOf } from '../../http/access.ts';
 import { taskBody } from './bodies.ts';
 import { Task, TaskCollection } from './schemas.ts';

@@ -1,8 +1,8 @@
 /** Versions of DAGs: registering a compiled artifact, and reading what was registered. */
 import { Type } from 'typebox';
-import { findVersion, listVersions } from '../../db/dag-versions.ts';
-import { findDag } from '../../db/dags.ts';
-import { registerVersion } from '../../dags/register-version.ts';
+import { findVersion, listVersions } from '../../db/dags/dag-versions.ts';
+import { findDag } from '../../db/dags/dags.ts';
+import { registerVersion } from '../../registry/register-version.ts';
 import { actorOf, databaseOf } from '../../http/access.ts';
 import { versionBody } from './bodies.ts';
 import { DagVersion, DagVersionCollection } from './schemas.ts';

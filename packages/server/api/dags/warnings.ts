@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { listDagWarnings } from '../../db/dag-warnings.ts';
+import { listDagWarnings } from '../../db/dags/dag-warnings.ts';
 import { databaseOf } from '../../http/access.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { Collection, DateTime, OrderByQuery, PagingQuery } from '../../http/schemas.ts';

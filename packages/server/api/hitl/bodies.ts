@@ -1,9 +1,9 @@
 /** Questions of tasks as the API shows them, and whether an answer fits its question. */
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import type { TenantDb } from '../../db/database.ts';
-import type { Answer, Question } from '../../db/questions.ts';
-import { findInstances } from '../../db/task-instances.ts';
-import { paramProblems } from '../../scheduling/run-params.ts';
+import type { Answer, Question } from '../../db/task-instances/hitl.ts';
+import { findInstances } from '../../db/task-instances/task-instances.ts';
+import { paramProblems } from '../../engine/runs/run-params.ts';
 import { instanceBodies } from '../task-instances/bodies.ts';
 import type { FactsCache } from '../task-instances/facts.ts';
 

@@ -4,8 +4,8 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { basename } from 'node:path';
-import { recordAudit } from '../../db/audit-log.ts';
-import { DEFAULT_TENANT } from '../../db/tenants.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
+import { DEFAULT_TENANT } from '../../db/identity/tenants.ts';
 import { WorkspaceError } from '../../workspace/errors.ts';
 import type { WorkspaceFault } from '../../workspace/errors.ts';
 import { createWorkspaceFiles } from '../../workspace/files.ts';

@@ -3,7 +3,7 @@
  * anyway, so it is not signed; the checksum refuses what is mistyped, or belongs to another log.
  */
 import { createHash } from 'node:crypto';
-import type { LogPlace } from '../../logs/place.ts';
+import type { LogPlace } from '../../logs/log-key.ts';
 import { ApiError } from '../../http/errors.ts';
 
 export const tokenAt = (place: LogPlace, offset: number): string => `${offset}.${checksum(place, offset)}`;

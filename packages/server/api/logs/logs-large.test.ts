@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { placeSegments } from '../../logs/place.ts';
+import { placeSegments } from '../../logs/log-key.ts';
 import { insertDag, insertRun } from '../../testing/run-rows.ts';
 import { startTestServer } from '../../testing/test-server.ts';
 import type { TestServer } from '../../testing/test-server.ts';

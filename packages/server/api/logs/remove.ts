@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { LogScope } from '../../logs/place.ts';
+import type { LogScope } from '../../logs/log-key.ts';
 import type { LogStore } from '../../logs/store.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** The audit log as Airflow's event logs: who did what to which object, from which address. */
 import { Type } from 'typebox';
-import { findAuditEntry, listAuditEntries } from '../../db/audit-log.ts';
-import type { AuditRow } from '../../db/audit-log.ts';
+import { findAuditEntry, listAuditEntries } from '../../db/identity/audit-log.ts';
+import type { AuditRow } from '../../db/identity/audit-log.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';

@@ -1,7 +1,7 @@
 /** The processes of the control plane, as Airflow shows its jobs. */
 import { Type } from 'typebox';
-import { listJobs } from '../../db/jobs.ts';
-import type { JobRow } from '../../db/jobs.ts';
+import { listJobs } from '../../db/processes/jobs.ts';
+import type { JobRow } from '../../db/processes/jobs.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { Collection, DateTime, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import type { App, Services } from '../services.ts';

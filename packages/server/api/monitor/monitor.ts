@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { Config } from '../../config/load.ts';
 import { agentControlPlaneAddr } from '../../config/resolved.ts';
-import { latestBeats } from '../../db/heartbeats.ts';
+import { latestBeats } from '../../db/processes/heartbeats.ts';
 import { VERSION, gitVersion } from '../../version.ts';
 import { Nullable } from '../../http/schemas.ts';
 import type { App, Services } from '../services.ts';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { ensureTenant } from '../../auth/tenants.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { poolUsageQuery } from '../../db/pools.ts';
+import { poolUsageQuery } from '../../db/task-instances/pools.ts';
 import { insertDag, insertRun } from '../../testing/run-rows.ts';
 import type { InstanceRows } from '../../testing/run-rows.ts';
 import { startTestServer } from '../../testing/test-server.ts';

@@ -1,6 +1,6 @@
 /** Pools of the caller's tenant, with how full they are at this moment. */
 import { Type } from 'typebox';
-import { recordAudit } from '../../db/audit-log.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
 import type { TenantDb } from '../../db/database.ts';
 import {
   DEFAULT_POOL,
@@ -11,8 +11,8 @@ import {
   readPoolUsage,
   savePools,
   usageOf,
-} from '../../db/pools.ts';
-import type { PoolRow, PoolUsage, PoolValues } from '../../db/pools.ts';
+} from '../../db/task-instances/pools.ts';
+import type { PoolRow, PoolUsage, PoolValues } from '../../db/task-instances/pools.ts';
 import { actorOf, databaseOf } from '../../http/access.ts';
 import { BulkResponse, answerBulk, refuseRepeatedNames } from '../../http/bulk.ts';
 import type { BulkStore } from '../../http/bulk.ts';

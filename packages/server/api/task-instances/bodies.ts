@@ -1,10 +1,10 @@
 /** Rows of task instances as the API shows them. */
 import type { Static } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
-import { findPoolUse, findRenderedFields, findVersionsOf } from '../../db/task-instance-companions.ts';
-import type { VersionOfInstance } from '../../db/task-instance-companions.ts';
-import type { InstanceRow } from '../../db/task-instances.ts';
-import type { TryRow } from '../../db/task-instance-tries.ts';
+import { findPoolUse, findRenderedFields, findVersionsOf } from '../../db/task-instances/details.ts';
+import type { VersionOfInstance } from '../../db/task-instances/details.ts';
+import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
+import type { TryRow } from '../../db/task-instances/try-history.ts';
 import { versionBody } from '../dags/bodies.ts';
 import type { FactsCache, TaskFacts } from './facts.ts';
 import type { TaskInstance, TaskInstanceTry } from './schemas.ts';

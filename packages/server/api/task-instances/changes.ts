@@ -1,15 +1,15 @@
 /** What PATCH and DELETE do to task instances, whether they name one or come in bulk. */
 import type { FastifyRequest } from 'fastify';
 import type { TaskState } from '@svc/spec/states.ts';
-import { recordAudit } from '../../db/audit-log.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
 import { scopedToTenant } from '../../db/database.ts';
-import { findInstancesOfTask, noteInstances } from '../../db/task-instances.ts';
-import type { InstanceRow } from '../../db/task-instances.ts';
-import { markRuns, previewMark } from '../../scheduling/mark-many.ts';
-import { deleteInRun } from '../../scheduling/mark.ts';
-import type { MarkOptions, MarkableState } from '../../scheduling/mark.ts';
-import { findRuns } from '../../scheduling/select-instances.ts';
-import type { PlaceInRun, RunKey } from '../../scheduling/select-instances.ts';
+import { findInstancesOfTask, noteInstances } from '../../db/task-instances/task-instances.ts';
+import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
+import { markRuns, previewMark } from '../../engine/edit/mark-many.ts';
+import { deleteInRun } from '../../engine/edit/mark.ts';
+import type { MarkOptions, MarkableState } from '../../engine/edit/mark.ts';
+import { findRuns } from '../../engine/edit/select-instances.ts';
+import type { PlaceInRun, RunKey } from '../../engine/edit/select-instances.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { Services } from '../services.ts';

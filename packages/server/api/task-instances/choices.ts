@@ -3,8 +3,8 @@
  * run's version where one run is asked for, else from the newest versions.
  */
 import type { TenantDb } from '../../db/database.ts';
-import { findDagVersions } from '../../db/task-instance-companions.ts';
-import type { InstanceFilter, TaskChoice } from '../../db/task-instance-filters.ts';
+import { findDagVersions } from '../../db/task-instances/details.ts';
+import type { InstanceFilter, TaskChoice } from '../../db/task-instances/filters.ts';
 import type { TextMatch } from '../../db/text-match.ts';
 import type { FactsCache, TaskFacts } from './facts.ts';
 

@@ -1,9 +1,9 @@
 /** How paths name task instances, and what is there under those names. */
 import { Type } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
-import { findRunKey } from '../../db/task-instance-companions.ts';
-import { findInstance, findInstancesOfTask } from '../../db/task-instances.ts';
-import type { InstanceRow } from '../../db/task-instances.ts';
+import { findRunKey } from '../../db/task-instances/details.ts';
+import { findInstance, findInstancesOfTask } from '../../db/task-instances/task-instances.ts';
+import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
 import { noSuchRun } from '../dag-runs/bodies.ts';
 import { ApiError } from '../../http/errors.ts';
 import { MapIndex } from './schemas.ts';

@@ -1,10 +1,15 @@
 /** Task instances: lists, by query and by body, one instance, one mapped instance. Writes are in files of their own. */
 import { Type } from 'typebox';
-import { findDag } from '../../db/dags.ts';
+import { findDag } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
-import type { InstanceFilter } from '../../db/task-instance-filters.ts';
-import { findInstancesOfTask, listInstances, listInstancesFrom, sortKeysOf } from '../../db/task-instances.ts';
-import type { InstanceOrder, InstanceRow } from '../../db/task-instances.ts';
+import type { InstanceFilter } from '../../db/task-instances/filters.ts';
+import {
+  findInstancesOfTask,
+  listInstances,
+  listInstancesFrom,
+  sortKeysOf,
+} from '../../db/task-instances/task-instances.ts';
+import type { InstanceOrder, InstanceRow } from '../../db/task-instances/task-instances.ts';
 import { databaseOf } from '../../http/access.ts';
 import { decodeCursor, encodeCursor } from '../../http/cursor.ts';
 import { ALL } from '../dag-runs/filters.ts';

@@ -1,7 +1,7 @@
 /** The tries of a task instance: those that are over and the current one. */
 import { Type } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
-import { findTry, listTries } from '../../db/task-instance-tries.ts';
+import { findTry, listTries } from '../../db/task-instances/try-history.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App, Services } from '../services.ts';

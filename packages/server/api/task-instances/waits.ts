@@ -5,9 +5,9 @@
 import { isRunFinished } from '@svc/spec/states.ts';
 import { WAIT_REASONS, isWaitReason } from '@svc/spec/wait-reasons.ts';
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
-import type { PoolUse } from '../../db/task-instance-companions.ts';
-import type { InstanceRow } from '../../db/task-instances.ts';
-import { decodeCounts } from '../../scheduling/plan/encode.ts';
+import type { PoolUse } from '../../db/task-instances/details.ts';
+import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
+import { decodeCounts } from '../../engine/plan/encode.ts';
 
 export type WaitContext = {
   isPaused: boolean;

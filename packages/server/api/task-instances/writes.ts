@@ -1,8 +1,8 @@
 /** Changes to one task instance, or to all instances of a mapped task: mark, note, delete. */
 import { Type } from 'typebox';
 import type { FastifyRequest } from 'fastify';
-import { findInstances } from '../../db/task-instances.ts';
-import type { InstanceRow } from '../../db/task-instances.ts';
+import { findInstances } from '../../db/task-instances/task-instances.ts';
+import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
 import { databaseOf } from '../../http/access.ts';
 import type { App, Services } from '../services.ts';
 import { instanceBodies } from './bodies.ts';

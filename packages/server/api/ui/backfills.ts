@@ -1,6 +1,6 @@
 /** Backfills as the web UI asks for them: the public list under a private path. */
 import { Type } from 'typebox';
-import { listBackfills } from '../../db/backfills.ts';
+import { listBackfills } from '../../db/dag-runs/backfills.ts';
 import { databaseOf } from '../../http/access.ts';
 import { Backfill, backfillBody } from '../backfills/schemas.ts';
 import { Collection } from '../../http/schemas.ts';

@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import type { RunState } from '@svc/spec/states.ts';
-import { findAssetIds } from '../../db/assets.ts';
-import { findDag, listDags } from '../../db/dags.ts';
+import { findAssetIds } from '../../db/assets/assets.ts';
+import { findDag, listDags } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { listQuestions } from '../../db/questions.ts';
+import { listQuestions } from '../../db/task-instances/hitl.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { assetExpression, assetsIn, conditionOf } from '../assets/expression.ts';
 import { dagBody } from '../dags/bodies.ts';

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
-import { findRun } from '../../db/dag-runs.ts';
-import type { DagRunRow } from '../../db/dag-runs.ts';
+import { findRun } from '../../db/dag-runs/dag-runs.ts';
+import type { DagRunRow } from '../../db/dag-runs/dag-runs.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { noSuchRun } from '../dag-runs/bodies.ts';
 import { parseOrderBy } from '../../http/ordering.ts';

@@ -1,7 +1,7 @@
 /** Bars of the Gantt chart: every try of a run's tasks; a mapped task is one bar from its first start to its last end. */
 import { sql } from 'kysely';
 import { Type } from 'typebox';
-import { findRun } from '../../db/dag-runs.ts';
+import { findRun } from '../../db/dag-runs/dag-runs.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { noSuchRun } from '../dag-runs/bodies.ts';
 import { ApiError } from '../../http/errors.ts';

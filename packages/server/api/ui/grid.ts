@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
-import { findDag } from '../../db/dags.ts';
-import { listRuns } from '../../db/dag-runs.ts';
-import type { DagRunRow } from '../../db/dag-runs.ts';
+import { findDag } from '../../db/dags/dags.ts';
+import { listRuns } from '../../db/dag-runs/dag-runs.ts';
+import type { DagRunRow } from '../../db/dag-runs/dag-runs.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { filterOfQuery, runOrder } from '../dag-runs/filters.ts';

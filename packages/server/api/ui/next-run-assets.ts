@@ -1,8 +1,8 @@
 /** What an asset-scheduled DAG still waits for. */
 import { sql } from 'kysely';
 import { Type } from 'typebox';
-import { findAssetIds } from '../../db/assets.ts';
-import { findDag } from '../../db/dags.ts';
+import { findAssetIds } from '../../db/assets/assets.ts';
+import { findDag } from '../../db/dags/dags.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { assetExpression, assetsIn, conditionOf } from '../assets/expression.ts';
 import { noSuchDag } from '../dags/dags.ts';

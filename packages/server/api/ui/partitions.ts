@@ -1,6 +1,6 @@
 /** Runs that wait for the events of one partition. No timetable of ours collects by partition, so none can be waiting. */
 import { Type } from 'typebox';
-import { findDag } from '../../db/dags.ts';
+import { findDag } from '../../db/dags/dags.ts';
 import { databaseOf } from '../../http/access.ts';
 import { noSuchDag } from '../dags/dags.ts';
 import { ApiError } from '../../http/errors.ts';

@@ -1,7 +1,7 @@
 /** What the web UI asks on every page: its settings, who is there, and what that user may open. */
 import { Type } from 'typebox';
 import type { Permission } from '../../auth/permissions.ts';
-import { DEFAULT_TENANT } from '../../db/tenants.ts';
+import { DEFAULT_TENANT } from '../../db/identity/tenants.ts';
 import { principalOf } from '../../http/access.ts';
 import type { App, Services } from '../services.ts';
 import { RENEWAL_FAULTS } from '../auth/tokens.ts';

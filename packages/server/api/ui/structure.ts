@@ -1,9 +1,9 @@
 /** The graph of a DAG version: tasks and groups with their joins, edges between them, and on request what it depends on. */
 import { Type } from 'typebox';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
-import { findAssetIds } from '../../db/assets.ts';
-import { findDag } from '../../db/dags.ts';
-import { findVersion } from '../../db/dag-versions.ts';
+import { findAssetIds } from '../../db/assets/assets.ts';
+import { findDag } from '../../db/dags/dags.ts';
+import { findVersion } from '../../db/dags/dag-versions.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { noSuchDag } from '../dags/dags.ts';
 import { ApiError } from '../../http/errors.ts';

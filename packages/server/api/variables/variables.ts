@@ -2,10 +2,16 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { FastifyRequest } from 'fastify';
-import { recordAudit } from '../../db/audit-log.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { deleteVariables, findVariable, listVariables, lockVariables, saveVariables } from '../../db/variables.ts';
-import type { VariableRow } from '../../db/variables.ts';
+import {
+  deleteVariables,
+  findVariable,
+  listVariables,
+  lockVariables,
+  saveVariables,
+} from '../../db/secrets/variables.ts';
+import type { VariableRow } from '../../db/secrets/variables.ts';
 import { MASK, maskVariable } from '../../vault/mask.ts';
 import { createVault } from '../../vault/vault.ts';
 import type { Vault } from '../../vault/vault.ts';

@@ -3,7 +3,7 @@
  * they are cleared; otherwise they are set. Where a reader sees `***` (the value of a sensitive key, or a sensitive name
  * inside a JSON value), sending `***` keeps what is stored; anywhere else three asterisks are just that.
  */
-import type { VariableRow, VariableValues } from '../../db/variables.ts';
+import type { VariableRow, VariableValues } from '../../db/secrets/variables.ts';
 import { readJson } from '../../vault/json-text.ts';
 import { MASK, mayBeJsonContainer, secretsIn } from '../../vault/mask.ts';
 import { holdsMask, restoreText } from '../../vault/restore.ts';

@@ -1,5 +1,5 @@
 /** Cross-task values between the database and the wire. */
-import type { XcomRow, XcomSummary } from '../../db/xcoms.ts';
+import type { XcomRow, XcomSummary } from '../../db/task-instances/xcoms.ts';
 import { asText, readable } from './readable.ts';
 import { ApiError } from '../../http/errors.ts';
 

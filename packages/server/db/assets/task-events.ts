@@ -1,0 +1,44 @@
+/** Asset events as a task sees them: of an asset or alias it names, or those that made its run start. */
+import { sql } from 'kysely';
+import type { SharedDb } from '../database.ts';
+
+export type TaskAssetEventQuery = {
+  tenantId: string;
+  run: number;
+  name?: string;
+  uri?: string;
+  alias?: string;
+  triggering?: boolean;
+};
+
+export type TaskAssetEvent = {
+  asset: { name: string; uri: string };
+  extra: unknown;
+  timestamp: string;
+  source_dag_id: string | null;
+  source_task_id: string | null;
+  source_run_id: string | null;
+  source_map_index: number | null;
+};
+
+type Row = Omit<TaskAssetEvent, 'asset'> & { name: string; uri: string };
+
+/** A task that asks for more should ask the API. */
+const AT_MOST = 1_000;
+
+export async function readTaskAssetEvents(db: SharedDb, query: TaskAssetEventQuery): Promise<TaskAssetEvent[]> {
+  const { rows } = await sql<Row>`
+    select a.name, a.uri, e.extra, e.at as timestamp, e.source_dag_id, e.source_task_id, e.source_run_id, e.source_map_index
+    from asset_events e join assets a on a.tenant_id = e.tenant_id and a.id = e.asset_id
+    where e.tenant_id = ${query.tenantId}
+      and (${query.name ?? null}::text is null or a.name = ${query.name ?? null})
+      and (${query.uri ?? null}::text is null or a.uri = ${query.uri ?? null})
+      and (${query.alias ?? null}::text is null or exists (
+        select 1 from asset_event_aliases l join asset_aliases s on s.tenant_id = l.tenant_id and s.id = l.alias_id
+        where l.tenant_id = e.tenant_id and l.event_id = e.id and s.name = ${query.alias ?? null}))
+      and (not ${query.triggering === true}::boolean or exists (
+        select 1 from dag_run_asset_events d
+        where d.tenant_id = e.tenant_id and d.event_id = e.id and d.run = ${query.run}))
+    order by e.at, e.id limit ${AT_MOST}`.execute(db);
+  return rows.map(({ name, uri, ...event }) => ({ asset: { name, uri }, ...event }));
+}

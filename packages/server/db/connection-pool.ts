@@ -1,0 +1,232 @@
+/**
+ * A connection pool that outlives its database.
+ *
+ *   - No connection can end the process: each has an error listener for its whole life. (pg's own pool listens only while
+ *     a connection is idle, and an `error` event nobody listens to is an uncaught exception.)
+ *   - A connection on which an outage was seen is closed, never lent again, and carries no further statement: a rollback
+ *     sent after it would only wait as well.
+ *   - Every wait is bounded: for a connection, for an answer (answer-watch.ts), for the end of the pool.
+ *   - What the caller sees of an outage is always `DatabaseUnavailableError`.
+ *   - Statements that are sent without waiting for one another travel together (see transaction.ts).
+ */
+import type { Socket } from 'node:net';
+import type { PostgresPool, PostgresPoolClient } from 'kysely';
+import pg from 'pg';
+import { createAnswerWatch, cutConnection } from './stall-detector.ts';
+import { momentFromPostgres } from './moment.ts';
+import { DatabaseUnavailableError, meansOutage } from './outage.ts';
+import { createStatementNames, isForeignSession, isOutdatedStatement } from './prepared-statements.ts';
+
+export type PoolLimits = {
+  /** How long a request waits for a connection before it is told 503. */
+  connectTimeoutMs: number;
+  /** How long a statement may go unanswered before the watch asks whether the database still answers at all. */
+  suspectAfterMs: number;
+  /** How long connections above `maxIdle` stay open unused. */
+  idleAboveMaxMs: number;
+  /** How long `end` waits for goodbyes before it closes sockets without. */
+  endGraceMs: number;
+};
+
+export type PoolOptions = {
+  url: string;
+  maxOpen: number;
+  maxIdle: number;
+  statementTimeoutMs: number;
+  idleInTransactionTimeoutMs: number;
+  applicationName: string;
+  limits?: Partial<PoolLimits>;
+  onConnectionLost?: ((error: Error) => void) | undefined;
+};
+
+export type Pool = PostgresPool & { usage(): { idle: number; busy: number; waiting: number } };
+
+const DEFAULT_LIMITS: PoolLimits = {
+  connectTimeoutMs: 5_000,
+  suspectAfterMs: 2_000,
+  idleAboveMaxMs: 10_000,
+  endGraceMs: 2_000,
+};
+
+/** Postgres cancels at the statement timeout. When even that does not arrive, this connection is dead and the rest is not. */
+const CANCEL_GRACE_MS = 2_000;
+
+/**
+ * The answer to a rollback on a lost connection: Postgres rolls back what nobody can commit any more. A failure would take
+ * the place of the error that caused the rollback, and that one says what happened.
+ */
+const ROLLED_BACK = { command: 'ROLLBACK', rowCount: 0, rows: [] };
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => {
+    // bigint identities and counts stay far below 2^53; a number is what JSON wants.
+    if (oid === pg.types.builtins.INT8) return Number;
+    if (oid === pg.types.builtins.TIMESTAMPTZ) return momentFromPostgres;
+    return pg.types.getTypeParser(oid, format);
+  },
+};
+
+export function openPool(options: PoolOptions): Pool {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const pool = createPgPool(options, limits);
+  const open = new Set<pg.PoolClient>();
+  /** Connections whose prepared statements are no good any more: closed when they come back. */
+  const worn = new WeakSet<pg.PoolClient>();
+  pool.on('error', (error) => options.onConnectionLost?.(error));
+  pool.on('connect', (client) => {
+    open.add(client);
+    client.on('error', () => {}); // for its whole life: see above
+    client.once('end', () => open.delete(client));
+  });
+  const watch = createAnswerWatch({
+    suspectAfterMs: limits.suspectAfterMs,
+    deadAfterMs: options.statementTimeoutMs > 0 ? options.statementTimeoutMs + CANCEL_GRACE_MS : Infinity,
+    answers: () => answersOnNewConnection(options.url, limits.connectTimeoutMs),
+  });
+
+  const statements = createStatementNames();
+
+  /** Throws what the driver throws, except that a statement whose preparation has become worthless is sent again plainly. */
+  async function send(client: pg.PoolClient, sql: string, parameters: unknown[]): Promise<unknown> {
+    const name = parameters.length > 0 ? statements.nameFor(sql) : undefined;
+    const plain = { text: sql, values: parameters };
+    if (name === undefined) return ask(client, plain);
+    try {
+      return await ask(client, { name, ...plain });
+    } catch (error) {
+      const isForeign = isForeignSession(error);
+      if (!isForeign && !isOutdatedStatement(error)) throw error;
+      if (isForeign) statements.stop();
+      worn.add(client);
+      // In a transaction there is nothing to save: Postgres has given it up.
+      if (client.getTransactionStatus() !== 'I') throw new DatabaseUnavailableError(error as Error, true);
+      return ask(client, plain);
+    }
+  }
+
+  /** As they are lent, the same object each time: Kysely keeps what it knows of a connection by it. */
+  const lendable = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+
+  function makeLendable(client: pg.PoolClient): PostgresPoolClient {
+    let fault: DatabaseUnavailableError | undefined; // for good: it is closed when it comes back
+    const onError = (error: Error): void => {
+      fault ??= new DatabaseUnavailableError(error, true);
+    };
+    client.on('error', onError);
+
+    async function query(sql: string, parameters: unknown[]): Promise<unknown> {
+      if (fault && sql === 'rollback') return ROLLED_BACK;
+      if (fault) throw fault;
+      const answered = watch.sent(client);
+      writeTogether(client);
+      try {
+        return await send(client, sql, parameters);
+      } catch (error) {
+        if (error instanceof Error) Error.captureStackTrace(error); // it was made where the answer was read; this leads to who asked
+        if (!meansOutage(error)) throw error;
+        onError(error);
+        if (sql === 'rollback') return ROLLED_BACK;
+        throw fault ?? error;
+      } finally {
+        answered();
+      }
+    }
+
+    return {
+      query: query as unknown as PostgresPoolClient['query'], // cursors, its other form, are not used here
+      release: (destroy = false) => client.release(destroy || fault !== undefined || worn.has(client)),
+    };
+  }
+
+  async function connect(): Promise<PostgresPoolClient> {
+    const client = await pool.connect().catch((error: Error) => {
+      throw new DatabaseUnavailableError(error, meansOutage(error));
+    });
+    const lent = lendable.get(client) ?? makeLendable(client);
+    lendable.set(client, lent);
+    return lent;
+  }
+
+  let ended: Promise<void> | undefined;
+  async function end(): Promise<void> {
+    watch.stop();
+    const cut = setTimeout(() => {
+      for (const client of open) cutConnection(client, 'Connection terminated: shutting down');
+    }, limits.endGraceMs);
+    await pool.end(); // does not wait for idle connections to close, and an open socket keeps a process from ending
+    await Promise.all([...open].map((client) => new Promise<void>((closed) => client.once('end', closed))));
+    clearTimeout(cut);
+  }
+
+  return {
+    options: pool.options,
+    connect,
+    end: () => (ended ??= end()),
+    usage: () => ({ idle: pool.idleCount, busy: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
+  };
+}
+
+function createPgPool(options: PoolOptions, limits: PoolLimits): pg.Pool {
+  const { statementTimeoutMs, idleInTransactionTimeoutMs } = options;
+  return new pg.Pool({
+    connectionString: options.url,
+    max: options.maxOpen,
+    min: Math.min(options.maxIdle, options.maxOpen), // connections above this close when idle
+    idleTimeoutMillis: limits.idleAboveMaxMs,
+    connectionTimeoutMillis: limits.connectTimeoutMs,
+    ...(statementTimeoutMs > 0 && {
+      statement_timeout: statementTimeoutMs,
+    }),
+    ...(idleInTransactionTimeoutMs > 0 && { idle_in_transaction_session_timeout: idleInTransactionTimeoutMs }),
+    keepAlive: true,
+    pipeline: true,
+    application_name: options.applicationName,
+    types,
+  });
+}
+
+/**
+ * With a callback of our own, as with a limit of time of our own (answer-watch.ts): pg's promise and its `query_timeout` both
+ * put a function into the query, `query.callback = …`, and V8 makes functions that are assigned to properties in its old
+ * generation. There they hold on to all that the statement was for, the request and its answer, until the whole heap is
+ * collected; and every small collection has to keep it: 5 to 15 ms instead of 1.
+ *
+ * Statements with parameters take the extended protocol, those without the simple one, in which several can be one text.
+ */
+function ask(client: pg.PoolClient, { text, values, name }: pg.QueryConfig): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const query = values?.length === 0 && name === undefined ? { text } : { text, values, name };
+    client.query(query as pg.QueryConfig, (error: Error | null, result: unknown) =>
+      error ? reject(error) : resolve(result),
+    );
+  });
+}
+
+/** What is sent in one turn of the event loop leaves in one write: each would wake the backend by itself otherwise. */
+function writeTogether(client: pg.PoolClient): void {
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection; // as in answer-watch.ts
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+}
+
+/** Any word from Postgres is an answer, a refusal too: only silence and a missing listener are not. */
+async function answersOnNewConnection(url: string, timeoutMs: number): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+    application_name: 'svc watch',
+  });
+  client.on('error', () => {}); // surfaces through the call that was waiting
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch (error) {
+    return error instanceof pg.DatabaseError;
+  } finally {
+    // Not awaited and not polite: the goodbye of a database that is away would be awaited for ever.
+    cutConnection(client, 'the watch has its answer');
+  }
+}

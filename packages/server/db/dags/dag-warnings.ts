@@ -1,0 +1,47 @@
+import type { TenantDb } from '../database.ts';
+import type { Moment } from '../schema.ts';
+
+export type DagWarningRow = { dag_id: string; warning_type: string; message: string; at: Moment; display_name: string };
+export type DagWarningColumn = 'dag_id' | 'warning_type' | 'message' | 'at';
+
+export type DagWarningQuery = {
+  limit: number;
+  offset: number;
+  order: readonly { column: DagWarningColumn; direction: 'asc' | 'desc' }[];
+  dagId?: string;
+  warningType?: string;
+};
+
+export async function listDagWarnings(
+  db: TenantDb,
+  query: DagWarningQuery,
+): Promise<{ warnings: DagWarningRow[]; total: number }> {
+  let matching = db.selectFrom('dag_warnings as w').innerJoin('dags', 'dags.dag_id', 'w.dag_id');
+  if (query.dagId !== undefined) matching = matching.where('w.dag_id', '=', query.dagId);
+  if (query.warningType !== undefined) matching = matching.where('w.warning_type', '=', query.warningType);
+  let page = matching
+    .select(['w.dag_id', 'w.warning_type', 'w.message', 'w.at', 'dags.display_name'])
+    .limit(query.limit)
+    .offset(query.offset);
+  for (const { column, direction } of query.order) page = page.orderBy(`w.${column}`, direction);
+  const [warnings, count] = await Promise.all([
+    page.execute(),
+    matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+  ]);
+  return { warnings, total: count.total };
+}
+
+/** What the newest version warns of; what an older one warned of is gone. */
+export async function replaceDagWarnings(
+  db: TenantDb,
+  dagId: string,
+  warnings: readonly { type: string; message: string }[],
+): Promise<void> {
+  await db.deleteFrom('dag_warnings').where('dag_id', '=', dagId).execute();
+  if (warnings.length === 0) return;
+  await db
+    .insertInto('dag_warnings')
+    .values(warnings.map(({ type, message }) => ({ dag_id: dagId, warning_type: type, message })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}

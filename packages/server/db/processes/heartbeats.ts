@@ -1,0 +1,39 @@
+import { sql } from 'kysely';
+import type { Database } from '../database.ts';
+import type { Moment } from '../schema.ts';
+
+export type Component = 'scheduler' | 'triggerer' | 'dag_processor';
+export type ProcessIdentity = { processId: string; hostname: string; version: string };
+
+export async function beat(db: Database, process: ProcessIdentity, component: Component): Promise<void> {
+  await db.shared
+    .insertInto('heartbeats')
+    .values({ process_id: process.processId, component, hostname: process.hostname, version: process.version })
+    .onConflict((conflict) =>
+      conflict.columns(['process_id', 'component']).doUpdateSet({ last_seen_at: sql`now()`, stopped_at: null }),
+    )
+    .execute();
+}
+
+/** A process that leaves says so: it must not look as if it had died. */
+export async function recordStop(db: Database, processId: string): Promise<void> {
+  await db.shared
+    .updateTable('heartbeats')
+    .set({ stopped_at: new Date() })
+    .where('process_id', '=', processId)
+    .execute();
+}
+
+/** The newest sign of life of each component in any process; how old it is by the database's clock, not by ours. */
+export async function latestBeats(
+  db: Database,
+): Promise<{ component: string; lastSeenAt: Moment; ageSeconds: number }[]> {
+  const { rows } = await sql<{ component: string; lastSeenAt: Moment; ageSeconds: number }>`
+    select component, max(last_seen_at) as "lastSeenAt", extract(epoch from now() - max(last_seen_at))::float8 as "ageSeconds"
+    from heartbeats where stopped_at is null group by component`.execute(db.shared);
+  return rows;
+}
+
+export async function deleteOldHeartbeats(db: Database): Promise<void> {
+  await sql`delete from heartbeats where last_seen_at < now() - interval '7 days'`.execute(db.shared);
+}

@@ -1,0 +1,209 @@
+/** Which task instances a list shows, as conditions over `task_instances as t` joined to `dag_runs as r`. */
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
+import type { TaskStateOrNone } from '@svc/spec/states.ts';
+import { matches } from '../text-match.ts';
+import type { TextMatch } from '../text-match.ts';
+
+export type Bounds = { gte?: string | number; gt?: string | number; lte?: string | number; lt?: string | number };
+
+/** Tasks by what their spec says: the database has their ids only. */
+export type TaskChoice = {
+  readonly dagIds: readonly string[];
+  /** Beside the DAG of the same place. */
+  readonly taskIds: readonly string[];
+};
+
+/** What belongs to the run of an instance: a count can answer it without looking at instances. */
+export type OfTheRun = {
+  /** `dag_runs.id`. */
+  run?: number;
+  dagIds?: readonly string[];
+  runIds?: readonly string[];
+  dagIdPatterns?: readonly TextMatch[];
+  runIdPatterns?: readonly TextMatch[];
+  runAfter?: Bounds;
+  logicalDate?: Bounds;
+};
+
+export type InstanceFilter = OfTheRun & {
+  /** Only instances of runs that are not finished. */
+  isRunUnfinished?: boolean;
+  /** The DAG is looked for in the instances, not in their runs: together with the state, an index of theirs finds them. */
+  isDagOfInstance?: boolean;
+  states?: readonly TaskStateOrNone[];
+  taskIds?: readonly string[];
+  pools?: readonly string[];
+  queues?: readonly string[];
+  operators?: readonly string[];
+  versionNumbers?: readonly number[];
+  tryNumbers?: readonly number[];
+  mapIndexes?: readonly number[];
+  /** Only instances of expanded tasks. */
+  isExpanded?: boolean;
+  /** Only instances that have this one. */
+  has?: 'start_date' | 'end_date' | 'duration';
+  poolPatterns?: readonly TextMatch[];
+  queuePatterns?: readonly TextMatch[];
+  operatorPatterns?: readonly TextMatch[];
+  renderedMapIndexPatterns?: readonly TextMatch[];
+  startDate?: Bounds;
+  endDate?: Bounds;
+  updatedAt?: Bounds;
+  duration?: Bounds;
+  /** Each narrows the list further. */
+  choices?: readonly TaskChoice[];
+  /** Shown names: those of `renamed` tasks are matched in `choice`, those of all others are their ids. */
+  displayNames?: { patterns: readonly TextMatch[]; renamed: TaskChoice; choice: TaskChoice };
+};
+
+const when = <T>(value: T | undefined, condition: (value: T) => RawBuilder<boolean>): RawBuilder<boolean>[] =>
+  value === undefined ? [] : [condition(value)];
+
+const oneOf = (column: string, values: readonly (string | number)[] | undefined, type: 'text' | 'int') =>
+  when(values, (wanted) =>
+    wanted.length === 1
+      ? sql<boolean>`${sql.ref(column)} = ${wanted[0]}`
+      : sql<boolean>`${sql.ref(column)} = any(${[...wanted]}::${sql.raw(type)}[])`,
+  );
+
+/** Without a name of its own a mapped instance goes by its number. */
+const SHOWN_MAP_INDEX = sql<
+  string | null
+>`coalesce(t.rendered_map_index, case when t.map_index >= 0 then t.map_index::text end)`;
+
+const patterned = (
+  column: string | RawBuilder<string | null>,
+  patterns: readonly TextMatch[] | undefined,
+): RawBuilder<boolean>[] => (patterns ?? []).map((match) => matches(column, match));
+
+/** Over any table that has the DAG of a run. */
+export const conditionsOnDag = (alias: string, filter: OfTheRun): RawBuilder<boolean>[] => [
+  ...oneOf(`${alias}.dag_id`, filter.dagIds, 'text'),
+  ...patterned(`${alias}.dag_id`, filter.dagIdPatterns),
+];
+
+export const conditionsOnRun = (filter: InstanceFilter): RawBuilder<boolean>[] => [
+  ...when(filter.run, (run) => sql<boolean>`r.id = ${run}`),
+  ...(filter.isDagOfInstance ? [] : conditionsOnDag('r', filter)),
+  ...(filter.isRunUnfinished ? [sql<boolean>`r.state in ('queued', 'running')`] : []),
+  ...oneOf('r.run_id', filter.runIds, 'text'),
+  ...patterned('r.run_id', filter.runIdPatterns),
+  ...bounded('r.run_after', filter.runAfter),
+  ...bounded('r.logical_date', filter.logicalDate),
+];
+
+export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean>[] => [
+  // The run's key is also that of its instances; without this the planner would have to find out by itself.
+  ...when(filter.run, (run) => sql<boolean>`t.run = ${run}`),
+  ...when(filter.states, stateCondition),
+  ...(filter.isDagOfInstance ? conditionsOnDag('t', filter) : []),
+  ...oneOf('t.task_id', filter.taskIds, 'text'),
+  ...oneOf('t.pool', filter.pools, 'text'),
+  ...oneOf('t.queue', filter.queues, 'text'),
+  ...oneOf('t.operator', filter.operators, 'text'),
+  ...oneOf('t.version_number', filter.versionNumbers, 'int'),
+  ...oneOf('t.try_number', filter.tryNumbers, 'int'),
+  ...oneOf('t.map_index', filter.mapIndexes, 'int'),
+  ...(filter.isExpanded ? [sql<boolean>`t.map_index >= 0`] : []),
+  ...when(filter.has, (column) => sql<boolean>`${sql.ref(`t.${column}`)} is not null`),
+  ...patterned('t.pool', filter.poolPatterns),
+  ...patterned('t.queue', filter.queuePatterns),
+  ...patterned('t.operator', filter.operatorPatterns),
+  ...patterned(SHOWN_MAP_INDEX, filter.renderedMapIndexPatterns),
+  ...openEnded('t.start_date', filter.startDate),
+  ...openEnded('t.end_date', filter.endDate),
+  ...bounded('t.updated_at', filter.updatedAt),
+  ...bounded('t.duration', filter.duration, 'float8'),
+  ...(filter.choices ?? []).map(isChosen),
+  ...when(filter.displayNames, isNamed),
+];
+
+/** Over anything with the DAG and the id of a task. */
+export function isNamed({ patterns, renamed, choice }: NonNullable<InstanceFilter['displayNames']>) {
+  const byId = sql.join([sql`not ${isChosen(renamed)}`, ...patterned('t.task_id', patterns)], sql` and `);
+  return sql<boolean>`((${byId}) or ${isChosen(choice)})`;
+}
+
+type FilterName = keyof InstanceFilter;
+const OF_DAGS = new Set<FilterName>(['dagIds', 'dagIdPatterns', 'states']);
+const COUNTABLE = new Set<FilterName>([...OF_DAGS, 'run', 'runIds', 'runIdPatterns', 'runAfter', 'logicalDate']);
+
+/** Whether the filter looks at nothing but runs and states. */
+export const isCountable = (filter: InstanceFilter): boolean => hasOnly(filter, COUNTABLE);
+
+/** Whether the filter looks at nothing but DAGs and states. */
+export const isOfDagsOnly = (filter: InstanceFilter): boolean => hasOnly(filter, OF_DAGS);
+
+/** An empty list of patterns is no condition; an empty list of values is one that nothing meets. */
+const hasOnly = (filter: InstanceFilter, names: ReadonlySet<FilterName>): boolean =>
+  Object.entries(filter).every(
+    ([name, value]) =>
+      names.has(name as FilterName) ||
+      value === undefined ||
+      (name.endsWith('Patterns') && Array.isArray(value) && value.length === 0),
+  );
+
+/**
+ * Literals, not parameters: Postgres uses a partial index only when it can see that the condition implies the index's. So
+ * states of different indexes stand apart, too.
+ */
+export function stateCondition(states: readonly TaskStateOrNone[]): RawBuilder<boolean> {
+  const among = (known: readonly TaskStateOrNone[]) => states.filter((state) => known.includes(state));
+  const others = states.filter((state) => state !== null && state !== 'scheduled' && !INDEXED.flat().includes(state));
+  const parts = [
+    ...INDEXED.flatMap((known) => inState(among(known))),
+    ...(states.includes('scheduled')
+      ? [
+          sql<boolean>`(t.state = 'scheduled' and t.waits is null)`,
+          sql<boolean>`(t.state = 'scheduled' and t.waits is not null)`,
+        ]
+      : []),
+    ...inState(others),
+    ...(states.includes(null) ? [sql<boolean>`t.state is null`] : []),
+  ];
+  return parts.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(parts, sql` or `)})`;
+}
+
+const inState = (states: readonly TaskStateOrNone[]): RawBuilder<boolean>[] =>
+  states.length === 0 ? [] : [sql<boolean>`t.state in (${sql.join(states.map((state) => sql.lit(state)))})`];
+
+/** task_instances_active and task_instances_by_state; `scheduled` has two indexes, by what holds it back. */
+const INDEXED: readonly (readonly TaskStateOrNone[])[] = [
+  ['queued', 'running', 'restarting', 'deferred'],
+  ['failed', 'upstream_failed', 'skipped', 'removed'],
+];
+
+const isChosen = ({ dagIds, taskIds }: TaskChoice): RawBuilder<boolean> =>
+  sql<boolean>`(t.dag_id, t.task_id) in (select * from unnest(${[...dagIds]}::text[], ${[...taskIds]}::text[]))`;
+
+const OPERATORS = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;
+type Bound = keyof typeof OPERATORS;
+const boundsOf = (bounds: Bounds | undefined): [Bound, string | number][] =>
+  (Object.keys(OPERATORS) as Bound[]).flatMap((name) => {
+    const limit = bounds?.[name];
+    return limit === undefined ? [] : [[name, limit]];
+  });
+
+const bounded = (column: string, bounds: Bounds | undefined, type = 'timestamptz'): RawBuilder<boolean>[] =>
+  boundsOf(bounds).map(
+    ([name, limit]) => sql<boolean>`${sql.ref(column)} ${sql.raw(OPERATORS[name])} ${limit}::${sql.raw(type)}`,
+  );
+
+/** Clocks differ: a moment that is longer ago is past by the database's, too. */
+const PAST_MS = 60_000;
+const isPast = (limit: string | number | undefined): boolean =>
+  limit !== undefined && Date.parse(String(limit)) < Date.now() - PAST_MS;
+
+/** As in Airflow: what has not started or ended will do so from now on. */
+function openEnded(column: string, bounds: Bounds | undefined): RawBuilder<boolean>[] {
+  // Up to a past moment: nothing that is yet to come. Said plainly, an index can answer it.
+  if (isPast(bounds?.lte) || isPast(bounds?.lt)) return bounded(column, bounds);
+  return boundsOf(bounds).map(([name, limit]) => {
+    const value = sql.ref(column);
+    const within = sql`${value} ${sql.raw(OPERATORS[name])} ${limit}::timestamptz`;
+    return name === 'gte' || name === 'gt'
+      ? sql<boolean>`(${within} or ${value} is null)`
+      : sql<boolean>`(${within} or (${value} is null and now() <= ${limit}::timestamptz))`;
+  });
+}

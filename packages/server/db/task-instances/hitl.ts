@@ -1,0 +1,173 @@
+/** What tasks ask people (human in the loop): one question per try of a task instance, and its answer. */
+import { sql } from 'kysely';
+import type { RawBuilder, Selectable } from 'kysely';
+import type { TaskStateOrNone } from '@svc/spec/states.ts';
+import type { SharedDb, TenantDb } from '../database.ts';
+import type { Person, QuestionParam, TenantTables } from '../schema.ts';
+import { stateCondition } from './filters.ts';
+import { matches } from '../text-match.ts';
+import type { TextMatch } from '../text-match.ts';
+
+export type Question = Omit<Selectable<TenantTables['questions']>, 'tenant_id'>;
+
+export type QuestionKey = { tenantId: string; run: number; taskId: string; mapIndex: number; tryNumber: number };
+
+export type NewQuestion = {
+  dagId: string;
+  subject: string;
+  body: string | null;
+  options: readonly string[];
+  defaults: readonly string[] | null;
+  multiple: boolean;
+  params: Record<string, QuestionParam>;
+  assignedUsers: readonly Person[];
+  /** Seconds until the defaults are the answer; null: never. */
+  timeout: number | null;
+};
+
+const ofKey = ({ tenantId, run, taskId, mapIndex, tryNumber }: QuestionKey) => sql<boolean>`
+  tenant_id = ${tenantId} and run = ${run} and task_id = ${taskId} and map_index = ${mapIndex} and try_number = ${tryNumber}`;
+
+/** The first word counts: a try that asks again, because it goes on after an answer or was lost, asks the same question. */
+export async function askOnce(
+  db: SharedDb,
+  key: QuestionKey,
+  question: NewQuestion,
+): Promise<{ question: Question; isNew: boolean; isExpired: boolean }> {
+  const inserted = await sql`
+    insert into questions (tenant_id, run, task_id, map_index, try_number, dag_id, subject, body, options, defaults, multiple,
+      params, assigned_users, expires_at)
+    select ${key.tenantId}, ${key.run}, ${key.taskId}, ${key.mapIndex}, ${key.tryNumber}, ${question.dagId}, ${question.subject},
+      ${question.body}, ${[...question.options]}::text[], ${question.defaults && [...question.defaults]}::text[],
+      ${question.multiple}, ${JSON.stringify(question.params)}::jsonb, ${JSON.stringify(question.assignedUsers)}::jsonb,
+      now() + ${question.timeout}::float8 * interval '1 second'
+    on conflict do nothing returning run`.execute(db);
+  const { rows } = await sql<Question & { is_expired: boolean }>`
+    select *, coalesce(expires_at <= clock_timestamp(), false) as is_expired from questions where ${ofKey(key)}`.execute(
+    db,
+  );
+  const [found] = rows;
+  if (!found) throw new Error('unreachable: the question was just asked');
+  const { is_expired: isExpired, ...row } = found;
+  return { question: row, isNew: inserted.rows.length > 0, isExpired };
+}
+
+export type Answer = { by: Person | null; chosenOptions: readonly string[]; paramsInput: Record<string, unknown> };
+
+/** Undefined when somebody was faster. */
+export async function answerQuestion(db: SharedDb, key: QuestionKey, answer: Answer): Promise<Question | undefined> {
+  const { rows } = await sql<Question>`
+    update questions set responded_at = clock_timestamp(), responded_by_id = ${answer.by?.id ?? null},
+      responded_by_name = ${answer.by?.name ?? null}, chosen_options = ${[...answer.chosenOptions]}::text[],
+      params_input = ${JSON.stringify(answer.paramsInput)}::jsonb
+    where ${ofKey(key)} and responded_at is null returning *`.execute(db);
+  return rows[0];
+}
+
+export const findQuestion = (
+  db: TenantDb,
+  place: { run: number; taskId: string; mapIndex: number },
+  tryNumber: number,
+): Promise<Question | undefined> =>
+  db
+    .selectFrom('questions')
+    .selectAll()
+    .where('run', '=', place.run)
+    .where('task_id', '=', place.taskId)
+    .where('map_index', '=', place.mapIndex)
+    .where('try_number', '=', tryNumber)
+    .executeTakeFirst();
+
+/** What a list can be sorted by. */
+const SORTABLE = {
+  ti_id: 't.id',
+  state: 't.state',
+  task_id: 't.task_id',
+  map_index: 't.map_index',
+  operator: 't.operator',
+  dag_id: 'q.dag_id',
+  run_id: 'r.run_id',
+  run_after: 'r.run_after',
+  subject: 'q.subject',
+  created_at: 'q.created_at',
+  responded_at: 'q.responded_at',
+  responded_by_id: 'q.responded_by_id',
+  responded_by_name: 'q.responded_by_name',
+} as const;
+
+export type QuestionColumn = keyof typeof SORTABLE;
+
+export type QuestionQuery = {
+  limit: number;
+  offset: number;
+  order: readonly { column: QuestionColumn; direction: 'asc' | 'desc' }[];
+  dagIds?: readonly string[];
+  /** `dag_runs.run_id`. */
+  runId?: string;
+  dagIdPatterns?: readonly TextMatch[];
+  taskIdPatterns?: readonly TextMatch[];
+  taskId?: string;
+  mapIndex?: number;
+  states?: readonly TaskStateOrNone[];
+  isAnswered?: boolean;
+  respondedByIds?: readonly string[];
+  respondedByNames?: readonly string[];
+  subjects?: readonly TextMatch[];
+  bodies?: readonly TextMatch[];
+  created?: readonly { operator: '>=' | '>' | '<=' | '<'; moment: string }[];
+};
+
+/**
+ * Of current tries; those of earlier ones are shown with their try.
+ * Plan: questions_open for what waits for an answer, which is what pages poll; few at any time.
+ */
+export async function listQuestions(
+  db: TenantDb,
+  query: QuestionQuery,
+): Promise<{ questions: Question[]; total: number }> {
+  let matching = db
+    .selectFrom('questions as q')
+    .innerJoin('dag_runs as r', 'r.id', 'q.run')
+    .innerJoin('task_instances as t', (join) =>
+      join
+        .onRef('t.run', '=', 'q.run')
+        .onRef('t.task_id', '=', 'q.task_id')
+        .onRef('t.map_index', '=', 'q.map_index')
+        .onRef('t.try_number', '=', 'q.try_number'),
+    );
+  for (const condition of conditionsOf(query)) matching = matching.where(condition);
+  let page = matching.selectAll('q').limit(query.limit).offset(query.offset);
+  for (const { column, direction } of query.order) {
+    page = page.orderBy(SORTABLE[column], (order) =>
+      direction === 'desc' ? order.desc().nullsLast() : order.asc().nullsLast(),
+    );
+  }
+  const [questions, { total }] = await Promise.all([
+    page.execute(),
+    matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+  ]);
+  return { questions, total };
+}
+
+const equal = (column: string, value: string | number | undefined): RawBuilder<boolean>[] =>
+  value === undefined ? [] : [sql<boolean>`${sql.ref(column)} = ${value}`];
+const among = (column: string, values: readonly string[] | undefined): RawBuilder<boolean>[] =>
+  values === undefined ? [] : [sql<boolean>`${sql.ref(column)} = any(${[...values]}::text[])`];
+
+const conditionsOf = (query: QuestionQuery): RawBuilder<boolean>[] => [
+  ...among('q.dag_id', query.dagIds),
+  ...equal('r.run_id', query.runId),
+  ...equal('q.task_id', query.taskId),
+  ...equal('q.map_index', query.mapIndex),
+  ...(query.dagIdPatterns ?? []).map((match) => matches('q.dag_id', match)),
+  ...(query.taskIdPatterns ?? []).map((match) => matches('q.task_id', match)),
+  ...(query.subjects ?? []).map((match) => matches('q.subject', match)),
+  ...(query.bodies ?? []).map((match) => matches('q.body', match)),
+  ...(query.states ? [stateCondition(query.states)] : []),
+  ...(query.isAnswered === undefined
+    ? []
+    : [query.isAnswered ? sql<boolean>`q.responded_at is not null` : sql<boolean>`q.responded_at is null`]),
+  ...among('q.responded_by_id', query.respondedByIds),
+  ...among('q.responded_by_name', query.respondedByNames),
+  ...(query.created ?? []).map(({ operator, moment }) => sql<boolean>`q.created_at ${sql.raw(operator)} ${moment}`),
+];

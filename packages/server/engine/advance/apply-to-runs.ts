@@ -1,0 +1,308 @@
+/**
+ * Carries events into runs: load what planning asks for, plan, write everything in a few statements. The caller's transaction
+ * holds the lock of each run's row, which makes the counts true and the steps of one run happen one after another.
+ *
+ * What has to follow outside the run (another run may start, an agent must stop) comes back as effects, for after the commit.
+ */
+import { failureReason } from '@svc/spec/failure-causes.ts';
+import type { FailureCause } from '@svc/spec/failure-causes.ts';
+import { isFinished, isOccupying, isRunFinished } from '@svc/spec/states.ts';
+import type { RunState } from '@svc/spec/states.ts';
+import type { SharedDb } from '../../db/database.ts';
+import {
+  admit,
+  countActive,
+  countStates,
+  insertInstances,
+  listActive,
+  lockInstances,
+  renumberExpanded,
+  updateRunsAndInstances,
+} from '../sql/run-writes.ts';
+import type { InstancePick, InstanceRow, RunChange, RunRow } from '../sql/run-writes.ts';
+import { nowIso } from '../clock.ts';
+import type { DagGraphs } from '../dag-graphs.ts';
+import { runOutcome } from '../plan/outcome.ts';
+import { plan } from '../plan/plan.ts';
+import type { Need, PlanEvent } from '../plan/types.ts';
+import { loadLength, loadPast } from './external-needs.ts';
+import { RunWork } from './run-work.ts';
+
+export type RunEffects = {
+  ended: { tenantId: string; dagId: string; run: number; runId: string; state: RunState }[];
+  /** Attempts whose word counts no more: their agents should hear it soon. */
+  superseded: string[];
+  /** The earliest moment at which a retry or a poke is due. */
+  dueAt: string | null;
+  /** Finished tasks whose instance in the next run may be waiting for them. */
+  pastMoved: { tenantId: string; dagId: string; run: number; taskIds: string[] }[];
+  /** DAGs with a run that waits for a place: there may be one. */
+  queued: { tenantId: string; dagId: string }[];
+  /** Something may be claimed now. */
+  hasScheduled: boolean;
+  hasCallbacks: boolean;
+};
+
+export const noEffects = (): RunEffects => ({
+  ended: [],
+  superseded: [],
+  dueAt: null,
+  pastMoved: [],
+  queued: [],
+  hasScheduled: false,
+  hasCallbacks: false,
+});
+
+/** Of a run that is queued: it starts when its DAG has a place for it. */
+export const waitingForPlace = (run: { tenant_id: string; dag_id: string }): RunEffects => ({
+  ...noEffects(),
+  queued: [{ tenantId: run.tenant_id, dagId: run.dag_id }],
+});
+
+export async function openWork(
+  trx: SharedDb,
+  graphs: DagGraphs,
+  runs: readonly RunRow[],
+  now = nowIso(),
+): Promise<RunWork[]> {
+  return Promise.all(
+    runs.map(async (run) => {
+      const ref = { tenantId: run.tenant_id, dagId: run.dag_id, versionNumber: run.version_number };
+      return new RunWork({ run, graph: await graphs.get(trx, ref), now });
+    }),
+  );
+}
+
+/** Loads into several runs at once. */
+export async function load(
+  trx: SharedDb,
+  wanted: readonly { work: RunWork; picks: readonly { taskId: string; mapIndex?: number }[] }[],
+): Promise<void> {
+  const byRun = new Map(wanted.map(({ work }) => [work.run.id, work]));
+  const picks = wanted.flatMap(({ work, picks: own }) =>
+    own.map((pick): InstancePick => ({ tenantId: work.run.tenant_id, run: work.run.id, ...pick })),
+  );
+  for (const row of await lockInstances(trx, picks)) byRun.get(row.run)?.addRow(row);
+  for (const { work, picks: own } of wanted) work.markLoaded(own);
+}
+
+/** Plans the events of each run to the end. */
+export async function planAll(
+  trx: SharedDb,
+  batch: readonly { work: RunWork; events: readonly PlanEvent[] }[],
+): Promise<void> {
+  let open = batch.filter(({ events }) => events.length > 0);
+  // Each round makes at least one missing row known, so this ends; the bound is against a planner that asks twice.
+  for (let round = 0; open.length > 0; round += 1) {
+    if (round > 1_000) throw new Error('planning does not come to an end');
+    const stopping: RunWork[] = [];
+    const incomplete: { work: RunWork; events: readonly PlanEvent[]; needs: readonly Need[] }[] = [];
+    for (const { work, events } of open) {
+      const result = plan(work.graph.blueprint, work, events);
+      if (result.kind === 'incomplete') {
+        incomplete.push({ work, events, needs: result.needs });
+        continue;
+      }
+      work.apply(result.changes);
+      if (result.failFast) stopping.push(work);
+    }
+    await loadNeeds(trx, incomplete);
+    open = [...incomplete, ...(await stopActive(trx, stopping))];
+  }
+}
+
+/** `fail_fast`: what is under way ends with the first failure; teardowns still run. */
+async function stopActive(
+  trx: SharedDb,
+  works: readonly RunWork[],
+): Promise<{ work: RunWork; events: readonly PlanEvent[] }[]> {
+  const stopped: { work: RunWork; events: readonly PlanEvent[] }[] = [];
+  for (const work of works) {
+    const active = await listActive(trx, { tenantId: work.run.tenant_id, dagId: work.run.dag_id, run: work.run.id });
+    const picks = active.filter(({ taskId }) => work.graph.blueprint.tasks.get(taskId)?.isTeardown !== true);
+    await load(trx, [{ work, picks }]);
+    const events = picks.flatMap(({ taskId, mapIndex }): PlanEvent[] => {
+      const row = work.row({ taskId, mapIndex });
+      if (!row || !isOccupying(row.state)) return [];
+      failRow(work, row, 'fail_fast');
+      return [{ kind: 'finished', taskId, mapIndex }];
+    });
+    if (events.length > 0) stopped.push({ work, events });
+  }
+  return stopped;
+}
+
+/** Ends an instance from outside: its attempt, if it has one, has no say any more. */
+export function failRow(work: RunWork, row: InstanceRow, cause: FailureCause): void {
+  if (row.attempt_id !== null && isOccupying(row.state)) work.superseded.push(row.attempt_id);
+  work.change(row, {
+    state: 'failed',
+    attempt_id: null,
+    claimable: false,
+    waits: null,
+    due_at: null,
+    end_date: work.now,
+    start_date: row.start_date ?? work.now,
+    failure_reason: failureReason(cause),
+  });
+}
+
+async function loadNeeds(
+  trx: SharedDb,
+  incomplete: readonly { work: RunWork; needs: readonly Need[] }[],
+): Promise<void> {
+  const wanted = incomplete.map(({ work, needs }) => ({
+    work,
+    picks: needs.flatMap((need) => {
+      if (need.kind === 'instance') return [{ taskId: need.taskId, mapIndex: need.mapIndex }];
+      return need.kind === 'task' ? [{ taskId: need.taskId }] : [];
+    }),
+  }));
+  await load(
+    trx,
+    wanted.filter(({ picks }) => picks.length > 0),
+  );
+  for (const { work, needs } of incomplete) {
+    for (const need of needs) {
+      if (need.kind === 'length') work.setLength(need, await loadLength(trx, work, need));
+      if (need.kind === 'past') work.setPast(need, await loadPast(trx, work, need));
+    }
+  }
+}
+
+/** Writes what the works hold, ends runs that have nothing left to do, and lets the next instances through. */
+export async function writeAll(trx: SharedDb, works: readonly RunWork[]): Promise<RunEffects> {
+  await sendChanges(trx, works);
+  return concludeAll(trx, works);
+}
+
+/** Sent at once, for a caller with more to send before the answers are there. `concludeAll` comes after it. */
+export function sendChanges(trx: SharedDb, works: readonly RunWork[]): Promise<unknown> {
+  for (const work of works) markClaimable(work);
+  const expanded = works.flatMap((work) =>
+    work.expanded.map((taskId) => ({ tenantId: work.run.tenant_id, run: work.run.id, taskId })),
+  );
+  return Promise.all([
+    renumberExpanded(trx, expanded),
+    updateRunsAndInstances(
+      trx,
+      works.map(runChange),
+      works.flatMap((work) => work.changedRows()),
+    ),
+    insertInstances(
+      trx,
+      works.flatMap((work) => work.fresh),
+    ),
+  ]);
+}
+
+export async function concludeAll(trx: SharedDb, works: readonly RunWork[]): Promise<RunEffects> {
+  const effects = noEffects();
+  for (const work of works) {
+    collectEffects(work, effects);
+    if (work.unfinished() === 0 && work.run.state === 'running') await endRun(trx, work, effects);
+    else if (isHoldingBack(work)) await admitMore(trx, work);
+  }
+  return effects;
+}
+
+export const runChange = ({ run, counts }: RunWork): RunChange => ({
+  tenantId: run.tenant_id,
+  run: run.id,
+  state: run.state,
+  startDate: run.start_date,
+  endDate: run.end_date,
+  timeoutAt: run.timeout_at,
+  stateCounts: counts,
+});
+
+/** Everything in flight fits under max_active_tasks: nothing has to be held back, and no query is needed to know it. */
+function markClaimable(work: RunWork): void {
+  if (isHoldingBack(work)) return;
+  for (const row of work.changedRows()) {
+    if (row.state === 'scheduled' && row.waits === null && !row.claimable) work.change(row, { claimable: true });
+  }
+  for (const row of work.fresh) if (row.state === 'scheduled') row.claimable = true;
+}
+
+/** Some are held back now, or were before: then the place that came free is one of theirs. */
+export const isHoldingBack = (work: RunWork): boolean =>
+  Math.max(work.counts.live ?? 0, work.run.state_counts.live ?? 0) > work.graph.spec.dag.max_active_tasks;
+
+async function admitMore(trx: SharedDb, work: RunWork): Promise<void> {
+  const ref = { tenantId: work.run.tenant_id, run: work.run.id };
+  const active = await countActive(trx, { ...ref, dagId: work.run.dag_id });
+  const free = work.graph.spec.dag.max_active_tasks - active;
+  await admit(trx, ref, { pools: work.graph.pools, free });
+}
+
+function collectEffects(work: RunWork, effects: RunEffects): void {
+  const { run } = work;
+  effects.superseded.push(...work.superseded);
+  const movedOn: string[] = [];
+  for (const row of work.changedRows()) {
+    if (row.state === 'scheduled') effects.hasScheduled = true;
+    if (row.due_at !== null && (effects.dueAt === null || row.due_at < effects.dueAt)) effects.dueAt = row.due_at;
+    // Not by its end: that is told by the clock of the agent.
+    if (work.graph.pastMatters && isFinished(row.state)) movedOn.push(row.task_id);
+  }
+  if (work.fresh.some((row) => row.state === 'scheduled')) effects.hasScheduled = true;
+  if (movedOn.length > 0) {
+    effects.pastMoved.push({ tenantId: run.tenant_id, dagId: run.dag_id, run: run.id, taskIds: [...new Set(movedOn)] });
+  }
+}
+
+async function endRun(trx: SharedDb, work: RunWork, effects: RunEffects): Promise<void> {
+  const { run, graph } = work;
+  const ref = { tenantId: run.tenant_id, run: run.id };
+  const state = runOutcome(graph.blueprint, await countStates(trx, ref, graph.blueprint.leaves));
+  Object.assign(run, { state, end_date: work.now });
+  await updateRunsAndInstances(trx, [runChange(work)], []);
+  effects.ended.push({ tenantId: run.tenant_id, dagId: run.dag_id, run: run.id, runId: run.run_id, state });
+  const callbacks = state === 'success' ? graph.spec.callbacks.on_success : graph.spec.callbacks.on_failure;
+  if (callbacks.length > 0) {
+    await requestRunCallback(trx, work, state);
+    effects.hasCallbacks = true;
+  }
+}
+
+/** The DAG's own callbacks need a worker, like a task. */
+export async function requestRunCallback(
+  trx: SharedDb,
+  work: RunWork,
+  state: 'success' | 'failed',
+  reason = state === 'success' ? 'success' : 'task_failure',
+): Promise<void> {
+  await trx
+    .insertInto('callback_requests')
+    .values({
+      tenant_id: work.run.tenant_id,
+      run: work.run.id,
+      dag_id: work.run.dag_id,
+      which: state === 'success' ? 'on_success' : 'on_failure',
+      reason,
+    })
+    .execute();
+}
+
+/** For a caller that holds the run's lock and has changed instances by itself (clear, mark). */
+export function createApplyToRun(graphs: DagGraphs) {
+  return async (
+    trx: SharedDb,
+    ref: { tenantId: string; run: number },
+    events: readonly PlanEvent[],
+  ): Promise<RunEffects> => {
+    const run = await trx
+      .selectFrom('dag_runs')
+      .selectAll()
+      .where('tenant_id', '=', ref.tenantId)
+      .where('id', '=', ref.run)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    if (!run || isRunFinished(run.state)) return noEffects();
+    const [work] = await openWork(trx, graphs, [run]);
+    if (!work) return noEffects();
+    await planAll(trx, [{ work, events }]);
+    return writeAll(trx, [work]);
+  };
+}

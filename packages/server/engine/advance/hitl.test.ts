@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { makeTask } from '@svc/spec/testing/make-spec.ts';
+import { askOnce } from '../../db/task-instances/hitl.ts';
+import type { NewQuestion } from '../../db/task-instances/hitl.ts';
+import { startScriptedScheduler } from '../../testing/scripted-scheduler.ts';
+import type { ScriptedScheduler } from '../../testing/scripted-scheduler.ts';
+import type { Attempt, AttemptOutcome } from '../attempts.ts';
+import { answerAndGoOn } from './hitl.ts';
+
+let engine: ScriptedScheduler;
+beforeAll(async () => {
+  engine = await startScriptedScheduler({ script: () => ({ state: 'success' }) });
+});
+afterAll(() => engine?.close());
+
+const LATER: AttemptOutcome = { state: 'reschedule', rescheduleAt: '9999-12-31T00:00:00Z' };
+
+const keyOf = ({ tenantId, run, taskId, mapIndex, tryNumber }: Attempt) => ({
+  tenantId,
+  run,
+  taskId,
+  mapIndex,
+  tryNumber,
+});
+
+/** As the runtime does it: asks, and learns whether there is an answer already. */
+async function ask(attempt: Attempt, timeout: number | null = null): Promise<boolean> {
+  const question: NewQuestion = {
+    dagId: attempt.dagId,
+    subject: 's',
+    body: null,
+    options: ['yes', 'no'],
+    defaults: null,
+    multiple: false,
+    params: {},
+    assignedUsers: [],
+    timeout,
+  };
+  const asked = await askOnce(engine.db.shared, keyOf(attempt), question);
+  return asked.question.responded_at !== null || asked.isExpired;
+}
+
+async function answer(attempt: Attempt): Promise<string> {
+  const given = { by: { id: 'u', name: 'u' }, chosenOptions: ['yes'], paramsInput: {} };
+  const result = await engine.db.shared
+    .transaction()
+    .execute((trx) => answerAndGoOn(trx, engine.scheduler.graphs, { key: keyOf(attempt), answer: given }));
+  if (result.kind === 'answered') engine.scheduler.applyEffects(result.effects);
+  return result.kind;
+}
+
+const attemptsOf = (run: number, taskId: string): Attempt[] =>
+  engine.seen.filter((attempt) => attempt.run === run && attempt.taskId === taskId);
+
+const untilDeferred = (run: number, taskId: string): Promise<void> =>
+  vi.waitFor(async () => expect((await engine.states(run))[taskId]).toBe('deferred'), { timeout: 30_000 });
+
+it('a question that is answered before its attempt has ended goes on at once', async () => {
+  engine.setScript(async (attempt) => {
+    if (await ask(attempt)) return { state: 'success' };
+    expect(await answer(attempt)).toBe('answered');
+    return LATER;
+  });
+  const run = await engine.run([makeTask('early')]);
+  expect(await engine.ended(run)).toBe('success');
+  expect(attemptsOf(run, 'early').map(({ tryNumber }) => tryNumber)).toEqual([1, 1]);
+});
+
+it('of many answers at once exactly one counts', async () => {
+  engine.setScript(async (attempt) => ((await ask(attempt)) ? { state: 'success' } : LATER));
+  const run = await engine.run([makeTask('contested')]);
+  await untilDeferred(run, 'contested');
+  const [first] = attemptsOf(run, 'contested');
+  if (!first) throw new Error('nobody has asked');
+  const kinds = await Promise.all(Array.from({ length: 6 }, () => answer(first)));
+  expect(kinds.filter((kind) => kind === 'answered')).toHaveLength(1);
+  expect(await engine.ended(run)).toBe('success');
+  expect(attemptsOf(run, 'contested')).toHaveLength(2);
+});
+
+it('a question whose time is up goes on by itself, and one without a time does not', async () => {
+  engine.setScript(async (attempt) => {
+    const isOver = await ask(attempt, attempt.taskId === 'timed' ? 1 : null);
+    return isOver ? { state: 'success' } : LATER;
+  });
+  const run = await engine.run([makeTask('timed'), makeTask('patient')]);
+  await untilDeferred(run, 'patient');
+  await vi.waitFor(
+    async () => {
+      await engine.scheduler.tick();
+      expect(await engine.states(run)).toEqual({ timed: 'success', patient: 'deferred' });
+    },
+    { timeout: 30_000, interval: 100 },
+  );
+  await sleep(300);
+  await engine.scheduler.tick();
+  expect(attemptsOf(run, 'patient')).toHaveLength(1);
+  expect(await engine.runState(run)).toBe('running');
+  const [patient] = attemptsOf(run, 'patient');
+  expect(patient && (await answer(patient))).toBe('answered');
+  expect(await engine.ended(run)).toBe('success');
+});
+
+it('who waits for a person holds no place of a run or a task', async () => {
+  engine.setScript(async (attempt) => {
+    if (attempt.taskId === 'works') return { state: 'success' };
+    return (await ask(attempt)) ? { state: 'success' } : LATER;
+  });
+  const limited = { policy: { max_active_tis_per_dag: 1 } };
+  const run = await engine.run([makeTask('asks', limited), makeTask('works', { upstream: [] })], {
+    dag: { max_active_tasks: 1 },
+  });
+  await untilDeferred(run, 'asks');
+  await vi.waitFor(async () => expect((await engine.states(run))['works']).toBe('success'), { timeout: 30_000 });
+  const [asker] = attemptsOf(run, 'asks');
+  if (!asker) throw new Error('nobody has asked');
+  const second = await engine.trigger(asker.dagId);
+  await untilDeferred(second, 'asks');
+  for (const waiting of [asker, ...attemptsOf(second, 'asks')]) expect(await answer(waiting)).toBe('answered');
+  expect([await engine.ended(run), await engine.ended(second)]).toEqual(['success', 'success']);
+});
+
+it('in a pool that counts them, who waits for a person holds its slots', async () => {
+  await engine.scope.insertInto('pools').values({ name: 'counting', slots: 1, include_deferred: true }).execute();
+  engine.setScript(async (attempt) => ((await ask(attempt)) ? { state: 'success' } : LATER));
+  const ofPool = { policy: { pool: 'counting' } };
+  const run = await engine.run([makeTask('first', ofPool), makeTask('second', ofPool)]);
+  const waitingTask = async (): Promise<string> => {
+    const [name] = Object.entries(await engine.states(run)).find(([, state]) => state === 'deferred') ?? [];
+    if (name === undefined) throw new Error('none has asked yet');
+    return name;
+  };
+  const first = await vi.waitFor(waitingTask, { timeout: 30_000 });
+  await engine.scheduler.tick();
+  expect(Object.values(await engine.states(run)).toSorted()).toEqual(['deferred', 'scheduled']);
+  const [asker] = attemptsOf(run, first);
+  expect(asker && (await answer(asker))).toBe('answered');
+  const other = await vi.waitFor(
+    async () => {
+      await engine.scheduler.tick();
+      const name = await waitingTask();
+      expect(name).not.toBe(first);
+      return name;
+    },
+    { timeout: 30_000 },
+  );
+  const [last] = attemptsOf(run, other);
+  expect(last && (await answer(last))).toBe('answered');
+  expect(await engine.ended(run)).toBe('success');
+});
+
+it('a sensor that asks nothing is poked again at its time', async () => {
+  let pokes = 0;
+  engine.setScript(async () => {
+    pokes += 1;
+    return pokes < 3 ? { state: 'reschedule', rescheduleAt: new Date().toISOString() } : { state: 'success' };
+  });
+  const run = await engine.run([makeTask('sensor')]);
+  expect(await engine.ended(run)).toBe('success');
+  expect(pokes).toBe(3);
+});
+
+it('a question that waits is skipped with the rest when another task fails under fail_fast', async () => {
+  engine.setScript(async (attempt) => {
+    if (attempt.taskId === 'asks') return (await ask(attempt)) ? { state: 'success' } : LATER;
+    await untilDeferred(attempt.run, 'asks');
+    return { state: 'failed', retryable: false };
+  });
+  const run = await engine.run([makeTask('asks'), makeTask('bad')], { dag: { fail_fast: true } });
+  expect(await engine.ended(run)).toBe('failed');
+  expect(await engine.states(run)).toEqual({ asks: 'skipped', bad: 'failed' });
+  const [asker] = attemptsOf(run, 'asks');
+  expect(asker && (await answer(asker))).toBe('not_waiting');
+});

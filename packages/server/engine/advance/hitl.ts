@@ -1,0 +1,72 @@
+/**
+ * A task that asks people (human in the loop) waits without a process:
+ *
+ *   running ─ asks ─▶ deferred ─ somebody answers, or the time is up ─▶ scheduled ─▶ running, the same try, with the answer
+ *
+ * The question is stored while the attempt still runs, so an answer may come before the attempt has ended; then it goes on
+ * at once. Both sides hold the lock of the run's row: neither can miss the other.
+ */
+import { sql } from 'kysely';
+import type { SharedDb } from '../../db/database.ts';
+import { answerQuestion } from '../../db/task-instances/hitl.ts';
+import type { Answer, Question, QuestionKey } from '../../db/task-instances/hitl.ts';
+import { lockRuns } from '../sql/run-writes.ts';
+import type { InstanceRow } from '../sql/run-writes.ts';
+import { load, noEffects, openWork, writeAll } from './apply-to-runs.ts';
+import type { RunEffects } from './apply-to-runs.ts';
+import type { DagGraphs } from '../dag-graphs.ts';
+import type { RunWork } from './run-work.ts';
+
+type Rescheduled = { work: RunWork; row: InstanceRow };
+
+/** Of attempts that end to go on later, those that have asked something wait for the answer, not for a time. */
+export async function waitForAnswers(trx: SharedDb, rescheduled: readonly Rescheduled[]): Promise<void> {
+  if (rescheduled.length === 0) return;
+  const rows = rescheduled.map(({ row }) => row);
+  const { rows: asked } = await sql<Pick<Question, 'run' | 'task_id' | 'map_index' | 'expires_at' | 'responded_at'>>`
+    select q.run, q.task_id, q.map_index, q.expires_at, q.responded_at from questions q
+    join unnest(${rows.map((row) => row.tenant_id)}::uuid[], ${rows.map((row) => row.run)}::bigint[],
+      ${rows.map((row) => row.task_id)}::text[], ${rows.map((row) => row.map_index)}::int[],
+      ${rows.map((row) => row.try_number)}::int[]) as k(tenant_id, run, task_id, map_index, try_number)
+      on q.tenant_id = k.tenant_id and q.run = k.run and q.task_id = k.task_id and q.map_index = k.map_index
+      and q.try_number = k.try_number`.execute(trx);
+  for (const question of asked) {
+    const { run, task_id: taskId, map_index: mapIndex } = question;
+    const work = rescheduled.find((one) => one.work.run.id === run)?.work;
+    const row = work?.row({ taskId, mapIndex });
+    if (!work || !row) continue;
+    const isAnswered = question.responded_at !== null;
+    work.change(row, {
+      end_date: null,
+      ...(isAnswered ? { due_at: work.now } : { state: 'deferred', due_at: question.expires_at }),
+    });
+  }
+}
+
+export type AnswerResult =
+  | { kind: 'answered'; question: Question; effects: RunEffects }
+  /** Somebody was faster. */
+  | { kind: 'too_late' }
+  /** Its task does not wait any more: it was ended, cleared or marked meanwhile. */
+  | { kind: 'not_waiting' };
+
+const MAY_BE_ANSWERED = new Set<InstanceRow['state']>(['deferred', 'running', 'up_for_reschedule']);
+
+export async function answerAndGoOn(
+  trx: SharedDb,
+  graphs: DagGraphs,
+  { key, answer }: { key: QuestionKey; answer: Answer },
+): Promise<AnswerResult> {
+  const works = await openWork(trx, graphs, await lockRuns(trx, [{ tenantId: key.tenantId, run: key.run }]));
+  const [work] = works;
+  if (!work) return { kind: 'not_waiting' };
+  await load(trx, [{ work, picks: [{ taskId: key.taskId, mapIndex: key.mapIndex }] }]);
+  const row = work.row(key);
+  const isWaiting = row?.try_number === key.tryNumber && work.run.state === 'running' && MAY_BE_ANSWERED.has(row.state);
+  if (!row || !isWaiting) return { kind: 'not_waiting' };
+  const question = await answerQuestion(trx, key, answer);
+  if (!question) return { kind: 'too_late' };
+  if (row.state !== 'deferred') return { kind: 'answered', question, effects: noEffects() };
+  work.change(row, { state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });
+  return { kind: 'answered', question, effects: await writeAll(trx, works) };
+}

@@ -1,0 +1,127 @@
+/**
+ * Hands claimed attempts to the executor. Woken whenever something may have become claimable; one claim at a time per
+ * process, and wake-ups during a claim lead to one more.
+ *
+ * `scheduler.dispatch_buffer_size` 0: the claim waits until the executor has taken the attempts. Greater: claimed attempts go
+ * into a queue of that depth, which `scheduler.dispatch_workers` workers drain, so that a slow executor does not hold up claims.
+ */
+import type { Database } from '../../db/database.ts';
+import { isOutage } from '../../db/outage.ts';
+import type { Attempt, Executor } from '../attempts.ts';
+import { claim } from './claim.ts';
+import type { DagGraphs } from '../dag-graphs.ts';
+
+/** As long as a transaction that finishes tasks takes. */
+const MISSED_AGAIN_MS = 2;
+
+export type Dispatcher = {
+  /** Something may be claimable. */
+  kick(): void;
+  /** Places for a claim that somebody else makes, so many or less; to be given back with what was claimed. */
+  reserve(places: number): number;
+  handOut(reserved: number, attempts: readonly Attempt[]): void;
+  /** The executor takes more: matters only when the last claim left something behind for want of room. */
+  capacityCame(): void;
+  stop(): Promise<void>;
+};
+
+export function createDispatcher(options: {
+  db: Database;
+  graphs: DagGraphs;
+  executor: Executor;
+  bufferSize: number;
+  workers: number;
+  log: { error(details: object, message: string): void };
+}): Dispatcher {
+  const { db, graphs, executor, log } = options;
+  const queue: Attempt[] = [];
+  /** Places that claims under way may fill. */
+  let promised = 0;
+  let isWanted = false;
+  let running: Promise<void> | undefined;
+  let isStopped = false;
+  let isShortOfRoom = true; // until the first claim has told
+  const isBuffered = options.bufferSize > 0;
+  const perWorker = isBuffered ? Math.max(1, options.workers) : 1;
+
+  async function loop(): Promise<void> {
+    for (;;) {
+      if (!isWanted || isStopped) return;
+      isWanted = false;
+      try {
+        await claimAll();
+      } catch (error) {
+        // An outage is the pool's to report; the tick wakes us again.
+        if (!isOutage(error)) log.error({ err: error }, 'a claim failed and is tried again');
+        return;
+      }
+    }
+  }
+
+  async function claimAll(): Promise<void> {
+    for (;;) {
+      const room = roomLeft();
+      isShortOfRoom = room <= 0;
+      if (room <= 0 || isStopped) return;
+      promised += room;
+      const { attempts, withdrawn, missed } = await claim(db, graphs, room).finally(() => (promised -= room));
+      if (missed > 0) setTimeout(kick, MISSED_AGAIN_MS);
+      if (attempts.length > 0) hand(attempts);
+      isShortOfRoom = attempts.length >= room;
+      // Withdrawn ones made place for others behind them; a full claim may have left some.
+      if (attempts.length === 0 && withdrawn === 0) return;
+      if (attempts.length > 0 && attempts.length < room && withdrawn === 0) return;
+    }
+  }
+
+  function roomLeft(): number {
+    const taken = queue.length + promised;
+    const capacity = executor.capacity() - taken;
+    return isBuffered ? Math.min(capacity, options.bufferSize - taken) : capacity;
+  }
+
+  function hand(attempts: readonly Attempt[]): void {
+    if (!isBuffered) {
+      executor.dispatch(attempts);
+      return;
+    }
+    queue.push(...attempts);
+    for (let worker = 0; worker < perWorker; worker += 1) setImmediate(drain);
+  }
+
+  function drain(): void {
+    const attempts = queue.splice(0, Math.ceil(options.bufferSize / perWorker));
+    if (attempts.length > 0) executor.dispatch(attempts);
+    if (queue.length > 0) setImmediate(drain);
+  }
+
+  function kick(): void {
+    isWanted = true;
+    if (running || isStopped) return;
+    running = loop().finally(() => {
+      running = undefined;
+      if (isWanted && !isStopped) setTimeout(kick, 0);
+    });
+  }
+
+  return {
+    kick,
+    reserve(places) {
+      const reserved = isStopped ? 0 : Math.max(0, Math.min(places, roomLeft()));
+      promised += reserved;
+      return reserved;
+    },
+    handOut(reserved, attempts) {
+      promised -= reserved;
+      if (attempts.length > 0) hand(attempts);
+      if (isShortOfRoom) kick(); // it may have been for what was reserved
+    },
+    capacityCame() {
+      if (isShortOfRoom) kick();
+    },
+    async stop() {
+      isStopped = true;
+      await running;
+    },
+  };
+}

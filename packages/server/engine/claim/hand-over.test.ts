@@ -1,0 +1,120 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphOf, startScriptedScheduler } from '../../testing/scripted-scheduler.ts';
+import type { AttemptRef, GoingOn } from '../attempts.ts';
+import { CLAIM_LOCK } from './candidates.ts';
+
+let engine: Awaited<ReturnType<typeof startScriptedScheduler>>;
+
+beforeAll(async () => {
+  engine = await startScriptedScheduler();
+});
+
+afterAll(() => engine?.close());
+
+const GOING_ON = { hostname: 'here', takesNew: true };
+const SUCCESS = { state: 'success' } as const;
+
+/** The attempt of a task that was dispatched and hangs. */
+async function hanging(run: number, taskId: string): Promise<AttemptRef> {
+  await expect.poll(async () => (await engine.states(run))[taskId]).toBe('running');
+  const attempt = engine.seen.findLast((seen) => seen.run === run && seen.taskId === taskId);
+  if (!attempt) throw new Error(`${taskId} was not dispatched`);
+  await nobodyClaims();
+  return attempt;
+}
+
+/** Whoever ends an attempt while the dispatcher claims is brought nothing. It has no work, so it comes to rest. */
+async function nobodyClaims(): Promise<void> {
+  for (let quietLooks = 0; quietLooks < 3;) {
+    const { rows } = await sql`
+      select from pg_stat_activity
+      where datname = current_database() and backend_type = 'client backend' and state <> 'idle'
+        and pid <> pg_backend_pid()`.execute(engine.db.shared);
+    quietLooks = rows.length === 0 ? quietLooks + 1 : 0;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+const finish = (ref: AttemptRef, goingOn: GoingOn | null = GOING_ON) =>
+  engine.scheduler.attempts.finishAndGoOn(ref, SUCCESS, { goingOn: goingOn ?? undefined });
+
+describe('the end of an attempt', () => {
+  it('brings the next one, running, and the same again when the answer was lost', async () => {
+    engine.setScript(() => 'hang');
+    const run = await engine.run(graphOf({ a: [], b: ['a'] }));
+    const first = await hanging(run, 'a');
+    const { answer, next } = await finish(first);
+    expect([answer, next?.attempt.taskId, next?.instance.state]).toEqual(['recorded', 'b', 'running']);
+    expect(await engine.states(run)).toEqual({ a: 'success', b: 'running' });
+    const again = await finish(first);
+    expect([again.answer, again.next?.attempt]).toEqual(['recorded', next?.attempt]);
+    // A worker that nobody knows any more still gets what is its own.
+    const known = await finish(first, { hostname: '', takesNew: false });
+    expect(known.next?.attempt).toEqual(next?.attempt);
+    if (!next) throw new Error('nothing was brought');
+    await nobodyClaims();
+    await finish(next.attempt);
+    expect((await finish(first)).next).toBeUndefined();
+    expect(await engine.ended(run)).toBe('success');
+  });
+
+  it('brings nothing to whom does not go on; the next one is dispatched', async () => {
+    engine.setScript(() => 'hang');
+    const run = await engine.run(graphOf({ a: [], b: ['a'] }));
+    expect(await finish(await hanging(run, 'a'), null)).toEqual({ answer: 'recorded' });
+    const second = await hanging(run, 'b');
+    expect(await finish(second, { hostname: '', takesNew: false })).toEqual({ answer: 'recorded' });
+    expect(await engine.ended(run)).toBe('success');
+  });
+
+  it('does not wait for a claim that is under way: what follows is dispatched after it', async () => {
+    engine.setScript(() => 'hang');
+    const run = await engine.run(graphOf({ a: [], b: ['a'] }));
+    const first = await hanging(run, 'a');
+    await engine.db.shared.transaction().execute(async (trx) => {
+      await sql`select pg_advisory_xact_lock(${CLAIM_LOCK})`.execute(trx);
+      expect(await finish(first)).toEqual({ answer: 'recorded' });
+      expect((await engine.states(run))['b']).toBe('scheduled');
+    });
+    await finish(await hanging(run, 'b'));
+    expect(await engine.ended(run)).toBe('success');
+  });
+
+  it('brings what has the highest priority, also of another run, and nothing that a limit stops', async () => {
+    engine.setScript(() => 'hang');
+    const narrow = { dag: { max_active_tasks: 1 } };
+    const run = await engine.run(
+      graphOf({ a: [], b: ['a'], c: ['a'] }, (id) => ({ policy: { priority_weight: id === 'c' ? 9 : 1 } })),
+      narrow,
+    );
+    const { next } = await finish(await hanging(run, 'a'));
+    expect(next?.attempt.taskId).toBe('c');
+    expect(await engine.states(run)).toEqual({ a: 'success', b: 'scheduled', c: 'running' });
+    if (!next) throw new Error('nothing was brought');
+    await nobodyClaims();
+    const last = await finish(next.attempt);
+    expect(last.next?.attempt.taskId).toBe('b');
+    if (last.next) await finish(last.next.attempt);
+    expect(await engine.ended(run)).toBe('success');
+  });
+
+  it('of a paused DAG brings nothing', async () => {
+    engine.setScript(() => 'hang');
+    const run = await engine.run(graphOf({ a: [], b: ['a'] }));
+    const first = await hanging(run, 'a');
+    const dag = await engine.scope
+      .selectFrom('dag_runs')
+      .select('dag_id')
+      .where('id', '=', run)
+      .executeTakeFirstOrThrow();
+    await engine.scope.updateTable('dags').set({ is_paused: true }).where('dag_id', '=', dag.dag_id).execute();
+    expect(await finish(first)).toEqual({ answer: 'recorded' });
+    const waits = () => engine.scope.selectFrom('task_instances').select('waits').where('run', '=', run).execute();
+    await expect.poll(waits).toContainEqual({ waits: 'paused' });
+    await engine.scope.updateTable('dags').set({ is_paused: false }).where('dag_id', '=', dag.dag_id).execute();
+    await engine.scheduler.dagUnpaused(engine.tenant.id, dag.dag_id);
+    await finish(await hanging(run, 'b'));
+    expect(await engine.ended(run)).toBe('success');
+  });
+});

@@ -1,0 +1,37 @@
+/** What clearing does to instances; what it means for their run is in clear.ts. */
+import { deleteBelongings, keepTriesOf, resetInstances } from '../sql/run-edits.ts';
+import type { InstanceRow } from '../sql/run-writes.ts';
+import { keyOf, move, supersede } from './edit-run.ts';
+import type { OpenRun } from './edit-run.ts';
+import { collapseTasks, columnsFromSpec } from './rebuild-instances.ts';
+
+/** The rows are locked. Answers with the tasks whose waiting instances have to be counted anew. */
+export async function clearRows(open: OpenRun, rows: readonly InstanceRow[]): Promise<Set<string>> {
+  const { trx, ref, graph } = open;
+  const keys = rows.map(keyOf);
+  for (const row of rows) {
+    supersede(open, row);
+    move(open, row.state, null);
+  }
+  await keepTriesOf(trx, ref, keys);
+  await deleteBelongings(trx, ref, keys);
+  await resetInstances(
+    trx,
+    ref,
+    rows.flatMap((row) => {
+      const task = graph.blueprint.tasks.get(row.task_id);
+      if (!task) throw new Error(`unreachable: ${row.task_id} was cleared and is not in the graph`);
+      const tryNumber = triesOf(row);
+      const tries = { try_number: tryNumber, max_tries: tryNumber + task.spec.policy.retries };
+      return { ...keyOf(row), ...columnsFromSpec(task), ...tries, version_number: open.run.version_number };
+    }),
+  );
+  await collapseTasks(open, keys);
+  const cleared = new Set(rows.map((row) => row.task_id));
+  const children = [...cleared].flatMap((taskId) => graph.blueprint.tasks.get(taskId)?.downstream ?? []);
+  return new Set([...cleared, ...children]);
+}
+
+/** A try that was handed out and has not started was none: its number is free. */
+const triesOf = (row: InstanceRow): number =>
+  row.state === 'queued' && row.first_poke_at === null ? Math.max(0, row.try_number - 1) : row.try_number;

@@ -1,0 +1,86 @@
+/**
+ * Clearing: instances lose their state, and what was finished runs again.
+ *
+ *   any state ──▶ null      the try that ran is kept as history; its values and rendered fields are gone
+ *   queued, running         the attempt is superseded: its word counts no more, and its agent is told to stop
+ *   expanded, and what it was expanded over is cleared too ──▶ one instance at -1 again, expanded anew when the time comes
+ *   finished run ──▶ queued ──▶ running as soon as max_active_runs allows (with `resetRun`)
+ *
+ * One transaction per run; nothing of a run is changed when one of its instances must not be.
+ */
+import { isFailure } from '@svc/spec/states.ts';
+import type { SharedDb } from '../../db/database.ts';
+import type { KeyInRun } from '../sql/run-edits.ts';
+import { lockInstances } from '../sql/run-writes.ts';
+import type { InstanceRow, RunRef } from '../sql/run-writes.ts';
+import { noEffects } from '../advance/apply-to-runs.ts';
+import type { RunEffects } from '../advance/apply-to-runs.ts';
+import { clearRows } from './clear-rows.ts';
+import { checksOf, closeRun, graphOf, keyOf, openRun, recount, reopen } from './edit-run.ts';
+import type { EditTools, OpenRun } from './edit-run.ts';
+import { fitToGraph } from './rebind-version.ts';
+import { isSelected, selectToClear } from './select-instances.ts';
+import type { InstanceChoice, Relatives } from './select-instances.ts';
+
+export type ClearOptions = Relatives & {
+  /** Null: every task. None: nothing but what the newest version has and the run has not (with `onLatestVersion`). */
+  tasks: readonly InstanceChoice[] | null;
+  /** Only what failed, or could not run because of a failure. */
+  onlyFailed: boolean;
+  /** Open a finished run again. Without it, what was cleared is never scheduled. */
+  resetRun: boolean;
+  /** Bind the run to the DAG's newest version. */
+  onLatestVersion: boolean;
+  /** Clear nothing of a run in which one of them is running. */
+  preventRunning: boolean;
+};
+
+export type ClearedRun =
+  | { kind: 'cleared'; keys: KeyInRun[]; effects: RunEffects }
+  | { kind: 'running'; keys: KeyInRun[] }
+  | { kind: 'no_such_run' };
+
+/** Within a transaction of the caller's; afterwards, when committed, the scheduler wants to hear of the effects. */
+export async function clearRun(
+  trx: SharedDb,
+  tools: EditTools,
+  ref: RunRef & { dagId: string },
+  options: ClearOptions & {
+    /** Called when the instances show that they were cleared, before anything follows from it. */
+    whenCleared?: (keys: readonly KeyInRun[]) => Promise<void>;
+  },
+): Promise<ClearedRun> {
+  const open = await openRun(trx, tools, ref);
+  if (!open) return { kind: 'no_such_run' };
+  const isRebound = options.onLatestVersion && open.newestVersion !== open.run.version_number;
+  if (isRebound) {
+    open.graph = await graphOf(trx, tools, open.run, open.newestVersion);
+    open.run.version_number = open.newestVersion;
+  }
+  const rows = await lockRowsToClear(open, options);
+  const keys = rows.map(keyOf);
+  if (options.preventRunning) {
+    const running = rows.filter((row) => row.state === 'running').map(keyOf);
+    if (running.length > 0) return { kind: 'running', keys: running };
+  }
+  if (keys.length === 0 && !(isRebound && options.tasks?.length === 0)) {
+    return { kind: 'cleared', keys, effects: noEffects() };
+  }
+  const touched = await clearRows(open, rows);
+  if (isRebound) await fitToGraph(open, keys);
+  const waiting = await recount(open, isRebound ? open.graph.blueprint.tasks.keys() : touched);
+  await options.whenCleared?.(keys);
+  if (options.resetRun) reopen(open);
+  return { kind: 'cleared', keys, effects: await closeRun(open, checksOf(waiting)) };
+}
+
+async function lockRowsToClear(open: OpenRun, options: ClearOptions): Promise<InstanceRow[]> {
+  const { trx, ref, graph } = open;
+  const selection = selectToClear(graph.blueprint, options.tasks, options);
+  const taskIds = [...selection.keys()].filter((taskId) => graph.blueprint.tasks.has(taskId));
+  const rows = await lockInstances(
+    trx,
+    taskIds.map((taskId) => ({ ...ref, taskId })),
+  );
+  return rows.filter((row) => isSelected(selection, keyOf(row)) && (!options.onlyFailed || isFailure(row.state)));
+}

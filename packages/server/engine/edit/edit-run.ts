@@ -1,0 +1,210 @@
+/**
+ * A run while a person changes it: one transaction, the locks in the order everybody takes them (the DAG's row, the run's
+ * row, its instances), and at the end what follows from the change.
+ *
+ *   openRun ─▶ instances are reset, marked, deleted ─▶ counters of what waits are made anew ─▶ closeRun
+ *                                                                      a running run is planned, a reopened one started
+ */
+import { isRunFinished } from '@svc/spec/states.ts';
+import type { TaskStateOrNone } from '@svc/spec/states.ts';
+import type { SharedDb } from '../../db/database.ts';
+import { readSources, writeRun, writeUpstream } from '../sql/run-edits.ts';
+import type { KeyInRun } from '../sql/run-edits.ts';
+import { admit, countActive, lockRuns, releaseHeldBack } from '../sql/run-writes.ts';
+import type { InstanceRow, RunRef, RunRow } from '../sql/run-writes.ts';
+import type { StateCounts } from '../../db/schema.ts';
+import { noEffects, waitingForPlace } from '../advance/apply-to-runs.ts';
+import type { RunEffects } from '../advance/apply-to-runs.ts';
+import { nowIso } from '../clock.ts';
+import type { DagGraph, DagGraphs } from '../dag-graphs.ts';
+import { noCounts } from '../plan/counts.ts';
+import { encodeCounts } from '../plan/encode.ts';
+import { sharedLevels } from '../plan/mapped-levels.ts';
+import { recountSources, recountUpstream } from '../plan/recount.ts';
+import type { Instance, PlanEvent } from '../plan/types.ts';
+import { countedAs } from '../advance/run-work.ts';
+import { countRunning, startRun } from '../runs/start-run.ts';
+
+export type EditTools = {
+  graphs: DagGraphs;
+  applyToRun(trx: SharedDb, ref: RunRef, events: readonly PlanEvent[]): Promise<RunEffects>;
+};
+
+export type OpenRun = {
+  readonly trx: SharedDb;
+  readonly tools: EditTools;
+  readonly ref: RunRef;
+  /** Changed as the edit goes on; written at the end. */
+  readonly run: RunRow;
+  graph: DagGraph;
+  readonly counts: StateCounts;
+  readonly liveBefore: number;
+  readonly now: string;
+  /** Attempts whose word counts no more. */
+  readonly superseded: string[];
+  /** Tasks of which an instance gave up its place among those that run. */
+  readonly freed: Set<string>;
+};
+
+/** Undefined when there is no such run (any more). */
+export async function openRun(
+  trx: SharedDb,
+  tools: EditTools,
+  ref: RunRef & { dagId: string },
+): Promise<(OpenRun & { newestVersion: number }) | undefined> {
+  // The DAG's row first: whether a reopened run may start is counted under its lock.
+  const dag = await trx
+    .selectFrom('dags')
+    .select('current_version')
+    .where('tenant_id', '=', ref.tenantId)
+    .where('dag_id', '=', ref.dagId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  const [run] = await lockRuns(trx, [{ tenantId: ref.tenantId, run: ref.run }]);
+  if (!dag || !run) return undefined;
+  return {
+    trx,
+    tools,
+    ref: { tenantId: ref.tenantId, run: run.id },
+    run,
+    graph: await graphOf(trx, tools, run, run.version_number),
+    counts: { ...run.state_counts },
+    liveBefore: run.state_counts.live ?? 0,
+    now: nowIso(),
+    superseded: [],
+    freed: new Set(),
+    newestVersion: dag.current_version,
+  };
+}
+
+export const graphOf = (trx: SharedDb, { graphs }: EditTools, run: RunRow, versionNumber: number): Promise<DagGraph> =>
+  graphs.get(trx, { tenantId: run.tenant_id, dagId: run.dag_id, versionNumber });
+
+/** Notes that a row goes from its state to another; `absent` before it is made or after it is deleted. */
+export function move(open: OpenRun, from: TaskStateOrNone | 'absent', to: TaskStateOrNone | 'absent'): void {
+  const { counts } = open;
+  if (from !== 'absent') {
+    const left = (counts[countedAs(from)] ?? 0) - 1;
+    if (left > 0) counts[countedAs(from)] = left;
+    else delete counts[countedAs(from)];
+  }
+  if (to !== 'absent') counts[countedAs(to)] = (counts[countedAs(to)] ?? 0) + 1;
+}
+
+/** The attempt of a row that is taken from it; what waited for its place may have it. */
+export function supersede(open: OpenRun, row: InstanceRow): void {
+  if (row.state !== 'queued' && row.state !== 'running' && row.state !== 'restarting' && row.state !== 'deferred')
+    return;
+  if (row.attempt_id !== null) open.superseded.push(row.attempt_id);
+  open.freed.add(row.task_id);
+}
+
+/**
+ * Makes the counters of all instances without a state anew, of the given tasks; answers with those instances. `asBefore`:
+ * states that planning will be told of by itself, and that must not be counted here as well.
+ */
+export async function recount(
+  open: OpenRun,
+  taskIds: Iterable<string>,
+  asBefore: ReadonlyMap<string, TaskStateOrNone> = new Map(),
+): Promise<KeyInRun[]> {
+  const { trx, ref, graph } = open;
+  const { blueprint } = graph;
+  const wanted = new Set([...taskIds].filter((taskId) => blueprint.tasks.has(taskId)));
+  const sources = [...wanted].flatMap((taskId) => recountSources(blueprint, taskId));
+  const rows = await readSources(trx, ref, [...new Set([...wanted, ...sources])]);
+  const byTask = Map.groupBy(
+    rows.map(({ taskId, mapIndex, state, skips }): Instance => {
+      const told = asBefore.get(keyText({ taskId, mapIndex }));
+      const chosen = skips === null ? null : (JSON.parse(skips) as string[]);
+      return { taskId, mapIndex, state: told === undefined ? state : told, upstream: noCounts(), skips: chosen };
+    }),
+    (instance) => instance.taskId,
+  );
+  const waiting = rows.filter((row) => row.state === null && wanted.has(row.taskId));
+  const alike = new Map<string, string>();
+  const counted = waiting.map(({ taskId, mapIndex }) => {
+    const upstreamIds = recountSources(blueprint, taskId);
+    const task = blueprint.tasks.get(taskId);
+    const isAlike = !upstreamIds.some((id) => task && sharedLevels(task, blueprint.tasks.get(id) ?? task) > 0);
+    const known = isAlike ? alike.get(taskId) : undefined;
+    if (known !== undefined) return { taskId, mapIndex, upstream: known };
+    const upstreamRows = upstreamIds.flatMap((id) => byTask.get(id) ?? []);
+    const upstream = encodeCounts(recountUpstream(blueprint, { taskId, mapIndex }, upstreamRows));
+    alike.set(taskId, upstream);
+    return { taskId, mapIndex, upstream };
+  });
+  await writeUpstream(trx, ref, counted);
+  return waiting.map(({ taskId, mapIndex }) => ({ taskId, mapIndex }));
+}
+
+export const keyOf = (row: InstanceRow): KeyInRun => ({ taskId: row.task_id, mapIndex: row.map_index });
+
+/** Looked at again: planning finds out by itself which of them may run. */
+export const checksOf = (keys: readonly KeyInRun[]): PlanEvent[] =>
+  keys.map(({ taskId, mapIndex }) => ({ kind: 'check', taskId, mapIndex }));
+
+export const keyText = ({ taskId, mapIndex }: KeyInRun): string => `${mapIndex}/${taskId}`;
+
+/** A finished run waits for its place among the DAG's runs again, as a new one would; it keeps the time it first started. */
+export function reopen(open: OpenRun): void {
+  if (!isRunFinished(open.run.state)) return;
+  Object.assign(open.run, { state: 'queued', queued_at: open.now, end_date: null, timeout_at: null });
+}
+
+/** Writes the run and lets it go on. */
+export async function closeRun(open: OpenRun, events: readonly PlanEvent[]): Promise<RunEffects> {
+  const { trx, ref, run, counts } = open;
+  Object.assign(run, { state_counts: counts });
+  await writeRun(trx, run);
+  const effects = await goOn(open, events);
+  if (open.freed.size > 0) {
+    effects.hasScheduled = true; // a place came free
+    await releaseLimits(open);
+  }
+  const { max_active_tasks: limit } = open.graph.spec.dag;
+  if (run.state === 'running' && open.liveBefore > limit) {
+    const active = await countActive(trx, { ...ref, dagId: run.dag_id });
+    await admit(trx, ref, { pools: open.graph.pools, free: limit - active });
+  }
+  effects.superseded.push(...open.superseded);
+  return effects;
+}
+
+async function goOn(open: OpenRun, events: readonly PlanEvent[]): Promise<RunEffects> {
+  const { trx, tools, ref, run } = open;
+  if (run.state === 'running') return tools.applyToRun(trx, ref, events);
+  if (run.state !== 'queued') return noEffects();
+  if (!(await mayStart(trx, run))) return waitingForPlace(run);
+  const [fresh] = await lockRuns(trx, [ref]); // with everything that was written since
+  return fresh ? startRun(trx, tools.graphs, fresh) : noEffects();
+}
+
+/** As for a new run: not of a paused DAG, not above max_active_runs, not before its time. Backfills start theirs. */
+async function mayStart(trx: SharedDb, run: RunRow): Promise<boolean> {
+  if (run.backfill_id !== null || Date.parse(run.run_after) > Date.now()) return false;
+  const dag = await trx
+    .selectFrom('dags')
+    .select(['is_paused', 'max_active_runs'])
+    .where('tenant_id', '=', run.tenant_id)
+    .where('dag_id', '=', run.dag_id)
+    .executeTakeFirst();
+  if (!dag || dag.is_paused) return false;
+  return (await countRunning(trx, { tenantId: run.tenant_id, dagId: run.dag_id })) < dag.max_active_runs;
+}
+
+/** Instances that waited for a place of these very tasks. */
+async function releaseLimits({ trx, run, graph, freed }: OpenRun): Promise<void> {
+  const limited = [...freed].filter((taskId) => {
+    const policy = graph.blueprint.tasks.get(taskId)?.spec.policy;
+    return policy !== undefined && (policy.max_active_tis_per_dag ?? policy.max_active_tis_per_dagrun) !== null;
+  });
+  if (limited.length === 0) return;
+  await releaseHeldBack(trx, {
+    tenantId: run.tenant_id,
+    dagId: run.dag_id,
+    taskIds: limited,
+    waits: ['max_active_tis_per_dag', 'max_active_tis_per_dagrun'],
+    limit: freed.size * 4,
+  });
+}

@@ -1,0 +1,49 @@
+/** Marks in one run or in many: first what it would be, then run by run, each in a transaction of its own. */
+import { scopedToTenant } from '../../db/database.ts';
+import type { Database, SharedDb, TenantDb } from '../../db/database.ts';
+import type { ClearTools } from './clear-many.ts';
+import type { EditTools } from './edit-run.ts';
+import { markInRun } from './mark.ts';
+import type { MarkOptions } from './mark.ts';
+import { findSelected, selectToMark } from './select-instances.ts';
+import type { FoundInstance, PlaceInRun, RunKey } from './select-instances.ts';
+
+type MarkInput = { tenantId: string; dagId: string; runs: readonly RunKey[]; options: MarkOptions };
+
+/** The instances that are in another state. Changes nothing, locks nothing. */
+export const previewMark = (db: SharedDb, tools: EditTools, input: MarkInput): Promise<FoundInstance[]> =>
+  findSelected(db, tools, {
+    ...input,
+    onLatestVersion: false,
+    select: (blueprint) => selectToMark(blueprint, input.options.tasks, input.options),
+    wanted: (state) => state !== input.options.state,
+  });
+
+/** In the order of the runs' ids. `whenMarked` is called within the transaction, after what follows from the mark. */
+export async function markRuns(
+  db: Database,
+  tools: ClearTools,
+  input: MarkInput & {
+    whenMarked?: (
+      trx: TenantDb,
+      run: RunKey,
+      places: { marked: readonly PlaceInRun[]; cleared: readonly PlaceInRun[] },
+    ) => Promise<void>;
+  },
+): Promise<PlaceInRun[]> {
+  const { tenantId, dagId, runs, options, whenMarked } = input;
+  const places: PlaceInRun[] = [];
+  for (const run of runs.toSorted((a, b) => a.id - b.id)) {
+    const effects = await db.shared.transaction().execute(async (trx) => {
+      const outcome = await markInRun(trx, tools, { tenantId, dagId, run: run.id }, options);
+      if (outcome.kind === 'no_such_run') return undefined; // deleted meanwhile
+      const marked = outcome.keys.map((key) => ({ ...key, run: run.id }));
+      const cleared = outcome.cleared.map((key) => ({ ...key, run: run.id }));
+      if (marked.length > 0) await whenMarked?.(scopedToTenant(trx, tenantId), run, { marked, cleared });
+      places.push(...marked);
+      return outcome.effects;
+    });
+    if (effects) tools.applyEffects(effects);
+  }
+  return places;
+}

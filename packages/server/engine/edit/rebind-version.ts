@@ -1,0 +1,94 @@
+/**
+ * A run that is bound to another version gets the instances of that version:
+ *
+ *   tasks it did not have      ──▶ instances without a state
+ *   tasks that are gone        ──▶ removed, unless they are finished: what happened stays
+ *   mapped in another way      ──▶ new instances, when something of the task was cleared; then all of it runs again
+ *   everything else            ──▶ stays; what is finished keeps the version it ran with
+ */
+import { sql } from 'kysely';
+import { isFinished } from '@svc/spec/states.ts';
+import { markInstancesAs } from '../sql/run-edits.ts';
+import type { KeyInRun } from '../sql/run-edits.ts';
+import { lockInstances } from '../sql/run-writes.ts';
+import { clearRows } from './clear-rows.ts';
+import { keyOf, move, supersede } from './edit-run.ts';
+import type { OpenRun } from './edit-run.ts';
+import type { PlannedTask } from '../plan/blueprint.ts';
+import { addInstances, collapseTasks, readRows, replaceInstances } from './rebuild-instances.ts';
+
+/** `open.graph` is the new version's; `cleared` are the instances that were cleared before. */
+export async function fitToGraph(open: OpenRun, cleared: readonly KeyInRun[]): Promise<void> {
+  const present = await taskIdsOf(open);
+  const tasks = [...open.graph.blueprint.tasks.values()];
+  await removeGone(
+    open,
+    present.filter((taskId) => !open.graph.blueprint.tasks.has(taskId)),
+  );
+  await reshape(
+    open,
+    tasks.filter((task) => cleared.some((key) => key.taskId === task.taskId)),
+  );
+  await collapseTasks(open, cleared, { whateverInputs: true });
+  await addInstances(
+    open,
+    tasks
+      .filter((task) => !present.includes(task.taskId))
+      .map((task) => ({ task, mapIndexes: literalIndexes(task) ?? [-1] })),
+  );
+}
+
+async function taskIdsOf({ trx, ref }: OpenRun): Promise<string[]> {
+  const { rows } = await sql<{ taskId: string }>`
+    select distinct task_id as "taskId" from task_instances
+    where tenant_id = ${ref.tenantId} and run = ${ref.run}`.execute(trx);
+  return rows.map((row) => row.taskId);
+}
+
+async function removeGone(open: OpenRun, taskIds: readonly string[]): Promise<void> {
+  const rows = await lockInstances(
+    open.trx,
+    taskIds.map((taskId) => ({ ...open.ref, taskId })),
+  );
+  const unfinished = rows.filter((row) => !isFinished(row.state));
+  for (const row of unfinished) {
+    supersede(open, row);
+    move(open, row.state, 'removed');
+  }
+  const keys = unfinished.map(keyOf);
+  await markInstancesAs(open.trx, open.ref, { keys, state: 'removed', failureReason: null });
+}
+
+/** The instances it must have whatever other tasks return; null: one, until they have returned something. */
+const literalIndexes = (task: PlannedTask): number[] | null => {
+  if (!task.isMapped) return [-1];
+  if (task.literalLength === null) return null;
+  return task.literalLength === 0 ? [-1] : Array.from({ length: task.literalLength }, (_item, index) => index);
+};
+
+async function reshape(open: OpenRun, tasks: readonly PlannedTask[]): Promise<void> {
+  const before = await readRows(
+    open,
+    tasks.map((task) => task.taskId),
+  );
+  const misshapen = tasks.flatMap((task) => {
+    const has = (before.get(task.taskId) ?? []).map((row) => row.mapIndex);
+    const wanted = literalIndexes(task);
+    return wanted === null || wanted.join() === has.join() ? [] : [{ task, mapIndexes: wanted }];
+  });
+  if (misshapen.length === 0) return;
+  const rows = await lockInstances(
+    open.trx,
+    misshapen.map(({ task }) => ({ ...open.ref, taskId: task.taskId })),
+  );
+  // Cleared ones have no state and nothing left to clear: clearing them again changes nothing.
+  await clearRows(open, rows);
+  const after = await readRows(
+    open,
+    misshapen.map(({ task }) => task.taskId),
+  );
+  await replaceInstances(
+    open,
+    misshapen.map(({ task, mapIndexes }) => ({ task, mapIndexes, rows: after.get(task.taskId) ?? [] })),
+  );
+}

@@ -1,0 +1,141 @@
+/**
+ * Instances that are made anew in a run that has them already: a mapped task that is to be expanded over another value, a
+ * task that a new version changed. Their tries go on: the numbers name their history and their logs.
+ */
+import { sql } from 'kysely';
+import { deleteInstances } from '../sql/run-edits.ts';
+import type { KeyInRun, ResetRow } from '../sql/run-edits.ts';
+import { insertInstances } from '../sql/run-writes.ts';
+import type { NewInstance } from '../sql/run-writes.ts';
+import { move } from './edit-run.ts';
+import type { OpenRun } from './edit-run.ts';
+import type { PlannedTask } from '../plan/blueprint.ts';
+import { noCounts } from '../plan/counts.ts';
+import { encodeCounts } from '../plan/encode.ts';
+
+/** What an instance has from its task. */
+export const columnsFromSpec = (
+  task: PlannedTask,
+): Pick<
+  ResetRow,
+  'operator' | 'pool' | 'pool_slots' | 'priority_weight' | 'queue' | 'max_active_tis_per_dag' | 'max_tries'
+> => ({
+  max_tries: task.spec.policy.retries,
+  operator: task.spec.operator.operator_name,
+  pool: task.spec.policy.pool,
+  pool_slots: task.spec.policy.pool_slots,
+  priority_weight: task.totalPriorityWeight,
+  queue: task.spec.policy.queue,
+  max_active_tis_per_dag: task.spec.policy.max_active_tis_per_dag,
+});
+
+/** Without a state and without counters: the caller counts. */
+export async function addInstances(
+  open: OpenRun,
+  made: readonly { task: PlannedTask; mapIndexes: readonly number[]; tries?: number }[],
+): Promise<void> {
+  const { run } = open;
+  const rows = made.flatMap(({ task, mapIndexes, tries = 0 }) =>
+    mapIndexes.map((mapIndex): NewInstance => ({
+      tenant_id: run.tenant_id,
+      run: run.id,
+      task_id: task.taskId,
+      map_index: mapIndex,
+      dag_id: run.dag_id,
+      state: null,
+      ...columnsFromSpec(task),
+      try_number: tries,
+      max_tries: tries + task.spec.policy.retries,
+      claimable: false,
+      waits: null,
+      upstream: encodeCounts(noCounts()),
+      scheduled_at: null,
+      start_date: null,
+      end_date: null,
+      failure_reason: null,
+      version_number: run.version_number,
+    })),
+  );
+  for (const row of rows) move(open, 'absent', row.state);
+  await insertInstances(open.trx, rows);
+}
+
+type Row = KeyInRun & { state: string | null; tryNumber: number };
+
+/** All instances of the tasks. */
+export async function readRows(open: OpenRun, taskIds: readonly string[]): Promise<Map<string, Row[]>> {
+  const { rows } = await sql<Row>`
+    select task_id as "taskId", map_index as "mapIndex", state, try_number as "tryNumber" from task_instances
+    where tenant_id = ${open.ref.tenantId} and run = ${open.ref.run} and task_id = any(${[...taskIds]}::text[])
+    order by task_id, map_index`.execute(open.trx);
+  return Map.groupBy(rows, (row) => row.taskId);
+}
+
+/** The instances of each task give way to others; all of them have been cleared. */
+export async function replaceInstances(
+  open: OpenRun,
+  replaced: readonly { task: PlannedTask; rows: readonly Row[]; mapIndexes: readonly number[] }[],
+): Promise<void> {
+  const gone = replaced.flatMap(({ rows }) => rows);
+  for (const row of gone) {
+    if (row.state !== null) throw new Error(`unreachable: ${row.taskId}[${row.mapIndex}] is replaced but not cleared`);
+    move(open, null, 'absent');
+  }
+  await deleteInstances(open.trx, open.ref, gone);
+  await addInstances(
+    open,
+    replaced.map(({ task, rows, mapIndexes }) => ({
+      task,
+      mapIndexes,
+      tries: Math.max(0, ...rows.map((row) => row.tryNumber)),
+    })),
+  );
+}
+
+/**
+ * Tasks that were expanded over a value which is made anew (or may be another one in a new version: `whateverInputs`) become
+ * one instance again. Only when all of their instances were cleared, and all of those in the same mapped group: what stays
+ * as it is keeps its place among the others.
+ */
+export async function collapseTasks(
+  open: OpenRun,
+  cleared: readonly KeyInRun[],
+  { whateverInputs = false } = {},
+): Promise<void> {
+  const { blueprint } = open.graph;
+  const clearedTasks = new Set(cleared.map((key) => key.taskId));
+  const families = Map.groupBy(
+    [...blueprint.tasks.values()].filter((task) => task.isMapped),
+    familyOf,
+  );
+  const candidates = [...families.values()].filter(
+    (family) =>
+      family.every((task) => clearedTasks.has(task.taskId)) &&
+      (whateverInputs || family.some((task) => [...task.inputs].some((input) => clearedTasks.has(input)))),
+  );
+  if (candidates.length === 0) return;
+  const rows = await readRows(
+    open,
+    candidates.flat().map((task) => task.taskId),
+  );
+  const clearedKeys = new Set(cleared.map((key) => `${key.mapIndex}/${key.taskId}`));
+  const collapsing = candidates
+    .filter((family) =>
+      family.every(({ taskId }) =>
+        (rows.get(taskId) ?? []).every((row) => clearedKeys.has(`${row.mapIndex}/${row.taskId}`)),
+      ),
+    )
+    .flat()
+    // Of literal length: it has the same instances whatever happens.
+    .filter((task) => task.literalLength === null)
+    .map((task) => ({ task, rows: rows.get(task.taskId) ?? [], mapIndexes: [-1] }))
+    .filter(({ rows: own }) => own.some((row) => row.mapIndex >= 0));
+  await replaceInstances(open, collapsing);
+}
+
+/** Tasks of one mapped group are expanded together. */
+function familyOf(task: PlannedTask): string {
+  let outermost = task.group;
+  while (outermost?.parent) outermost = outermost.parent;
+  return outermost ? `group ${outermost.groupId}` : `task ${task.taskId}`;
+}

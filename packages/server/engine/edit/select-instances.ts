@@ -1,0 +1,229 @@
+/**
+ * Which runs and which instances a clear or a mark is about. Pure but for finding the runs.
+ *
+ * A selection says, task by task, either "every instance" or which map indexes. Relatives of an instance in a mapped group
+ * are, inside the same groups, those of the same map index; anywhere else they are all instances of the task.
+ */
+import { sql } from 'kysely';
+import type { TaskStateOrNone } from '@svc/spec/states.ts';
+import type { SharedDb, TenantDb } from '../../db/database.ts';
+import type { DagGraphs } from '../dag-graphs.ts';
+import type { Blueprint } from '../plan/blueprint.ts';
+import { isTogether } from '../plan/mapped-levels.ts';
+import type { InstanceKey } from '../plan/types.ts';
+
+/** Without a map index: every instance of the task. */
+export type InstanceChoice = { taskId: string; mapIndex?: number };
+
+/** By task id. */
+export type Selection = ReadonlyMap<string, 'all' | ReadonlySet<number>>;
+
+export const isSelected = (selection: Selection, { taskId, mapIndex }: InstanceKey): boolean => {
+  const indexes = selection.get(taskId);
+  return indexes === 'all' || (indexes?.has(mapIndex) ?? false);
+};
+
+export type Relatives = { includeUpstream: boolean; includeDownstream: boolean };
+
+/**
+ * What a clear is about. With relatives come the setups and teardowns that belong to any of the tasks: a task cannot run
+ * again without what was set up for it, which was torn down since. `named` null: everything.
+ */
+export function selectToClear(
+  blueprint: Blueprint,
+  named: readonly InstanceChoice[] | null,
+  relatives: Relatives,
+): Selection {
+  if (named === null) return new Map([...blueprint.tasks.keys()].map((taskId) => [taskId, 'all']));
+  const selection = selectNamed(named);
+  if (!relatives.includeUpstream && !relatives.includeDownstream) return selection;
+  const upward = relatives.includeUpstream ? spread(blueprint, selection, 'upstream') : selection;
+  const downward = relatives.includeDownstream ? spread(blueprint, selection, 'downstream') : selection;
+  const all = merged(upward, downward);
+  if (!blueprint.ordered.some((task) => task.isSetup)) return all;
+  // Those that are added on the way are looked at as well: a setup may itself stand within another one.
+  for (const taskId of all.keys()) {
+    for (const related of setupsAndTeardowns(blueprint, taskId)) if (!all.has(related)) all.set(related, 'all');
+  }
+  return all;
+}
+
+/** What a mark is about: relatives with all their instances, as in Airflow. */
+export function selectToMark(blueprint: Blueprint, named: readonly InstanceChoice[], relatives: Relatives): Selection {
+  const all = new Map(selectNamed(named));
+  const sides = [
+    ...(relatives.includeUpstream ? (['upstream'] as const) : []),
+    ...(relatives.includeDownstream ? (['downstream'] as const) : []),
+  ];
+  for (const side of sides) {
+    for (const taskId of reach(blueprint, [...selectNamed(named).keys()], side)) {
+      if (!all.has(taskId)) all.set(taskId, 'all');
+    }
+  }
+  return all;
+}
+
+/** Every task before or after the given ones, near and far. The given ones only if they are among them. */
+export function reach(
+  blueprint: Blueprint,
+  from: readonly string[],
+  side: 'upstream' | 'downstream',
+): ReadonlySet<string> {
+  const found = new Set<string>();
+  const open = [...from];
+  for (let taskId = open.pop(); taskId !== undefined; taskId = open.pop()) {
+    for (const next of blueprint.tasks.get(taskId)?.[side] ?? []) {
+      if (found.has(next)) continue;
+      found.add(next);
+      open.push(next);
+    }
+  }
+  return found;
+}
+
+function selectNamed(named: readonly InstanceChoice[]): Map<string, 'all' | Set<number>> {
+  const selection = new Map<string, 'all' | Set<number>>();
+  for (const { taskId, mapIndex } of named) {
+    const known = selection.get(taskId);
+    if (mapIndex === undefined || known === 'all') selection.set(taskId, 'all');
+    else if (known) known.add(mapIndex);
+    else selection.set(taskId, new Set([mapIndex]));
+  }
+  return selection;
+}
+
+function spread(blueprint: Blueprint, from: Selection, side: 'upstream' | 'downstream'): Selection {
+  const selection = new Map(from);
+  const open = [...from.keys()];
+  for (let taskId = open.pop(); taskId !== undefined; taskId = open.pop()) {
+    const task = blueprint.tasks.get(taskId);
+    const indexes = selection.get(taskId) ?? 'all';
+    for (const nextId of task?.[side] ?? []) {
+      const next = blueprint.tasks.get(nextId);
+      if (!task || !next) continue;
+      const known = selection.get(nextId);
+      const wanted = union(known, indexes !== 'all' && isTogether(task, next) ? indexes : 'all');
+      if (wanted === known || (wanted !== 'all' && known !== 'all' && wanted.size === known?.size)) continue;
+      selection.set(nextId, wanted);
+      open.push(nextId); // also again, when there are more of it now than when it was looked at first
+    }
+  }
+  return selection;
+}
+
+function union(
+  one: 'all' | ReadonlySet<number> | undefined,
+  other: 'all' | ReadonlySet<number>,
+): 'all' | ReadonlySet<number> {
+  if (one === undefined) return other;
+  return one === 'all' || other === 'all' ? 'all' : new Set([...one, ...other]);
+}
+
+const merged = (one: Selection, other: Selection): Map<string, 'all' | ReadonlySet<number>> => {
+  const all = new Map(one);
+  for (const [taskId, indexes] of other) all.set(taskId, union(all.get(taskId), indexes));
+  return all;
+};
+
+/** Setups before the task whose teardown comes after it (or that have none), with those teardowns. */
+function setupsAndTeardowns(blueprint: Blueprint, taskId: string): string[] {
+  const after = reach(blueprint, [taskId], 'downstream');
+  return [...reach(blueprint, [taskId], 'upstream'), taskId].flatMap((id) => {
+    const setup = blueprint.tasks.get(id);
+    if (!setup?.isSetup) return [];
+    const teardowns = setup.downstream.filter((next) => blueprint.tasks.get(next)?.isTeardown);
+    const ending = teardowns.filter((next) => next === taskId || after.has(next));
+    return teardowns.length === 0 || ending.length > 0 ? [id, ...ending] : [];
+  });
+}
+
+export type RunKey = { id: number; runId: string };
+
+/** By id, the order in which locks of runs are taken. */
+export type RunChoice =
+  | { runId: string; includePast: boolean; includeFuture: boolean }
+  /** By logical date, both ends included; null is open. */
+  | { from: string | null; to: string | null };
+
+export type RunsFound =
+  | { kind: 'found'; runs: RunKey[] }
+  | { kind: 'no_such_run' }
+  /** There is no past or future of a run that stands nowhere in time. */
+  | { kind: 'no_logical_date' };
+
+export async function findRuns(db: TenantDb, dagId: string, choice: RunChoice): Promise<RunsFound> {
+  if (!('runId' in choice)) return { kind: 'found', runs: await runsBetween(db, dagId, choice) };
+  const run = await db
+    .selectFrom('dag_runs')
+    .select(['id', 'run_id as runId', 'logical_date'])
+    .where('dag_id', '=', dagId)
+    .where('run_id', '=', choice.runId)
+    .executeTakeFirst();
+  if (!run) return { kind: 'no_such_run' };
+  if (!choice.includePast && !choice.includeFuture) return { kind: 'found', runs: [{ id: run.id, runId: run.runId }] };
+  if (run.logical_date === null) return { kind: 'no_logical_date' };
+  const from = choice.includePast ? null : run.logical_date;
+  const to = choice.includeFuture ? null : run.logical_date;
+  return { kind: 'found', runs: await runsBetween(db, dagId, { from, to, isDated: true }) };
+}
+
+function runsBetween(
+  db: TenantDb,
+  dagId: string,
+  { from, to, isDated = false }: { from: string | null; to: string | null; isDated?: boolean },
+): Promise<RunKey[]> {
+  let runs = db.selectFrom('dag_runs').select(['id', 'run_id as runId']).where('dag_id', '=', dagId).orderBy('id');
+  if (isDated) runs = runs.where('logical_date', 'is not', null);
+  if (from !== null) runs = runs.where(sql<boolean>`logical_date >= ${from}::timestamptz`);
+  if (to !== null) runs = runs.where(sql<boolean>`logical_date <= ${to}::timestamptz`);
+  return runs.execute();
+}
+
+export type PlaceInRun = InstanceKey & { run: number };
+export type FoundInstance = PlaceInRun & { state: TaskStateOrNone };
+
+/** The instances of these runs that a selection is about now, by run, task and map index. Changes nothing, locks nothing. */
+export async function findSelected(
+  db: SharedDb,
+  tools: { graphs: DagGraphs },
+  input: {
+    tenantId: string;
+    dagId: string;
+    runs: readonly RunKey[];
+    /** Select in the graph of the DAG's newest version, not in that of the run. */
+    onLatestVersion: boolean;
+    select(blueprint: Blueprint): Selection;
+    wanted(state: TaskStateOrNone): boolean;
+  },
+): Promise<FoundInstance[]> {
+  const { tenantId, dagId } = input;
+  const byVersion = Map.groupBy(await versionsOf(db, input), (run) => run.version);
+  const found: FoundInstance[] = [];
+  for (const [versionNumber, runs] of byVersion) {
+    const { blueprint } = await tools.graphs.get(db, { tenantId, dagId, versionNumber });
+    const selection = input.select(blueprint);
+    const { rows } = await sql<FoundInstance>`
+      select run, task_id as "taskId", map_index as "mapIndex", state from task_instances
+      where tenant_id = ${tenantId} and run = any(${runs.map((run) => run.id)}::bigint[])
+        and task_id = any(${[...selection.keys()]}::text[])`.execute(db);
+    for (const row of rows) if (isSelected(selection, row) && input.wanted(row.state)) found.push(row);
+  }
+  return found.sort((a, b) => a.run - b.run || compareText(a.taskId, b.taskId) || a.mapIndex - b.mapIndex);
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The version each run is bound to, or would be. */
+async function versionsOf(
+  db: SharedDb,
+  input: { tenantId: string; dagId: string; runs: readonly RunKey[]; onLatestVersion: boolean },
+): Promise<{ id: number; version: number }[]> {
+  const { tenantId, dagId, runs, onLatestVersion } = input;
+  const { rows } = await sql<{ id: number; version: number }>`
+    select r.id, case when ${onLatestVersion}::boolean then d.current_version else r.version_number end as version
+    from dag_runs r join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id
+    where r.tenant_id = ${tenantId} and r.dag_id = ${dagId} and r.id = any(${runs.map((run) => run.id)}::bigint[])`.execute(
+    db,
+  );
+  return rows;
+}

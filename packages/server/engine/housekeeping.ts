@@ -1,0 +1,97 @@
+/**
+ * What time itself causes, every `scheduler.loop_interval_ms`: the scheduler's sign of life, and at a slower pace the
+ * removal of rows that mean nothing any more. A tick that fails (the database is away) is reported once per outage and
+ * tried again; the loop never ends by itself and never runs two ticks at once.
+ */
+import { randomUUID } from 'node:crypto';
+import { deleteOldBudgets } from '../db/identity/login-failures.ts';
+import type { Database } from '../db/database.ts';
+import { beat, deleteOldHeartbeats, recordStop } from '../db/processes/heartbeats.ts';
+import type { Component, ProcessIdentity } from '../db/processes/heartbeats.ts';
+import { deleteExpiredSessions } from '../db/identity/sessions.ts';
+import { deleteOldCallbacks } from './advance/callbacks.ts';
+
+const BEAT_EVERY_MS = 5_000;
+const CLEAN_EVERY_MS = 60_000;
+
+type Log = { info(message: string): void; warn(details: object, message: string): void };
+
+export type Housekeeping = {
+  start(): void;
+  /** When the database last took the sign of life, in epoch milliseconds; undefined before the first. */
+  lastBeat(): number | undefined;
+  stop(): Promise<void>;
+};
+
+export function createHousekeeping(options: {
+  db: Database;
+  identity: ProcessIdentity;
+  intervalMs: number;
+  /** Other components that live in this process right now; each has its own sign of life. */
+  alsoAlive?: () => readonly Component[];
+  /** What the scheduler has to do when time has passed. */
+  onTick: () => Promise<void>;
+  log: Log;
+}): Housekeeping {
+  const { db, identity, log } = options;
+  let timer: NodeJS.Timeout | undefined;
+  let ticking: Promise<void> = Promise.resolve();
+  let stopped = false;
+  let failing = false;
+  let lastBeat = -Infinity;
+  let lastBeatAt: number | undefined;
+  let lastCleaning = -Infinity;
+
+  const others = new Map<Component, ProcessIdentity>();
+  function identityOf(component: Component): ProcessIdentity {
+    const known = others.get(component) ?? { ...identity, processId: randomUUID() };
+    others.set(component, known);
+    return known;
+  }
+
+  async function tick(): Promise<void> {
+    await options.onTick();
+    const now = performance.now();
+    if (now - lastBeat >= BEAT_EVERY_MS) {
+      await beat(db, identity, 'scheduler');
+      for (const component of options.alsoAlive?.() ?? []) await beat(db, identityOf(component), component);
+      lastBeat = now;
+      lastBeatAt = Date.now();
+    }
+    if (now - lastCleaning >= CLEAN_EVERY_MS) {
+      await deleteExpiredSessions(db);
+      await deleteOldBudgets(db);
+      await deleteOldHeartbeats(db);
+      await deleteOldCallbacks(db);
+      lastCleaning = now;
+    }
+    if (failing) log.info('scheduler: the database answers again');
+    failing = false;
+  }
+
+  function schedule(delayMs: number): void {
+    timer = setTimeout(() => {
+      ticking = tick()
+        .catch((error: unknown) => {
+          if (!failing) log.warn({ err: error }, 'scheduler: a tick failed and is tried again');
+          failing = true;
+        })
+        .finally(() => {
+          if (!stopped) schedule(options.intervalMs);
+        });
+    }, delayMs);
+  }
+
+  return {
+    start: () => schedule(0),
+    lastBeat: () => lastBeatAt,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await ticking;
+      for (const { processId } of [identity, ...others.values()]) {
+        await recordStop(db, processId).catch(() => {}); // the database may be the reason we stop
+      }
+    },
+  };
+}

@@ -1,0 +1,295 @@
+/**
+ * Backfills: runs for dates that have passed.
+ *
+ *   create ──▶ every run queued at once, new ones and finished ones that are to run again ──▶ advance starts as many as the
+ *   backfill's own max_active_runs allows, in its own order ──▶ none left: completed
+ *
+ *   paused      nothing more starts; what runs goes on
+ *   cancelled   completed at once; what has not started has failed
+ *
+ * Everything happens under the lock of the DAG's row. A run of a backfill counts against its backfill, not against the
+ * DAG's max_active_runs, and is started here and nowhere else.
+ */
+import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
+import type { Instant } from '@svc/spec/timetables/instant.ts';
+import { runIdFor } from '@svc/spec/timetables/run-id.ts';
+import type { RunInfo } from '@svc/spec/timetables/types.ts';
+import {
+  bindRun,
+  completeBackfill,
+  failQueuedRuns,
+  findBackfillsToAdvance,
+  findOpenBackfill,
+  findRunsByDate,
+  insertBackfillRuns,
+  lockBackfill,
+  lockQueuedRuns,
+  requeueRun,
+  setBackfillPaused,
+} from '../../db/dag-runs/backfills.ts';
+import type { BackfillKey } from '../../db/dag-runs/backfills.ts';
+import { scopedToTenant } from '../../db/database.ts';
+import type { Database, SharedDb } from '../../db/database.ts';
+import { lockDagRow } from '../sql/due-dags.ts';
+import type { DagKey } from '../sql/due-dags.ts';
+import { isOutage } from '../../db/outage.ts';
+import type { RunEffects } from '../advance/apply-to-runs.ts';
+import { MAX_RUNS, backfillProblem, dateOf, runsInRange, stepsOf } from './backfill-plan.ts';
+import type { BackfillRequest, BackfillStep, ExistingByDate } from './backfill-plan.ts';
+import { clearRun } from '../edit/clear.ts';
+import { nowIso } from '../clock.ts';
+import type { EditTools } from '../edit/edit-run.ts';
+import { paramProblems } from './run-params.ts';
+import { startRun } from './start-run.ts';
+import { isTransient } from './timetable-runs.ts';
+
+/** Clearing takes some milliseconds a run, and all of them happen before the caller has its answer. */
+const MAX_REPROCESSED = 1_000;
+/** So that one transaction stays short. */
+const STARTS_AT_ONCE = 20;
+
+export type BackfillPlan =
+  /** `dates`: how many the range has, with those whose run stays as it is. */
+  | { kind: 'planned'; steps: BackfillStep[]; dates: number; versionNumber: number }
+  | { kind: 'no_such_dag' }
+  | { kind: 'refused'; problem: string }
+  | { kind: 'already_running'; backfillId: number };
+
+/** What a backfill would do now. */
+export async function planBackfill(
+  db: SharedDb,
+  tools: EditTools,
+  input: { tenantId: string; request: BackfillRequest },
+): Promise<BackfillPlan> {
+  const { tenantId, request } = input;
+  const scope = scopedToTenant(db, tenantId);
+  const dag = await scope
+    .selectFrom('dags')
+    .select(['current_version', 'timetable'])
+    .where('dag_id', '=', request.dagId)
+    .where('is_stale', '=', false)
+    .executeTakeFirst();
+  if (!dag) return { kind: 'no_such_dag' };
+  const versionNumber = dag.current_version;
+  const { spec } = await tools.graphs.get(db, { tenantId, dagId: request.dagId, versionNumber });
+  const now = instantOf(nowIso());
+  const problem = backfillProblem(spec, request, now) ?? paramProblems(spec.params, request.conf ?? {})[0] ?? null;
+  if (problem !== null) return { kind: 'refused', problem };
+  const runs = runsInRange(dag.timetable, request, now);
+  if (runs === null) {
+    return { kind: 'refused', problem: `the range has more than ${MAX_RUNS} runs: split it into several backfills` };
+  }
+  const existing = await existingByDate(db, { tenantId, dagId: request.dagId }, runs);
+  const steps = stepsOf(runs, existing, request.reprocess);
+  return { kind: 'planned', steps, dates: runs.length, versionNumber };
+}
+
+async function existingByDate(db: SharedDb, key: DagKey, runs: readonly RunInfo[]): Promise<ExistingByDate> {
+  const found = await findRunsByDate(scopedToTenant(db, key.tenantId), key.dagId, runs.map(dateOf));
+  return new Map(found.map(({ logicalDate, id, state }) => [instantOf(logicalDate), { id, state }]));
+}
+
+export type CreatedBackfill =
+  | { kind: 'created'; backfillId: number; effects: RunEffects[] }
+  | Exclude<BackfillPlan, { kind: 'planned' }>;
+
+/** Within a transaction of the caller's. Afterwards, when committed, the backfill wants to be advanced. */
+export async function createBackfill(
+  trx: SharedDb,
+  tools: EditTools,
+  input: { tenantId: string; request: BackfillRequest; user: string | null },
+): Promise<CreatedBackfill> {
+  const { tenantId, request, user } = input;
+  const scope = scopedToTenant(trx, tenantId);
+  await lockDagRow(scope, request.dagId);
+  const open = await findOpenBackfill(scope, request.dagId);
+  if (open) return { kind: 'already_running', backfillId: open.id };
+  const planned = await planBackfill(trx, tools, input);
+  if (planned.kind !== 'planned') return planned;
+  if (planned.dates === 0) {
+    return { kind: 'refused', problem: 'the schedule has no run between from_date and to_date that is due by now' };
+  }
+  const again = planned.steps.flatMap((step) => (step.kind === 'reprocess' ? [step.run] : []));
+  if (again.length > MAX_REPROCESSED) {
+    const problem = `${again.length} runs of the range would run again, at most ${MAX_REPROCESSED} may: split the range`;
+    return { kind: 'refused', problem };
+  }
+  const { id: backfillId } = await scope
+    .insertInto('backfills')
+    .values({
+      dag_id: request.dagId,
+      from_date: request.fromDate,
+      to_date: request.toDate,
+      dag_run_conf: request.conf === null ? null : JSON.stringify(request.conf),
+      reprocess_behavior: request.reprocess,
+      max_active_runs: request.maxActiveRuns,
+      run_backwards: request.runBackwards,
+      triggering_user_name: user,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const conf = request.conf ?? {};
+  const key = { tenantId, dagId: request.dagId, backfillId };
+  await insertBackfillRuns(trx, key, {
+    backfillId,
+    versionNumber: planned.versionNumber,
+    conf,
+    user,
+    runs: planned.steps.flatMap((step) => (step.kind === 'create' ? [newRun(step.info)] : [])),
+  });
+  const effects: RunEffects[] = [];
+  for (const run of again.toSorted((a, b) => a - b)) {
+    effects.push(await reprocessRun(trx, tools, { key, run, conf, user, onLatestVersion: request.onLatestVersion }));
+  }
+  if (planned.steps.length === 0) await completeBackfill(trx, key, false); // every date has its run already
+  return { kind: 'created', backfillId, effects };
+}
+
+const newRun = ({ runAfter, logicalDate, dataInterval }: RunInfo) => ({
+  runId: runIdFor({ runType: 'backfill', runAfter }),
+  logicalDate: instantToIso(logicalDate),
+  dataIntervalStart: instantToIso(dataInterval.start),
+  dataIntervalEnd: instantToIso(dataInterval.end),
+  runAfter: instantToIso(runAfter),
+});
+
+/** A finished run once more, as one of the backfill's: cleared whole and queued. */
+async function reprocessRun(
+  trx: SharedDb,
+  tools: EditTools,
+  input: {
+    key: BackfillKey;
+    run: number;
+    conf: Record<string, unknown>;
+    user: string | null;
+    onLatestVersion: boolean;
+  },
+): Promise<RunEffects> {
+  const { key, run, conf, user, onLatestVersion } = input;
+  const { tenantId, dagId, backfillId } = key;
+  await bindRun(trx, { tenantId, run, backfillId, conf, user }); // first: a run that is a backfill's does not start by itself
+  const cleared = await clearRun(
+    trx,
+    tools,
+    { tenantId, dagId, run },
+    {
+      tasks: null,
+      onlyFailed: false,
+      resetRun: true,
+      onLatestVersion,
+      preventRunning: false,
+      includeUpstream: false,
+      includeDownstream: false,
+    },
+  );
+  if (cleared.kind !== 'cleared') throw new Error(`run ${run} went away while its DAG was locked`);
+  if (cleared.keys.length === 0) {
+    const versionNumber = onLatestVersion ? await currentVersion(trx, key) : null;
+    await requeueRun(trx, { tenantId, run, versionNumber });
+  }
+  return cleared.effects;
+}
+
+async function currentVersion(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<number | null> {
+  const dag = await scopedToTenant(trx, tenantId)
+    .selectFrom('dags')
+    .select('current_version')
+    .where('dag_id', '=', dagId)
+    .executeTakeFirst();
+  return dag?.current_version ?? null;
+}
+
+export type BackfillChange = 'changed' | 'completed' | 'no_such_backfill';
+
+export async function pauseBackfill(trx: SharedDb, key: BackfillKey, isPaused: boolean): Promise<BackfillChange> {
+  const backfill = await lockBackfill(trx, key);
+  if (!backfill) return 'no_such_backfill';
+  if (backfill.isCompleted) return 'completed';
+  await setBackfillPaused(trx, key, isPaused);
+  return 'changed';
+}
+
+export async function cancelBackfill(trx: SharedDb, key: BackfillKey): Promise<BackfillChange> {
+  const backfill = await lockBackfill(trx, key);
+  if (!backfill) return 'no_such_backfill';
+  if (backfill.isCompleted) return 'completed';
+  await failQueuedRuns(trx, key);
+  await completeBackfill(trx, key, true);
+  return 'changed';
+}
+
+export type BackfillRunner = {
+  /** Starts what may start and completes what has ended: of one DAG, or of all (for the tick). */
+  advance(only?: DagKey): Promise<{ started: number; completed: number }>;
+};
+
+type Log = { error(details: object, message: string): void };
+
+export function createBackfillRunner(options: {
+  db: Database;
+  tools: Pick<EditTools, 'graphs'>;
+  /** Told after the commit of each transaction that started runs. */
+  onEffects(effects: RunEffects): void;
+  log: Log;
+}): BackfillRunner {
+  const { db, tools, onEffects, log } = options;
+
+  async function advanceSafely(key: BackfillKey): Promise<Advance> {
+    try {
+      const advance = await db.shared.transaction().execute((trx) => advanceOne(trx, tools, key));
+      for (const effects of advance.effects) onEffects(effects);
+      return advance;
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      if (!isTransient(error)) {
+        const details = { err: error, dag_id: key.dagId, backfill_id: key.backfillId, tenant: key.tenantId };
+        log.error(details, 'a backfill could not be advanced: tried again at the next tick');
+      }
+      return NOTHING;
+    }
+  }
+
+  return {
+    async advance(only) {
+      let started = 0;
+      let completed = 0;
+      for (const key of await findBackfillsToAdvance(db.shared, only)) {
+        // A turn starts a few; the rest of the room is used by the next.
+        for (let turn = await advanceSafely(key); ; turn = await advanceSafely(key)) {
+          started += turn.effects.length;
+          completed += turn.isCompleted ? 1 : 0;
+          if (turn.effects.length < STARTS_AT_ONCE) break;
+        }
+      }
+      return { started, completed };
+    },
+  };
+}
+
+type Advance = { effects: RunEffects[]; isCompleted: boolean };
+const NOTHING: Advance = { effects: [], isCompleted: false };
+
+async function advanceOne(trx: SharedDb, tools: Pick<EditTools, 'graphs'>, key: BackfillKey): Promise<Advance> {
+  const backfill = await lockBackfill(trx, key);
+  if (!backfill) return NOTHING;
+  if (backfill.running + backfill.queued === 0) {
+    if (backfill.isCompleted) return NOTHING;
+    await completeBackfill(trx, key, false);
+    return { effects: [], isCompleted: true };
+  }
+  const room = backfill.maxActiveRuns - backfill.running;
+  if (!backfill.mayStart || room <= 0) return NOTHING;
+  const runs = await lockQueuedRuns(trx, key, {
+    runBackwards: backfill.runBackwards,
+    limit: Math.min(room, STARTS_AT_ONCE),
+  });
+  const effects: RunEffects[] = [];
+  for (const run of runs) effects.push(await startRun(trx, tools.graphs, run));
+  return { effects, isCompleted: false };
+}
+
+function instantOf(moment: string): Instant {
+  const at = instantFromIso(moment);
+  if (at === null) throw new Error(`"${moment}" is not a moment`);
+  return at;
+}

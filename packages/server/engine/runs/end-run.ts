@@ -1,0 +1,95 @@
+/**
+ * Ends that come from outside the tasks: a user marks a run, or its dagrun_timeout strikes. One transaction under the run's
+ * lock; attempts that were under way have no say any more, and their agents are told.
+ */
+import { sql } from 'kysely';
+import { failureReason } from '@svc/spec/failure-causes.ts';
+import { isFinished, isOccupying } from '@svc/spec/states.ts';
+import type { Database, SharedDb } from '../../db/database.ts';
+import { lockRuns, updateRunsAndInstances } from '../sql/run-writes.ts';
+import type { InstanceRow, RunRow } from '../sql/run-writes.ts';
+import { load, noEffects, openWork, requestRunCallback, runChange } from '../advance/apply-to-runs.ts';
+import type { RunEffects } from '../advance/apply-to-runs.ts';
+import type { DagGraphs } from '../dag-graphs.ts';
+import type { RunWork } from '../advance/run-work.ts';
+
+type EndAs = 'success' | 'failed';
+
+/** As Airflow: success makes every task successful; failed fails what runs and skips what has not. */
+export async function endRunAs(
+  trx: SharedDb,
+  graphs: DagGraphs,
+  run: RunRow,
+  input: { state: EndAs; cause: 'marked_failed' | 'run_timed_out' },
+): Promise<RunEffects> {
+  const [work] = await openWork(trx, graphs, [run]);
+  if (!work) return noEffects();
+  const { rows } = await sql<{ taskId: string; mapIndex: number }>`
+    select task_id as "taskId", map_index as "mapIndex" from task_instances
+    where tenant_id = ${run.tenant_id} and run = ${run.id}
+      and (state is null or state not in ('success', 'failed', 'skipped', 'upstream_failed', 'removed') or ${input.state === 'success'})
+    order by task_id, map_index`.execute(trx);
+  await load(trx, [{ work, picks: rows }]);
+  for (const row of work.loadedRows()) endRow(work, row, input);
+  Object.assign(run, { state: input.state, end_date: work.now, start_date: run.start_date ?? work.now });
+  const effects = noEffects();
+  effects.superseded = work.superseded;
+  effects.ended.push({
+    tenantId: run.tenant_id,
+    dagId: run.dag_id,
+    run: run.id,
+    runId: run.run_id,
+    state: input.state,
+  });
+  if (input.cause === 'run_timed_out' && work.graph.spec.callbacks.on_failure.length > 0) {
+    await requestRunCallback(trx, work, 'failed', 'timed_out');
+    effects.hasCallbacks = true;
+  }
+  await updateRunsAndInstances(trx, [runChange(work)], work.changedRows());
+  return effects;
+}
+
+function endRow(
+  work: RunWork,
+  row: InstanceRow,
+  input: { state: EndAs; cause: 'marked_failed' | 'run_timed_out' },
+): void {
+  const wasActive = isOccupying(row.state);
+  const target = targetOf(row, input);
+  if (target === row.state) return;
+  if (wasActive && row.attempt_id !== null) work.superseded.push(row.attempt_id);
+  work.change(row, {
+    state: target,
+    attempt_id: wasActive ? null : row.attempt_id,
+    claimable: false,
+    waits: null,
+    due_at: null,
+    first_poke_at: null,
+    start_date: row.start_date ?? work.now,
+    end_date: isFinished(row.state) ? row.end_date : work.now,
+    failure_reason: target === 'failed' ? failureReason(input.cause) : null,
+  });
+}
+
+function targetOf(row: InstanceRow, input: { state: EndAs; cause: string }): 'success' | 'failed' | 'skipped' {
+  if (input.state === 'success') return 'success';
+  return isOccupying(row.state) && input.cause === 'marked_failed' ? 'failed' : 'skipped';
+}
+
+/** Runs whose dagrun_timeout has passed. */
+export async function timeOutRuns(db: Database, graphs: DagGraphs): Promise<RunEffects[]> {
+  const { rows } = await sql<{ tenantId: string; run: number }>`
+    select tenant_id as "tenantId", id as run from dag_runs
+    where state = 'running' and timeout_at <= clock_timestamp() order by timeout_at limit 50`.execute(db.shared);
+  const effects: RunEffects[] = [];
+  for (const ref of rows) {
+    effects.push(
+      await db.shared.transaction().execute(async (trx) => {
+        const [run] = await lockRuns(trx, [ref]);
+        if (run?.state !== 'running') return noEffects();
+        return endRunAs(trx, graphs, run, { state: 'failed', cause: 'run_timed_out' });
+      }),
+    );
+  }
+  return effects;
+}

@@ -1,0 +1,152 @@
+/**
+ * Runs that time causes. Called by the tick, by a timer set to `nextDueAt`, and when a run ends and makes room for the next.
+ *
+ *   find due DAGs ──▶ per DAG, in a transaction of its own: lock its row, or leave it to whoever has it
+ *     ──▶ create the runs that are due and fit under max_active_runs ──▶ move the row on to the next run
+ *
+ * Several schedulers may do this at once: the row is the turn, and the run's id and logical date are unique besides. A DAG
+ * that cannot be scheduled is put off and reported; the others do not notice.
+ */
+import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
+import type { Instant } from '@svc/spec/timetables/instant.ts';
+import { runIdFor } from '@svc/spec/timetables/run-id.ts';
+import type { RunInfo } from '@svc/spec/timetables/types.ts';
+import type { Database, SharedDb } from '../../db/database.ts';
+import { countLiveRuns, findDueDags, lockDueDag, nextDueMoment, updateNextRun } from '../sql/due-dags.ts';
+import type { DagKey, DueDag } from '../sql/due-dags.ts';
+import { isOutage } from '../../db/outage.ts';
+import type { RunEffects } from '../advance/apply-to-runs.ts';
+import { secondsAfter } from '../clock.ts';
+import type { CreateRun } from './create-run.ts';
+import { dueRun, nextRunColumns, runAfterInterval } from './dag-schedule.ts';
+
+export type TimetableRuns = {
+  /**
+   * Creates at most `limit` runs. `nextDueAt` is when to call again: `now` when there is more to do at once, null when no
+   * DAG has a next run. A DAG at its max_active_runs waits for the end of a run, not for a moment.
+   */
+  createDue(input: { now: string; limit: number }): Promise<{ created: number; nextDueAt: string | null }>;
+  /** The same for one DAG, which has room again. */
+  createDueOf(key: DagKey, now: string): Promise<{ created: number }>;
+};
+
+type Log = { error(details: object, message: string): void };
+
+/** One DAG's backlog must not keep the others waiting. */
+const RUNS_PER_TURN = 8;
+/** Dates that have a run already are passed over; a turn ends after so many of them. */
+const STEPS_PER_TURN = 200;
+/** More would only wait for connections. */
+const DAGS_AT_ONCE = 4;
+const RETRY_AFTER_SECONDS = 60;
+
+export function createTimetableRuns(options: {
+  db: Database;
+  createRun: CreateRun;
+  /** Told after the commit of each transaction that made runs. */
+  onEffects(effects: RunEffects): void;
+  log: Log;
+}): TimetableRuns {
+  const { db, createRun, onEffects, log } = options;
+
+  /** The runs of one DAG that are due; how many were made. */
+  async function takeTurn(key: DagKey, now: string, limit: number): Promise<number> {
+    const effects = await db.shared.transaction().execute(async (trx) => {
+      const dag = await lockDueDag(trx, key, now);
+      return dag ? createRunsOf(trx, { key, dag, now, limit, createRun }) : [];
+    });
+    for (const effect of effects) onEffects(effect);
+    return effects.length;
+  }
+
+  async function takeTurnSafely(key: DagKey, now: string, limit: number): Promise<number> {
+    try {
+      return await takeTurn(key, now, limit);
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      if (isTransient(error)) return 0; // two processes in each other's way: the next call tries again
+      log.error(
+        { err: error, dag_id: key.dagId, tenant: key.tenantId },
+        `the next run of a DAG could not be created: tried again in ${RETRY_AFTER_SECONDS} s`,
+      );
+      await updateNextRun(db.shared, key, { next_dagrun_run_after: secondsAfter(now, RETRY_AFTER_SECONDS) });
+      return 0;
+    }
+  }
+
+  return {
+    async createDue({ now, limit }) {
+      const due = await findDueDags(db.shared, { now, limit });
+      let left = limit;
+      let created = 0;
+      const queue = due.values();
+      const work = async (): Promise<void> => {
+        for (const key of queue) {
+          const share = Math.min(RUNS_PER_TURN, left);
+          if (share <= 0) return;
+          left -= share; // taken before it is used, so that turns taken at the same time stay within the limit
+          const made = await takeTurnSafely(key, now, share);
+          left += share - made;
+          created += made;
+        }
+      };
+      await Promise.all(Array.from({ length: Math.min(DAGS_AT_ONCE, due.length) }, work));
+      // Something was made: there may be more of the same DAG, or of those that the limit left out.
+      const nextDueAt = created > 0 ? now : await nextDueMoment(db.shared, now);
+      return { created, nextDueAt };
+    },
+    createDueOf: async (key, now) => ({ created: await takeTurnSafely(key, now, RUNS_PER_TURN) }),
+  };
+}
+
+async function createRunsOf(
+  trx: SharedDb,
+  input: { key: DagKey; dag: DueDag; now: string; limit: number; createRun: CreateRun },
+): Promise<RunEffects[]> {
+  const { key, now, limit, createRun } = input;
+  const at = instantOf(now);
+  const effects: RunEffects[] = [];
+  let dag = input.dag;
+  let room = dag.max_active_runs - (await countLiveRuns(trx, key));
+  for (let step = 0; step < STEPS_PER_TURN && effects.length < limit && room > 0; step += 1) {
+    const run = dueRun(dag, at);
+    if (run === null) break;
+    const result = await createRun(trx, key.tenantId, scheduledRun(key, run));
+    if (result.kind === 'created') {
+      effects.push(result.effects);
+      room -= 1;
+    }
+    if (result.kind === 'invalid_conf')
+      throw new Error(`params without a usable default: ${result.problems.join('; ')}`);
+    // Nothing to schedule in a DAG that is gone, or whose author allows no scheduled runs. A duplicate has its run already.
+    const isOver = result.kind === 'no_such_dag' || result.kind === 'run_type_not_allowed';
+    dag = { ...dag, ...nextRunColumns(isOver ? null : runAfterInterval(dag, run.dataInterval, at)) };
+  }
+  await updateNextRun(trx, key, {
+    next_dagrun_logical_date: dag.next_dagrun_logical_date,
+    next_dagrun_data_interval_start: dag.next_dagrun_data_interval_start,
+    next_dagrun_data_interval_end: dag.next_dagrun_data_interval_end,
+    next_dagrun_run_after: dag.next_dagrun_data_interval_end,
+  });
+  return effects;
+}
+
+const scheduledRun = ({ dagId }: DagKey, { runAfter, logicalDate, dataInterval }: RunInfo) => ({
+  dagId,
+  runId: runIdFor({ runType: 'scheduled', runAfter }),
+  runType: 'scheduled' as const,
+  logicalDate: instantToIso(logicalDate),
+  dataInterval: { start: instantToIso(dataInterval.start), end: instantToIso(dataInterval.end) },
+  runAfter: instantToIso(runAfter),
+  triggeredBy: 'timetable',
+});
+
+function instantOf(now: string): Instant {
+  const at = instantFromIso(now);
+  if (at === null) throw new Error(`"${now}" is not a moment`);
+  return at;
+}
+
+/** A deadlock, a serialisation failure, a lock or statement that took too long: nothing is wrong with the DAG. */
+export const isTransient = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && /^(40|55P03|57014)/.test(String(error.code));

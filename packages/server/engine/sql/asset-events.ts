@@ -1,0 +1,224 @@
+/** Asset events and the queue of those that wait for a schedule. Statements of the scheduler: the tenant is in every key. */
+import { sql } from 'kysely';
+import type { SharedDb } from '../../db/database.ts';
+import type { DagKey } from './due-dags.ts';
+import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
+
+export type EventSource = { dagId: string; runId: string; taskId: string; mapIndex: number };
+
+export type NewAssetEvent = {
+  /** One of the two may be empty: a task may name an asset by its name or its URI only. */
+  asset: { name: string; uri: string };
+  alias: string | null;
+  extra: Record<string, unknown>;
+};
+
+/** Ids in the order asked. An asset nobody has registered is made: a task may attach any asset to an alias. */
+export async function resolveAssets(
+  trx: SharedDb,
+  tenantId: string,
+  assets: readonly { name: string; uri: string }[],
+): Promise<number[]> {
+  const complete = assets.map(({ name, uri }) => ({ name: name || uri, uri: uri || name, byName: !uri, byUri: !name }));
+  // Sorted: two tasks that make the same new assets insert them in the same order.
+  const wanted = complete.toSorted((a, b) => (`${a.name}\n${a.uri}` < `${b.name}\n${b.uri}` ? -1 : 1));
+  const { rows } = await sql<{ id: number; name: string; uri: string }>`
+    with wanted as (
+      select distinct * from unnest(${wanted.map(({ name }) => name)}::text[], ${wanted.map(({ uri }) => uri)}::text[],
+        ${wanted.map(({ byName }) => byName)}::boolean[], ${wanted.map(({ byUri }) => byUri)}::boolean[])
+        as w(name, uri, by_name, by_uri)
+    ), found as (
+      select a.id, w.name, w.uri from wanted w
+      join assets a on a.tenant_id = ${tenantId} and a.name = w.name and (w.by_name or a.uri = w.uri)
+      where not w.by_uri
+      union all
+      select a.id, w.name, w.uri from wanted w
+      join assets a on a.tenant_id = ${tenantId} and a.uri = w.uri
+      where w.by_uri
+    ), made as (
+      insert into assets (tenant_id, name, uri, group_name)
+      select ${tenantId}, w.name, w.uri, 'asset' from wanted w
+      where not exists (select from found f where f.name = w.name and f.uri = w.uri)
+      order by w.name, w.uri
+      on conflict (tenant_id, name, uri) do update set updated_at = now()
+      returning id, name, uri
+    )
+    select id, name, uri from found union all select id, name, uri from made
+    order by id`.execute(trx);
+  return complete.map(({ name, uri }) => {
+    const row = rows.find((candidate) => candidate.name === name && candidate.uri === uri);
+    if (!row) throw new Error(`unreachable: the asset ${name} was found or made`);
+    return row.id;
+  });
+}
+
+/** Ids in the order asked, and the assets attached: from now on, an event of the asset is one of the alias. */
+async function attachToAliases(
+  trx: SharedDb,
+  tenantId: string,
+  pairs: readonly { alias: string; assetId: number }[],
+): Promise<Map<string, number>> {
+  const names = [...new Set(pairs.map(({ alias }) => alias))].toSorted();
+  if (names.length === 0) return new Map();
+  const { rows } = await sql<{ id: number; name: string }>`
+    insert into asset_aliases (tenant_id, name, group_name)
+    select ${tenantId}, name, 'asset' from unnest(${names}::text[]) as n(name) order by name
+    on conflict (tenant_id, name) do update set group_name = asset_aliases.group_name
+    returning id, name`.execute(trx);
+  const ids = new Map(rows.map((row) => [row.name, row.id]));
+  await sql`
+    insert into asset_alias_assets (tenant_id, alias_id, asset_id)
+    select distinct ${tenantId}::uuid, alias_id, asset_id
+    from unnest(${pairs.map(({ alias }) => ids.get(alias))}::bigint[], ${pairs.map(({ assetId }) => assetId)}::bigint[])
+      as p(alias_id, asset_id)
+    order by alias_id, asset_id
+    on conflict do nothing`.execute(trx);
+  return ids;
+}
+
+/** Ids of the events, in the order given. */
+export async function insertEvents(
+  trx: SharedDb,
+  tenantId: string,
+  input: {
+    events: readonly { assetId: number; alias: string | null; extra: Record<string, unknown> }[];
+    source: EventSource | null;
+    partitionKey?: string | null;
+  },
+): Promise<number[]> {
+  const { events, source } = input;
+  const { rows } = await sql<{ id: number }>`
+    insert into asset_events (tenant_id, asset_id, extra, source_dag_id, source_task_id, source_run_id, source_map_index,
+      partition_key, at)
+    select ${tenantId}::uuid, asset_id, extra::jsonb, ${source?.dagId ?? null}, ${source?.taskId ?? null},
+      ${source?.runId ?? null}, ${source?.mapIndex ?? -1}::int, ${input.partitionKey ?? null}, clock_timestamp()
+    from unnest(${events.map(({ assetId }) => assetId)}::bigint[],
+      ${events.map(({ extra }) => JSON.stringify(extra))}::text[]) with ordinality as e(asset_id, extra, place)
+    order by place
+    returning id`.execute(trx);
+  const ids = rows.map((row) => row.id).toSorted((a, b) => a - b);
+  const pairs = events.flatMap(({ assetId, alias }, index) =>
+    alias === null ? [] : [{ alias, assetId, eventId: ids[index] }],
+  );
+  const aliasIds = await attachToAliases(trx, tenantId, pairs);
+  if (pairs.length > 0) {
+    await sql`
+      insert into asset_event_aliases (tenant_id, event_id, alias_id)
+      select ${tenantId}::uuid, event_id, alias_id
+      from unnest(${pairs.map(({ eventId }) => eventId)}::bigint[],
+        ${pairs.map(({ alias }) => aliasIds.get(alias))}::bigint[]) as p(event_id, alias_id)`.execute(trx);
+  }
+  return ids;
+}
+
+/**
+ * Queues events for the DAGs whose schedule names their assets, directly, by reference or through an alias. As in Airflow a
+ * paused DAG hears nothing: what happens meanwhile is not made up for.
+ */
+export async function queueForConsumers(
+  trx: SharedDb,
+  tenantId: string,
+  eventIds: readonly number[],
+): Promise<string[]> {
+  // Plan: per event a few index lookups in asset_references; nothing here depends on how many events or DAGs there are.
+  const { rows } = await sql<{ dagId: string }>`
+    with happened as (
+      select e.id, e.asset_id, a.name, a.uri from asset_events e
+      join assets a on a.tenant_id = e.tenant_id and a.id = e.asset_id
+      where e.tenant_id = ${tenantId} and e.id = any(${[...eventIds]}::bigint[]) and e.partition_key is null
+    ), concerned as (
+      select h.id, h.asset_id, r.dag_id from happened h
+      join asset_references r on r.tenant_id = ${tenantId} and r.target = 'asset' and r.target_id = h.asset_id
+        and r.role = 'schedule'
+      union
+      select h.id, h.asset_id, r.dag_id from happened h
+      join asset_alias_assets x on x.tenant_id = ${tenantId} and x.asset_id = h.asset_id
+      join asset_references r on r.tenant_id = ${tenantId} and r.target = 'alias' and r.target_id = x.alias_id
+        and r.role = 'schedule'
+      union
+      select h.id, h.asset_id, r.dag_id from happened h
+      join asset_references r on r.tenant_id = ${tenantId} and r.target = 'name' and r.target_text = h.name
+        and r.role = 'schedule'
+      union
+      select h.id, h.asset_id, r.dag_id from happened h
+      join asset_references r on r.tenant_id = ${tenantId} and r.target = 'uri' and r.target_text = h.uri
+        and r.role = 'schedule'
+    ), queued as (
+      insert into asset_queue (tenant_id, dag_id, event_id, asset_id, created_at)
+      select d.tenant_id, d.dag_id, c.id, c.asset_id, clock_timestamp() from concerned c
+      join dags d on d.tenant_id = ${tenantId} and d.dag_id = c.dag_id and not d.is_paused and not d.is_stale
+      order by d.dag_id, c.id
+      on conflict do nothing
+      returning dag_id
+    )
+    select distinct dag_id as "dagId" from queued order by 1`.execute(trx);
+  return rows.map((row) => row.dagId);
+}
+
+/** DAGs with events that nobody has judged yet. One at its limit waits for the end of a run. */
+export async function findUnconsidered(db: SharedDb, limit: number): Promise<DagKey[]> {
+  // Plan: index asset_queue_unconsidered, as large as what has just happened.
+  const { rows } = await sql<DagKey>`
+    select d.tenant_id as "tenantId", d.dag_id as "dagId"
+    from (select distinct tenant_id, dag_id from asset_queue where not is_considered) q
+    join dags d on d.tenant_id = q.tenant_id and d.dag_id = q.dag_id and not d.is_paused and not d.is_stale
+    where (select count(*) from dag_runs r where r.tenant_id = d.tenant_id and r.dag_id = d.dag_id
+        and r.state in ('queued', 'running') and r.backfill_id is null) < d.max_active_runs
+    order by d.tenant_id, d.dag_id limit ${limit}`.execute(db);
+  return rows;
+}
+
+export type AssetScheduledDag = { timetable: TimetableSpec; max_active_runs: number };
+
+/** Undefined when nothing may be started for it now; its events wait. */
+export async function lockConsumer(trx: SharedDb, key: DagKey): Promise<AssetScheduledDag | undefined> {
+  const { rows } = await sql<AssetScheduledDag>`
+    select timetable, max_active_runs from dags where tenant_id = ${key.tenantId} and dag_id = ${key.dagId}
+      and not is_paused and not is_stale for no key update`.execute(trx);
+  return rows[0];
+}
+
+export type QueuedAsset = { assetId: number; name: string; uri: string; aliases: string[] };
+
+/** The assets that have events waiting for the DAG. */
+export async function queuedAssets(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<QueuedAsset[]> {
+  const { rows } = await sql<QueuedAsset>`
+    select a.id as "assetId", a.name, a.uri, array(
+      select l.name from asset_alias_assets x
+      join asset_aliases l on l.tenant_id = x.tenant_id and l.id = x.alias_id
+      where x.tenant_id = a.tenant_id and x.asset_id = a.id) as aliases
+    from assets a
+    where a.tenant_id = ${tenantId} and a.id in (
+      select asset_id from asset_queue where tenant_id = ${tenantId} and dag_id = ${dagId})
+    order by a.id`.execute(trx);
+  return rows;
+}
+
+/** Everything that waits for the DAG becomes the cause of this run. */
+export async function giveQueueToRun(trx: SharedDb, { tenantId, dagId }: DagKey, run: number): Promise<void> {
+  await sql`
+    with taken as (
+      delete from asset_queue where tenant_id = ${tenantId} and dag_id = ${dagId} returning event_id
+    )
+    insert into dag_run_asset_events (tenant_id, run, event_id) select ${tenantId}::uuid, ${run}::bigint, event_id from taken`.execute(
+    trx,
+  );
+}
+
+export async function markConsidered(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<void> {
+  await sql`
+    update asset_queue set is_considered = true
+    where tenant_id = ${tenantId} and dag_id = ${dagId} and not is_considered`.execute(trx);
+}
+
+/** Of assets that the schedule names no more. */
+export async function dropQueued(
+  trx: SharedDb,
+  { tenantId, dagId }: DagKey,
+  assetIds: readonly number[],
+): Promise<void> {
+  if (assetIds.length === 0) return;
+  await sql`
+    delete from asset_queue
+    where tenant_id = ${tenantId} and dag_id = ${dagId} and asset_id = any(${[...assetIds]}::bigint[])`.execute(trx);
+}

@@ -1,0 +1,105 @@
+/** What the timetable half of the scheduler asks about DAGs. It serves all tenants: the tenant is part of every key. */
+import { sql } from 'kysely';
+import type { Selectable } from 'kysely';
+import type { SharedDb, TenantDb } from '../../db/database.ts';
+import type { AllTables, Moment } from '../../db/schema.ts';
+
+export type DagKey = { tenantId: string; dagId: string };
+
+export type DueDag = Pick<
+  Selectable<AllTables['dags']>,
+  | 'timetable'
+  | 'catchup'
+  | 'start_date'
+  | 'end_date'
+  | 'max_active_runs'
+  | 'next_dagrun_logical_date'
+  | 'next_dagrun_data_interval_start'
+  | 'next_dagrun_data_interval_end'
+  | 'next_dagrun_run_after'
+>;
+
+/** Runs that hold a place under max_active_runs, counted up to that limit; runs of backfills have a limit of their own. */
+const liveRunsOf = (dag: string) => sql<number>`(
+  select count(*) from (
+    select from dag_runs r
+    where r.tenant_id = ${sql.ref(`${dag}.tenant_id`)} and r.dag_id = ${sql.ref(`${dag}.dag_id`)}
+      and r.state in ('queued', 'running') and r.backfill_id is null
+    limit greatest(${sql.ref(`${dag}.max_active_runs`)}, 0)) live)`;
+
+/** DAGs whose next run is due and may be created. One that is at its limit is not due: its runs would only queue up. */
+export async function findDueDags(db: SharedDb, input: { now: Moment; limit: number }): Promise<DagKey[]> {
+  // Plan: index dags_due from its start, and per row at most max_active_runs entries of dag_runs_live.
+  const { rows } = await sql<DagKey>`
+    select d.tenant_id as "tenantId", d.dag_id as "dagId" from dags d
+    where not d.is_paused and not d.is_stale and d.next_dagrun_run_after <= ${input.now}
+      and ${liveRunsOf('d')} < d.max_active_runs
+    order by d.next_dagrun_run_after limit ${input.limit}`.execute(db);
+  return rows;
+}
+
+/** When the next DAG becomes due, counted from a moment on. */
+export async function nextDueMoment(db: SharedDb, after: Moment): Promise<Moment | null> {
+  const { rows } = await sql<{ at: Moment }>`
+    select next_dagrun_run_after as at from dags
+    where not is_paused and not is_stale and next_dagrun_run_after > ${after}
+    order by next_dagrun_run_after limit 1`.execute(db);
+  return rows[0]?.at ?? null;
+}
+
+/** Undefined when the DAG is not due any more, or somebody else is at it. */
+export async function lockDueDag(trx: SharedDb, key: DagKey, now: Moment): Promise<DueDag | undefined> {
+  const { rows } = await sql<DueDag>`
+    select timetable, catchup, start_date, end_date, max_active_runs, next_dagrun_logical_date,
+      next_dagrun_data_interval_start, next_dagrun_data_interval_end, next_dagrun_run_after
+    from dags where tenant_id = ${key.tenantId} and dag_id = ${key.dagId}
+      and not is_paused and not is_stale and next_dagrun_run_after <= ${now}
+    for no key update skip locked`.execute(trx);
+  return rows[0];
+}
+
+/** Exact under the lock of the DAG's row: every run is created under it. */
+export async function countLiveRuns(trx: SharedDb, key: DagKey): Promise<number> {
+  const { rows } = await sql<{ live: number }>`
+    select count(*) as live from dag_runs
+    where tenant_id = ${key.tenantId} and dag_id = ${key.dagId} and state in ('queued', 'running') and backfill_id is null`.execute(
+    trx,
+  );
+  return rows[0]?.live ?? 0;
+}
+
+export async function updateNextRun(
+  trx: SharedDb,
+  key: DagKey,
+  columns: Partial<Pick<DueDag, Extract<keyof DueDag, `next_${string}`>>>,
+): Promise<void> {
+  await trx
+    .updateTable('dags')
+    .set(columns)
+    .where('tenant_id', '=', key.tenantId)
+    .where('dag_id', '=', key.dagId)
+    .execute();
+}
+
+export type StoredInterval = { start: Moment; end: Moment };
+
+/** The data interval of the newest run that a schedule or a backfill made: where the timetable goes on. */
+export async function lastAutomatedInterval(db: TenantDb, dagId: string): Promise<StoredInterval | null> {
+  // Plan: index dag_runs_automated, first entry.
+  const row = await db
+    .selectFrom('dag_runs')
+    .select(['data_interval_start as start', 'data_interval_end as end'])
+    .where('dag_id', '=', dagId)
+    .where('run_type', 'in', ['scheduled', 'backfill'])
+    .where('logical_date', 'is not', null)
+    .orderBy('logical_date', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!row || row.start === null || row.end === null) return null;
+  return { start: row.start, end: row.end };
+}
+
+/** Keeps the scheduler from making a run of the DAG while its next one is worked out anew. */
+export async function lockDagRow(db: TenantDb, dagId: string): Promise<void> {
+  await db.selectFrom('dags').select('dag_id').where('dag_id', '=', dagId).forNoKeyUpdate().execute();
+}

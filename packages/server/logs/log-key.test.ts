@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { encodeName, isFolderOfTask, placeSegments } from './log-key.ts';
+import type { LogPlace } from './log-key.ts';
+
+const LINUX = { caseSensitive: true };
+const place = (parts: Partial<LogPlace>): LogPlace => ({
+  tenantId: 'tenant',
+  dagId: 'dag',
+  runId: 'run',
+  taskId: 'task',
+  mapIndex: -1,
+  tryNumber: 1,
+  ...parts,
+});
+
+/** Ids with what is dangerous in a path more likely than chance would have it. */
+const anyId = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+  fc
+    .array(fc.constantFrom('.', '..', '/', '\\', '~', '%', '%2F', '\u0000', '\n', 'a', 'A', 'é', '1'), { maxLength: 8 })
+    .map((parts) => parts.join('')),
+  fc.string({ minLength: 150, maxLength: 300 }),
+);
+const anyPlace = fc.record({
+  tenantId: anyId,
+  dagId: anyId,
+  runId: anyId,
+  taskId: anyId,
+  mapIndex: fc.integer({ min: -1, max: 20_000 }),
+  tryNumber: fc.integer({ min: 1, max: 1_000 }),
+});
+
+describe('the place of a log', () => {
+  it('is readable for ids as people write them', () => {
+    const segments = placeSegments(
+      place({ dagId: 'etl.daily', runId: 'manual__2026-01-02T10:00:00.5+00:00', taskId: 'group.load', tryNumber: 3 }),
+      LINUX,
+    );
+    expect(segments).toEqual(['tenant', 'etl.daily', 'manual__2026-01-02T10:00:00.5+00:00', 'group.load', '3.log']);
+    expect(placeSegments(place({ mapIndex: 7 }), LINUX)).toEqual(['tenant', 'dag', 'run', 'task~7', '1.log']);
+  });
+
+  it('never leaves its folder, whatever the ids are', () => {
+    fc.assert(
+      fc.property(anyPlace, fc.boolean(), (ids, caseSensitive) => {
+        const segments = placeSegments(ids, { caseSensitive });
+        expect(segments).toHaveLength(5);
+        for (const segment of segments) {
+          expect(segment).toMatch(/^[\w.:+=@,%~-]+$/);
+          expect(segment).not.toMatch(/^\./);
+          expect(segment.length).toBeLessThan(255);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is another one for every other log', () => {
+    fc.assert(
+      fc.property(anyPlace, anyPlace, fc.boolean(), (one, other, caseSensitive) => {
+        const path = (ids: LogPlace) => placeSegments(ids, { caseSensitive }).join('/');
+        const seen = (text: string) => (caseSensitive ? text : text.toLowerCase());
+        fc.pre(JSON.stringify(one) !== JSON.stringify(other));
+        expect(seen(path(one))).not.toBe(seen(path(other)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ['a mapped instance and a task named like one', { taskId: 'task', mapIndex: 1 }, { taskId: 'task~1' }],
+    ['an encoded id and an id that looks encoded', { taskId: 'a/b' }, { taskId: 'a%2Fb' }],
+    ['two long ids that begin alike', { runId: 'x'.repeat(249) }, { runId: `${'x'.repeat(248)}y` }],
+    ['no id and the id of its sign', { runId: '' }, { runId: '%' }],
+  ])('keeps apart %s', (_what, one, other) => {
+    expect(placeSegments(place(one), LINUX)).not.toEqual(placeSegments(place(other), LINUX));
+  });
+
+  it('keeps capitals apart where the file system does not', () => {
+    const segments = (dagId: string) =>
+      placeSegments(place({ dagId }), { caseSensitive: false }).join('/').toLowerCase();
+    expect(segments('Etl')).not.toBe(segments('etl'));
+  });
+
+  it('can be read back, unless the id was too long', () => {
+    fc.assert(
+      fc.property(anyId, (id) => {
+        const name = encodeName(id, LINUX);
+        fc.pre(id !== '' && !name.includes('~'));
+        expect(decodeURIComponent(name)).toBe(id.toWellFormed());
+      }),
+    );
+  });
+});
+
+describe('the folders of a task', () => {
+  it('are its own and those of its instances, not those of a task whose name begins alike', () => {
+    const isOurs = (name: string) => isFolderOfTask(name, 'load', LINUX);
+    expect(['load', 'load~0', 'load~12'].every(isOurs)).toBe(true);
+    expect(['loader', 'load.b', 'load~', 'load~x', 'load~~ab', 'Load'].some(isOurs)).toBe(false);
+    const long = 'l'.repeat(240);
+    expect(isFolderOfTask(`${encodeName(long, LINUX)}~3`, long, LINUX)).toBe(true);
+    expect(isFolderOfTask(encodeName(`${long}m`, LINUX), long, LINUX)).toBe(false);
+  });
+});

@@ -1,0 +1,85 @@
+/** The assets of a version: written so that events find who waits for them, and so that people see who uses what. */
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+import type { TenantDb } from '../db/database.ts';
+import {
+  assetKey,
+  findAssetConflicts,
+  reconsiderQueue,
+  replaceReferences,
+  saveAliases,
+  saveAssets,
+} from '../db/assets/references.ts';
+import type { AssetReference } from '../db/assets/references.ts';
+import type { AssetRole } from '../db/schema.ts';
+import { leavesOf } from '../engine/runs/asset-condition.ts';
+import type { AssetLeaf } from '../engine/runs/asset-condition.ts';
+
+const DEFAULT_GROUP = 'asset';
+
+type Use = { role: AssetRole; taskId: string; leaf: AssetLeaf };
+
+/** The DAG's row exists. Gives back what is wrong with its assets, one sentence each. */
+export async function registerAssets(trx: TenantDb, dagId: string, spec: CompiledSpec): Promise<string[]> {
+  const uses = usesOf(spec);
+  const assetIds = await saveAssets(trx, assetsOf(spec, uses));
+  const aliasIds = await saveAliases(trx, aliasesOf(spec, uses));
+  await replaceReferences(
+    trx,
+    dagId,
+    uses.map((use) => referenceTo(use, { assetIds, aliasIds })),
+  );
+  if ('assets' in spec.schedule) await reconsiderQueue(trx, dagId);
+  const conflicts = await findAssetConflicts(trx, dagId, [...assetIds.values()]);
+  return conflicts.map(
+    ({ name, uri, otherName, otherUri, otherDagId }) =>
+      `the asset "${name}" (${uri}) is "${otherName}" (${otherUri}) in DAG ${otherDagId}: ` +
+      'events of the one do not count for the other; use the same name and URI in both',
+  );
+}
+
+function usesOf(spec: CompiledSpec): Use[] {
+  const { schedule } = spec;
+  const scheduled = 'assets' in schedule ? leavesOf(schedule.assets) : [];
+  const ofTasks = spec.tasks.flatMap((task) =>
+    (['outlet', 'inlet'] as const).flatMap((role) =>
+      task[`${role}s`].flatMap((use) =>
+        use.type === 'other' ? [] : leavesOf(use).map((leaf): Use => ({ role, taskId: task.task_id, leaf })),
+      ),
+    ),
+  );
+  return [...scheduled.map((leaf): Use => ({ role: 'schedule', taskId: '', leaf })), ...ofTasks];
+}
+
+/** From the section of assets, and from the uses: a compiler may leave out of the one what the other names. */
+const assetsOf = (spec: CompiledSpec, uses: readonly Use[]) => [
+  ...uses.flatMap(({ leaf }) =>
+    leaf.type === 'asset'
+      ? [{ name: leaf.name, uri: leaf.uri, group: leaf.group ?? DEFAULT_GROUP, extra: leaf.extra ?? {} }]
+      : [],
+  ),
+  ...spec.assets.assets.map(({ name, uri, group, extra }) => ({ name, uri, group, extra })),
+];
+
+const aliasesOf = (spec: CompiledSpec, uses: readonly Use[]) => [
+  ...uses.flatMap(({ leaf }) =>
+    leaf.type === 'asset_alias' ? [{ name: leaf.name, group: leaf.group ?? DEFAULT_GROUP }] : [],
+  ),
+  ...spec.assets.aliases.map(({ name, group }) => ({ name, group })),
+];
+
+function referenceTo(
+  { role, taskId, leaf }: Use,
+  ids: { assetIds: ReadonlyMap<string, number>; aliasIds: ReadonlyMap<string, number> },
+): AssetReference {
+  const common = { role, task_id: taskId, target_id: 0, target_text: '' };
+  switch (leaf.type) {
+    case 'asset':
+      return { ...common, target: 'asset', target_id: ids.assetIds.get(assetKey(leaf)) ?? 0 };
+    case 'asset_alias':
+      return { ...common, target: 'alias', target_id: ids.aliasIds.get(leaf.name) ?? 0 };
+    case 'asset_name_ref':
+      return { ...common, target: 'name', target_text: leaf.name };
+    case 'asset_uri_ref':
+      return { ...common, target: 'uri', target_text: leaf.uri };
+  }
+}

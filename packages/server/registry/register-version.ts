@@ -1,0 +1,166 @@
+/**
+ * From a compiled artifact to an immutable, numbered version.
+ *
+ * Registrations of one DAG take turns, so numbers have no gaps. The same content as the current version makes no new
+ * one: compiling and deploying again is free. Content that was current once and comes back is a new version: the order
+ * of versions is the history of what ran.
+ */
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '@svc/spec/canonical.ts';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+import { instantFromDate, instantFromIso } from '@svc/spec/timetables/instant.ts';
+import { description, summary } from '@svc/spec/timetables/presentation.ts';
+import type { DataInterval } from '@svc/spec/timetables/types.ts';
+import { timetableProblems } from '@svc/spec/timetables/validate.ts';
+import { validateSpec } from '@svc/spec/validate.ts';
+import { recordAudit } from '../db/identity/audit-log.ts';
+import type { Actor } from '../db/identity/audit-log.ts';
+import { findVersion, insertVersion, lastDeletedVersion } from '../db/dags/dag-versions.ts';
+import type { DagVersionRow } from '../db/dags/dag-versions.ts';
+import { replaceDagWarnings } from '../db/dags/dag-warnings.ts';
+import { lockDag, upsertDag } from '../db/dags/dags.ts';
+import type { DagValues } from '../db/dags/dags.ts';
+import type { TenantDb } from '../db/database.ts';
+import { lastAutomatedInterval, lockDagRow } from '../engine/sql/due-dags.ts';
+import { deleteImportError } from '../db/dags/import-errors.ts';
+import { nextRunColumns, runAfterInterval } from '../engine/runs/dag-schedule.ts';
+import { registerAssets } from './register-assets.ts';
+
+export type Artifact = {
+  spec: object;
+  fileloc?: string;
+  bundle_name?: string;
+  bundle_version?: string;
+  bundle_url?: string;
+  image?: string;
+  parse_seconds?: number;
+  warnings?: string[];
+};
+
+export type Registration =
+  | { kind: 'created' | 'unchanged'; version: DagVersionRow }
+  | { kind: 'refused'; problems: string[] };
+
+const DEFAULT_BUNDLE = 'dags';
+
+export async function registerVersion(
+  db: TenantDb,
+  input: { dagId: string; artifact: Artifact; actor: Actor; /** For tests of schedules. */ now?: Date },
+): Promise<Registration> {
+  const { dagId, artifact, actor, now = new Date() } = input;
+  const problems = problemsOf(artifact.spec, dagId);
+  if (problems.length > 0) return { kind: 'refused', problems };
+  const spec = artifact.spec as CompiledSpec;
+
+  const text = canonicalJson(spec);
+  const contentHash = createHash('sha256')
+    .update(text)
+    .update('\0')
+    .update(artifact.image ?? '')
+    .digest('hex');
+  return db.transaction().execute(async (trx) => {
+    await lockDag(trx, dagId);
+    await lockDagRow(trx, dagId);
+    const current = await findVersion(trx, dagId);
+    const isNew = current?.content_hash !== contentHash;
+    const newest = current?.version_number ?? (await lastDeletedVersion(trx, dagId));
+    const versionNumber = newest + (isNew ? 1 : 0);
+    const lastInterval = await lastIntervalOf(trx, dagId);
+    const values = dagValues({ spec, artifact, versionNumber, lastInterval, now });
+    await upsertDag(trx, values);
+    const conflicts = await registerAssets(trx, dagId, spec);
+    await replaceDagWarnings(trx, dagId, [
+      ...(artifact.warnings ?? []).map((message) => ({ type: 'runtime varying value', message })),
+      ...conflicts.map((message) => ({ type: 'asset conflict', message })),
+    ]);
+    await deleteImportError(trx, { bundleName: values.bundle_name, filename: spec.source.path });
+    if (isNew) {
+      await insertVersion(trx, {
+        dag_id: dagId,
+        version_number: versionNumber,
+        content_hash: contentHash,
+        spec: text,
+        source: spec.source.text,
+        bundle_name: values.bundle_name,
+        bundle_version: artifact.bundle_version ?? null,
+        bundle_url: artifact.bundle_url ?? null,
+        image: artifact.image ?? null,
+      });
+      await recordAudit(trx, actor, {
+        event: 'post_dag_version',
+        objectKind: 'dag',
+        objectId: dagId,
+        dagId,
+        detail: { version_number: versionNumber },
+      });
+    }
+    const version = await findVersion(trx, dagId);
+    if (!version) throw new Error('unreachable: the version was just written');
+    return { kind: isNew ? 'created' : 'unchanged', version };
+  });
+}
+
+/** Shape and references first; only a spec that has them can be asked for its id and its schedule. */
+function problemsOf(value: object, dagId: string): string[] {
+  const problems = validateSpec(value);
+  if (problems.length > 0) return problems;
+  const spec = value as CompiledSpec;
+  return [
+    ...(spec.dag.dag_id === dagId ? [] : [`the spec is of DAG ${spec.dag.dag_id}, not of ${dagId}`]),
+    ...timetableProblems(spec.schedule).map(({ path, message }) => `schedule${path}: ${message}`),
+  ];
+}
+
+/** A new version goes on where the last one stood: what has run is not run again. */
+async function lastIntervalOf(trx: TenantDb, dagId: string): Promise<DataInterval | null> {
+  const last = await lastAutomatedInterval(trx, dagId);
+  const start = last && instantFromIso(last.start);
+  const end = last && instantFromIso(last.end);
+  return start === null || end === null ? null : { start, end };
+}
+
+function dagValues({
+  spec,
+  artifact,
+  versionNumber,
+  lastInterval,
+  now,
+}: {
+  spec: CompiledSpec;
+  artifact: Artifact;
+  versionNumber: number;
+  lastInterval: DataInterval | null;
+  now: Date;
+}): DagValues {
+  const { dag, schedule: timetable } = spec;
+  const schedule = { timetable, catchup: dag.catchup, start_date: dag.start_date, end_date: dag.end_date };
+  const isScheduled = dag.allowed_run_types?.includes('scheduled') ?? true;
+  const next = isScheduled ? runAfterInterval(schedule, lastInterval, instantFromDate(now)) : null;
+  return {
+    dag_id: dag.dag_id,
+    display_name: dag.display_name,
+    description: dag.description,
+    fileloc: artifact.fileloc ?? spec.source.path,
+    relative_fileloc: spec.source.path,
+    bundle_name: artifact.bundle_name ?? DEFAULT_BUNDLE,
+    bundle_version: artifact.bundle_version ?? null,
+    owners: dag.owners,
+    tags: dag.tags,
+    // Airflow's default: a new DAG waits until somebody has looked at it.
+    is_paused: dag.is_paused_upon_creation ?? true,
+    timetable: JSON.stringify(timetable),
+    timetable_summary: summary(timetable),
+    timetable_description: description(timetable),
+    catchup: dag.catchup,
+    start_date: dag.start_date,
+    end_date: dag.end_date,
+    max_active_runs: dag.max_active_runs,
+    max_active_tasks: dag.max_active_tasks,
+    max_consecutive_failed_dag_runs: dag.max_consecutive_failed_dag_runs,
+    has_task_concurrency_limits: dag.has_task_concurrency_limits,
+    allowed_run_types: dag.allowed_run_types,
+    ...nextRunColumns(next),
+    current_version: versionNumber,
+    last_parse_seconds: artifact.parse_seconds ?? null,
+  };
+}
