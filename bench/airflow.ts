@@ -2,11 +2,11 @@
  * Airflow and this control plane, one after the other on the same machine: the same two DAG files, LocalExecutor on
  * Postgres there, subprocess executor on Postgres here, both measured by the dates that their own API gives.
  */
-import { installAirflow, startAirflow } from './airflow/airflow-processes.ts';
+import { installAirflow, startAirflow } from '@svc/testing/airflow/airflow-processes.ts';
 import { median, rounded } from './figure.ts';
 import type { BenchOptions } from './figure.ts';
-import { startLiveServer } from './runs/live-server.ts';
-import type { InstanceTimes } from './runs/live-server.ts';
+import { startLiveServer } from '@svc/testing/server/live-server.ts';
+import type { InstanceTimes } from '@svc/testing/server/live-server.ts';
 import { CHAIN, exactMs, gapsOf, percentile } from './runs/tasks.ts';
 
 /** Airflow needs minutes for a thousand on two cores; the rate shows with fewer. */

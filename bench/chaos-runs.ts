@@ -1,6 +1,6 @@
 // The long chaos of runs: processes of every kind killed, Postgres restarted and paused, answers and notifications lost.
 
-import { runChaosOfRuns } from '@svc/server/chaos/runs.ts';
+import { runChaosOfRuns } from '@svc/testing/chaos/runs.ts';
 import type { BenchOptions } from './figure.ts';
 
 export async function run(options: BenchOptions): Promise<void> {

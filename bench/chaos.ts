@@ -1,6 +1,6 @@
 // The long chaos run, on a Postgres with fsync on, faults of up to 12 seconds and one outage of 60 seconds.
 
-import { runChaos } from '@svc/server/chaos/run-chaos.ts';
+import { runChaos } from '@svc/testing/chaos/run-chaos.ts';
 import type { BenchOptions } from './figure.ts';
 
 export async function run(options: BenchOptions): Promise<void> {

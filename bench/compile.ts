@@ -8,7 +8,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCompiler } from '@svc/compiler/compiler.ts';
-import { pythonEnvironment } from '../scripts/python-env.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { median, rounded } from './figure.ts';
 import type { BenchOptions } from './figure.ts';
 

@@ -4,9 +4,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startScratchCluster } from '@svc/server/testing/scratch-cluster.ts';
-import { PROCESS_ADMIN, startServerProcess } from '@svc/server/testing/server-process.ts';
-import type { ServerProcess } from '@svc/server/testing/server-process.ts';
+import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
+import { PROCESS_ADMIN, startServerProcess } from '@svc/testing/server/server-process.ts';
+import type { ServerProcess } from '@svc/testing/server/server-process.ts';
 import { rounded } from './figure.ts';
 import type { BenchOptions } from './figure.ts';
 import { cpuSecondsWithChildren, usageOf } from './process-usage.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
-import { CAN_BUILD, startContainerMachine } from '@svc/cli/build/testing/container-machine.ts';
-import type { ContainerMachine } from '@svc/cli/build/testing/container-machine.ts';
+import { CAN_BUILD, startContainerMachine } from '@svc/testing/build/container-machine.ts';
+import type { ContainerMachine } from '@svc/testing/build/container-machine.ts';
 import { buildImage } from '@svc/cli/build/build-image.ts';
 import { VERSION } from '@svc/cli/version.ts';
 import { loadProject } from '@svc/spec/project/load.ts';

@@ -6,8 +6,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { installAirflow, startAirflow } from '../bench/airflow/airflow-processes.ts';
-import type { RealAirflow } from '../bench/airflow/airflow-processes.ts';
+import { installAirflow, startAirflow } from '@svc/testing/airflow/airflow-processes.ts';
+import type { RealAirflow } from '@svc/testing/airflow/airflow-processes.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DAGS_FOLDER = join(ROOT, 'python', 'tests', 'run_dags');

@@ -9,9 +9,9 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { UiBundleError } from '@svc/cli/setup/ui-bundle.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
-import { airflowOpenApi } from './airflow-openapi.ts';
-import { ClientEnvironmentError, clientEnvironment } from './client-env.ts';
-import { pythonEnvironment } from './python-env.ts';
+import { airflowOpenApi } from '@svc/testing/airflow/openapi-document.ts';
+import { ClientEnvironmentError, clientEnvironment } from '@svc/testing/airflow/client-environment.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 
 type SystemPackage = { name: string; commands: readonly string[]; neededFor: string };
 

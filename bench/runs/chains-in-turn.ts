@@ -2,7 +2,7 @@
  * The chain on several servers, run by run in turn: between two measurements minutes apart the machine itself changes by a
  * third.
  */
-import type { LiveServer } from './live-server.ts';
+import type { LiveServer } from '@svc/testing/server/live-server.ts';
 import { WARM_UPS, chainRun } from './tasks.ts';
 
 export type Chains = { seconds: number[]; gaps: number[] };

@@ -5,8 +5,8 @@ import { rounded } from '../figure.ts';
 import type { BenchOptions } from '../figure.ts';
 import { chainsInTurn } from './chains-in-turn.ts';
 import type { Chains } from './chains-in-turn.ts';
-import { startLiveServer } from './live-server.ts';
-import type { LiveServer } from './live-server.ts';
+import { startLiveServer } from '@svc/testing/server/live-server.ts';
+import type { LiveServer } from '@svc/testing/server/live-server.ts';
 import { percentile } from './tasks.ts';
 
 const RUNS = 100_000;

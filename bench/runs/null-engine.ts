@@ -8,7 +8,7 @@ import type { Attempts } from '@svc/server/engine/attempts.ts';
 import { createDagGraphs } from '@svc/server/engine/dag-graphs.ts';
 import { createScheduler } from '@svc/server/engine/scheduler.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
-import { makeSpec, makeTask } from '@svc/spec/testing/make-spec.ts';
+import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
 
 export type NullEngine = Awaited<ReturnType<typeof startNullEngine>>;
 

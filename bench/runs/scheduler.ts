@@ -1,5 +1,5 @@
 /** The scheduler alone: how many task instances a second, and whether one costs more when there are more of them. */
-import { startScratchCluster } from '@svc/server/testing/scratch-cluster.ts';
+import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import { median, rounded } from '../figure.ts';
 import type { BenchOptions } from '../figure.ts';
 import { chainOf, independent, mapped, startNullEngine } from './null-engine.ts';

@@ -1,8 +1,8 @@
 /** Tasks end to end: a real control plane, a real agent, real Python, every attempt a process of its own. */
 import { median, rounded } from '../figure.ts';
 import type { BenchOptions } from '../figure.ts';
-import { startLiveServer } from './live-server.ts';
-import type { InstanceTimes, LiveServer } from './live-server.ts';
+import { startLiveServer } from '@svc/testing/server/live-server.ts';
+import type { InstanceTimes, LiveServer } from '@svc/testing/server/live-server.ts';
 
 export const CHAIN = `
 from airflow.sdk import dag, task

@@ -3,8 +3,8 @@ import pg from 'pg';
 import { median, rounded } from '../figure.ts';
 import type { BenchOptions } from '../figure.ts';
 import { chainsInTurn } from './chains-in-turn.ts';
-import { startLiveServer } from './live-server.ts';
-import type { LiveServer } from './live-server.ts';
+import { startLiveServer } from '@svc/testing/server/live-server.ts';
+import type { LiveServer } from '@svc/testing/server/live-server.ts';
 
 const NUMBERS = [0, 1_000, 10_000];
 

@@ -8,7 +8,7 @@ import { openDatabase } from '@svc/server/db/database.ts';
 import type { TenantDb } from '@svc/server/db/database.ts';
 import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/identity/tenants.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
-import { makeSpec, makeTask } from '@svc/spec/testing/make-spec.ts';
+import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
 
 export const STORED = { dags: 5_000, runs: 200_000, instances: 2_000_000 } as const;
 /** A DAG with a long history, and one with many tasks. */

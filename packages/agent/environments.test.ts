@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pythonEnvironment } from '../../scripts/python-env.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { createPythonEnvironments } from './environments.ts';
 
 /** A package that needs no network: a wheel is a zip of a certain form. */

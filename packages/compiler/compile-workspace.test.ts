@@ -2,12 +2,12 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { canonicalJson } from '@svc/spec/canonical.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pythonEnvironment } from '../../scripts/python-env.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import type { CompiledUnit } from './compile-unit.ts';
 import { compileWorkspace } from './compile-workspace.ts';
 import { createCompiler } from './compiler.ts';
 import type { Compiler } from './compiler.ts';
-import { dagText, workspaceOf } from './testing/workspace.ts';
+import { dagText, workspaceOf } from '@svc/testing/compiler/workspace.ts';
 
 let compiler: Compiler;
 beforeAll(async () => {

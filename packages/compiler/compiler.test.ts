@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pythonEnvironment } from '../../scripts/python-env.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { canonicalHash } from '@svc/spec/canonical.ts';
 import { validateSpec } from '@svc/spec/validate.ts';
 import { createCompiler, type Compiler } from './compiler.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, truncateSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { discover } from './discover.ts';
-import { dagText, workspaceOf } from './testing/workspace.ts';
+import { dagText, workspaceOf } from '@svc/testing/compiler/workspace.ts';
 
 const DAG = dagText('any');
 const found = async (path: string) => (await discover(path)).map(({ kind, name }) => `${kind} ${name}`);

@@ -2,13 +2,13 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { createTokenSigner } from '@svc/server/auth/tokens.ts';
-import { insertDag, insertRun } from '@svc/server/testing/run-rows.ts';
-import { createTestDatabase } from '@svc/server/testing/test-database.ts';
-import { startTestServer } from '@svc/server/testing/test-server.ts';
-import type { TestServer } from '@svc/server/testing/test-server.ts';
+import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callTool, connectHttp, readText, startToolServer } from './testing/connect.ts';
-import { startRecordingProxy } from './testing/recording-proxy.ts';
+import { callTool, connectHttp, readText, startToolServer } from '@svc/testing/mcp/connect.ts';
+import { startRecordingProxy } from '@svc/testing/mcp/recording-proxy.ts';
 
 const TENANTS = ['north', 'south'] as const;
 type Tenant = (typeof TENANTS)[number];

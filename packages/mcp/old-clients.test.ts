@@ -3,11 +3,11 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { graphOf } from '@svc/server/testing/scripted-scheduler.ts';
+import { graphOf } from '@svc/testing/engine/scripted-scheduler.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { MAIN, startToolServer } from './testing/connect.ts';
-import { logLine, startFailedRuns } from './testing/failed-runs.ts';
-import type { FailedRuns } from './testing/failed-runs.ts';
+import { MAIN, startToolServer } from '@svc/testing/mcp/connect.ts';
+import { logLine, startFailedRuns } from '@svc/testing/mcp/failed-runs.ts';
+import type { FailedRuns } from '@svc/testing/mcp/failed-runs.ts';
 
 let world: FailedRuns;
 let tools: Awaited<ReturnType<typeof startToolServer>>;

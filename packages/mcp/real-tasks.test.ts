@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCompiler } from '@svc/compiler/compiler.ts';
-import { PROCESS_ADMIN, startServerProcess } from '@svc/server/testing/server-process.ts';
-import type { ServerProcess } from '@svc/server/testing/server-process.ts';
-import { createTestDatabase } from '@svc/server/testing/test-database.ts';
+import { PROCESS_ADMIN, startServerProcess } from '@svc/testing/server/server-process.ts';
+import type { ServerProcess } from '@svc/testing/server/server-process.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { pythonEnvironment } from '../../scripts/python-env.ts';
-import { callTool, connectStdio, readText } from './testing/connect.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { callTool, connectStdio, readText } from '@svc/testing/mcp/connect.ts';
 import type { DiagnoseRunOutput } from './tools/diagnose-run-shapes.ts';
 
 const SOURCE = `

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pythonEnvironment } from '../../scripts/python-env.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { canonicalBytes, canonicalHash, canonicalJson } from './canonical.ts';
 
 const PYTHON = resolve(import.meta.dirname, '../../python');

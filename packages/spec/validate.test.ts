@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CompiledSpec } from './schema.ts';
 import { findCycle, topologicalOrder } from './task-graph.ts';
-import { makeSpec, makeTask } from './testing/make-spec.ts';
+import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
 import { specProblems, validateSpec } from './validate.ts';
 
 const change = (edit: (spec: CompiledSpec) => void): string[] => {

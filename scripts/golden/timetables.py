@@ -1,6 +1,6 @@
 """Writes packages/spec/timetables/golden/: what Airflow 3.2.2 itself answers, for the timetable tests to agree with.
 
-    node scripts/install-airflow.ts
+    node packages/testing/airflow/install-airflow.ts
     .cache/airflow-3.2.2/bin/python scripts/golden/timetables.py
 
 Only public behaviour is recorded (next_dagrun_info, infer_manual_data_interval, iter_dagrun_infos_between, validate, summary,

@@ -6,7 +6,7 @@ import { loadProject } from '@svc/spec/project/load.ts';
 import { CliError } from '../cli-error.ts';
 import { renderBuildFile } from './build-file.ts';
 import type { BuildFileInput, Project } from './build-file.ts';
-import { parseBuildFile } from './testing/parse-build-file.ts';
+import { parseBuildFile } from '@svc/testing/build/parse-build-file.ts';
 
 const PIP = ['python', '-m', 'pip', 'install', '--no-cache-dir', '--'];
 

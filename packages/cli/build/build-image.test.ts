@@ -5,8 +5,13 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadProject } from '@svc/spec/project/load.ts';
 import { buildImage } from './build-image.ts';
 import type { BuildImageOptions, BuiltImage } from './build-image.ts';
-import { CAN_BUILD, REGISTRY_LOGIN, availableTools, startContainerMachine } from './testing/container-machine.ts';
-import type { ContainerMachine } from './testing/container-machine.ts';
+import {
+  CAN_BUILD,
+  REGISTRY_LOGIN,
+  availableTools,
+  startContainerMachine,
+} from '@svc/testing/build/container-machine.ts';
+import type { ContainerMachine } from '@svc/testing/build/container-machine.ts';
 
 const TOOLS = CAN_BUILD ? await availableTools() : (['podman', 'buildah'] as const);
 

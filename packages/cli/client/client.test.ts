@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runSvc } from '../testing/run-in-process.ts';
+import { runSvc } from '@svc/testing/cli/run-in-process.ts';
 import { batches } from './bulk.ts';
 import { createClient } from './client.ts';
 import { openCredentials } from './credentials.ts';

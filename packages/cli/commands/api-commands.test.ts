@@ -1,12 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ADMIN_EMAIL, TEST_PASSWORD, startTestServer } from '@svc/server/testing/test-server.ts';
-import type { TestServer } from '@svc/server/testing/test-server.ts';
+import { ADMIN_EMAIL, TEST_PASSWORD, startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { createKeyring } from '@svc/server/vault/keyring.ts';
 import { connectionPlace, variablePlace } from '@svc/server/vault/vault.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runSvc } from '../testing/run-in-process.ts';
+import { runSvc } from '@svc/testing/cli/run-in-process.ts';
 
 const SECRET_KEY = '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef';
 

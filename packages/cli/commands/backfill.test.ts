@@ -1,8 +1,8 @@
 /** `svc backfill` against a control plane that really runs the tasks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Run } from '../runs/fields.ts';
-import { startLiveServer } from '../runs/testing/live-server.ts';
-import type { LiveServer } from '../runs/testing/live-server.ts';
+import { startLiveServer } from '@svc/testing/cli/live-server.ts';
+import type { LiveServer } from '@svc/testing/cli/live-server.ts';
 import type { Backfill } from './backfill-fields.ts';
 
 const dailyDag = (dagId: string): string => `

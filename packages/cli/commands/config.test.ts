@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runSvc } from '../testing/run-in-process.ts';
+import { runSvc } from '@svc/testing/cli/run-in-process.ts';
 
 let directory: string;
 let file: string;

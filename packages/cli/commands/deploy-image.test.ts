@@ -1,13 +1,13 @@
 /** `svc deploy` and `svc compile --push` with a real container tool and a registry on this machine. */
-import { workspaceOf, dagText, writeFiles } from '@svc/compiler/testing/workspace.ts';
-import { startTestServer } from '@svc/server/testing/test-server.ts';
-import type { TestServer } from '@svc/server/testing/test-server.ts';
+import { workspaceOf, dagText, writeFiles } from '@svc/testing/compiler/workspace.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pythonEnvironment } from '../../../scripts/python-env.ts';
-import { CAN_BUILD, startContainerMachine } from '../build/testing/container-machine.ts';
-import type { ContainerMachine } from '../build/testing/container-machine.ts';
-import { runSvc } from '../testing/run-in-process.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { CAN_BUILD, startContainerMachine } from '@svc/testing/build/container-machine.ts';
+import type { ContainerMachine } from '@svc/testing/build/container-machine.ts';
+import { runSvc } from '@svc/testing/cli/run-in-process.ts';
 
 let server: TestServer;
 let machine: ContainerMachine;

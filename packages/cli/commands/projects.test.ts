@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { dagText, workspaceOf, writeFiles } from '@svc/compiler/testing/workspace.ts';
+import { dagText, workspaceOf, writeFiles } from '@svc/testing/compiler/workspace.ts';
 import { canonicalJson } from '@svc/spec/canonical.ts';
 import { validateSpec } from '@svc/spec/validate.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { pythonEnvironment } from '../../../scripts/python-env.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { TEMPLATES } from '../projects/templates.ts';
-import { runSvc } from '../testing/run-in-process.ts';
-import { spawnSvc } from '../testing/spawn-svc.ts';
+import { runSvc } from '@svc/testing/cli/run-in-process.ts';
+import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 
 let env: Record<string, string>;
 beforeAll(async () => {

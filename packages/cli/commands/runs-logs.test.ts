@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Instance, Run } from '../runs/fields.ts';
 import { forTerminal } from '../runs/read-log.ts';
-import { openDoor } from '../runs/testing/flaky-door.ts';
-import { finished, instanceOf } from '../runs/testing/instances.ts';
-import { startLiveServer, twoSteps } from '../runs/testing/live-server.ts';
-import type { LiveServer } from '../runs/testing/live-server.ts';
-import { spawnSvc } from '../testing/spawn-svc.ts';
+import { openDoor } from '@svc/testing/cli/flaky-door.ts';
+import { finished, instanceOf } from '@svc/testing/cli/instances.ts';
+import { startLiveServer, twoSteps } from '@svc/testing/cli/live-server.ts';
+import type { LiveServer } from '@svc/testing/cli/live-server.ts';
+import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 import { mostTelling } from './runs-logs.ts';
 
 let live: LiveServer;

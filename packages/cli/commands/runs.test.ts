@@ -2,11 +2,11 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Instance, Run } from '../runs/fields.ts';
-import { openDoor } from '../runs/testing/flaky-door.ts';
-import { startLiveServer, twoSteps } from '../runs/testing/live-server.ts';
-import type { LiveServer } from '../runs/testing/live-server.ts';
-import { runSvc } from '../testing/run-in-process.ts';
-import { spawnSvc } from '../testing/spawn-svc.ts';
+import { openDoor } from '@svc/testing/cli/flaky-door.ts';
+import { startLiveServer, twoSteps } from '@svc/testing/cli/live-server.ts';
+import type { LiveServer } from '@svc/testing/cli/live-server.ts';
+import { runSvc } from '@svc/testing/cli/run-in-process.ts';
+import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 
 type ShownRun = Run & { task_instances: Instance[] };
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { createTestDatabase } from '@svc/server/testing/test-database.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { spawnSvc } from '../testing/spawn-svc.ts';
+import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let env: Record<string, string>;

@@ -2,9 +2,9 @@
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { compileWorkspace } from '@svc/compiler/compile-workspace.ts';
-import { workspaceOf } from '@svc/compiler/testing/workspace.ts';
+import { workspaceOf } from '@svc/testing/compiler/workspace.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { pythonEnvironment } from '../../../scripts/python-env.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 
 // A script of the page, not of this program: it has no types.
 const PAGE_SCRIPT = new URL('../../web/editor/templates.js', import.meta.url).href;

@@ -3,10 +3,10 @@ import { compileUnit } from '@svc/compiler/compile-unit.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { discover } from '@svc/compiler/discover.ts';
-import { dagText, workspaceOf } from '@svc/compiler/testing/workspace.ts';
+import { dagText, workspaceOf } from '@svc/testing/compiler/workspace.ts';
 import type { WorkspaceUnit } from '@svc/server/workspace/compiler.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { pythonEnvironment } from '../../../scripts/python-env.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { editorUnit } from './editor-unit.ts';
 
 let compiler: Compiler;

@@ -2,11 +2,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, openPage } from '@svc/server/testing/browser.ts';
+import { launchBrowser, openPage } from '@svc/testing/web-ui/browser.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, startLite } from './web-ui/lite-instance.ts';
-import type { LiteInstance } from './web-ui/lite-instance.ts';
-import { ROOT, SCREENSHOTS } from './web-ui/places.ts';
+import { ADMIN, startLite } from '@svc/testing/web-ui/lite-instance.ts';
+import type { LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
+import { ROOT, SCREENSHOTS } from '@svc/testing/paths.ts';
 
 const PATIENCE = { timeout: 100_000 };
 

@@ -8,11 +8,11 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { compileWorkspace } from '@svc/compiler/compile-workspace.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
-import { PROCESS_ADMIN, startServerProcess } from '@svc/server/testing/server-process.ts';
-import type { ServerProcess } from '@svc/server/testing/server-process.ts';
-import { createTestDatabase } from '@svc/server/testing/test-database.ts';
+import { PROCESS_ADMIN, startServerProcess } from '@svc/testing/server/server-process.ts';
+import type { ServerProcess } from '@svc/testing/server/server-process.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pythonEnvironment } from '../../../scripts/python-env.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 
 type Run = { dag_run_id: string; run_type: string; state: string; logical_date: string | null };
 type Instance = { task_id: string; map_index: number; state: string | null; try_number: number };

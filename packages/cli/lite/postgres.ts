@@ -1,7 +1,7 @@
 /** Lite's own Postgres: started, made ready for svc, watched, and its failures explained. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openLocalCluster } from '@svc/server/db/local-cluster.ts';
-import type { LocalCluster } from '@svc/server/db/local-cluster.ts';
+import { openLocalCluster } from '@svc/local-postgres/local-cluster.ts';
+import type { LocalCluster } from '@svc/local-postgres/local-cluster.ts';
 import { CliError, messageOf, systemCode } from '../cli-error.ts';
 import { unusable } from './data-directory.ts';
 import type { DataDirectory } from './data-directory.ts';

@@ -11,12 +11,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openLocalCluster } from '@svc/server/db/local-cluster.ts';
-import { queryDatabase } from '@svc/server/testing/query-database.ts';
-import { createTestDatabase } from '@svc/server/testing/test-database.ts';
+import { openLocalCluster } from '@svc/local-postgres/local-cluster.ts';
+import { queryDatabase } from '@svc/testing/postgres/query-database.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { spawnSvc } from '../testing/spawn-svc.ts';
-import type { SpawnedSvc } from '../testing/spawn-svc.ts';
+import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
+import type { SpawnedSvc } from '@svc/testing/cli/spawn-svc.ts';
 import { probePort } from './ports.ts';
 import { runningUrl } from './postgres.ts';
 

@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { spawnSvc } from '../testing/spawn-svc.ts';
-import type { SpawnedSvc } from '../testing/spawn-svc.ts';
+import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
+import type { SpawnedSvc } from '@svc/testing/cli/spawn-svc.ts';
 
 /** Real processes start, stop and time out in each test, and the machine may be busy. */
 const PATIENCE_MS = 300_000;

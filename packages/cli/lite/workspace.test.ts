@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCompiler } from '@svc/compiler/compiler.ts';
-import { startTestServer } from '@svc/server/testing/test-server.ts';
-import type { TestServer } from '@svc/server/testing/test-server.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { pythonEnvironment } from '../../../scripts/python-env.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { describeFailures, describeSync, openWorkspace } from './workspace.ts';
 import type { LiteWorkspace } from './workspace.ts';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { workspaceOf } from '@svc/compiler/testing/workspace.ts';
+import { workspaceOf } from '@svc/testing/compiler/workspace.ts';
 import { describe, expect, it } from 'vitest';
 import { gitBundle, publicUrl } from './git-bundle.ts';
 

@@ -1,4 +1,4 @@
-import { makeSpec, makeTask } from '@svc/spec/testing/make-spec.ts';
+import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { describe, expect, it } from 'vitest';
 import { renderTaskOutline } from './task-outline.ts';

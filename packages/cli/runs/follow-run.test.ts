@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startLiveServer, twoSteps } from './testing/live-server.ts';
-import type { LiveServer } from './testing/live-server.ts';
-import { screenAfter } from './testing/terminal.ts';
+import { startLiveServer, twoSteps } from '@svc/testing/cli/live-server.ts';
+import type { LiveServer } from '@svc/testing/cli/live-server.ts';
+import { screenAfter } from '@svc/testing/cli/terminal.ts';
 
 const SVC = fileURLToPath(new URL('../../../bin/svc', import.meta.url));
 const IN_A_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { widthOf } from '../output/text.ts';
 import { durationText } from './fields.ts';
 import { frameOf } from './frame.ts';
-import { finished, instanceOf, snapshotOf } from './testing/instances.ts';
+import { finished, instanceOf, snapshotOf } from '@svc/testing/cli/instances.ts';
 
 const SIZE = { columns: 100, rows: 24 };
 const textsOf = (...input: Parameters<typeof frameOf>): string[] => frameOf(...input).map(({ text }) => text);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createPlainProgress } from './plain-lines.ts';
-import { finished, instanceOf, snapshotOf } from './testing/instances.ts';
+import { finished, instanceOf, snapshotOf } from '@svc/testing/cli/instances.ts';
 
 const upstream = 'waits for upstream tasks (0 of 1 are finished)';
 

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import { describe, expect, it } from 'vitest';
 import { openScreen } from './screen.ts';
-import { screenAfter } from './testing/terminal.ts';
+import { screenAfter } from '@svc/testing/cli/terminal.ts';
 
 const terminal = () => {
   const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true, columns: 80, rows: 24 });

@@ -1,8 +1,8 @@
 /** `svc deploy --trigger` with runs that really run. */
-import { workspaceOf } from '@svc/compiler/testing/workspace.ts';
+import { workspaceOf } from '@svc/testing/compiler/workspace.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startLiveServer } from './testing/live-server.ts';
-import type { LiveServer } from './testing/live-server.ts';
+import { startLiveServer } from '@svc/testing/cli/live-server.ts';
+import type { LiveServer } from '@svc/testing/cli/live-server.ts';
 
 const bashDag = (dagId: string, command: string): string => `
 from airflow.sdk import DAG

@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ensurePython } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
-import { runnableBinaries } from '@svc/server/db/cluster-binaries.ts';
+import { runnableBinaries } from '@svc/local-postgres/cluster-binaries.ts';
 import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
 import { monacoFolder } from '@svc/web/editor.ts';
 import type { Environment } from '../context.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { TriggerRule } from '@svc/spec/trigger-rules.ts';
-import { makeTask } from '@svc/spec/testing/make-spec.ts';
-import { graphOf, startScriptedScheduler } from '@svc/server/testing/scripted-scheduler.ts';
-import type { ScriptedScheduler } from '@svc/server/testing/scripted-scheduler.ts';
+import { makeTask } from '@svc/testing/spec/make-spec.ts';
+import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blockedBy } from './blocked.ts';
 

@@ -1,10 +1,10 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { makeSpec, makeTask } from '@svc/spec/testing/make-spec.ts';
-import { graphOf } from '@svc/server/testing/scripted-scheduler.ts';
+import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
+import { graphOf } from '@svc/testing/engine/scripted-scheduler.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectHttp, readJson, readText, startToolServer } from '../testing/connect.ts';
-import { logLine, startFailedRuns } from '../testing/failed-runs.ts';
-import type { FailedRuns } from '../testing/failed-runs.ts';
+import { connectHttp, readJson, readText, startToolServer } from '@svc/testing/mcp/connect.ts';
+import { logLine, startFailedRuns } from '@svc/testing/mcp/failed-runs.ts';
+import type { FailedRuns } from '@svc/testing/mcp/failed-runs.ts';
 
 let world: FailedRuns;
 let tools: Awaited<ReturnType<typeof startToolServer>>;

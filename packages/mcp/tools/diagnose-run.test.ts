@@ -1,9 +1,9 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { graphOf } from '@svc/server/testing/scripted-scheduler.ts';
+import { graphOf } from '@svc/testing/engine/scripted-scheduler.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callTool, connectHttp, startToolServer } from '../testing/connect.ts';
-import { logLine, startFailedRuns } from '../testing/failed-runs.ts';
-import type { FailedRuns } from '../testing/failed-runs.ts';
+import { callTool, connectHttp, startToolServer } from '@svc/testing/mcp/connect.ts';
+import { logLine, startFailedRuns } from '@svc/testing/mcp/failed-runs.ts';
+import type { FailedRuns } from '@svc/testing/mcp/failed-runs.ts';
 import type { DiagnoseRunOutput } from './diagnose-run-shapes.ts';
 
 let world: FailedRuns;

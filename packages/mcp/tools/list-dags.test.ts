@@ -1,10 +1,10 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { makeSpec, makeTask } from '@svc/spec/testing/make-spec.ts';
-import { startTestServer } from '@svc/server/testing/test-server.ts';
-import type { TestServer } from '@svc/server/testing/test-server.ts';
+import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { callTool, connectHttp, startToolServer } from '../testing/connect.ts';
+import { callTool, connectHttp, startToolServer } from '@svc/testing/mcp/connect.ts';
 import type { listDagsOutput } from './list-dags.ts';
 
 let server: TestServer;

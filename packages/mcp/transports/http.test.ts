@@ -5,10 +5,10 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { startTestServer } from '@svc/server/testing/test-server.ts';
-import type { TestServer } from '@svc/server/testing/test-server.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAIN, connectHttp, callTool } from '../testing/connect.ts';
+import { MAIN, connectHttp, callTool } from '@svc/testing/mcp/connect.ts';
 
 let control: TestServer;
 let token: string;

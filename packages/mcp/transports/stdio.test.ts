@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { graphOf } from '@svc/server/testing/scripted-scheduler.ts';
+import { graphOf } from '@svc/testing/engine/scripted-scheduler.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAIN, callTool, connectStdio, readJson } from '../testing/connect.ts';
-import { logLine, startFailedRuns } from '../testing/failed-runs.ts';
-import type { FailedRuns } from '../testing/failed-runs.ts';
+import { MAIN, callTool, connectStdio, readJson } from '@svc/testing/mcp/connect.ts';
+import { logLine, startFailedRuns } from '@svc/testing/mcp/failed-runs.ts';
+import type { FailedRuns } from '@svc/testing/mcp/failed-runs.ts';
 import { VERSION } from '../version.ts';
 
 let world: FailedRuns;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTokenSigner } from '../auth/tokens.ts';
 import type { AgentService } from './agent-service.ts';
-import { connectAgentClient } from '../testing/agent-client.ts';
-import type { AgentTestClient } from '../testing/agent-client.ts';
-import { startAgentHarness } from '../testing/agent-harness.ts';
-import type { AgentHarness, QueuedAttempt } from '../testing/agent-harness.ts';
+import { connectAgentClient } from '@svc/testing/agents/agent-client.ts';
+import type { AgentTestClient } from '@svc/testing/agents/agent-client.ts';
+import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
+import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harness.ts';
 
 const DAG = `
 from airflow.sdk import dag, task, task_group

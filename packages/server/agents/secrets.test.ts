@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createKeyring } from '../vault/keyring.ts';
 import { connectionPlace, variablePlace } from '../vault/vault.ts';
-import { connectAgentClient } from '../testing/agent-client.ts';
-import type { AgentTestClient } from '../testing/agent-client.ts';
-import { startAgentHarness } from '../testing/agent-harness.ts';
-import type { AgentHarness, QueuedAttempt } from '../testing/agent-harness.ts';
+import { connectAgentClient } from '@svc/testing/agents/agent-client.ts';
+import type { AgentTestClient } from '@svc/testing/agents/agent-client.ts';
+import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
+import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harness.ts';
 import { bundle } from './secret-delivery.ts';
 
 const DAG = (dagId: string, body: string): string => `

@@ -4,18 +4,19 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { clientEnvironment } from '../../../scripts/client-env.ts';
+import { ROOT } from '@svc/testing/paths.ts';
+import { clientEnvironment } from '@svc/testing/airflow/client-environment.ts';
 import { askOnce } from '../db/task-instances/hitl.ts';
 import { createDiskLogStore } from '../logs/disk-store.ts';
-import { compileDags } from '../testing/compiled-dags.ts';
-import { insertGraphRun, registerGraph } from '../testing/graph-runs.ts';
-import { insertDag, insertRun } from '../testing/run-rows.ts';
-import { startTestServer } from '../testing/test-server.ts';
-import type { TestServer } from '../testing/test-server.ts';
+import { compileDags } from '@svc/testing/engine/compiled-dags.ts';
+import { insertGraphRun, registerGraph } from '@svc/testing/engine/graph-runs.ts';
+import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { createXcomStore } from '../xcom/store.ts';
 
-const SCRIPT = join(import.meta.dirname, '..', 'testing', 'python-client', 'main.py');
-const DAGS = join(import.meta.dirname, '..', '..', '..', 'python', 'tests', 'dags');
+const SCRIPT = join(ROOT, 'packages', 'testing', 'airflow', 'python-client', 'main.py');
+const DAGS = join(ROOT, 'python', 'tests', 'dags');
 
 type Report = { client_operations: number; served_by_both: string[]; exercised: string[] };
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createTestDatabase } from '../testing/test-database.ts';
-import { rawRequest } from '../testing/raw-http.ts';
-import { ADMIN_EMAIL, startTestServer } from '../testing/test-server.ts';
-import type { TestServer } from '../testing/test-server.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
+import { rawRequest } from '@svc/testing/server/raw-http.ts';
+import { ADMIN_EMAIL, startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -1,7 +1,7 @@
 /** The failed-login budget: five a minute and address, in the database, for all processes together. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ADMIN_EMAIL, TEST_PASSWORD, startTestServer } from '../testing/test-server.ts';
-import type { Answer, TestServer } from '../testing/test-server.ts';
+import { ADMIN_EMAIL, TEST_PASSWORD, startTestServer } from '@svc/testing/server/test-server.ts';
+import type { Answer, TestServer } from '@svc/testing/server/test-server.ts';
 
 let server: TestServer;
 /** On the same database, behind a trusted proxy on this machine. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ensureTenant } from '../auth/tenants.ts';
-import { createTestDatabase } from '../testing/test-database.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { openDatabase } from './database.ts';
 import type { Database } from './database.ts';
 import { analyseYoungTables } from './analyze-growing-tables.ts';

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { failOnStrayRejections } from '../testing/no-stray-errors.ts';
-import { startScratchCluster } from '../testing/scratch-cluster.ts';
-import type { ScratchCluster } from '../testing/scratch-cluster.ts';
+import { failOnStrayRejections } from '@svc/testing/vitest/no-stray-errors.ts';
+import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
+import type { ScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import { openDatabase } from './database.ts';
 import type { Database, DatabaseOptions } from './database.ts';
 import { DatabaseUnavailableError } from './outage.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { queryDatabase } from '../testing/query-database.ts';
-import { startScratchCluster } from '../testing/scratch-cluster.ts';
-import type { ScratchCluster } from '../testing/scratch-cluster.ts';
+import { queryDatabase } from '@svc/testing/postgres/query-database.ts';
+import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
+import type { ScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import { SchemaTooNewError, migrate } from './migrate.ts';
 import { DatabaseUnavailableError } from './outage.ts';
 

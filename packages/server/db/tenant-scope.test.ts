@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase } from '../testing/test-database.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { openDatabase } from './database.ts';
 import type { Database, TenantDb } from './database.ts';
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { failOnStrayRejections } from '../testing/no-stray-errors.ts';
-import { startScratchCluster } from '../testing/scratch-cluster.ts';
-import type { ScratchCluster } from '../testing/scratch-cluster.ts';
+import { failOnStrayRejections } from '@svc/testing/vitest/no-stray-errors.ts';
+import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
+import type { ScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import { openDatabase } from './database.ts';
 import type { Database, SharedDb } from './database.ts';
 import { fixedSql } from './fixed-sql.ts';

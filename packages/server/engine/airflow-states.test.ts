@@ -10,10 +10,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { CompiledDag } from '@svc/compiler/compiler.ts';
-import { pythonEnvironment } from '../../../scripts/python-env.ts';
-import { PROCESS_ADMIN, startServerProcess } from '../testing/server-process.ts';
-import type { ServerProcess } from '../testing/server-process.ts';
-import { createTestDatabase } from '../testing/test-database.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { PROCESS_ADMIN, startServerProcess } from '@svc/testing/server/server-process.ts';
+import type { ServerProcess } from '@svc/testing/server/server-process.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 
 type RunEnd = { state: string; instances: Record<string, string | null> };
 type Dag = CompiledDag & { path: string };

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SharedDb } from '../db/database.ts';
 import { lockInstances, lockRuns } from './sql/run-writes.ts';
-import { graphOf, startScriptedScheduler } from '../testing/scripted-scheduler.ts';
+import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { Attempt } from './attempts.ts';
 import { releaseForgotten, releasePaused } from './advance/follow-ups.ts';
 import { renewLeases, startAttempts } from './claim/start-attempts.ts';

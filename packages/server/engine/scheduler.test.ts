@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { makeTask } from '@svc/spec/testing/make-spec.ts';
-import { graphOf, startScriptedScheduler } from '../testing/scripted-scheduler.ts';
-import type { ScriptedScheduler } from '../testing/scripted-scheduler.ts';
+import { makeTask } from '@svc/testing/spec/make-spec.ts';
+import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 
 let engine: ScriptedScheduler;
 beforeAll(async () => {

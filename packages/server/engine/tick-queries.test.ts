@@ -6,8 +6,8 @@ import { findBackfillsToAdvance } from '../db/dag-runs/backfills.ts';
 import { openDatabase, scopedToTenant } from '../db/database.ts';
 import type { Database, SharedDb } from '../db/database.ts';
 import { findDueDags, lastAutomatedInterval, nextDueMoment } from './sql/due-dags.ts';
-import { registerScheduledDag } from '../testing/scheduled-dag.ts';
-import { createTestDatabase } from '../testing/test-database.ts';
+import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 
 let dropDatabase: () => Promise<void>;
 let db: Database;

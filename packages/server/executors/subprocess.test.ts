@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WORKER_VARIABLE, markedProcesses } from '@svc/proto/marked-processes.ts';
 import type { AttemptOutcome } from '../engine/attempts.ts';
-import { startAgentHarness } from '../testing/agent-harness.ts';
-import type { AgentHarness, QueuedAttempt } from '../testing/agent-harness.ts';
+import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
+import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harness.ts';
 import { createSubprocessExecutor } from './subprocess.ts';
 import type { SubprocessExecutor } from './subprocess.ts';
 

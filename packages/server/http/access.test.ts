@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTokenSigner } from '../auth/tokens.ts';
-import { startTestServer } from '../testing/test-server.ts';
-import type { Answer, TestServer } from '../testing/test-server.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { Answer, TestServer } from '@svc/testing/server/test-server.ts';
 
 let server: TestServer;
 let token: string;

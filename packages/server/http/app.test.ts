@@ -1,10 +1,10 @@
 /** The HTTP surface that every resource shares: problems, methods, CORS, headers, compression, paths. */
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rawRequest } from '../testing/raw-http.ts';
-import type { RawRequest } from '../testing/raw-http.ts';
-import { ADMIN_EMAIL, TEST_PASSWORD, startTestServer } from '../testing/test-server.ts';
-import type { TestServer } from '../testing/test-server.ts';
+import { rawRequest } from '@svc/testing/server/raw-http.ts';
+import type { RawRequest } from '@svc/testing/server/raw-http.ts';
+import { ADMIN_EMAIL, TEST_PASSWORD, startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 const ORIGIN = 'https://ui.example';
 

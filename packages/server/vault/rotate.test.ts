@@ -2,7 +2,7 @@ import type { KyselyPlugin } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../db/database.ts';
 import type { Database } from '../db/database.ts';
-import { createTestDatabase } from '../testing/test-database.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { createKeyring } from './keyring.ts';
 import { loadConnectionSecrets, loadVariable } from './load-secrets.ts';
 import { reseal } from './rotate.ts';

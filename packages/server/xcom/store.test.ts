@@ -4,8 +4,8 @@ import { ensureTenant } from '../auth/tenants.ts';
 import { openDatabase } from '../db/database.ts';
 import type { Database, TenantDb } from '../db/database.ts';
 import { xcomPage } from '../db/task-instances/xcoms.ts';
-import { insertDag, insertRun } from '../testing/run-rows.ts';
-import { createTestDatabase } from '../testing/test-database.ts';
+import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { createXcomStore } from './store.ts';
 
 let db: Database;

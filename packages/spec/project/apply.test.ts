@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeSpec, makeTask } from '../testing/make-spec.ts';
+import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
 import { validateSpec } from '../validate.ts';
 import { applyProject } from './apply.ts';
 import { loadProject } from './load.ts';

@@ -12,10 +12,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { asClusterSuperuser } from '@svc/server/db/cluster-superuser.ts';
+import { asClusterSuperuser } from '@svc/local-postgres/cluster-superuser.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { spawnSvc } from '../../testing/spawn-svc.ts';
-import type { SpawnedSvc } from '../../testing/spawn-svc.ts';
+import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
+import type { SpawnedSvc } from '@svc/testing/cli/spawn-svc.ts';
 import { readTar, writeTar } from './tar.ts';
 import type { TarEntry } from './tar.ts';
 

@@ -8,7 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import type { Superuser } from '@svc/server/db/cluster-superuser.ts';
+import type { Superuser } from '@svc/local-postgres/cluster-superuser.ts';
 import { directoryEntries, fileEntry } from './directory-entries.ts';
 import type { TarEntry } from './tar.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectAgentClient } from '../../testing/agent-client.ts';
-import type { AgentTestClient } from '../../testing/agent-client.ts';
-import { startAgentHarness } from '../../testing/agent-harness.ts';
-import type { AgentHarness, QueuedAttempt } from '../../testing/agent-harness.ts';
-import { insertInstance, insertRun } from '../../testing/run-rows.ts';
+import { connectAgentClient } from '@svc/testing/agents/agent-client.ts';
+import type { AgentTestClient } from '@svc/testing/agents/agent-client.ts';
+import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
+import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harness.ts';
+import { insertInstance, insertRun } from '@svc/testing/engine/run-rows.ts';
 import type { TriggerAnswer, TriggerRequest } from '../collaborators.ts';
 
 const DAG = `

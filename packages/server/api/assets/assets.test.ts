@@ -3,9 +3,9 @@ import type { AssetCondition } from '@svc/spec/timetables/schema.ts';
 import { ensureTenant } from '../../auth/tenants.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { listUpstreamAssetEvents } from '../../db/assets/event-lists.ts';
-import { registerScheduledDag } from '../../testing/scheduled-dag.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 let server: TestServer;
 let token = '';

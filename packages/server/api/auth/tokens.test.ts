@@ -1,8 +1,8 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTokenSigner } from '../../auth/tokens.ts';
-import { ADMIN_EMAIL, TEST_PASSWORD, startTestServer } from '../../testing/test-server.ts';
-import type { Answer, TestServer } from '../../testing/test-server.ts';
+import { ADMIN_EMAIL, TEST_PASSWORD, startTestServer } from '@svc/testing/server/test-server.ts';
+import type { Answer, TestServer } from '@svc/testing/server/test-server.ts';
 
 let server: TestServer;
 let token: string;

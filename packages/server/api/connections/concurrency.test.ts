@@ -1,8 +1,8 @@
 /** Writers that meet: on one new id, on one row, and two bulk requests that want the same rows in opposite orders. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readSecretKeys } from '../../config/secret-key.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { createKeyring } from '../../vault/keyring.ts';
 import { loadConnectionSecrets, loadVariable } from '../../vault/load-secrets.ts';
 

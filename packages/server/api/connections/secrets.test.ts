@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { readSecretKeys } from '../../config/secret-key.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { jsonObjectText } from '../../vault/arbitrary-json.ts';
 import { createKeyring } from '../../vault/keyring.ts';
 import { loadConnectionSecrets } from '../../vault/load-secrets.ts';

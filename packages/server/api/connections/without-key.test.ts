@@ -1,8 +1,8 @@
 /** Connections when the key is missing, was lost or was replaced. */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { createTestDatabase } from '../../testing/test-database.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 const PATH = '/api/v2/connections';
 const OLD_KEY = 'a'.repeat(64);

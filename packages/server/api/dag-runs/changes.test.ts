@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ensureTenant } from '../../auth/tenants.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { createDiskLogStore } from '../../logs/disk-store.ts';
-import { insertDag, insertRun } from '../../testing/run-rows.ts';
-import type { InstanceRows } from '../../testing/run-rows.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
+import type { InstanceRows } from '@svc/testing/engine/run-rows.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 /** Nothing but the API: what is written here must stay as it is. */
 let server: TestServer;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TenantDb } from '../../db/database.ts';
 import { ensureTenant } from '../../auth/tenants.ts';
-import { insertDag, insertRun } from '../../testing/run-rows.ts';
-import { ADMIN_EMAIL, startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
+import { ADMIN_EMAIL, startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 /** Nothing but the API: what is written here must stay as it is. */
 let server: TestServer;

@@ -2,9 +2,9 @@ import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureTenant } from '../../auth/tenants.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { compileDags } from '../../testing/compiled-dags.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { compileDags } from '@svc/testing/engine/compiled-dags.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 /** Nothing but the API: what is written here must stay as it is. */
 let server: TestServer;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureTenant } from '../../auth/tenants.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { insertDag, insertRun } from '../../testing/run-rows.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 let server: TestServer;
 let admin: string;

@@ -1,8 +1,8 @@
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compileDags } from '../../testing/compiled-dags.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { compileDags } from '@svc/testing/engine/compiled-dags.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 let server: TestServer;
 let admin: string;

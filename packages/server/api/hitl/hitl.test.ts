@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { pythonEnvironment } from '../../../../scripts/python-env.ts';
-import { compileDags } from '../../testing/compiled-dags.ts';
-import { ADMIN_EMAIL, startTestServer } from '../../testing/test-server.ts';
-import type { Answer, TestServer } from '../../testing/test-server.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { compileDags } from '@svc/testing/engine/compiled-dags.ts';
+import { ADMIN_EMAIL, startTestServer } from '@svc/testing/server/test-server.ts';
+import type { Answer, TestServer } from '@svc/testing/server/test-server.ts';
 
 const DAGS = `
 from datetime import timedelta

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rawRequest } from '../../testing/raw-http.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { Answer, TestServer } from '../../testing/test-server.ts';
+import { rawRequest } from '@svc/testing/server/raw-http.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { Answer, TestServer } from '@svc/testing/server/test-server.ts';
 
 let base: string;
 let root: string;

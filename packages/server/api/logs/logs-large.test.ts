@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { placeSegments } from '../../logs/log-key.ts';
-import { insertDag, insertRun } from '../../testing/run-rows.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 const LINES = 1_000_000;
 const MEGABYTE = 1024 * 1024;

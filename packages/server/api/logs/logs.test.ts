@@ -8,9 +8,9 @@ import { createDiskLogStore } from '../../logs/disk-store.ts';
 import { placeSegments } from '../../logs/log-key.ts';
 import type { LogPlace } from '../../logs/log-key.ts';
 import type { LogStore } from '../../logs/store.ts';
-import { insertDag, insertInstance, insertRun } from '../../testing/run-rows.ts';
-import { ADMIN_EMAIL, startTestServer } from '../../testing/test-server.ts';
-import type { Answer, TestServer } from '../../testing/test-server.ts';
+import { insertDag, insertInstance, insertRun } from '@svc/testing/engine/run-rows.ts';
+import { ADMIN_EMAIL, startTestServer } from '@svc/testing/server/test-server.ts';
+import type { Answer, TestServer } from '@svc/testing/server/test-server.ts';
 
 const RUN_ID = 'manual__2026-01-02T10:00:00+00:00';
 const NDJSON = { accept: 'application/x-ndjson' };

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
-import { sampleDag } from '../../testing/sample-dag.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { sampleDag } from '@svc/testing/engine/sample-dag.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-admin-pages-'));
 const workspace = join(folder, 'workspace');

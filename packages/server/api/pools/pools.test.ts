@@ -3,10 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vit
 import { ensureTenant } from '../../auth/tenants.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { poolUsageQuery } from '../../db/task-instances/pools.ts';
-import { insertDag, insertRun } from '../../testing/run-rows.ts';
-import type { InstanceRows } from '../../testing/run-rows.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
+import type { InstanceRows } from '@svc/testing/engine/run-rows.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 let server: TestServer;
 let token = '';

@@ -9,12 +9,12 @@ import { ROLE_NAMES, ROLE_PERMISSIONS } from '../../auth/permissions.ts';
 import type { RoleName } from '../../auth/permissions.ts';
 import { createTokenSigner } from '../../auth/tokens.ts';
 import type { UserClaims } from '../../auth/tokens.ts';
-import { readApi, requestFor } from '../../testing/api-operations.ts';
-import type { Api, Operation } from '../../testing/api-operations.ts';
-import { fillTenant } from '../../testing/tenant-contents.ts';
-import type { TenantContents } from '../../testing/tenant-contents.ts';
-import { ADMIN_EMAIL, startTestServer } from '../../testing/test-server.ts';
-import type { Answer, TestServer } from '../../testing/test-server.ts';
+import { readApi, requestFor } from '@svc/testing/server/api-operations.ts';
+import type { Api, Operation } from '@svc/testing/server/api-operations.ts';
+import { fillTenant } from '@svc/testing/server/tenant-contents.ts';
+import type { TenantContents } from '@svc/testing/server/tenant-contents.ts';
+import { ADMIN_EMAIL, startTestServer } from '@svc/testing/server/test-server.ts';
+import type { Answer, TestServer } from '@svc/testing/server/test-server.ts';
 
 let server: TestServer;
 let api: Api;

@@ -5,17 +5,17 @@
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readApi, requestFor } from '../../testing/api-operations.ts';
-import type { Api, Operation } from '../../testing/api-operations.ts';
-import { findCanaries, plant, plantPlain } from '../../testing/canaries.ts';
-import type { Canary } from '../../testing/canaries.ts';
-import { rawRequest } from '../../testing/raw-http.ts';
-import type { RawRequest } from '../../testing/raw-http.ts';
-import type { JsonSchema } from '../../testing/json-schema-samples.ts';
-import { fillTenant } from '../../testing/tenant-contents.ts';
-import type { TenantContents } from '../../testing/tenant-contents.ts';
-import { ADMIN_EMAIL, startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { readApi, requestFor } from '@svc/testing/server/api-operations.ts';
+import type { Api, Operation } from '@svc/testing/server/api-operations.ts';
+import { findCanaries, plant, plantPlain } from '@svc/testing/server/canaries.ts';
+import type { Canary } from '@svc/testing/server/canaries.ts';
+import { rawRequest } from '@svc/testing/server/raw-http.ts';
+import type { RawRequest } from '@svc/testing/server/raw-http.ts';
+import type { JsonSchema } from '@svc/testing/server/json-schema-samples.ts';
+import { fillTenant } from '@svc/testing/server/tenant-contents.ts';
+import type { TenantContents } from '@svc/testing/server/tenant-contents.ts';
+import { ADMIN_EMAIL, startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 const planted = {
   jwtSecret: plantPlain('auth.jwt.secret'),

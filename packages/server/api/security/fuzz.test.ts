@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readApi, requestFor } from '../../testing/api-operations.ts';
-import type { Api, Operation } from '../../testing/api-operations.ts';
-import { rawRequest } from '../../testing/raw-http.ts';
-import type { RawAnswer, RawRequest } from '../../testing/raw-http.ts';
-import { fillTenant } from '../../testing/tenant-contents.ts';
-import type { TenantContents } from '../../testing/tenant-contents.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { readApi, requestFor } from '@svc/testing/server/api-operations.ts';
+import type { Api, Operation } from '@svc/testing/server/api-operations.ts';
+import { rawRequest } from '@svc/testing/server/raw-http.ts';
+import type { RawAnswer, RawRequest } from '@svc/testing/server/raw-http.ts';
+import { fillTenant } from '@svc/testing/server/tenant-contents.ts';
+import type { TenantContents } from '@svc/testing/server/tenant-contents.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 // Over all operations together: about ten seconds. To search further, give another seed and more runs.
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_115);

@@ -1,9 +1,9 @@
 /** Bytes that are no proper HTTP. The process must live through all of it, and answer what can be answered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openSocket, sendBytes } from '../../testing/raw-http.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { openSocket, sendBytes } from '@svc/testing/server/raw-http.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

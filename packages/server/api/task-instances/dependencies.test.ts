@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WAIT_REASONS } from '@svc/spec/wait-reasons.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { ensureTenant } from '../../auth/tenants.ts';
-import { insertGraphRun, registerGraph } from '../../testing/graph-runs.ts';
-import type { Graph } from '../../testing/graph-runs.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { insertGraphRun, registerGraph } from '@svc/testing/engine/graph-runs.ts';
+import type { Graph } from '@svc/testing/engine/graph-runs.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 let server: TestServer;
 let admin: string;

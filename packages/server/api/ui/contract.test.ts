@@ -4,12 +4,12 @@
  * is held against the document: no field missing, every type right. An operation that is not there fails.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { readAirflowOpenApi } from '../../testing/airflow-openapi.ts';
-import type { AirflowOpenApi } from '../../testing/airflow-openapi.ts';
-import { createContractChecks, fillPath } from '../../testing/contract-checks.ts';
-import type { ContractChecks, Values } from '../../testing/contract-checks.ts';
-import { startContractServer } from '../../testing/contract-server.ts';
-import type { ContractServer } from '../../testing/contract-server.ts';
+import { readAirflowOpenApi } from '@svc/testing/airflow/openapi.ts';
+import type { AirflowOpenApi } from '@svc/testing/airflow/openapi.ts';
+import { createContractChecks, fillPath } from '@svc/testing/server/contract-checks.ts';
+import type { ContractChecks, Values } from '@svc/testing/server/contract-checks.ts';
+import { startContractServer } from '@svc/testing/server/contract-server.ts';
+import type { ContractServer } from '@svc/testing/server/contract-server.ts';
 
 /** Said differently by the specification of this product, or without a body that could be checked; and why. */
 const NOT_CHECKED: Record<string, string> = {

@@ -5,9 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compileDags } from '../../testing/compiled-dags.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { ROOT } from '@svc/testing/paths.ts';
+import { compileDags } from '@svc/testing/engine/compiled-dags.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 type Graph = { nodes: object[]; edges: object[] };
 type Golden = Record<
@@ -39,7 +40,7 @@ const names = new Map<string, string>();
 beforeAll(async () => {
   server = await startTestServer();
   token = await server.login();
-  const shop = join(import.meta.dirname, '../../testing/contract-dags');
+  const shop = join(ROOT, 'packages', 'testing', 'server', 'contract-dags');
   const specs = new Map([...(await compileDags(FILES)), ...(await compileDags(['shop.py'], shop))]);
   for (const [dagId, spec] of specs) {
     const path = `/api/v2/dags/${dagId}/dagVersions`;

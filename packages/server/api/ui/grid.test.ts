@@ -1,11 +1,11 @@
 /** The cells of the grid: what a mapped task or a group with many states looks like as one. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { insertGraphRun, registerGraph } from '../../testing/graph-runs.ts';
-import type { Graph } from '../../testing/graph-runs.ts';
-import { insertRun } from '../../testing/run-rows.ts';
-import { sampleDag } from '../../testing/sample-dag.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { insertGraphRun, registerGraph } from '@svc/testing/engine/graph-runs.ts';
+import type { Graph } from '@svc/testing/engine/graph-runs.ts';
+import { insertRun } from '@svc/testing/engine/run-rows.ts';
+import { sampleDag } from '@svc/testing/engine/sample-dag.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 const GRAPH: Graph = {
   dagId: 'cells',

@@ -1,9 +1,9 @@
 /** Pages must not read what they do not show: a table that is read from end to end is noticed here, long before it is slow. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { insertDag, insertRun } from '../../testing/run-rows.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 const DAGS = 300;
 const RUNS = 6_000;

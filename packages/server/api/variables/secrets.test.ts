@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { readSecretKeys } from '../../config/secret-key.ts';
-import { createTestDatabase } from '../../testing/test-database.ts';
-import { ADMIN_EMAIL, startTestServer } from '../../testing/test-server.ts';
-import type { TestServer } from '../../testing/test-server.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
+import { ADMIN_EMAIL, startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { jsonText } from '../../vault/arbitrary-json.ts';
 import { createKeyring } from '../../vault/keyring.ts';
 import { loadVariable } from '../../vault/load-secrets.ts';

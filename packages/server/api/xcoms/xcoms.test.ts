@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TenantDb } from '../../db/database.ts';
-import { insertDag, insertRun } from '../../testing/run-rows.ts';
-import { startTestServer } from '../../testing/test-server.ts';
-import type { Answer, TestServer } from '../../testing/test-server.ts';
+import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { Answer, TestServer } from '@svc/testing/server/test-server.ts';
 import { createXcomStore } from '../../xcom/store.ts';
 
 const RUN_ID = 'manual__2026-01-02T10:00:00+00:00';

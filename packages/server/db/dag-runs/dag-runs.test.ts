@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureTenant } from '../../auth/tenants.ts';
-import { insertDag } from '../../testing/run-rows.ts';
-import { createTestDatabase } from '../../testing/test-database.ts';
+import { insertDag } from '@svc/testing/engine/run-rows.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { findRun, listRuns, listRunsFrom } from './dag-runs.ts';
 import type { RunOrder } from './dag-runs.ts';
 import type { RunFilter } from './filters.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeSpec, makeTask } from '@svc/spec/testing/make-spec.ts';
-import { startScriptedScheduler } from '../../testing/scripted-scheduler.ts';
-import type { ScriptedScheduler } from '../../testing/scripted-scheduler.ts';
+import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
+import { startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { AttemptOutcome } from '../attempts.ts';
 import { findForgottenPasts } from './follow-ups.ts';
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { makeTask } from '@svc/spec/testing/make-spec.ts';
+import { makeTask } from '@svc/testing/spec/make-spec.ts';
 import { askOnce } from '../../db/task-instances/hitl.ts';
 import type { NewQuestion } from '../../db/task-instances/hitl.ts';
-import { startScriptedScheduler } from '../../testing/scripted-scheduler.ts';
-import type { ScriptedScheduler } from '../../testing/scripted-scheduler.ts';
+import { startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { Attempt, AttemptOutcome } from '../attempts.ts';
 import { answerAndGoOn } from './hitl.ts';
 

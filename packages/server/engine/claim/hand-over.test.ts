@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphOf, startScriptedScheduler } from '../../testing/scripted-scheduler.ts';
+import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { AttemptRef, GoingOn } from '../attempts.ts';
 import { CLAIM_LOCK } from './candidates.ts';
 

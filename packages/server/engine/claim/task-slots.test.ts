@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makeSpec, makeTask } from '@svc/spec/testing/make-spec.ts';
-import { startScriptedScheduler } from '../../testing/scripted-scheduler.ts';
-import type { ScriptedScheduler } from '../../testing/scripted-scheduler.ts';
+import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
+import { startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 
 let engine: ScriptedScheduler;
 let active = 0;

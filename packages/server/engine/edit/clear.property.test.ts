@@ -5,10 +5,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TRIGGER_RULE_NAMES } from '@svc/spec/trigger-rules.ts';
-import { graphSpec } from '../../testing/graph-runs.ts';
-import type { Graph } from '../../testing/graph-runs.ts';
-import { startScriptedScheduler } from '../../testing/scripted-scheduler.ts';
-import type { ScriptedScheduler } from '../../testing/scripted-scheduler.ts';
+import { graphSpec } from '@svc/testing/engine/graph-runs.ts';
+import type { Graph } from '@svc/testing/engine/graph-runs.ts';
+import { startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import { countRuns } from '../../db/dag-runs/filters.ts';
 import { countInstances } from '../../db/task-instances/counts.ts';
 import { clearRuns } from './clear-many.ts';

@@ -1,9 +1,9 @@
 /** Clearing and marking with the scheduler at work: what was cleared runs again, and nothing runs twice by it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { graphSpec } from '../../testing/graph-runs.ts';
-import type { Graph } from '../../testing/graph-runs.ts';
-import { startScriptedScheduler } from '../../testing/scripted-scheduler.ts';
-import type { ScriptedScheduler } from '../../testing/scripted-scheduler.ts';
+import { graphSpec } from '@svc/testing/engine/graph-runs.ts';
+import type { Graph } from '@svc/testing/engine/graph-runs.ts';
+import { startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { Attempt, AttemptOutcome } from '../attempts.ts';
 import { clearRuns } from './clear-many.ts';
 import type { ClearOptions } from './clear.ts';

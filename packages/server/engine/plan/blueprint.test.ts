@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeSpec, makeTask } from '@svc/spec/testing/make-spec.ts';
+import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
 import { buildBlueprint, initialInstances } from './blueprint.ts';
-import { nameOf } from './testing/paper-run.ts';
-import { randomDag, sketchSpec } from './testing/random-dag.ts';
+import { nameOf } from '@svc/testing/plan/paper-run.ts';
+import { randomDag, sketchSpec } from '@svc/testing/plan/random-dag.ts';
 
 describe('priority weights', () => {
   const weigh = (rule: TaskSpec['policy']['weight_rule']) => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskState } from '@svc/spec/states.ts';
 import { buildBlueprint } from './blueprint.ts';
-import { PaperRun } from './testing/paper-run.ts';
-import { sketchSpec, type DagSketch } from './testing/random-dag.ts';
+import { PaperRun } from '@svc/testing/plan/paper-run.ts';
+import { sketchSpec, type DagSketch } from '@svc/testing/plan/random-dag.ts';
 
 const begin = (sketch: DagSketch, lengths: Record<string, number> = {}): PaperRun => {
   const run = new PaperRun(buildBlueprint(sketchSpec(sketch)), { lengths });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { TaskState } from '@svc/spec/states.ts';
 import { buildBlueprint } from './blueprint.ts';
 import { runOutcome } from './outcome.ts';
-import { sketchSpec, type TaskSketch } from './testing/random-dag.ts';
+import { sketchSpec, type TaskSketch } from '@svc/testing/plan/random-dag.ts';
 
 const outcome = (tasks: readonly TaskSketch[], states: Record<string, TaskState>) =>
   runOutcome(

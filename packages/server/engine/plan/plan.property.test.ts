@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { isFinished, type TaskState } from '@svc/spec/states.ts';
 import { buildBlueprint, type Blueprint } from './blueprint.ts';
 import { recountUpstream } from './recount.ts';
-import { NaivePlanner } from './testing/naive-planner.ts';
-import { nameOf, PaperRun } from './testing/paper-run.ts';
-import { randomDag, sketchSpec, type DagSketch } from './testing/random-dag.ts';
+import { NaivePlanner } from '@svc/testing/plan/naive-planner.ts';
+import { nameOf, PaperRun } from '@svc/testing/plan/paper-run.ts';
+import { randomDag, sketchSpec, type DagSketch } from '@svc/testing/plan/random-dag.ts';
 import type { Instance, InstanceKey } from './types.ts';
 
 interface Script {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { TaskState } from '@svc/spec/states.ts';
 import { buildBlueprint } from './blueprint.ts';
 import { plan } from './plan.ts';
-import { PaperRun } from './testing/paper-run.ts';
-import { sketchSpec, type DagSketch } from './testing/random-dag.ts';
+import { PaperRun } from '@svc/testing/plan/paper-run.ts';
+import { sketchSpec, type DagSketch } from '@svc/testing/plan/random-dag.ts';
 import type { InstanceKey } from './types.ts';
 
 type World = ConstructorParameters<typeof PaperRun>[1];

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { TaskState } from '@svc/spec/states.ts';
 import { buildBlueprint } from './blueprint.ts';
 import { recountUpstream } from './recount.ts';
-import { nameOf, PaperRun } from './testing/paper-run.ts';
-import { sketchSpec, type DagSketch } from './testing/random-dag.ts';
+import { nameOf, PaperRun } from '@svc/testing/plan/paper-run.ts';
+import { sketchSpec, type DagSketch } from '@svc/testing/plan/random-dag.ts';
 
 const end = (taskId: string, mapIndex = -1, state: TaskState = 'success') => ({ taskId, mapIndex, state });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildBlueprint } from './blueprint.ts';
-import { PaperRun } from './testing/paper-run.ts';
-import { sketchSpec, type DagSketch } from './testing/random-dag.ts';
+import { PaperRun } from '@svc/testing/plan/paper-run.ts';
+import { sketchSpec, type DagSketch } from '@svc/testing/plan/random-dag.ts';
 import { whySources, whyWaiting } from './why.ts';
 
 const ask = (

@@ -5,8 +5,8 @@ import type { AssetCondition, TimetableSpec } from '@svc/spec/timetables/schema.
 import { ensureTenant } from '../../auth/tenants.ts';
 import { openDatabase } from '../../db/database.ts';
 import type { Database, TenantDb } from '../../db/database.ts';
-import { registerScheduledDag } from '../../testing/scheduled-dag.ts';
-import { createTestDatabase } from '../../testing/test-database.ts';
+import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { holds } from './asset-condition.ts';
 import { createAssetRuns, recordAssetEvents, recordOutsideEvent } from './asset-events.ts';
 import type { AssetEventOutcome } from '../attempts.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeSpec } from '@svc/spec/testing/make-spec.ts';
-import { graphOf, startScriptedScheduler } from '../../testing/scripted-scheduler.ts';
-import type { ScriptedScheduler } from '../../testing/scripted-scheduler.ts';
+import { makeSpec } from '@svc/testing/spec/make-spec.ts';
+import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import { CLAIM_LOCK } from '../claim/candidates.ts';
 
 const CAPACITY = 3;

@@ -1,0 +1,131 @@
+/** The unmodified Airflow web UI against a real lite instance, in a real browser: every page, with data. */
+import type { Browser } from 'playwright-core';
+import { launchBrowser } from '@svc/testing/web-ui/browser.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN, runEnds, runToEnd, startLite } from '@svc/testing/web-ui/lite-instance.ts';
+import type { LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
+import { openWatchedPage } from '@svc/testing/web-ui/watched-page.ts';
+import type { WatchedPage } from '@svc/testing/web-ui/watched-page.ts';
+
+const EXAMPLES = ['hello', 'fan_out', 'rocket_launch', 'bakery_assets', 'fails_on_purpose', 'bash_tour', 'moon_phases'];
+/** A file nobody can import, for the place where the UI says so. */
+const BROKEN = { 'broken/dag.py': 'from airflow.sdk import DAG\n\nthis is no Python\n' };
+const TIMEOUT_MS = 400_000;
+
+let lite: LiteInstance;
+let browser: Browser;
+let tab: WatchedPage;
+/** Ids of runs, by DAG. */
+let runs: Record<string, string>;
+
+beforeAll(async () => {
+  lite = await startLite({ examples: EXAMPLES, dags: BROKEN });
+  await lite.api('PATCH', '/dags/bakery_shop', { is_paused: false });
+  runs = {
+    hello: await runToEnd(lite.api, 'hello'),
+    fan_out: await runToEnd(lite.api, 'fan_out'),
+    rocket_launch: await runToEnd(lite.api, 'rocket_launch'),
+    bakery_oven: await runToEnd(lite.api, 'bakery_oven'),
+    bash_tour: await runToEnd(lite.api, 'bash_tour'),
+  };
+  await lite.api('PATCH', '/dags/fails_on_purpose', { is_paused: false });
+  const failing = await lite.api<{ dag_run_id: string }>('POST', '/dags/fails_on_purpose/dagRuns', {});
+  await runEnds(lite.api, 'fails_on_purpose', failing.dag_run_id, 'failed');
+  await lite.api('POST', '/variables', { key: 'greeting', value: 'hello' });
+  await lite.api('POST', '/connections', { connection_id: 'warehouse', conn_type: 'postgres', host: 'db.example.com' });
+  browser = await launchBrowser();
+  tab = await openWatchedPage(browser, lite.url);
+  await tab.signIn({ username: ADMIN, password: lite.password }, '/dags/hello');
+}, TIMEOUT_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await lite?.stop();
+}, TIMEOUT_MS);
+
+afterEach(() => tab.expectNoProblems());
+
+/** Opens a page, sees what it must show, and keeps a picture. */
+async function open(name: string, path: string, text: string): Promise<void> {
+  await tab.visit(path, text);
+  await tab.look(name);
+}
+
+describe('every page, with data', () => {
+  it.each([
+    ['home', '/', 'Active Dags'],
+    ['dags', '/dags', 'fan_out'],
+    ['dag', '/dags/hello', 'greet'],
+    ['dag-failed', '/dags/fails_on_purpose', 'Recent Failed Task Logs'],
+    ['dag-runs', '/dags/hello/runs', 'manual__'],
+    ['dag-tasks', '/dags/hello/tasks', 'greet'],
+    ['dag-calendar', '/dags/hello/calendar', 'Total Runs'],
+    ['dag-backfills', '/dags/moon_phases/backfills', 'Backfill'],
+    ['dag-events', '/dags/hello/events', 'trigger_dag_run'],
+    ['dag-code', '/dags/hello/code', 'Parsed at'],
+    ['dag-details', '/dags/hello/details', 'Max Active Runs'],
+    ['task-without-run', '/dags/hello/tasks/shout', 'Last Task Instance'],
+    ['all-runs', '/dag_runs', 'hello'],
+    ['all-task-instances', '/task_instances', 'greet'],
+    ['assets', '/assets', 'bread'],
+    ['variables', '/variables', 'greeting'],
+    ['connections', '/connections', 'warehouse'],
+    ['pools', '/pools', 'default_pool'],
+    ['providers', '/providers', 'Package Name'],
+    ['plugins', '/plugins', 'Plugin'],
+    ['configs', '/configs', 'Section'],
+    ['audit-log', '/events', 'trigger_dag_run'],
+    ['jobs', '/jobs', 'SchedulerJob'],
+    ['xcoms', '/xcoms', 'return_value'],
+    ['required-actions', '/required_actions', 'Required Action'],
+  ])('%s', open, TIMEOUT_MS);
+
+  it.each([
+    ['run', 'hello', '', 'shout'],
+    ['run-events', 'hello', '/events', 'trigger_dag_run'],
+    ['run-code', 'hello', '/code', 'Parsed at'],
+    ['run-details', 'hello', '/details', 'Run ID'],
+    ['task-logs', 'hello', '/tasks/shout', 'HELLO, WORLD!'],
+    ['task-xcom', 'hello', '/tasks/shout/xcom', 'return_value'],
+    ['task-details', 'hello', '/tasks/shout/details', 'Hostname'],
+    ['task-rendered', 'bash_tour', '/tasks/count_words/rendered_templates', 'bash_command'],
+    ['task-asset-events', 'bakery_oven', '/tasks/bake_bread/asset_events', 'bread'],
+    ['mapped', 'fan_out', '/tasks/square/mapped', '8²'],
+    ['mapped-one', 'fan_out', '/tasks/square/mapped/2', 'Returned value was: 9'],
+    ['group', 'rocket_launch', '/tasks/group/boarding', 'boarding.suit_up'],
+  ])(
+    'of a run: %s',
+    (name, dagId, rest, text) => open(name, `/dags/${dagId}/runs/${runs[dagId]}${rest}`, text),
+    TIMEOUT_MS,
+  );
+
+  it(
+    'an asset with what makes it and what it starts',
+    async () => {
+      const { assets } = await lite.api<{ assets: { id: number }[] }>('GET', '/assets?name_pattern=bread');
+      await open('asset', `/assets/${assets[0]?.id}`, 'bakery_shop');
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'a file that cannot be imported, on the dashboard',
+    async () => {
+      await tab.visit('/', 'Active Dags');
+      await tab.page.getByRole('button', { name: /Import Error/ }).click();
+      await tab.dialog().getByText('broken').first().waitFor();
+      await tab.look('import-error');
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'shows the edition, and the name of the instance in the title',
+    async () => {
+      await tab.visit('/dags', 'hello');
+      expect(await tab.page.locator('#svc-corner .svc-lite').textContent()).toBe('LITE');
+      expect(await tab.page.title()).toContain('svc');
+    },
+    TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,267 @@
+/** What people do with runs in the web UI, in a real browser on a real lite instance: start, watch, clear, mark, fill in. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser } from '@svc/testing/web-ui/browser.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN, EVENTUALLY, runEnds, runToEnd, startLite } from '@svc/testing/web-ui/lite-instance.ts';
+import type { LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
+import { openWatchedPage } from '@svc/testing/web-ui/watched-page.ts';
+import type { WatchedPage } from '@svc/testing/web-ui/watched-page.ts';
+
+type Instance = { task_id: string; state: string | null; try_number: number; note: string | null };
+type Run = { dag_run_id: string; state: string; conf: Record<string, unknown>; note: string | null };
+
+/** Says one thing, waits for the test, and says another. */
+const LIGHTHOUSE = `
+from pathlib import Path
+from time import sleep
+
+from airflow.sdk import dag, task
+
+@dag(schedule=None)
+def lighthouse():
+    @task
+    def shine():
+        print("the lamp is lit")
+        while not (Path(__file__).parent / "morning").exists():
+            sleep(0.2)
+        print("the lamp is out")
+
+    shine()
+
+lighthouse()
+`;
+const AUDITED = ['post_clear_task_instances', 'patch_task_instance', 'patch_dag_run', 'delete_dag_run'];
+const TIMEOUT_MS = 400_000;
+
+let lite: LiteInstance;
+let browser: Browser;
+let tab: WatchedPage;
+let page: Page;
+
+beforeAll(async () => {
+  lite = await startLite({
+    examples: ['hello', 'pizza_order', 'moon_phases', 'flaky_weather'],
+    dags: { 'lighthouse/dag.py': LIGHTHOUSE },
+  });
+  browser = await launchBrowser();
+  tab = await openWatchedPage(browser, lite.url);
+  ({ page } = tab);
+  await tab.signIn({ username: ADMIN, password: lite.password });
+}, TIMEOUT_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await lite?.stop();
+}, TIMEOUT_MS);
+
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await tab.look(`failed ${task.name.slice(0, 60)}`);
+  tab.expectNoProblems();
+});
+
+const instancesOf = async (dagId: string, runId: string): Promise<Instance[]> => {
+  const path = `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}/taskInstances`;
+  return (await lite.api<{ task_instances: Instance[] }>('GET', path)).task_instances;
+};
+const statesOf = async (dagId: string, runId: string): Promise<Record<string, string | null>> =>
+  Object.fromEntries((await instancesOf(dagId, runId)).map((instance) => [instance.task_id, instance.state]));
+/** As the UI writes it: ids are not escaped. */
+const runPath = (dagId: string, runId: string, rest = ''): string => `/dags/${dagId}/runs/${runId}${rest}`;
+
+/** Whatever happens from here on happens in the page as it is: a reload would forget the mark. */
+const markPage = (): Promise<void> => page.evaluate('globalThis.isSamePage = true');
+const isSamePage = (): Promise<unknown> => page.evaluate('globalThis.isSamePage');
+
+describe('starting a run', () => {
+  it(
+    'takes the params of the form, and shows the run live until it is over',
+    async () => {
+      await tab.visit('/dags/pizza_order', 'receipt');
+      await markPage();
+      await page.getByRole('button', { name: 'Trigger' }).first().click();
+      const form = tab.dialog();
+      const field = (label: string) => form.getByRole('group').filter({ hasText: label }).last();
+      await field('Your name').getByRole('textbox').fill('Grace Hopper');
+      await form.getByRole('button', { name: 'Delivery' }).click();
+      await field('How many').getByRole('spinbutton').fill('3');
+      await tab.look('trigger-form');
+      await form.getByRole('button', { name: 'Trigger' }).click();
+      await page.waitForURL('**/dags/pizza_order/runs/*');
+      // The run and its three tasks.
+      await expect.poll(() => page.getByText('Success', { exact: true }).count(), EVENTUALLY).toBeGreaterThan(3);
+      await tab.look('triggered');
+      await page.locator('a[href$="/tasks/receipt"]').last().click();
+      await page.getByText('For Grace Hopper').first().waitFor();
+      expect(await isSamePage()).toBe(true);
+      const [run] = (await lite.api<{ dag_runs: Run[] }>('GET', '/dags/pizza_order/dagRuns')).dag_runs;
+      expect(run).toMatchObject({ state: 'success', conf: { name: 'Grace Hopper', how_many: 3, size: 'medium' } });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'shows the log of a running task line by line',
+    async () => {
+      await lite.api('PATCH', '/dags/lighthouse', { is_paused: false });
+      const { dag_run_id: runId } = await lite.api<Run>('POST', '/dags/lighthouse/dagRuns', {});
+      await tab.visit(runPath('lighthouse', runId, '/tasks/shine'));
+      await page.getByText('the lamp is lit').first().waitFor();
+      expect(await statesOf('lighthouse', runId)).toEqual({ shine: 'running' });
+      expect(await page.getByText('the lamp is out').count()).toBe(0);
+      await markPage();
+      await tab.look('live-log');
+      writeFileSync(join(lite.directory, 'workspace', 'lighthouse', 'morning'), '');
+      await page.getByText('the lamp is out').first().waitFor();
+      await page.getByText('Success', { exact: true }).first().waitFor();
+      expect(await isSamePage()).toBe(true);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe('changing a run', () => {
+  let runId: string;
+  beforeAll(async () => {
+    runId = await runToEnd(lite.api, 'hello');
+  }, TIMEOUT_MS);
+
+  it(
+    'clears a task and what follows it, as the preview said, and runs both again',
+    async () => {
+      await tab.visit(runPath('hello', runId, '/tasks/greet'), 'Returned value was');
+      await page.getByRole('button', { name: 'Clear Task Instance' }).first().click();
+      await tab.dialog().getByText('Affected Tasks: 2').waitFor();
+      await tab.dialog().getByRole('cell', { name: 'shout' }).waitFor();
+      await tab.look('clear-task');
+      await tab.dialog().getByRole('button', { name: 'Confirm' }).click();
+      await tab.dialog().waitFor({ state: 'detached' });
+      await expect
+        .poll(
+          async () => (await instancesOf('hello', runId)).map((one) => `${one.task_id} ${one.try_number} ${one.state}`),
+          EVENTUALLY,
+        )
+        .toEqual(['greet 2 success', 'shout 2 success']);
+      await tab.visit(runPath('hello', runId, '/tasks/greet'));
+      await page.getByRole('button', { name: '2', exact: true }).first().waitFor();
+      await page.getByRole('button', { name: '1', exact: true }).first().click();
+      await page.waitForURL('**try_number=1*');
+      await page.getByText('Returned value was').first().waitFor();
+      await tab.look('tries');
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'marks a task failed after a preview',
+    async () => {
+      await tab.visit(runPath('hello', runId, '/tasks/shout'), 'HELLO, WORLD!');
+      await page.getByRole('button', { name: 'Mark Task Instance as...' }).first().click();
+      await tab.menu().getByRole('menuitem', { name: 'Failed' }).click();
+      await tab.dialog().getByText('Affected Tasks: 1').waitFor();
+      await tab.look('mark-task');
+      await tab.dialog().getByRole('button', { name: 'Confirm' }).click();
+      await tab.dialog().waitFor({ state: 'detached' });
+      await page.getByText('Failed', { exact: true }).first().waitFor();
+      expect(await statesOf('hello', runId)).toEqual({ greet: 'success', shout: 'failed' });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'marks a run failed, then successful, and its failed task with it',
+    async () => {
+      await tab.visit(runPath('hello', runId));
+      for (const state of ['Failed', 'Success']) {
+        await page.getByRole('button', { name: 'Mark Dag Run as...' }).click();
+        await tab.menu().getByRole('menuitem', { name: state }).click();
+        await tab.look(`mark-run-${state}`);
+        await tab.dialog().getByRole('button', { name: 'Confirm' }).click();
+        await tab.dialog().waitFor({ state: 'detached' });
+        await runEnds(lite.api, 'hello', runId, state.toLowerCase());
+        await page.getByText(state, { exact: true }).first().waitFor();
+      }
+      expect(await statesOf('hello', runId)).toEqual({ greet: 'success', shout: 'success' });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'keeps a note on a run and on a task',
+    async () => {
+      for (const [rest, note] of [
+        ['', 'looked at by Ada'],
+        ['/tasks/shout', 'too loud, said Grace'],
+      ] as const) {
+        await tab.visit(runPath('hello', runId, rest));
+        await page.getByRole('button', { name: 'Add a note' }).click();
+        await tab.dialog().getByText('Add a note...').click();
+        await tab.dialog().getByRole('textbox').fill(note);
+        await tab.look('note');
+        await tab.dialog().getByRole('button', { name: 'Confirm' }).click();
+        await tab.dialog().waitFor({ state: 'detached' });
+      }
+      const run = await lite.api<Run>('GET', `/dags/hello/dagRuns/${encodeURIComponent(runId)}`);
+      expect(run.note).toBe('looked at by Ada');
+      expect((await instancesOf('hello', runId)).map(({ note }) => note)).toEqual([null, 'too loud, said Grace']);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'deletes a run',
+    async () => {
+      const doomed = await runToEnd(lite.api, 'hello');
+      await tab.visit(runPath('hello', doomed));
+      await page.getByRole('button', { name: 'Delete Dag Run' }).click();
+      // On its way out the page asks once more for what has just gone.
+      await tab.expectingStatuses([404], async () => {
+        await tab
+          .dialog()
+          .getByRole('button', { name: /delete/i })
+          .click();
+        await page.waitForURL('**/dags/hello/runs');
+        await page.getByText(runId).first().waitFor();
+      });
+      await expect(lite.api('GET', `/dags/hello/dagRuns/${encodeURIComponent(doomed)}`)).rejects.toThrow('404');
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'has all of that in the audit log',
+    async () => {
+      await tab.visit('/dags/hello/events', 'trigger_dag_run');
+      for (const event of AUDITED) await page.getByText(event).first().waitFor();
+      await tab.look('audit-of-dag');
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe('a backfill', () => {
+  it(
+    'is made in the dialog and seen until it is complete',
+    async () => {
+      await tab.visit('/dags/moon_phases', 'look_up');
+      await page.getByRole('button', { name: 'Trigger' }).first().click();
+      await tab.dialog().getByText('Backfill', { exact: true }).click();
+      await tab.dialog().getByLabel('From').fill('2026-01-03T00:00');
+      await tab.dialog().getByLabel('To', { exact: true }).fill('2026-01-05T00:00');
+      await tab.dialog().getByText('3 runs').first().waitFor();
+      await tab.look('backfill-dialog');
+      await tab.dialog().getByRole('button', { name: 'Run Backfill' }).click();
+      await tab.dialog().waitFor({ state: 'detached' });
+      const backfills = async () =>
+        (await lite.api<{ backfills: { completed_at: string | null }[] }>('GET', '/backfills?dag_id=moon_phases'))
+          .backfills;
+      await expect
+        .poll(async () => (await backfills()).map(({ completed_at: at }) => at !== null), EVENTUALLY)
+        .toEqual([true]);
+      await tab.visit('/dags/moon_phases/backfills', '2026-01-03');
+      await tab.look('backfills');
+    },
+    TIMEOUT_MS,
+  );
+});

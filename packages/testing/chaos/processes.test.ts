@@ -1,0 +1,130 @@
+/** Whole processes against a database that fails them: `svc server` must never end by itself. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { queryDatabase } from '../postgres/query-database.ts';
+import { startScratchCluster } from '../postgres/scratch-cluster.ts';
+import type { ScratchCluster } from '../postgres/scratch-cluster.ts';
+import { PROCESS_ADMIN, startServerProcess } from '../server/server-process.ts';
+import type { ServerProcess } from '../server/server-process.ts';
+
+let cluster: ScratchCluster;
+let started: ServerProcess[] = [];
+beforeAll(async () => {
+  cluster = await startScratchCluster();
+});
+afterEach(async () => {
+  await Promise.all(started.map((server) => server.stop('SIGKILL')));
+  started = [];
+});
+afterAll(() => cluster?.remove());
+
+async function start(settings: Record<string, string>): Promise<ServerProcess> {
+  const server = await startServerProcess({ settings });
+  started.push(server);
+  return server;
+}
+
+async function logIn(server: ServerProcess): Promise<string> {
+  const response = await fetch(`${server.url}/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: PROCESS_ADMIN.email, password: PROCESS_ADMIN.password }),
+  });
+  return ((await response.json()) as { access_token: string }).access_token;
+}
+
+const statusOf = async (url: string, init?: RequestInit): Promise<number> => {
+  const response = await fetch(url, init);
+  await response.arrayBuffer();
+  return response.status;
+};
+
+describe('at boot', () => {
+  it('waits for a database that is not up yet: alive, not ready, then ready without a restart', async () => {
+    const url = await cluster.createDatabase();
+    await cluster.stop();
+    const server = await start({ 'database.url': url });
+    expect(await statusOf(`${server.url}/healthz`)).toBe(200);
+    const notReady = await fetch(`${server.url}/readyz`);
+    expect(notReady.status).toBe(503);
+    expect(await notReady.json()).toMatchObject({ type: 'urn:svc:error:not_ready', status: 503 });
+    expect(await statusOf(`${server.url}/api/v2/version`)).toBe(503);
+    await sleep(1_500); // long enough for several attempts to fail
+    expect(server.exited()).toBe(null);
+    await cluster.start();
+    await server.untilReady();
+    expect(await statusOf(`${server.url}/api/v2/version`)).toBe(401);
+  });
+
+  it('makes schema, roles and the first administrator once when five processes boot on an empty database', async () => {
+    const url = await cluster.createDatabase();
+    const servers = await Promise.all(Array.from({ length: 5 }, () => start({ 'database.url': url })));
+    await Promise.all(servers.map((server) => server.untilReady()));
+    expect(await queryDatabase(url, 'select email from users')).toEqual([{ email: PROCESS_ADMIN.email }]);
+    expect(await queryDatabase(url, 'select count(*)::int as roles from roles')).toEqual([{ roles: 4 }]);
+    expect(await queryDatabase(url, 'select count(*)::int as tenants from tenants')).toEqual([{ tenants: 1 }]);
+    const migrations = servers.flatMap((server) =>
+      server.logLines().filter((line) => line.includes('schema migrated')),
+    );
+    expect(migrations).toHaveLength(1);
+    const tokens = await Promise.all(servers.map(logIn));
+    const headers = { authorization: `Bearer ${tokens[0]}` };
+    const answers = await Promise.all(servers.map((server) => statusOf(`${server.url}/api/v2/version`, { headers })));
+    expect(answers).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  it('refuses a schema of a newer version and ends, saying so', async () => {
+    const url = await cluster.createDatabase();
+    const first = await start({ 'database.url': url });
+    await first.untilReady();
+    await queryDatabase(url, `insert into kysely_migration (name, timestamp) values ('9999-from-the-future', 'now')`);
+    const second = await start({ 'database.url': url });
+    await expect(second.untilReady()).rejects.toThrow(/migrated by a newer version of svc/);
+    expect(second.exited()).toBe(1);
+    expect(first.exited()).toBe(null); // one that runs already is not disturbed: that is how a rolling upgrade starts
+  });
+
+  it('ends when the database refuses the password, for which no waiting helps', async () => {
+    const url = new URL(await cluster.createDatabase());
+    url.password = 'guess';
+    const server = await start({ 'database.url': url.toString() });
+    await expect(server.untilReady()).rejects.toThrow(/password authentication failed/);
+    expect(server.logLines().join('\n')).not.toContain('guess');
+  });
+});
+
+describe('at shutdown', () => {
+  it('ends by itself within seconds although the database does not answer', async () => {
+    const server = await start({ 'database.url': await cluster.createDatabase() });
+    await server.untilReady();
+    const token = await logIn(server);
+    cluster.pause();
+    try {
+      const waiting = statusOf(`${server.url}/api/v2/version`, { headers: { authorization: `Bearer ${token}` } });
+      await sleep(200);
+      expect(await server.stop('SIGTERM')).toBe(0);
+      expect(await waiting).toBe(503); // it was in flight and got its answer
+    } finally {
+      cluster.resume();
+    }
+  });
+
+  it('lets a request in flight finish', async () => {
+    const url = await cluster.createDatabase();
+    const server = await start({ 'database.url': url });
+    await server.untilReady();
+    const token = await logIn(server);
+    const blocker = new pg.Client({ connectionString: url });
+    await blocker.connect();
+    await blocker.query('begin; lock table variables');
+    const slow = statusOf(`${server.url}/api/v2/variables`, { headers: { authorization: `Bearer ${token}` } });
+    await sleep(300);
+    const stopped = server.stop('SIGTERM');
+    await sleep(300);
+    await blocker.query('rollback');
+    expect(await slow).toBe(200);
+    expect(await stopped).toBe(0);
+    await blocker.end();
+  });
+});

@@ -1,0 +1,209 @@
+/** Two control planes with their agents on one Postgres, for tormenting: every part can be killed, and comes back where it was. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createCompiler } from '@svc/compiler/compiler.ts';
+import { pythonEnvironment } from '../python-environment.ts';
+import { queryDatabase } from '../postgres/query-database.ts';
+import { startScratchCluster } from '../postgres/scratch-cluster.ts';
+import type { ScratchCluster } from '../postgres/scratch-cluster.ts';
+import { PROCESS_ADMIN, startServerProcess } from '../server/server-process.ts';
+import type { ServerProcess } from '../server/server-process.ts';
+import { CHAOS_POOL, POOL_SLOTS, chaosDags } from './runs-dags.ts';
+import { findVictims, killProcess } from './runs-processes.ts';
+import { startProxy } from './runs-proxy.ts';
+import type { AnswerDroppingProxy } from './runs-proxy.ts';
+
+export type ControlPlane = {
+  /** Stays the same over restarts. */
+  readonly url: string;
+  readonly proxy: AnswerDroppingProxy;
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+  /** How it ended although nobody killed it; null while it has not. */
+  ended(): string | null;
+};
+
+export type Plant = {
+  readonly cluster: ScratchCluster;
+  readonly databaseUrl: string;
+  readonly directory: string;
+  readonly logsDir: string;
+  readonly effectsFile: string;
+  readonly controlPlanes: readonly ControlPlane[];
+  token: string;
+  /** Ends everything with the word it is meant to end with; says what did not. */
+  stop(): Promise<string[]>;
+  remove(): Promise<void>;
+};
+
+export type PlantOptions = {
+  /** `scheduler.attempt_lease`. */
+  leaseSeconds: number;
+  /** Of Postgres. */
+  settings?: Record<string, string>;
+  /** Leaves logs and effects where they are, to be looked at. */
+  keep?: boolean;
+};
+
+const CONTROL_PLANES = 2;
+
+export async function buildPlant(input: PlantOptions): Promise<Plant> {
+  const directory = await mkdtemp(join(tmpdir(), 'svc-chaos-runs-'));
+  await mkdir(join(directory, 'locks'));
+  await mkdir(join(directory, 'dags'));
+  const python = await pythonEnvironment();
+  const cluster = await startScratchCluster(input.settings);
+  const databaseUrl = await cluster.createDatabase();
+  const logsDir = join(directory, 'logs');
+  const controlPlanes: RestartableControlPlane[] = [];
+  const remove = async (): Promise<void> => {
+    for (const each of controlPlanes) {
+      await each.kill();
+      each.proxy.close();
+    }
+    const { agents } = await findVictims(controlPlanes.map(({ proxy }) => proxy.address));
+    agents.forEach(killProcess); // those of killed servers would go on for minutes
+    await cluster.remove();
+    if (input.keep !== true) await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    for (let number = 0; number < CONTROL_PLANES; number += 1) {
+      const settings = {
+        'database.url': databaseUrl,
+        'executor.type': 'subprocess',
+        'executor.parallelism': '12',
+        'scheduler.attempt_lease': `${input.leaseSeconds}s`,
+        'logs.dir': logsDir,
+        python,
+      };
+      controlPlanes.push(await startControlPlane(settings, join(directory, `server-${number}.log`)));
+    }
+    const token = await logIn(controlPlanes[0]?.url ?? '');
+    await recordTransitions(databaseUrl);
+    await giveDags({ python, directory, url: controlPlanes[0]?.url ?? '', token });
+    return {
+      cluster,
+      databaseUrl,
+      directory,
+      logsDir,
+      effectsFile: join(directory, 'effects'),
+      controlPlanes,
+      token,
+      stop: async () => (await Promise.all(controlPlanes.map((each) => each.stop()))).flat(),
+      remove,
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+type RestartableControlPlane = ControlPlane & { stop(): Promise<string[]> };
+
+async function startControlPlane(settings: Record<string, string>, logFile: string): Promise<RestartableControlPlane> {
+  const [httpPort, grpcPort] = [await freePort(), await freePort()];
+  const proxy = await startProxy(grpcPort);
+  let server: ServerProcess | undefined;
+  let runs = 0;
+  const start = async (): Promise<void> => {
+    runs += 1;
+    server = await startServerProcess({
+      settings: {
+        ...settings,
+        'server.http_addr': `127.0.0.1:${httpPort}`,
+        'server.grpc_addr': `127.0.0.1:${grpcPort}`,
+        'executor.agent_control_plane_addr': proxy.address,
+      },
+      // One for each life: the line that says where it listens is looked for from the beginning.
+      logFile: `${logFile}.${runs}`,
+    });
+  };
+  await start();
+  await server?.untilReady();
+  return {
+    url: `http://127.0.0.1:${httpPort}`,
+    proxy,
+    kill: async () => void (await server?.stop('SIGKILL')),
+    restart: () => start().catch(start), // a busy machine may need longer than a start is waited for
+    ended: () => {
+      const how = server?.exited() ?? null;
+      return how === null ? null : `${how}: ${server?.logLines().slice(-5).join('\n')}`;
+    },
+    async stop() {
+      const how = await server?.stop('SIGTERM');
+      return how === 0 ? [] : [`a server ended with ${how} when it was asked to stop`];
+    },
+  };
+}
+
+/** Nothing takes it in the moment between; agents must find the next life of their control plane where the last one was. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return port;
+}
+
+async function logIn(url: string): Promise<string> {
+  const response = await fetch(`${url}/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: PROCESS_ADMIN.email, password: PROCESS_ADMIN.password }),
+  });
+  return ((await response.json()) as { access_token: string }).access_token;
+}
+
+/** Every change of a state, whoever makes it: the tables themselves only know the last one. */
+async function recordTransitions(databaseUrl: string): Promise<void> {
+  await queryDatabase(
+    databaseUrl,
+    `create table chaos_transitions (
+      at bigint generated always as identity, run bigint not null, task_id text, map_index int, was text, became text,
+      attempt_id uuid, try_number int
+    );
+    create function chaos_record_task() returns trigger language plpgsql as $$
+    begin
+      insert into chaos_transitions (run, task_id, map_index, was, became, attempt_id, try_number)
+      values (new.run, new.task_id, new.map_index, old.state, new.state, new.attempt_id, new.try_number);
+      return null;
+    end $$;
+    create trigger chaos_record after update on task_instances for each row
+      when (old.state is distinct from new.state) execute function chaos_record_task();
+    create function chaos_record_run() returns trigger language plpgsql as $$
+    begin
+      insert into chaos_transitions (run, was, became) values (new.id, old.state, new.state);
+      return null;
+    end $$;
+    create trigger chaos_record after update on dag_runs for each row
+      when (old.state is distinct from new.state) execute function chaos_record_run();`,
+  );
+}
+
+async function giveDags(input: { python: string; directory: string; url: string; token: string }): Promise<void> {
+  const { python, directory, url, token } = input;
+  const dagsFolder = join(directory, 'dags');
+  const path = join(dagsFolder, 'chaos.py');
+  await writeFile(path, chaosDags(directory));
+  const compiler = createCompiler({ python });
+  const answer = await compiler.compile({ path, dagsFolder }).finally(() => compiler.close());
+  if (!answer.ok) throw new Error(answer.error.message);
+  const send = async (method: string, place: string, body: object): Promise<void> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await fetch(`${url}/api/v2${place}`, { method, headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${method} ${place}: ${response.status} ${await response.text()}`);
+    await response.arrayBuffer();
+  };
+  await send('POST', '/pools', { name: CHAOS_POOL, slots: POOL_SLOTS });
+  for (const dag of answer.dags) {
+    await send('POST', `/dags/${dag.dag_id}/dagVersions`, { spec: dag.spec, fileloc: path });
+    await send('PATCH', `/dags/${dag.dag_id}`, { is_paused: false });
+  }
+}

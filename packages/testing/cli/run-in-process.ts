@@ -1,0 +1,36 @@
+/** A command run in this process, with streams that are kept: for everything but signals and exit. */
+import { PassThrough, Readable } from 'node:stream';
+import type { ReadStream, WriteStream } from 'node:tty';
+import { runCli } from '@svc/cli/program.ts';
+
+export type Outcome = { code: number; stdout: string; stderr: string };
+
+export async function runSvc(
+  argv: readonly string[],
+  options: { env?: Record<string, string>; input?: string } = {},
+): Promise<Outcome> {
+  const stdout = capture();
+  const stderr = capture();
+  const stdin = Object.assign(Readable.from(options.input === undefined ? [] : [options.input]), { isTTY: false });
+  const code = await runCli({
+    argv,
+    env: options.env ?? {},
+    stdin: stdin as unknown as ReadStream,
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+  });
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+function capture(): { stream: WriteStream; text: () => string } {
+  const chunks: string[] = [];
+  const stream = Object.assign(new PassThrough(), { isTTY: false });
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk.toString('utf8')));
+  return {
+    stream: stream as unknown as WriteStream,
+    text: () => {
+      const rest = stream.read() as Buffer | null;
+      return chunks.join('') + (rest?.toString('utf8') ?? '');
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** A Postgres cluster that a test may restart, kill and pause, in a directory that goes away with it. */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openLocalCluster } from '@svc/local-postgres/local-cluster.ts';
+import type { LocalCluster } from '@svc/local-postgres/local-cluster.ts';
+
+export type ScratchCluster = LocalCluster & {
+  readonly dataDir: string;
+  /** An empty database on it; its URL. */
+  createDatabase(): Promise<string>;
+  /** Stops every process of the cluster where it stands, as a frozen machine would. Nothing is closed, nothing answers. */
+  pause(): void;
+  resume(): void;
+  remove(): Promise<void>;
+};
+
+export async function startScratchCluster(settings: Record<string, string> = {}): Promise<ScratchCluster> {
+  const directory = await mkdtemp(join(tmpdir(), 'svc-scratch-'));
+  await chmod(directory, 0o755); // a root caller's cluster runs as another user and must reach its own directory
+  const dataDir = join(directory, 'postgres');
+  // Tests kill processes, not the machine: the page cache survives, so nothing is lost without fsync.
+  const cluster = await openLocalCluster({ dataDir, settings: { fsync: 'off', ...settings } });
+  await cluster.start();
+
+  const signalAll = (signal: 'SIGSTOP' | 'SIGCONT') => {
+    for (const pid of cluster.pid === undefined ? [] : [cluster.pid, ...childrenOf(cluster.pid)]) {
+      process.kill(pid, signal);
+    }
+  };
+  return Object.assign(cluster, {
+    dataDir,
+    async createDatabase() {
+      const name = `scratch_${randomBytes(8).toString('hex')}`;
+      await cluster.asSuperuser((client) => client.query(`create database ${name}`));
+      return cluster.url(name);
+    },
+    pause: () => signalAll('SIGSTOP'),
+    resume: () => signalAll('SIGCONT'),
+    async remove() {
+      await cluster.stop('immediate');
+      await rm(directory, { recursive: true, force: true });
+    },
+  });
+}
+
+function childrenOf(parent: number): number[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
+  const pairs = lines.map((line) => line.trim().split(/\s+/).map(Number));
+  return pairs.flatMap(([pid, ppid]) => (pid !== undefined && ppid === parent ? [pid] : []));
+}

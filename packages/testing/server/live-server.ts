@@ -1,0 +1,110 @@
+/** A control plane with its agent as users run them, and DAG files given to it. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createCompiler } from '@svc/compiler/compiler.ts';
+import { startScratchCluster } from '../postgres/scratch-cluster.ts';
+import { PROCESS_ADMIN, startServerProcess } from './server-process.ts';
+import { pythonEnvironment } from '../python-environment.ts';
+
+export type LiveServer = Awaited<ReturnType<typeof startLiveServer>>;
+
+export type InstanceTimes = {
+  task_id: string;
+  map_index: number;
+  state: string | null;
+  start_date: string | null;
+  end_date: string | null;
+};
+
+export async function startLiveServer(settings: Record<string, string> = {}, nodeArgs: readonly string[] = []) {
+  const directory = await mkdtemp(join(tmpdir(), 'svc-bench-'));
+  const dags = join(directory, 'dags');
+  await mkdir(dags);
+  const python = await pythonEnvironment();
+  const cluster = await startScratchCluster({ fsync: 'on' });
+  const url = await cluster.createDatabase();
+  const server = await startServerProcess({
+    settings: {
+      'database.url': url,
+      'executor.type': 'subprocess',
+      'logs.dir': join(directory, 'logs'),
+      python,
+      ...settings,
+    },
+    nodeArgs,
+    logFile: join(directory, 'server.log'),
+  });
+  await server.untilReady();
+  const compiler = createCompiler({ python });
+
+  const login = await fetch(`${server.url}/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: PROCESS_ADMIN.email, password: PROCESS_ADMIN.password }),
+  });
+  const { access_token: token } = (await login.json()) as { access_token: string };
+
+  async function api<T>(method: string, path: string, body?: object): Promise<T> {
+    const response = await fetch(`${server.url}/api/v2${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  }
+
+  return {
+    url: server.url,
+    databaseUrl: url,
+    token,
+    api,
+    logLines: () => server.logLines(),
+    /** Compiles the file, registers its DAG and unpauses it. */
+    async addDag(dagId: string, text: string): Promise<void> {
+      const path = join(dags, `${dagId}.py`);
+      await writeFile(path, text);
+      const answer = await compiler.compile({ path, dagsFolder: dags });
+      if (!answer.ok) throw new Error(answer.error.message);
+      for (const dag of answer.dags) {
+        await api('POST', `/dags/${dag.dag_id}/dagVersions`, { spec: dag.spec, fileloc: path });
+        await api('PATCH', `/dags/${dag.dag_id}`, { is_paused: false });
+      }
+    },
+    trigger: (dagId: string, body: object = {}) =>
+      api<{ dag_run_id: string }>('POST', `/dags/${dagId}/dagRuns`, body).then((run) => run.dag_run_id),
+    /** Polls rarely: the poller shares the machine with what it watches. */
+    async ended(
+      dagId: string,
+      runId: string,
+      everyMs = 50,
+    ): Promise<{ state: string; start_date: string; end_date: string }> {
+      for (;;) {
+        const run = await api<{ state: string; start_date: string; end_date: string }>(
+          'GET',
+          `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}`,
+        );
+        if (run.state === 'success' || run.state === 'failed') return run;
+        await new Promise((resolve) => setTimeout(resolve, everyMs));
+      }
+    },
+    async instances(dagId: string, runId: string): Promise<InstanceTimes[]> {
+      const all: InstanceTimes[] = [];
+      for (;;) {
+        const page = await api<{ task_instances: InstanceTimes[]; total_entries: number }>(
+          'GET',
+          `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}/taskInstances?limit=1000&offset=${all.length}`,
+        );
+        all.push(...page.task_instances);
+        if (all.length >= page.total_entries || page.task_instances.length === 0) return all;
+      }
+    },
+    async close(): Promise<void> {
+      await compiler.close();
+      await server.stop();
+      await cluster.remove();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,224 @@
+/**
+ * One of everything in a tenant, for tests that are generated from the API document. An operation with a new path parameter
+ * needs a value here: make the object, and return its id under the name of the parameter.
+ */
+import { askOnce } from '@svc/server/db/task-instances/hitl.ts';
+import { createDiskLogStore } from '@svc/server/logs/disk-store.ts';
+import type { LogPlace } from '@svc/server/logs/log-key.ts';
+import { createXcomStore } from '@svc/server/xcom/store.ts';
+import { insertRun } from '../engine/run-rows.ts';
+import { sampleDag } from '../engine/sample-dag.ts';
+import { ADMIN_EMAIL, TEST_PASSWORD } from './test-server.ts';
+import type { TestServer } from './test-server.ts';
+
+export type TenantContents = {
+  /** By name of a parameter or body property: ids of the objects made here, and what no schema can tell. */
+  values: Record<string, unknown>;
+  /** Text that is part of this tenant's objects and of nothing else: who sees it sees into the tenant. */
+  marker: string;
+};
+
+export async function fillTenant(server: TestServer, token: string, name: string): Promise<TenantContents> {
+  const marker = `marker-of-${name}-${crypto.randomUUID()}`;
+  const create = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const answer = await server.call(path, { method: 'POST', token, body });
+    if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`);
+    return answer.json();
+  };
+
+  const user = await create('/api/v2/users', { email: `${marker}@example.com`, password: TEST_PASSWORD, roles: [] });
+  const connectionId = `connection-${name}`;
+  await create('/api/v2/connections', { connection_id: connectionId, conn_type: 'http', host: marker });
+  const variableKey = `variable-${name}/part`; // a slash, because keys may have some
+  await create('/api/v2/variables', { key: variableKey, value: marker });
+  const poolName = `pool-${name}-${crypto.randomUUID()}`;
+  await create('/api/v2/pools', { name: poolName, slots: 3, description: marker });
+  const dagId = `dag-${name}`;
+  const taskId = 'task';
+  const spec = withAssets(sampleDag({ dagId, taskId, text: marker }), name);
+  const version = await create(`/api/v2/dags/${dagId}/dagVersions`, { spec });
+  const dag = (await server.call(`/api/v2/dags/${dagId}`, { token })).json();
+  const assets = await fillAssets(server, token, { dagId, name });
+  const backfillId = await openBackfill(server, token, dagId);
+  // Straight into the tables, because it must be over: an operation that waits for its end has nothing to wait for.
+  const runId = `run:${crypto.randomUUID()}+~`; // with characters that are special in paths and queries
+  const run = await insertRun(server.db.tenant(tenantOf(token)), {
+    dagId,
+    runId,
+    state: 'success',
+    version_number: version['version_number'] as number,
+    note: marker,
+    start_date: '2026-01-02T03:04:05Z',
+    end_date: '2026-01-02T03:04:06Z',
+    instances: [{ task_id: taskId, version_number: version['version_number'] as number, pool: poolName, note: marker }],
+  });
+  const place = { tenantId: tenantOf(token), dagId, runId, taskId, mapIndex: -1, tryNumber: 1 };
+  await fillTry(server, { place, run, key: variableKey, marker });
+  await askQuestion(server, { place, run, marker });
+  const importError = await create('/api/v2/importErrors', {
+    filename: `${marker}.py`,
+    bundle_name: 'dags',
+    stack_trace: marker,
+  });
+  const { event_logs: entries } = (await server.call('/api/v2/eventLogs?event=post_user&limit=1', { token })).json<{
+    event_logs: { event_log_id: number }[];
+  }>();
+
+  return {
+    marker,
+    values: {
+      user_id: user['id'],
+      connection_id: connectionId,
+      variable_key: variableKey,
+      key: variableKey,
+      pool_name: poolName,
+      pool: poolName,
+      dag_id: dagId,
+      dag_id_pattern: dagId,
+      dag_run_id: runId,
+      run_id: runId,
+      file_token: dag['file_token'],
+      task_id: taskId,
+      map_index: place.mapIndex,
+      try_number: place.tryNumber,
+      xcom_key: variableKey,
+      version_number: version['version_number'],
+      spec: withAssets(sampleDag({ dagId, taskId, text: 'another text' }), name),
+      ...assets,
+      backfill_id: backfillId,
+      reprocess_behavior: 'failed', // the only one for tasks that depend on their past
+      import_error_id: importError['import_error_id'],
+      event_log_id: entries[0]?.event_log_id,
+      ...OTHER_VALUES,
+      // Another one each time it is asked for: a user can be created only once.
+      get email() {
+        return `${crypto.randomUUID()}@example.com`;
+      },
+      get name() {
+        return crypto.randomUUID(); // a pool as well
+      },
+    },
+  };
+}
+
+/** The same DAG with a schedule of time and assets, and with a task that writes one of them. */
+function withAssets(spec: object, name: string): object {
+  const { tasks } = spec as { tasks: object[] };
+  const asset = { type: 'asset', name: `asset-${name}`, uri: `x://asset-${name}` };
+  const other = { type: 'asset_alias', name: `alias-${name}` };
+  const timetable = { type: 'cron_trigger', expression: '0 0 * * *', timezone: 'UTC' };
+  const schedule = { type: 'asset_or_time', timetable, assets: { type: 'asset_all', objects: [asset, other] } };
+  return { ...spec, schedule, tasks: tasks.map((task) => ({ ...task, outlets: [asset] })) };
+}
+
+/** Ids of the DAG's asset and alias, with an event that waits for the DAG to run. */
+async function fillAssets(
+  server: TestServer,
+  token: string,
+  { dagId, name }: { dagId: string; name: string },
+): Promise<Record<string, unknown>> {
+  const db = server.db.tenant(tenantOf(token));
+  const asset = await db
+    .selectFrom('assets')
+    .select('id')
+    .where('name', '=', `asset-${name}`)
+    .executeTakeFirstOrThrow();
+  const alias = await db
+    .selectFrom('asset_aliases')
+    .select('id')
+    .where('name', '=', `alias-${name}`)
+    .executeTakeFirstOrThrow();
+  const event = await db
+    .insertInto('asset_events')
+    .values({ asset_id: asset.id })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await db.insertInto('asset_queue').values({ dag_id: dagId, event_id: event.id, asset_id: asset.id }).execute();
+  return { asset_id: asset.id, asset_alias_id: alias.id };
+}
+
+/** What a task leaves behind: a line in its log, a value for other tasks. */
+async function fillTry(
+  server: TestServer,
+  { place, run, key, marker }: { place: LogPlace; run: number; key: string; marker: string },
+): Promise<void> {
+  const logs = createDiskLogStore({ dir: server.config.logs.dir });
+  await logs.append(place, 0, Buffer.from(`${JSON.stringify({ event: marker })}\n`));
+  await logs.close();
+  await createXcomStore({ maxBytes: 1_000 }).set(server.db.tenant(place.tenantId), { ...place, run }, [
+    { key, value: JSON.stringify(marker) },
+  ]);
+}
+
+async function askQuestion(
+  server: TestServer,
+  { place, run, marker }: { place: LogPlace; run: number; marker: string },
+): Promise<void> {
+  const { dagId, tenantId, ...key } = place;
+  await askOnce(
+    server.db.shared,
+    { tenantId, run, taskId: key.taskId, mapIndex: key.mapIndex, tryNumber: key.tryNumber },
+    {
+      dagId,
+      subject: marker,
+      body: marker,
+      options: ['yes', 'no'],
+      defaults: null,
+      multiple: false,
+      params: { field: { value: marker, description: null, schema: {} } },
+      assignedUsers: [],
+      timeout: null,
+    },
+  );
+}
+
+/** Of this DAG; one that is still open from another time is over now, because there is only one at a time. */
+async function openBackfill(server: TestServer, token: string, dagId: string): Promise<number> {
+  const db = server.db.tenant(tenantOf(token));
+  await db.updateTable('backfills').set({ completed_at: new Date() }).where('dag_id', '=', dagId).execute();
+  const { id } = await db
+    .insertInto('backfills')
+    .values({
+      dag_id: dagId,
+      from_date: '2026-01-01T00:00:00Z',
+      to_date: '2026-01-02T00:00:00Z',
+      dag_run_conf: null,
+      reprocess_behavior: 'none',
+      max_active_runs: 1,
+      run_backwards: false,
+      triggering_user_name: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  // Something left to do, or it would be completed by the next look at it; the DAG is paused, so it stays.
+  const runId = crypto.randomUUID();
+  await insertRun(db, { dagId, runId, run_type: 'backfill', state: 'queued', backfill_id: id });
+  return id;
+}
+
+/** The tenant a token is for. */
+function tenantOf(token: string): string {
+  const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { tenant_id: string };
+  return claims.tenant_id;
+}
+
+const OTHER_VALUES = {
+  roles: ['viewer'],
+  username: ADMIN_EMAIL,
+  password: TEST_PASSWORD,
+  tenant: 'default',
+  current_password: 'not the password, or the callers would lose their sessions',
+  team_name: null,
+  state: 'success', // of a run: it must not begin again, or waiting for its end would take for ever
+  section: 'ui', // of the configuration
+  option: 'instance_name',
+  partition_key: 'partition',
+  chosen_options: ['yes'],
+  params_input: {},
+  new_state: null, // of a task instance: a mark is refused the second time
+  task_try_number: 1,
+  task_ids: ['task'],
+  // A clear is of a run or of a range of dates.
+  start_date: null,
+  end_date: null,
+};

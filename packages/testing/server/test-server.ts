@@ -1,0 +1,113 @@
+/** A real control plane for tests: own database, real listeners on free ports, log lines kept for inspection. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hashPassword } from '@svc/server/auth/passwords.ts';
+import type { RoleName } from '@svc/server/auth/permissions.ts';
+import { loadConfig } from '@svc/server/config/load.ts';
+import { openDatabase } from '@svc/server/db/database.ts';
+import type { Database } from '@svc/server/db/database.ts';
+import { ensureTenant } from '@svc/server/auth/tenants.ts';
+import { insertUser } from '@svc/server/db/identity/users.ts';
+import { startServer } from '@svc/server/server.ts';
+import { createLogger } from '@svc/server/telemetry/logger.ts';
+import { createSecretRegistry } from '@svc/server/telemetry/redact.ts';
+import { createTestDatabase } from '../postgres/test-database.ts';
+
+export const TEST_PASSWORD = 'correct horse battery';
+export const ADMIN_EMAIL = 'admin@example.com';
+
+export type TestServer = Awaited<ReturnType<typeof startTestServer>>;
+
+type Call = { method?: string; token?: string; body?: unknown; headers?: Record<string, string> };
+export type Answer = { status: number; headers: Headers; text: string; json: <T = Record<string, unknown>>() => T };
+
+/** `flags` are configuration keys, as on the command line. */
+export async function startTestServer(flags: Record<string, string | string[]> = {}) {
+  const database = flags['database.url'] === undefined ? await createTestDatabase() : undefined;
+  const taskLogs = await mkdtemp(join(tmpdir(), 'svc-task-logs-'));
+  const { config, warnings } = loadConfig({
+    env: {},
+    flags: {
+      'server.http-addr': '127.0.0.1:0',
+      'server.metrics-addr': '127.0.0.1:0',
+      'server.grpc-addr': '127.0.0.1:0',
+      'database.url': database?.url ?? '',
+      'auth.jwt.secret': 'test-jwt-secret-test-jwt-secret-0123456789',
+      'secret-key': '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
+      'auth.bootstrap.email': ADMIN_EMAIL,
+      'auth.bootstrap.password': TEST_PASSWORD,
+      'observability.otel.enabled': 'false',
+      // Whether the machine has the web UI must make no difference; a test that wants it names it.
+      'ui.dist-dir': '/nonexistent',
+      'logs.dir': taskLogs,
+      ...flags,
+    },
+  });
+  const logLines: string[] = [];
+  const secrets = createSecretRegistry();
+  const destination = { write: (line: string) => void logLines.push(line) };
+  const logger = createLogger({ level: 'debug', format: 'json', destination, secrets });
+  const server = await startServer({ config, warnings, logger, secrets });
+  await server.ready;
+  const db: Database = openDatabase({
+    url: config.database.url,
+    maxOpenConns: 4,
+    maxIdleConns: 1,
+    statementTimeoutMs: 30_000,
+    idleInTransactionTimeoutMs: 30_000,
+  });
+
+  async function call(path: string, { method = 'GET', token, body, headers = {} }: Call = {}): Promise<Answer> {
+    const response = await fetch(`${server.url}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: <T>() => JSON.parse(text) as T };
+  }
+
+  async function login(username = ADMIN_EMAIL, tenant = 'default'): Promise<string> {
+    const answer = await call('/auth/token', { method: 'POST', body: { username, password: TEST_PASSWORD, tenant } });
+    if (answer.status !== 200) throw new Error(`login of ${username} failed: ${answer.status} ${answer.text}`);
+    return answer.json<{ access_token: string }>().access_token;
+  }
+
+  /** Makes a user directly in the database; every test user has the same password. */
+  async function addUser(input: { email: string; roles: RoleName[]; tenant?: string }): Promise<string> {
+    const tenant = await ensureTenant(db.shared, input.tenant ?? 'default');
+    passwordHash ??= hashPassword(TEST_PASSWORD);
+    const user = await insertUser(db.tenant(tenant.id), {
+      email: input.email,
+      passwordHash: await passwordHash,
+      roles: input.roles,
+    });
+    if (!user) throw new Error(`user ${input.email} exists already`);
+    return user.id;
+  }
+
+  return {
+    url: server.url,
+    metricsUrl: server.metricsUrl,
+    config,
+    db,
+    logLines,
+    call,
+    login,
+    addUser,
+    async close() {
+      await server.close();
+      await db.close();
+      await database?.drop();
+      await rm(taskLogs, { recursive: true, force: true });
+    },
+  };
+}
+
+let passwordHash: Promise<string> | undefined;

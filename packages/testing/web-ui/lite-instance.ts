@@ -1,0 +1,98 @@
+/** A real lite instance for browser tests: own workspace, own data, a free port, and its API for what a test needs beside the browser. */
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, vi } from 'vitest';
+import { spawnSvc } from '../cli/spawn-svc.ts';
+import { probePort } from '@svc/cli/lite/ports.ts';
+import { ROOT } from '../paths.ts';
+
+export const ADMIN = 'admin@localhost';
+/** A run of an example takes a second; of a machine that does ten things at once nothing is known. */
+const RUN_ENDS_WITHIN_MS = 120_000;
+
+/** Several instances start at once here; between looking for a free port and taking it another one may come. */
+const ANY_OTHER_PORTS = { SVC_SERVER_GRPC_ADDR: '127.0.0.1:0', SVC_SERVER_METRICS_ADDR: '127.0.0.1:0' };
+
+export type LiteInstance = Awaited<ReturnType<typeof startLite>>;
+export type Caller = <T = unknown>(method: string, path: string, body?: object) => Promise<T>;
+
+/** `examples` are names of example projects, `dags` files of the workspace by their path. */
+export async function startLite(contents: { examples: readonly string[]; dags?: Record<string, string> }) {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-web-ui-'));
+  // Postgres and tasks may run as another user than the one of this test.
+  chmodSync(directory, 0o755);
+  const workspace = join(directory, 'workspace');
+  for (const name of contents.examples) {
+    cpSync(join(ROOT, 'examples', name), join(workspace, name), { recursive: true });
+  }
+  const writeDag = (path: string, text: string): void => {
+    mkdirSync(dirname(join(workspace, path)), { recursive: true });
+    writeFileSync(join(workspace, path), text);
+  };
+  for (const [path, text] of Object.entries(contents.dags ?? {})) writeDag(path, text);
+
+  const port = (await probePort('127.0.0.1', 0)) ?? 0;
+  const url = `http://127.0.0.1:${port}`;
+  const data = join(directory, 'data');
+  const lite = spawnSvc(['lite', workspace, '--port', String(port), '--data-dir', data], ANY_OTHER_PORTS);
+  await lite.until('Ctrl-C');
+  const password = readFileSync(join(data, 'secrets', 'admin-password'), 'utf8').trim();
+
+  async function login(username = ADMIN, options: { password?: string; tenant?: string } = {}): Promise<string> {
+    const answer = await fetch(`${url}/auth/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username, password, ...options }),
+    });
+    if (!answer.ok) throw new Error(`login of ${username}: ${answer.status} ${await answer.text()}`);
+    return ((await answer.json()) as { access_token: string }).access_token;
+  }
+
+  const apiAs =
+    (token: string): Caller =>
+    async <T>(method: string, path: string, body?: object): Promise<T> => {
+      const response = await fetch(`${url}${path.startsWith('/ui/') ? '' : '/api/v2'}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+      return (text === '' ? undefined : JSON.parse(text)) as T;
+    };
+
+  return {
+    url,
+    directory,
+    data,
+    password,
+    writeDag,
+    login,
+    apiAs,
+    api: apiAs(await login()),
+    async stop(): Promise<void> {
+      lite.kill('SIGTERM');
+      await lite.ended;
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** For `expect.poll`: asks seldom enough not to be a load itself. */
+export const EVENTUALLY = { timeout: RUN_ENDS_WITHIN_MS, interval: 500 };
+
+/** Triggers a run and waits for its end; gives its id. */
+export async function runToEnd(api: Caller, dagId: string, conf: object = {}): Promise<string> {
+  await api('PATCH', `/dags/${dagId}`, { is_paused: false });
+  const { dag_run_id: runId } = await api<{ dag_run_id: string }>('POST', `/dags/${dagId}/dagRuns`, { conf });
+  await runEnds(api, dagId, runId);
+  return runId;
+}
+
+export async function runEnds(api: Caller, dagId: string, runId: string, state = 'success'): Promise<void> {
+  const path = `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}`;
+  const isOver = async (): Promise<void> =>
+    expect((await api<{ state: string }>('GET', path)).state, `state of ${runId}`).toBe(state);
+  await vi.waitFor(isOver, EVENTUALLY);
+}

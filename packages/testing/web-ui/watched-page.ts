@@ -1,0 +1,128 @@
+/**
+ * A tab of a real browser in the web UI that remembers everything that went wrong in it: errors of scripts, error toasts,
+ * refused and failed requests. What a test provokes it names beforehand.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Locator, Page, Response } from 'playwright-core';
+import { expect } from 'vitest';
+import { SCREENSHOTS } from '../paths.ts';
+
+/** Two cores may serve a dozen of processes while this runs. */
+const PATIENCE_MS = 90_000;
+const TOAST = 'error toast: ';
+/** The UI's own stream of the grid, which it gives up for the next one without catching that. */
+const STREAM_LEFT = 'signal is aborted without reason';
+/** Requests that end because the page they were for is left. */
+const LEFT_BEHIND = new Set(['net::ERR_ABORTED']);
+
+export type WatchedPage = Awaited<ReturnType<typeof openWatchedPage>>;
+
+export async function openWatchedPage(browser: Browser, url: string) {
+  const context = await browser.newContext({ viewport: { width: 1_400, height: 900 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  page.setDefaultNavigationTimeout(PATIENCE_MS);
+  const problems: string[] = [];
+  let provoked: readonly number[] = [];
+  await page.addInitScript({ content: REPORT_TOASTS });
+  const isProvoked = (text: string): boolean =>
+    provoked.some((status) => text.includes(`status of ${status}`) || text.includes(`status code ${status}`)) ||
+    (provoked.length > 0 && text.startsWith(TOAST));
+  page.on('pageerror', (error) => {
+    if (error.message !== STREAM_LEFT) problems.push(`page error: ${error.message}`);
+  });
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !isProvoked(message.text())) problems.push(`console: ${message.text()}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400 && !provoked.includes(response.status())) problems.push(described(response));
+  });
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText ?? '';
+    if (!LEFT_BEHIND.has(reason)) problems.push(`${reason}: ${request.method()} ${request.url()}`);
+  });
+
+  /** Through the login page, from a deep link and back to it. */
+  async function signIn(who: { username: string; password: string; tenant?: string }, path = '/dags'): Promise<void> {
+    await expectingStatuses([401], async () => {
+      await page.goto(`${url}${path}`);
+      await page.waitForURL('**/auth/login?next=*');
+      await page.fill('input[name=username]', who.username);
+      await page.fill('input[name=password]', who.password);
+      if (who.tenant !== undefined) await fillTenant(page, who.tenant);
+      await page.click('button[type=submit]');
+      await page.waitForURL(`${url}${path}`);
+    });
+  }
+
+  /** What happens meanwhile may end in these statuses, and in the error toasts that tell of them. */
+  async function expectingStatuses<T>(statuses: readonly number[], work: () => Promise<T>): Promise<T> {
+    provoked = statuses;
+    try {
+      return await work();
+    } finally {
+      // The browser tells of a failed request when it has time.
+      await page.waitForTimeout(300);
+      provoked = [];
+    }
+  }
+
+  /** Opens a page of the UI and waits for its shell, and for the text if there is one. */
+  async function visit(path: string, text?: string | RegExp): Promise<void> {
+    await page.goto(`${url}${path}`);
+    await page.locator('#root a[href="/dags"]').first().waitFor();
+    if (text !== undefined) await page.getByText(text).first().waitFor();
+  }
+
+  /** Goes to another page as a click on a link does: without loading the UI again, which takes a busy machine long. */
+  async function go(path: string, text?: string | RegExp): Promise<void> {
+    const target = JSON.stringify(path);
+    await page.evaluate(`history.pushState({}, '', ${target}); dispatchEvent(new PopStateEvent('popstate'))`);
+    if (text !== undefined) await page.getByText(text).first().waitFor();
+  }
+
+  /** The UI polls all the time, so the network is never quiet: what it asked at once is answered by then. */
+  async function look(name: string): Promise<void> {
+    await page.waitForTimeout(800);
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    await page.screenshot({ path: join(SCREENSHOTS, `${name.replaceAll(/[^\w-]+/g, '-')}.png`) });
+  }
+
+  return {
+    page,
+    problems,
+    signIn,
+    visit,
+    go,
+    look,
+    expectingStatuses,
+    dialog: (): Locator => page.locator('[role=dialog][data-state=open]').last(),
+    menu: (): Locator => page.locator('[role=menu][data-state=open]').last(),
+    expectNoProblems(): void {
+      expect(problems.splice(0)).toEqual([]);
+    },
+    close: () => context.close(),
+  };
+}
+
+const described = (response: Response): string =>
+  `${response.status()} ${response.request().method()} ${response.url()}`;
+
+async function fillTenant(page: Page, tenant: string): Promise<void> {
+  const field = page.locator('input[name=tenant]');
+  if (!(await field.isVisible())) await page.locator('summary').click();
+  await field.fill(tenant);
+}
+
+/** Runs in the browser. Toasts vanish by themselves: they are noticed as they come. */
+const REPORT_TOASTS = `
+  const told = new WeakSet();
+  new MutationObserver(() => {
+    for (const toast of document.querySelectorAll('[data-scope="toast"][data-part="root"][data-type="error"]')) {
+      if (told.has(toast)) continue;
+      told.add(toast);
+      console.error(${JSON.stringify(TOAST)} + toast.textContent);
+    }
+  }).observe(document, { childList: true, subtree: true });
+`;

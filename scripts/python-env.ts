@@ -1,8 +1,0 @@
-// The Python that tests and benchmarks compile DAG files with: like a user's, but kept in the checkout.
-
-import { join } from 'node:path';
-import { ensurePython } from '@svc/compiler/python-environment.ts';
-
-/** The path of its interpreter; built first when it is missing. Safe to call from several processes at once. */
-export const pythonEnvironment = (): Promise<string> =>
-  ensurePython({ env: process.env, cacheFolder: join(import.meta.dirname, '..', '.cache') });
