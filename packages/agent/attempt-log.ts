@@ -9,7 +9,7 @@ import type { ControlPlane } from './control-plane.ts';
 import { Refusal } from './control-plane.ts';
 import { createLogBuffer } from './log-buffer.ts';
 import type { Masks } from './masks.ts';
-import { nowIso } from './moments.ts';
+import { nowIso } from '@svc/spec/clock.ts';
 import type { StreamName } from './task-sockets.ts';
 
 export type Level = 'debug' | 'info' | 'warning' | 'error';

@@ -24,7 +24,7 @@ import { LoadFailure } from './fork-server.ts';
 import type { ForkServers } from './fork-servers.ts';
 import { createLease } from './lease.ts';
 import { createMasks } from './masks.ts';
-import { nowIso } from './moments.ts';
+import { nowIso } from '@svc/spec/clock.ts';
 import { failed, outcomeOfResult } from './outcome.ts';
 import type { Outcome, ResultMessage } from './outcome.ts';
 import { codeOf } from './reply-codes.ts';

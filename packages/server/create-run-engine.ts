@@ -22,7 +22,7 @@ import { clearRuns } from './engine/edit/clear-many.ts';
 import { createLogRetention } from './logs/retention.ts';
 import { createAssetRuns, recordAssetEvents } from './engine/runs/asset-events.ts';
 import type { Attempts } from './engine/attempts.ts';
-import { nowIso } from './engine/clock.ts';
+import { nowIso } from '@svc/spec/clock.ts';
 import { createDagGraphs } from './engine/dag-graphs.ts';
 import { createScheduler } from './engine/scheduler.ts';
 import type { Scheduler } from './engine/scheduler.ts';

@@ -8,7 +8,7 @@ import { recordAudit } from '../../db/identity/audit-log.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { nowIso } from '../../engine/clock.ts';
+import { nowIso } from '@svc/spec/clock.ts';
 import type { CreateRunResult, NewRun } from '../../engine/runs/create-run.ts';
 import type { AroundTheRun } from '../../engine/runs/trigger-run.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';

@@ -20,7 +20,7 @@ import {
   updateRunsAndInstances,
 } from '../sql/run-writes.ts';
 import type { InstancePick, InstanceRow, RunChange, RunRow } from '../sql/run-writes.ts';
-import { nowIso } from '../clock.ts';
+import { nowIso } from '@svc/spec/clock.ts';
 import type { DagGraphs } from '../dag-graphs.ts';
 import { runOutcome } from '../plan/outcome.ts';
 import { plan } from '../plan/plan.ts';

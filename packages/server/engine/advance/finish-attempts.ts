@@ -24,7 +24,7 @@ import { beginning, inTransaction } from '../../db/transaction.ts';
 import { concludeAll, isHoldingBack, openWork, planAll, sendChanges } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import type { AttemptOutcome, AttemptRef, Failure, FinishAnswer, GoingOn, HandedOver } from '../attempts.ts';
-import { secondsAfter } from '../clock.ts';
+import { secondsAfter } from '@svc/spec/clock.ts';
 import type { DagGraphs } from '../dag-graphs.ts';
 import { saveBelongings, sendOutputs } from './attempt-outputs.ts';
 import type { RecordAssetEvents } from './attempt-outputs.ts';

@@ -15,7 +15,7 @@ import type { InstanceRow, RunRef, RunRow } from '../sql/run-writes.ts';
 import type { StateCounts } from '../../db/schema.ts';
 import { noEffects, waitingForPlace } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
-import { nowIso } from '../clock.ts';
+import { nowIso } from '@svc/spec/clock.ts';
 import type { DagGraph, DagGraphs } from '../dag-graphs.ts';
 import { noCounts } from '../plan/counts.ts';
 import { encodeCounts } from '../plan/encode.ts';

@@ -30,7 +30,7 @@ import { noEffects } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import { holds, isMeant, leavesOf } from './asset-condition.ts';
 import type { RecordAssetEvents } from '../advance/attempt-outputs.ts';
-import { nowIso } from '../clock.ts';
+import { nowIso } from '@svc/spec/clock.ts';
 import type { CreateRun } from './create-run.ts';
 import { isTransient } from './timetable-runs.ts';
 

@@ -37,7 +37,7 @@ import type { RunEffects } from '../advance/apply-to-runs.ts';
 import { MAX_RUNS, backfillProblem, dateOf, runsInRange, stepsOf } from './backfill-plan.ts';
 import type { BackfillRequest, BackfillStep, ExistingByDate } from './backfill-plan.ts';
 import { clearRun } from '../edit/clear.ts';
-import { nowIso } from '../clock.ts';
+import { nowIso } from '@svc/spec/clock.ts';
 import type { EditTools } from '../edit/edit-run.ts';
 import { paramProblems } from './run-params.ts';
 import { startRun } from './start-run.ts';

@@ -11,7 +11,7 @@ import type { SharedDb } from '../../db/database.ts';
 import type { RunRow } from '../sql/run-writes.ts';
 import { noEffects, waitingForPlace } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
-import { nowIso } from '../clock.ts';
+import { nowIso } from '@svc/spec/clock.ts';
 import type { DagGraphs } from '../dag-graphs.ts';
 import { paramProblems } from './run-params.ts';
 import { countRunning, startRun } from './start-run.ts';

@@ -8,7 +8,7 @@ import type { Database } from '../../db/database.ts';
 import type { DagKey } from '../sql/due-dags.ts';
 import type { AssetRuns } from './asset-events.ts';
 import type { BackfillRunner } from './backfills.ts';
-import { nowIso } from '../clock.ts';
+import { nowIso } from '@svc/spec/clock.ts';
 import type { TimetableRuns } from './timetable-runs.ts';
 
 export type FollowRunEnd = (ended: DagKey) => Promise<void>;

@@ -18,7 +18,7 @@ import {
   writeAll,
 } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
-import { secondsAfter } from '../clock.ts';
+import { secondsAfter } from '@svc/spec/clock.ts';
 import type { DagGraphs } from '../dag-graphs.ts';
 import { initialInstances } from '../plan/blueprint.ts';
 import { plan } from '../plan/plan.ts';

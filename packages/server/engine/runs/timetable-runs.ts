@@ -16,7 +16,7 @@ import { countLiveRuns, findDueDags, lockDueDag, nextDueMoment, updateNextRun } 
 import type { DagKey, DueDag } from '../sql/due-dags.ts';
 import { isOutage } from '../../db/outage.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
-import { secondsAfter } from '../clock.ts';
+import { secondsAfter } from '@svc/spec/clock.ts';
 import type { CreateRun } from './create-run.ts';
 import { dueRun, nextRunColumns, runAfterInterval } from './dag-schedule.ts';
 
