@@ -1,4 +1,4 @@
-import { isSensitiveName } from '@svc/server/vault/sensitive-names.ts';
+import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import { usageError } from '../cli-error.ts';
 import { bulkCreate } from '../client/bulk.ts';
 import { connect, withClientOptions } from '../client/connect.ts';

@@ -2,7 +2,7 @@
 import { valueOf, writeJson } from '@svc/server/vault/json-text.ts';
 import type { JsonNode } from '@svc/server/vault/json-text.ts';
 import { MASK } from '@svc/server/vault/mask.ts';
-import { isSensitiveName } from '@svc/server/vault/sensitive-names.ts';
+import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import type { ExportedEntry, FileEntry, FileFormat } from './structured-file.ts';
 
 /** As the API answers it. */

@@ -3,11 +3,10 @@
  * line, for what authors print or write into a file by themselves. It looks for the shapes of credentials only: a model must
  * still be able to read why a token was refused.
  */
+import { SENSITIVE_PARTS, isSensitiveName } from '@svc/spec/sensitive-names.ts';
+
 const MASK = '***';
 
-const SENSITIVE_PARTS =
-  'secret|password|passwd|passphrase|token|apikey|api_key|access_key|private_key|authorization|credential|keyfile';
-const SENSITIVE_NAME = new RegExp(SENSITIVE_PARTS, 'i');
 /** Bounded on both sides: an endless name must not cost the square of its length. */
 const NAME = `[\\w.-]{0,60}(?:${SENSITIVE_PARTS})[\\w.-]{0,60}`;
 
@@ -57,6 +56,6 @@ export function redactValue(value: unknown, isSecret = false): unknown {
   if (Array.isArray(value)) return value.map((inner) => redactValue(inner, isSecret));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, redactValue(inner, isSecret || SENSITIVE_NAME.test(key))]),
+    Object.entries(value).map(([key, inner]) => [key, redactValue(inner, isSecret || isSensitiveName(key))]),
   );
 }

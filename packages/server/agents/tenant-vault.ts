@@ -10,7 +10,7 @@ import { readJson } from '../vault/json-text.ts';
 import { UnsealError } from '../vault/keyring.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import { MASK, mayBeJsonContainer, secretsIn } from '../vault/mask.ts';
-import { isSensitiveName } from '../vault/sensitive-names.ts';
+import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import { connectionPlace, variablePlace } from '../vault/vault.ts';
 
 export type OpenSecret = {

@@ -7,7 +7,7 @@ import type { ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
 import { distance } from 'fastest-levenshtein';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
-import { isSensitiveName } from '../vault/sensitive-names.ts';
+import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import { ApiError } from './errors.ts';
 import { lazyValidator } from './lazy-schemas.ts';
 

@@ -1,4 +1,4 @@
-import { isSensitiveFieldName, isSensitiveName } from '../vault/sensitive-names.ts';
+import { isSensitiveFieldName, isSensitiveName } from '@svc/spec/sensitive-names.ts';
 
 /**
  * Masks what looks like a credential although nobody registered it: passwords inside URLs, Authorization and Cookie header

@@ -3,7 +3,7 @@ import { formatWithOptions } from 'node:util';
 import { pino } from 'pino';
 import type { Bindings, ChildLoggerOptions, DestinationStream, Logger } from 'pino';
 import type * as PinoPretty from 'pino-pretty';
-import { isSensitiveFieldName } from '../vault/sensitive-names.ts';
+import { isSensitiveFieldName } from '@svc/spec/sensitive-names.ts';
 import { maskDeep } from './mask-deep.ts';
 import type { SecretRegistry } from './redact.ts';
 import { describeReply, describeRequest } from './request-log.ts';

@@ -1,4 +1,4 @@
-import { isSensitiveFieldName } from '../vault/sensitive-names.ts';
+import { isSensitiveFieldName } from '@svc/spec/sensitive-names.ts';
 import { MASK, maskCredentials } from './credential-patterns.ts';
 import { maskDeep } from './mask-deep.ts';
 import { ValueMatcher } from './value-matcher.ts';

@@ -1,4 +1,4 @@
-import { isSensitiveName } from '../vault/sensitive-names.ts';
+import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import { MASK } from './credential-patterns.ts';
 
 /** Long enough for every list filter of the web UI; a URL is the one field of a line that a stranger chooses freely. */

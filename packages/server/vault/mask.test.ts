@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { jsonObjectText, jsonText } from './arbitrary-json.ts';
 import { readJson } from './json-text.ts';
 import { MASK, maskExtra, maskVariable, secretsIn } from './mask.ts';
-import { isSensitiveName } from './sensitive-names.ts';
+import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 
 const CANARY = 'canary-4f1d';
 

@@ -1,7 +1,7 @@
 /** What a response may show of text that can hold secrets: everything but the values under a sensitive name. */
 import { readJson, scalarOf, valueOf, writeJson } from './json-text.ts';
 import type { JsonNode } from './json-text.ts';
-import { isSensitiveName } from './sensitive-names.ts';
+import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 
 /** Stands for a value that is not shown. Sent back, it means "unchanged". */
 export const MASK = '***';

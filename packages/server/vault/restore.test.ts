@@ -5,7 +5,7 @@ import { readJson, writeJson } from './json-text.ts';
 import type { JsonNode } from './json-text.ts';
 import { maskJson } from './mask.ts';
 import { holdsMask, restoreJson } from './restore.ts';
-import { isSensitiveName } from './sensitive-names.ts';
+import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 
 const everyKey = () => true;
 

@@ -7,7 +7,7 @@ import type { VariableRow, VariableValues } from '../../db/secrets/variables.ts'
 import { readJson } from '../../vault/json-text.ts';
 import { MASK, mayBeJsonContainer, secretsIn } from '../../vault/mask.ts';
 import { holdsMask, restoreText } from '../../vault/restore.ts';
-import { isSensitiveName } from '../../vault/sensitive-names.ts';
+import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import { variablePlace } from '../../vault/vault.ts';
 import type { Opened, Vault } from '../../vault/vault.ts';
 import { ApiError } from '../../http/errors.ts';
