@@ -3,6 +3,7 @@
  * Where assignments come from is not its business (orders.ts, run-one.ts).
  */
 import { hostname } from 'node:os';
+import { LRUCache } from 'lru-cache';
 import type { Assignment, ReceivedVersion } from '@svc/proto/agent-service.ts';
 import { WORKER_VARIABLE } from '@svc/proto/marked-processes.ts';
 import { runAttempt } from './attempt.ts';
@@ -53,14 +54,13 @@ export async function createWorker(input: {
   const wasOutOfMemory = createMemoryWatch();
   const versions = createVersions(controlPlane);
   const attempts = new Map<string, RunningAttempt>();
-  const over = new Set<string>();
+  const over = new LRUCache<string, true>({ max: REMEMBERED });
   const abandoned = new AbortController();
   const listeners: (() => void)[] = [];
 
   function end(attemptId: string): void {
     attempts.delete(attemptId);
-    over.add(attemptId);
-    if (over.size > REMEMBERED) over.delete(over.values().next().value ?? '');
+    over.set(attemptId, true);
     for (const listener of listeners) listener();
   }
 
@@ -134,14 +134,14 @@ async function beat(controlPlane: ControlPlane, all: readonly RunningAttempt[]):
 
 /** A version is the same for all its attempts: asked for once. */
 function createVersions(controlPlane: ControlPlane) {
-  const kept = new Map<string, Promise<ReceivedVersion>>();
+  const kept = new LRUCache<string, Promise<ReceivedVersion>>({ max: VERSIONS_KEPT });
   return (key: string, token: () => string): Promise<ReceivedVersion> => {
     const known = kept.get(key);
     const wanted = known ?? controlPlane.persist('GetVersion', {}, { token });
-    kept.delete(key);
-    kept.set(key, wanted);
-    if (!known) wanted.catch(() => kept.delete(key));
-    if (kept.size > VERSIONS_KEPT) kept.delete(kept.keys().next().value ?? '');
+    if (!known) {
+      kept.set(key, wanted);
+      wanted.catch(() => kept.delete(key));
+    }
     return wanted;
   };
 }

@@ -1,4 +1,5 @@
 /** Where the log lines of attempts go. */
+import { LRUCache } from 'lru-cache';
 import type { Database } from '../db/database.ts';
 import type { AgentLog, LogSink } from './collaborators.ts';
 import type { AttemptIdentity } from './credentials.ts';
@@ -19,13 +20,10 @@ const keyOf = ({ tenantId, run }: AttemptIdentity): string => `${tenantId}/${run
 
 export function createAttemptLogs(input: { db: Database; logs: LogSink; log: AgentLog }): AttemptLogs {
   const { db, logs, log } = input;
-  const runIds = new Map<string, string>();
+  const runIds = new LRUCache<string, string>({ max: RUNS_KEPT });
 
   function rememberRun(identity: AttemptIdentity, runId: string): void {
-    const key = keyOf(identity);
-    runIds.delete(key);
-    runIds.set(key, runId);
-    if (runIds.size > RUNS_KEPT) runIds.delete(runIds.keys().next().value ?? '');
+    runIds.set(keyOf(identity), runId);
   }
 
   async function runIdOf(identity: AttemptIdentity): Promise<string> {

@@ -11,6 +11,7 @@
 import { createHmac } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
 import type { JWTPayload } from 'jose';
+import { LRUCache } from 'lru-cache';
 
 const ISSUER = 'svc';
 const ATTEMPT_AUDIENCE = 'svc:agent';
@@ -69,14 +70,8 @@ const MAX_REMEMBERED = 20_000;
 export function createAgentCredentials(settings: CredentialSettings): AgentCredentials {
   const { maxAttemptLifetimeMs, attemptTtlSeconds = ATTEMPT_TTL_SECONDS, now = Date.now } = settings;
   const key = new TextEncoder().encode(settings.secret);
-  const known = new Map<string, VerifiedAttempt>();
+  const known = new LRUCache<string, VerifiedAttempt>({ max: MAX_REMEMBERED });
   const seconds = (): number => Math.floor(now() / 1_000);
-
-  function remember(token: string, identity: VerifiedAttempt): void {
-    const [oldest] = known.keys();
-    if (known.size >= MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
-    known.set(token, identity);
-  }
 
   /** Never beyond the ceiling, so that a credential that is not renewed any more ends there by itself. */
   function expiryOf(issuedAt: number): number {
@@ -88,7 +83,7 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
     const expiresAt = expiryOf(identity.issuedAt);
     const { attemptId, tenantId, ...rest } = identity;
     const token = signed({ tenant_id: tenantId, attempt: rest }, attemptId, ATTEMPT_AUDIENCE, expiresAt);
-    remember(token, { ...identity, expiresAt });
+    known.set(token, { ...identity, expiresAt });
     return token;
   }
 
@@ -119,7 +114,7 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
       try {
         const { payload } = await verified(token, ATTEMPT_AUDIENCE);
         const identity = identityOf(payload);
-        if (identity) remember(token, identity);
+        if (identity) known.set(token, identity);
         return identity ?? 'invalid';
       } catch (error) {
         return error instanceof errors.JWTExpired ? 'expired' : 'invalid';

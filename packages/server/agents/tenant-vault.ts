@@ -5,6 +5,7 @@
  * What no configured key opens is left out and named in `unreadable`: one value that is broken must not keep every task of
  * the tenant from starting. A task that asks for it is told.
  */
+import { LRUCache } from 'lru-cache';
 import type { Database } from '../db/database.ts';
 import { readJson } from '../vault/json-text.ts';
 import { UnsealError } from '../vault/keyring.ts';
@@ -30,16 +31,14 @@ export type TenantVaults = { get(tenantId: string, stamp: string): Promise<Tenan
 const KEPT = 50;
 
 export function createTenantVaults(input: { db: Database; keyring: Keyring }): TenantVaults {
-  const kept = new Map<string, { stamp: string; vault: Promise<TenantVault> }>();
+  const kept = new LRUCache<string, { stamp: string; vault: Promise<TenantVault> }>({ max: KEPT });
   return {
     get(tenantId, stamp) {
       const known = kept.get(tenantId);
-      kept.delete(tenantId);
       // Read after the stamp was taken, so it is at least as new; if it is newer, the next stamp differs and it is read again.
       const entry = known?.stamp === stamp ? known : { stamp, vault: loadVault(input, tenantId) };
       kept.set(tenantId, entry);
       if (entry !== known) entry.vault.catch(() => kept.delete(tenantId));
-      if (kept.size > KEPT) kept.delete(kept.keys().next().value ?? '');
       return entry.vault;
     },
   };

@@ -4,6 +4,7 @@
  * a deactivation or a changed role takes effect at once.
  */
 import { SignJWT, errors, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
 
 const ISSUER = 'svc';
 /** Tokens of agents carry another audience: neither kind is ever accepted in place of the other. */
@@ -36,13 +37,7 @@ export function createTokenSigner(secret: string): TokenSigner {
   const key = new TextEncoder().encode(secret);
   // A signature that was good stays good: what can change is in the database, and is read at every request. Verifying
   // took 0.27 of the 1.18 ms of processor time of a request that does nothing else, and a turn through the thread pool.
-  const verified = new Map<string, UserClaims>();
-
-  function remember(token: string, claims: UserClaims): void {
-    const [oldest] = verified.keys();
-    if (verified.size >= MAX_REMEMBERED && oldest !== undefined) verified.delete(oldest);
-    verified.set(token, claims);
-  }
+  const verified = new LRUCache<string, UserClaims>({ max: MAX_REMEMBERED });
 
   return {
     signUser: (claims) =>
@@ -75,7 +70,7 @@ export function createTokenSigner(secret: string): TokenSigner {
           requiredClaims: ['sub', 'exp', 'sid', 'tenant_id', 'auth_time'],
         });
         const claims = claimsOf(payload);
-        if (claims) remember(token, claims);
+        if (claims) verified.set(token, claims);
         return claims ?? 'invalid';
       } catch (error) {
         return error instanceof errors.JWTExpired ? 'expired' : 'invalid';

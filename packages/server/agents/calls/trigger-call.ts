@@ -2,6 +2,7 @@
  * trigger_dag_run. The answer may be lost and the call made again, so what was answered is kept for a while; and when this
  * process is not the one that answered, a run that stands in the way and is what was asked for counts as the one made.
  */
+import { LRUCache } from 'lru-cache';
 import type { Database } from '../../db/database.ts';
 import type { TriggerAnswer, TriggerRequest, TriggerRun } from '../collaborators.ts';
 import { RpcError } from '../rpc-errors.ts';
@@ -10,7 +11,7 @@ import type { CallContext, CallMethod, CallResult } from './call-context.ts';
 const KEPT = 5_000;
 
 export function triggerCall(input: { db: Database; triggerRun: TriggerRun }): CallMethod {
-  const answers = new Map<string, Promise<CallResult>>();
+  const answers = new LRUCache<string, Promise<CallResult>>({ max: KEPT });
   return (context) => {
     const key = `${context.identity.attemptId}/${context.requestId}`;
     const known = answers.get(key);
@@ -18,7 +19,6 @@ export function triggerCall(input: { db: Database; triggerRun: TriggerRun }): Ca
     const answer = trigger(input, context);
     answers.set(key, answer);
     answer.catch(() => answers.delete(key)); // an error changed nothing: the next call tries again
-    if (answers.size > KEPT) answers.delete(answers.keys().next().value ?? '');
     return answer;
   };
 }
