@@ -2,25 +2,13 @@
 // and are safe together. Pure, so that `svc config` and tests can ask without starting anything.
 
 import { isLoopbackHost, parseAddress } from './address.ts';
-import type { Config, ConfigKey } from './keys.ts';
+import type { BootProblem, BootReport } from './boot-report.ts';
+import type { Config } from './keys.ts';
 import { variableOf } from './keys.ts';
 import { checkSingleSignOn } from './oidc-checks.ts';
 import { editionOf } from './resolved.ts';
 import { readSecretKeys } from './secret-key.ts';
 import { broadRanges } from './trusted-proxies.ts';
-
-export interface BootProblem {
-  /** The key to change first. */
-  readonly key: ConfigKey;
-  /** What is wrong and what to set. */
-  readonly message: string;
-}
-
-export interface BootReport {
-  /** Any of these stops the boot. */
-  readonly errors: readonly BootProblem[];
-  readonly warnings: readonly string[];
-}
 
 export function checkBoot(config: Config): BootReport {
   const singleSignOn = checkSingleSignOn(config);

@@ -1,5 +1,5 @@
 import { isLoopbackHost } from './address.ts';
-import type { BootProblem, BootReport } from './boot-checks.ts';
+import type { BootProblem, BootReport } from './boot-report.ts';
 import type { Config } from './keys.ts';
 import { variableOf } from './keys.ts';
 import { editionOf } from './resolved.ts';

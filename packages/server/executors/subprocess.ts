@@ -11,6 +11,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createBackoff } from '@svc/spec/backoff.ts';
 import { WORKER_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
 import type { AgentService } from '../agents/agent-service.ts';
 import { assignmentOf } from '../agents/assignment.ts';
@@ -54,8 +55,7 @@ type InFlight = { identity: Identity; isStarted: boolean; seenAt: number };
 
 type Worker = { id: string; announced: AnnouncedWorker; process: AgentProcess; startedAt: number };
 
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 10_000;
+const PAUSES = { firstMs: 100, longestMs: 10_000 };
 /** A process that lived this long was fine: the next one is started at once. */
 const STEADY_MS = 30_000;
 const STOP_PATIENCE_MS = 15_000;
@@ -88,7 +88,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
   });
 
   async function run(): Promise<void> {
-    let pause = FIRST_PAUSE_MS;
+    const pauses = createBackoff(PAUSES);
     while (!isClosing()) {
       const current = await launch();
       worker = current;
@@ -97,8 +97,8 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
       current.announced.dismiss();
       if (!isClosing()) log.error({ agent: current.process.pid, how }, 'the agent has ended: it is started again');
       await mourn(current, how);
-      pause = Date.now() - current.startedAt > STEADY_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS);
-      await pauseFor(pause);
+      if (Date.now() - current.startedAt > STEADY_MS) pauses.reset();
+      await pauseFor(pauses.next());
     }
   }
 
@@ -140,12 +140,13 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
   }
 
   async function tellLost(ref: AttemptRef, { text, hasBegun }: { text: string; hasBegun: boolean }): Promise<void> {
-    for (let pause = FIRST_PAUSE_MS; !isClosing(); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    const pauses = createBackoff(PAUSES);
+    while (!isClosing()) {
       try {
         return await attempts.lost(ref, { cause: 'agent_lost', text }, { hasBegun });
       } catch (error) {
         log.warn({ err: error, attempt: ref.attemptId }, 'a lost attempt could not be recorded: tried again');
-        await pauseFor(pause);
+        await pauseFor(pauses.next());
       }
     }
   }

@@ -1,3 +1,5 @@
+import { createBackoff } from '@svc/spec/backoff.ts';
+import type { Backoff } from '@svc/spec/backoff.ts';
 import { connect } from 'node:net';
 import type { Tracer } from '@opentelemetry/api';
 import type { Logger } from 'pino';
@@ -38,14 +40,14 @@ export class CollectorConnection {
   readonly #timing: typeof DEFAULT_TIMING;
   #state: State = 'unknown';
   #pipeline: Pipeline | undefined;
-  #retryMs: number;
+  readonly #retries: Backoff;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: CollectorOptions) {
     this.#options = options;
     this.#timing = { ...DEFAULT_TIMING, ...options.timing };
-    this.#retryMs = this.#timing.firstRetryMs;
+    this.#retries = createBackoff({ firstMs: this.#timing.firstRetryMs, longestMs: this.#timing.maxRetryMs });
   }
 
   /** Undefined while nobody would receive its spans. */
@@ -89,8 +91,7 @@ export class CollectorConnection {
 
   #retry(target: Target): void {
     if (this.#closed) return;
-    this.#probeAfter(target, this.#retryMs);
-    this.#retryMs = Math.min(this.#retryMs * 2, this.#timing.maxRetryMs);
+    this.#probeAfter(target, this.#retries.next());
   }
 
   async #probe(target: Target): Promise<void> {
@@ -129,7 +130,7 @@ export class CollectorConnection {
 
   #onExport(target: Target, failure: Error | undefined): void {
     if (failure === undefined) {
-      this.#retryMs = this.#timing.firstRetryMs;
+      this.#retries.reset();
       if (this.#state === 'failing') this.#info('exporting traces again');
       this.#state = 'exporting';
       return;
