@@ -12,7 +12,7 @@ import type { Unit } from './discover.ts';
 import { overlay } from './overlay.ts';
 import type { Project } from './overlay.ts';
 
-export type Artifact = { dagId: string; spec: CompiledSpec; warnings: readonly string[] };
+export type CompiledDag = { dagId: string; spec: CompiledSpec; warnings: readonly string[] };
 
 export type UnitProblem = {
   /** Relative to the unit's root. */
@@ -36,7 +36,7 @@ export type CompiledUnit = {
   /** What the file printed. */
   output: string;
   warnings: UnitProblem[];
-} & ({ ok: true; artifacts: Artifact[]; project: Project | null } | { ok: false; problems: UnitProblem[] });
+} & ({ ok: true; artifacts: CompiledDag[]; project: Project | null } | { ok: false; problems: UnitProblem[] });
 
 type Base = Omit<CompiledUnit, 'ok'>;
 

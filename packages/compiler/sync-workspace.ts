@@ -8,16 +8,16 @@
  *   gone, or names them no more   stale: their history stays, nothing new is scheduled
  */
 import { join, resolve, sep } from 'node:path';
-import type { Artifact, CompiledUnit } from './compile-unit.ts';
+import type { CompiledDag, CompiledUnit } from './compile-unit.ts';
 import { compileWorkspace } from './compile-workspace.ts';
 import type { Compiler } from './compiler.ts';
 import type { Unit } from './discover.ts';
 import { renderProblems } from './render-problems.ts';
 
-export type Registration = { versionNumber: number; isNew: boolean };
+export type RegisteredVersion = { versionNumber: number; isNew: boolean };
 
 /** Everything registering wants to know beside the spec. */
-export type RegistrableArtifact = Artifact & {
+export type RegistrableArtifact = CompiledDag & {
   bundleName: string;
   bundleVersion?: string | undefined;
   bundleUrl?: string | undefined;
@@ -32,7 +32,7 @@ export type FileOfBundle = { bundleName: string; filename: string };
 /** The control plane, as far as keeping it in step needs it. */
 export type Registrar = {
   /** Also clears the error reported for the artifact's file. Rejects when the control plane refuses it. */
-  register(dagId: string, artifact: RegistrableArtifact): Promise<Registration>;
+  register(dagId: string, artifact: RegistrableArtifact): Promise<RegisteredVersion>;
   reportError(file: FileOfBundle & { stackTrace: string }): Promise<void>;
   clearError(file: FileOfBundle): Promise<void>;
   /** DAGs that are not stale, with where their files are. */
