@@ -18,12 +18,15 @@ const ASSETS = {
   'buffers.js': JAVASCRIPT,
   'dialogs.js': JAVASCRIPT,
   'dom.js': JAVASCRIPT,
+  'files.js': JAVASCRIPT,
   'monaco.js': JAVASCRIPT,
   'problems.js': JAVASCRIPT,
   'runs.js': JAVASCRIPT,
   'tabs.js': JAVASCRIPT,
   'templates.js': JAVASCRIPT,
   'tree.js': JAVASCRIPT,
+  'view.js': JAVASCRIPT,
+  'workspace.js': JAVASCRIPT,
 } as const;
 
 const read = (name: string): string => readFileSync(new URL(`./editor/${name}`, import.meta.url), 'utf8');

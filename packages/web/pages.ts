@@ -5,6 +5,7 @@ import type { Page } from './html.ts';
 
 const ASSETS = {
   'style.css': 'text/css; charset=utf-8',
+  'by-id.js': 'text/javascript; charset=utf-8',
   'login.js': 'text/javascript; charset=utf-8',
   'home.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',

@@ -1,4 +1,5 @@
 // Small helpers to build the page. Text only, never markup: nothing that a server or a file says is run.
+/** @import { ElementProperties } from '../browser.d.ts' */
 
 /** Outlines on a grid of 24, drawn with strokes. */
 const ICONS = {
@@ -22,8 +23,17 @@ const ICONS = {
   running: 'M12 3a9 9 0 1 0 9 9',
 };
 
+/** @typedef {keyof typeof ICONS} IconName */
+
+/**
+ * @param {string} name
+ * @returns {name is IconName}
+ */
+const isIcon = (name) => Object.hasOwn(ICONS, name);
+
 const SVG = 'http://www.w3.org/2000/svg';
 
+/** @param {IconName} name */
 export function icon(name) {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 24 24');
@@ -35,22 +45,41 @@ export function icon(name) {
   return svg;
 }
 
-/** `element('a', { className: 'x', href: '…', onclick: f, dataset: { k: 'v' } }, 'text', node)`; names with a dash are attributes. */
-export function element(tag, properties = {}, ...children) {
+/**
+ * `element('a', { className: 'x', href: '…', onclick: f, dataset: { k: 'v' } }, 'text', node)`; names with a dash are attributes.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {ElementProperties<HTMLElementTagNameMap[Tag]>} properties
+ * @param {(Node | string | undefined)[]} children
+ */
+export function element(tag, properties, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined) continue;
     if (name === 'dataset') Object.assign(node.dataset, value);
-    else if (name.includes('-') || name === 'role') node.setAttribute(name, value);
-    else node[name] = value;
+    else if (name.includes('-') || name === 'role') node.setAttribute(name, String(value));
+    else Object.assign(node, { [name]: value });
   }
   node.append(...children.filter((child) => child !== undefined));
   return node;
 }
 
-export const byId = (id) => document.getElementById(id);
+/**
+ * An element that the page is written with.
+ * @template {HTMLElement} Kind
+ * @param {string} id
+ * @param {new () => Kind} kind
+ */
+export function byId(id, kind) {
+  const node = document.getElementById(id);
+  if (!(node instanceof kind)) throw new Error(`the page has no ${kind.name} "${id}"`);
+  return node;
+}
 
 /** Puts the icons where the page names them. */
 export function drawIcons() {
-  for (const node of document.querySelectorAll('[data-icon]')) node.prepend(icon(node.dataset.icon));
+  for (const node of document.querySelectorAll('[data-icon]')) {
+    const name = node.getAttribute('data-icon') ?? '';
+    if (isIcon(name)) node.prepend(icon(name));
+  }
 }

@@ -1,14 +1,25 @@
 // What the compiler says, at its lines and in a list.
 import { dagPage } from './api.js';
 import { element, icon } from './dom.js';
+/** @import { Monaco, Problem, Unit } from '../browser.d.ts' */
+/** @import { Buffers } from './buffers.js' */
 
-/** The projects and DAG files that a file belongs to. */
+/**
+ * The projects and DAG files that a file belongs to.
+ * @param {readonly Unit[]} units
+ * @param {string} path
+ */
 export const unitsOf = (units, path) =>
   units.filter(
     ({ source, folder }) => source === path || (folder !== null && (folder === '' || path.startsWith(`${folder}/`))),
   );
 
+/**
+ * The worst thing in each file that has any.
+ * @param {readonly Unit[]} units
+ */
 export function marksOf(units) {
+  /** @type {Map<string, Problem['severity']>} */
   const marks = new Map();
   for (const { path, severity } of units.flatMap(({ problems }) => problems)) {
     if (marks.get(path) !== 'error') marks.set(path, severity);
@@ -16,7 +27,10 @@ export function marksOf(units) {
   return marks;
 }
 
-/** Markers of every open file, also of those whose problems are gone. */
+/**
+ * Markers of every open file, also of those whose problems are gone.
+ * @param {{ monaco: Monaco, buffers: Buffers, units: readonly Unit[] }} input
+ */
 export function setMarkers({ monaco, buffers, units }) {
   const problems = units.flatMap((unit) => unit.problems);
   for (const { path, model } of buffers.all()) {
@@ -38,6 +52,10 @@ export function setMarkers({ monaco, buffers, units }) {
   }
 }
 
+/**
+ * @param {Problem} problem
+ * @param {(problem: Problem) => void} onGo
+ */
 function problemRow(problem, onGo) {
   const place = problem.line === null ? problem.path : `${problem.path}:${problem.line}`;
   return element(
@@ -54,6 +72,7 @@ function problemRow(problem, onGo) {
   );
 }
 
+/** @param {string[]} dagIds */
 function readyRow(dagIds) {
   const links = dagIds.flatMap((dagId, index) => [
     ...(index > 0 ? [', '] : []),
@@ -72,7 +91,10 @@ function readyRow(dagIds) {
   );
 }
 
-/** The rows for a file: its problems, or that all is well. */
+/**
+ * The rows for a file: its problems, or that all is well.
+ * @param {{ units: readonly Unit[], path: string, onGo: (problem: Problem) => void }} input
+ */
 export function outcomeRows({ units, path, onGo }) {
   const mine = unitsOf(units, path);
   const problems = mine.flatMap((unit) => unit.problems);

@@ -1,6 +1,13 @@
 // The open files, as tabs: a dot for what is not saved, the middle button closes.
 import { element, icon } from './dom.js';
+/** @import { Buffer, Buffers } from './buffers.js' */
 
+/**
+ * @param {{
+ *   buffer: Buffer, isDirty: boolean, isCurrent: boolean,
+ *   onOpen: (path: string) => void, onClose: (path: string) => void,
+ * }} input
+ */
 function tab({ buffer, isDirty, isCurrent, onOpen, onClose }) {
   const { path } = buffer;
   const name = path.slice(path.lastIndexOf('/') + 1);
@@ -36,6 +43,12 @@ function tab({ buffer, isDirty, isCurrent, onOpen, onClose }) {
   );
 }
 
+/**
+ * @param {{
+ *   node: HTMLElement, buffers: Buffers, current: string | undefined,
+ *   onOpen: (path: string) => void, onClose: (path: string) => void,
+ * }} input
+ */
 export function drawTabs({ node, buffers, current, onOpen, onClose }) {
   const tabs = buffers
     .all()

@@ -1,6 +1,9 @@
 // What a new file begins with. The function has a name of its own: that of the file may be a word of Python's, or hide an import.
 
-/** The DAG a file will most likely be: a project is named like its folder, a plain file like itself. */
+/**
+ * The DAG a file will most likely be: a project is named like its folder, a plain file like itself.
+ * @param {string} path
+ */
 function dagIdOf(path) {
   const parts = path.split('/');
   const name = parts.pop() ?? '';
@@ -9,6 +12,7 @@ function dagIdOf(path) {
   return named.replaceAll(/[^\w.-]+/g, '_'); // what an id may have
 }
 
+/** @param {string} path */
 const simple = (path) => `"""Says what this DAG is for."""
 
 from airflow.sdk import dag, task
@@ -32,6 +36,7 @@ def pipeline():
 pipeline()
 `;
 
+/** @param {string} path */
 const daily = (path) => `"""Runs every morning, one step after the other."""
 
 from datetime import timedelta
@@ -68,6 +73,7 @@ def pipeline():
 pipeline()
 `;
 
+/** @param {string} path */
 const mapped = (path) => `"""One task for each thing there is, found out while it runs."""
 
 from airflow.sdk import dag, task
@@ -94,6 +100,7 @@ def pipeline():
 pipeline()
 `;
 
+/** @type {{ id: string, name: string, content: (path: string) => string }[]} */
 export const TEMPLATES = [
   { id: 'simple', name: 'DAG with two tasks', content: simple },
   { id: 'daily', name: 'DAG that runs daily', content: daily },
@@ -101,6 +108,10 @@ export const TEMPLATES = [
   { id: 'empty', name: 'Empty file', content: () => '' },
 ];
 
-/** A template of Python is of no use in another file. */
+/**
+ * A template of Python is of no use in another file.
+ * @param {string} path
+ * @param {string} templateId
+ */
 export const contentFor = (path, templateId) =>
   path.endsWith('.py') ? (TEMPLATES.find(({ id }) => id === templateId)?.content(path) ?? '') : '';

@@ -1,6 +1,9 @@
 // The state of the control plane at a glance, refreshed while the page is looked at.
+import { byId } from './by-id.js';
+/** @import { Executor, Health, Version } from '../browser.d.ts' */
 
 const REFRESH_MS = 5_000;
+/** @type {readonly (readonly [keyof Health, string])[]} */
 const COMPONENTS = [
   ['metadatabase', 'Database'],
   ['scheduler', 'Scheduler'],
@@ -8,11 +11,16 @@ const COMPONENTS = [
   ['dag_processor', 'DAG processor'],
 ];
 
-const base = document.querySelector('base').href;
-const summary = document.querySelector('#summary');
-const tiles = document.querySelector('#components');
-const facts = document.querySelector('#facts');
+const base = document.baseURI;
+const summary = byId('summary', HTMLElement);
+const tiles = byId('components', HTMLElement);
+const facts = byId('facts', HTMLElement);
 
+/**
+ * @template Answer
+ * @param {string} path
+ * @returns {Promise<Answer>}
+ */
 async function get(path) {
   const response = await fetch(new URL(path, base), { headers: { accept: 'application/json' } });
   if (response.status === 401) {
@@ -23,7 +31,12 @@ async function get(path) {
   return response.json();
 }
 
-/** Text only, never markup: nothing that a server says is run. */
+/**
+ * Text only, never markup: nothing that a server says is run.
+ * @param {keyof HTMLElementTagNameMap} tag
+ * @param {string} text
+ * @param {string} [className]
+ */
 function element(tag, text, className) {
   const node = document.createElement(tag);
   node.textContent = text;
@@ -31,6 +44,10 @@ function element(tag, text, className) {
   return node;
 }
 
+/**
+ * @param {(typeof COMPONENTS)[number]} component
+ * @param {Health} health
+ */
 function tile([key, name], health) {
   const { status, ...beats } = health[key];
   const beat = Object.values(beats).find(Boolean);
@@ -40,12 +57,11 @@ function tile([key, name], health) {
   return node;
 }
 
-function renderFacts({ version, executor }) {
+/** @param {{ version: Version, executor: Executor }} input */
+function renderFacts({ version: { version, git_version: revision }, executor }) {
+  /** @type {readonly (readonly [string, string])[]} */
   const rows = [
-    [
-      'Version',
-      version.git_version === version.version ? version.version : `${version.version} (${version.git_version})`,
-    ],
+    ['Version', revision === null || revision === version ? version : `${version} (${revision})`],
     ['Tasks run as', executor.execution_modes.join(', ')],
     ['Agents call back to', executor.agent_control_plane_addr],
   ];
@@ -54,6 +70,7 @@ function renderFacts({ version, executor }) {
 
 async function refresh() {
   try {
+    /** @type {[Health, Version, Executor]} */
     const [health, version, executor] = await Promise.all([
       get('api/v2/monitor/health'),
       get('api/v2/version'),
@@ -64,7 +81,7 @@ async function refresh() {
     const sick = COMPONENTS.filter(([key]) => health[key].status === 'unhealthy').map(([, name]) => name);
     summary.textContent = sick.length === 0 ? 'Everything that runs is healthy.' : `Not healthy: ${sick.join(', ')}.`;
   } catch (error) {
-    summary.textContent = `No answer right now (${error.message}). Trying again…`;
+    summary.textContent = `No answer right now (${error instanceof Error ? error.message : error}). Trying again…`;
   }
 }
 

@@ -14,17 +14,20 @@ if (settings.edition) {
 document.body.append(corner);
 
 // What the visitor may not use is not offered; who has no session yet comes back here after signing in.
-async function offerEditor() {
-  const base = document.querySelector('base')?.href ?? '/';
-  const response = await fetch(new URL('ui/auth/me', base));
-  if (!response.ok || !(await response.json()).can_edit_workspace) return;
+/** @param {string} page */
+async function offerEditor(page) {
+  const response = await fetch(new URL('ui/auth/me', document.baseURI));
+  if (!response.ok) return;
+  /** @type {{ can_edit_workspace: boolean }} */
+  const visitor = await response.json();
+  if (!visitor.can_edit_workspace) return;
   const link = document.createElement('a');
-  link.href = settings.editor;
+  link.href = page;
   link.textContent = 'Edit DAGs';
   corner.prepend(link);
 }
 // The control plane may be gone just now; the UI beside this says so.
-if (settings.editor) offerEditor().catch(() => undefined);
+if (settings.editor) offerEditor(settings.editor).catch(() => undefined);
 
 // The UI sets its own titles; the instance's name tells two tabs of two instances apart.
 const named = () => {
