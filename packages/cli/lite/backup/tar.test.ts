@@ -72,6 +72,25 @@ describe('an archive', () => {
     rmSync(directory, { recursive: true });
   });
 
+  it('that makes a reader hold a header without end is refused before memory is full', async () => {
+    const bytes = await archive([{ path: 'ö'.repeat(150), content: Buffer.alloc(10, 1) }]);
+    const endless = Buffer.from(bytes.subarray(0, 512));
+    endless.write('77777777777', 124, 'latin1'); // the record claims eight gigabytes
+    let sum = 0;
+    for (const [at, byte] of endless.entries()) sum += at >= 148 && at < 156 ? 0x20 : byte;
+    endless.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+    let sent = 0;
+    async function* hostile(): AsyncGenerator<Buffer> {
+      yield endless;
+      for (; sent < 1_000; sent += 1) yield Buffer.alloc(64 * 1024, 0x41);
+    }
+    const reading = (async () => {
+      for await (const entry of readTar(hostile())) void entry;
+    })();
+    await expect(reading).rejects.toThrow('a name in it is too long');
+    expect(sent).toBeLessThan(50);
+  });
+
   it('can be read with the tools of the machine', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'svc-tar-'));
     const files = [
