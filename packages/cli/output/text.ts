@@ -1,15 +1,10 @@
 /** Text on its way to a terminal. */
+import stringWidth from 'string-width';
 
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-const WIDE =
-  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
 
 /** Columns a string takes: combining marks none, East Asian characters and emoji two. */
-export function widthOf(text: string): number {
-  let width = 0;
-  for (const { segment } of SEGMENTER.segment(text)) width += WIDE.test(segment) ? 2 : 1;
-  return width;
-}
+export const widthOf = (text: string): number => stringWidth(text);
 
 export const padEnd = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 export const padStart = (text: string, width: number): string => ' '.repeat(Math.max(0, width - widthOf(text))) + text;
@@ -21,7 +16,10 @@ export function printable(text: string): string {
   return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The text cut into lines of at most `width` columns, at spaces where there are any. */
+/**
+ * The text cut into lines of at most `width` columns, at spaces where there are any. Not wrap-ansi's work: it normalises the
+ * text (a name would be printed as another one) and takes the spaces away that a line begins with.
+ */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split('\n')) {
