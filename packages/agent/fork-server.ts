@@ -1,5 +1,5 @@
 /**
- * One Python server process (python/svc_runtime/run_server.py): it has a DAG version loaded and forks a process per attempt.
+ * One Python server process (python/svc_runtime/run_server): it has a DAG version loaded and forks a process per attempt.
  *
  *   spawned ──load──▶ ready | failed ──▶ fork, kill, exits … ──▶ ended
  *

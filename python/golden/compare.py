@@ -33,7 +33,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 def compile_all(folder: str) -> dict:
     """File name → answer, through the real compile server."""
-    from svc_runtime.compile.warm import preload
+    from svc_runtime.compile.preload import preload
     from svc_runtime.compile_server import Server
 
     preload()

@@ -275,7 +275,7 @@ def _died(status: int) -> dict:
 
 
 def main(arguments: list) -> None:
-    from .compile.warm import preload
+    from .compile.preload import preload
 
     preload(everything=arguments[:1] != ["--once"])
     if arguments[:1] == ["--once"]:

@@ -14,6 +14,7 @@ from types import ModuleType
 
 _R = "svc_runtime.record."
 _RUN = "svc_runtime.run."
+_DECORATORS = "svc_runtime.decorators."
 _STD = "airflow.providers.standard."
 
 
@@ -30,11 +31,11 @@ HOME: dict[str, str] = {
     **_names(_R + "xcomarg", "XComArg PlainXComArg MapXComArg ZipXComArg ConcatXComArg XCOM_RETURN_KEY"),
     **_names(_R + "expand", "DictOfListsExpandInput ListOfDictsExpandInput MappedArgument"),
     **_names(_R + "group", "TaskGroup MappedTaskGroup"),
-    **_names(_R + "group_decorator", "task_group"),
-    **_names(_R + "task_collection", "task TaskDecoratorCollection"),
+    **_names(_DECORATORS + "task_group", "task_group"),
+    **_names(_DECORATORS + "task", "task TaskDecoratorCollection"),
     **_names(_R + "decorated", "DecoratedOperator TaskDecorator task_decorator_factory"),
-    "setup": _R + "decorated:setup_task",
-    "teardown": _R + "decorated:teardown_task",
+    "setup": _DECORATORS + "setup_teardown:setup_task",
+    "teardown": _DECORATORS + "setup_teardown:teardown_task",
     **_names(_R + "edges", "Label EdgeModifier chain chain_linear cross_downstream"),
     **_names(_R + "node", "DependencyMixin validate_key"),
     "DAGNode": _R + "node:DependencyMixin",
@@ -47,8 +48,8 @@ HOME: dict[str, str] = {
     "DatasetAlias": _R + "assets:AssetAlias",
     "DatasetAll": _R + "assets:AssetAll",
     "DatasetAny": _R + "assets:AssetAny",
-    **_names(_R + "asset_decorator", "asset AssetDefinition"),
-    "_AssetMainOperator": _R + "asset_operator",
+    **_names(_DECORATORS + "asset", "asset AssetDefinition"),
+    "_AssetMainOperator": _DECORATORS + "asset_operator",
     **_names(
         _R + "timetables",
         "Timetable NullTimetable OnceTimetable ContinuousTimetable CronDataIntervalTimetable CronTriggerTimetable "
@@ -124,7 +125,7 @@ _SDK = (
     "asset chain chain_linear conf cross_downstream dag get_current_context get_parsing_context literal macros setup "
     "task task_group teardown timezone poke_mode_only"
 )
-_DECORATORS = "dag task task_group setup teardown"
+_DECORATOR_NAMES = "dag task task_group setup teardown"
 _EXCEPTIONS = "svc_runtime.exceptions"
 
 # Paths made of names. `=module` serves a whole module under another path.
@@ -148,7 +149,7 @@ MODULES: dict[str, str] = {
     "airflow.sdk.definitions.asset.metadata": "Metadata",
     "airflow.sdk.definitions.dag": "DAG dag",
     "airflow.sdk.definitions.taskgroup": "TaskGroup MappedTaskGroup",
-    "airflow.sdk.definitions.decorators": _DECORATORS,
+    "airflow.sdk.definitions.decorators": _DECORATOR_NAMES,
     "airflow.sdk.definitions.param": "Param ParamsDict DagParam",
     "airflow.sdk.definitions.context": "Context get_current_context get_parsing_context",
     "airflow.sdk.definitions.connection": "Connection",
@@ -177,7 +178,7 @@ MODULES: dict[str, str] = {
     "airflow.sdk.execution_time.context": "",
     "airflow.sdk.api": "",
     "airflow.sdk.yaml": "",
-    "airflow.decorators": _DECORATORS,
+    "airflow.decorators": _DECORATOR_NAMES,
     "airflow.decorators.base": "DecoratedOperator TaskDecorator task_decorator_factory",
     "airflow.decorators.task_group": "task_group",
     "airflow.models": "DAG BaseOperator BaseOperatorLink BaseXCom Connection DagBag DagModel DagRun MappedOperator Param Pool SkipMixin TaskInstance Variable XCom XComArg",

@@ -9,7 +9,7 @@ import traceback
 import unittest
 
 from .support import compile_path, compile_text, compile_texts
-from svc_runtime.compile.warm import preload
+from svc_runtime.compile.preload import preload
 
 NOBODY = 65534
 

@@ -13,7 +13,7 @@ from svc_runtime.record.dag import DAG  # noqa: E402
 from svc_runtime.record.decorated import task_decorator_factory  # noqa: E402
 from svc_runtime.run.callables import context_arguments, remember  # noqa: E402
 from svc_runtime.run.lazy_context import LazyContext  # noqa: E402
-from svc_runtime.run.warm import prepare  # noqa: E402
+from svc_runtime.run_server.preload import prepare  # noqa: E402
 
 HANDLER = """
 import logging, os
@@ -99,13 +99,13 @@ class Prepared(unittest.TestCase):
             failed = agent.run("needs", map_index=0, expanded={"length": 1})
             self.assertEqual(failed.result["failure"]["text"], "TypeError: missing a required argument: 'other'")
 
-    def test_a_handler_of_the_dag_file_hears_nothing_of_rehearsals(self) -> None:
+    def test_a_handler_of_the_dag_file_hears_nothing_of_warm_ups(self) -> None:
         with Agent.ready(HANDLER) as agent:
             for _ in range(3):
                 self.assertEqual(agent.run("heard").value(), [])
 
 
-class Wishes(unittest.TestCase):
+class Signatures(unittest.TestCase):
     def test_a_remembered_signature_gives_the_same_arguments_as_one_looked_at_now(self) -> None:
         def by_name(a, /, b, *, ds=None): ...
 
@@ -187,12 +187,12 @@ d()
 """
 
 
-class Lessons(unittest.TestCase):
+class LateModules(unittest.TestCase):
     def test_what_one_attempt_had_to_load_the_later_ones_find(self) -> None:
         with Agent.ready(LATE) as agent:
             self.assertEqual(agent.run("known").value(), [False, False])
             self.assertEqual(agent.run("asks").value(), "2024-05-01")
-            agent.run("known")  # a spare from before the lesson may take this one
+            agent.run("known")  # a spare from before that may take this one
             agent.run("known")
             self.assertEqual(agent.run("known").value(), [True, False])
 

@@ -81,6 +81,19 @@ PLACEMENT = ("task_id", "dag", "task_group", "default_args", "params")
 RENAMED = {"task_concurrency": "max_active_tis_per_dag"}
 
 
+def merged_default_args(dag, group, explicit) -> dict:
+    """default_args of the DAG, then of each enclosing group from outside in, then of the call itself."""
+    merged = dict(dag.default_args) if dag is not None else {}
+    groups = []
+    while group is not None:
+        groups.append(group)
+        group = group.parent_group
+    for member in reversed(groups):
+        merged.update(member.default_args)
+    merged.update(explicit or {})
+    return merged
+
+
 def as_list(value) -> list:
     if value is None:
         return []

@@ -242,7 +242,7 @@ class DAG:
                 task.resolve_template_files()
 
     def get_template_env(self, *, force_sandboxed: bool = False):
-        from ..run.templating import template_environment
+        from .templating import template_environment
 
         return template_environment(None, self)
 

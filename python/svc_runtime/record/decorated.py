@@ -6,7 +6,6 @@ import collections.abc
 import functools
 import inspect
 
-from ..exceptions import AirflowException
 from . import current
 from .expand import (
     DictOfListsExpandInput,
@@ -245,30 +244,3 @@ def task_decorator_factory(
         return TaskDecorator(function, decorated_operator_class, kwargs, multiple_outputs)
 
     return decorate
-
-
-def setup_task(func):
-    """`@setup` above `@task`, or on a plain function."""
-    if hasattr(func, "svc_group_decorator"):
-        raise AirflowException("Task groups cannot be marked as setup or teardown.")
-    decorated = func if isinstance(func, TaskDecorator) else _plain(func)
-    decorated.is_setup = True
-    return decorated
-
-
-def teardown_task(_func=None, *, on_failure_fail_dagrun: bool = False):
-    def mark(func):
-        if hasattr(func, "svc_group_decorator"):
-            raise AirflowException("Task groups cannot be marked as setup or teardown.")
-        decorated = func if isinstance(func, TaskDecorator) else _plain(func)
-        decorated.is_teardown = True
-        decorated.on_failure_fail_dagrun = on_failure_fail_dagrun
-        return decorated
-
-    return mark if _func is None else mark(_func)
-
-
-def _plain(func):
-    from airflow.providers.standard.decorators.python import python_task
-
-    return python_task(func)

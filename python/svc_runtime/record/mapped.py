@@ -7,7 +7,7 @@ and the class's defaults, so that the serializer needs no second path.
 from __future__ import annotations
 
 from . import current, setup_teardown
-from .base_args import BASE_DEFAULTS, PLACEMENT, RENAMED, normalise
+from .base_args import BASE_DEFAULTS, PLACEMENT, RENAMED, merged_default_args, normalise
 from .expand import (
     DictOfListsExpandInput,
     ListOfDictsExpandInput,
@@ -39,8 +39,6 @@ def known_arguments(operator_class) -> dict:
 
 
 def make_partial(operator_class, *, task_id: str, dag, task_group, kwargs: dict) -> "OperatorPartial":
-    from .operator import merged_default_args
-
     dag = dag or (task_group.dag if task_group is not None else None) or current.current_dag()
     group = task_group or (current.current_group(dag) if dag is not None else None)
     for old, new in RENAMED.items():

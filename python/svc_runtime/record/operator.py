@@ -13,11 +13,11 @@ import inspect
 import logging
 
 from . import current, setup_teardown
-from .base_args import BASE_DEFAULTS, PLACEMENT, RENAMED, normalise
+from .base_args import BASE_DEFAULTS, PLACEMENT, RENAMED, merged_default_args, normalise
 from .node import TaskNode, validate_key
 from .notset import NOTSET
 from .params import ParamsDict
-from ..run.templating import render_fields
+from .templating import render_fields, render_value, resolve_files, template_environment
 
 
 def own_parameters(init) -> dict:
@@ -32,19 +32,6 @@ def own_parameters(init) -> dict:
         }
         init._svc_parameters = cached
     return cached
-
-
-def merged_default_args(dag, group, explicit) -> dict:
-    """default_args of the DAG, then of each enclosing group from outside in, then of the call itself."""
-    merged = dict(dag.default_args) if dag is not None else {}
-    groups = []
-    while group is not None:
-        groups.append(group)
-        group = group.parent_group
-    for member in reversed(groups):
-        merged.update(member.default_args)
-    merged.update(explicit or {})
-    return merged
 
 
 def _begin(task, kwargs: dict) -> None:
@@ -313,18 +300,12 @@ class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
         render_fields(self, context, jinja_env)
 
     def render_template(self, content, context, jinja_env=None, seen_oids=None):
-        from ..run.templating import render_value
-
         return render_value(self, content, context, jinja_env)
 
     def get_template_env(self, dag=None):
-        from ..run.templating import template_environment
-
         return template_environment(self, dag or self.dag)
 
     def resolve_template_files(self) -> None:
-        from ..run.templating import resolve_files
-
         resolve_files(self)
 
     def defer(self, *, trigger, method_name: str, kwargs=None, timeout=None):

@@ -27,7 +27,7 @@ from .mapping import Expansion, unmapped
 from .outcome import Outcome
 from .rendered import rendered_fields
 from .secrets_source import AgentSecrets
-from .templating import render_text
+from ..record.templating import render_text
 from .xcom_values import encode_within
 from .xcoms import RETURN_KEY, max_bytes
 

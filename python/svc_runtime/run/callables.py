@@ -10,7 +10,7 @@ from types import CoroutineType, GeneratorType
 _known: dict = {}
 
 
-class Wishes:
+class ContextParameters:
     """What a function's signature says about the context."""
 
     def __init__(self, function) -> None:
@@ -29,22 +29,22 @@ class Wishes:
         self.takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
 
 
-def remember(function) -> Wishes:
+def remember(function) -> ContextParameters:
     """For functions that will be called in many processes forked from this one."""
-    known = _known[id(function)] = Wishes(function)
+    known = _known[id(function)] = ContextParameters(function)
     return known
 
 
-def wishes_of(function) -> Wishes:
+def context_parameters(function) -> ContextParameters:
     known = _known.get(id(function))
-    return known if known is not None and known.function is function else Wishes(function)
+    return known if known is not None and known.function is function else ContextParameters(function)
 
 
 def context_arguments(function, args, kwargs, context) -> dict:
     """`kwargs` plus every context value the function names, or all of them for **kwargs."""
-    wishes = wishes_of(function)
-    taken = wishes.positional[: len(args)]
-    names = context if wishes.takes_all else wishes.by_name
+    wanted = context_parameters(function)
+    taken = wanted.positional[: len(args)]
+    names = context if wanted.takes_all else wanted.by_name
     found = {name: context[name] for name in names if name in context and name not in taken and name not in kwargs}
     found.update(kwargs)
     return found

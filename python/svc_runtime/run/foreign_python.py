@@ -110,14 +110,7 @@ def _build_virtualenv(operator, requirements: list, target: str) -> str:
     python = os.path.join(target, "bin", "python")
     if requirements:
         install = [python, "-m", "pip", "install", "--quiet", *operator.pip_install_options]
-        for index, url in enumerate(_index_urls(operator)):
+        for index, url in enumerate(operator.svc_index_urls()):
             install += ["--index-url" if index == 0 else "--extra-index-url", url]
         step([*install, *requirements])
     return python
-
-
-def _index_urls(operator) -> list:
-    from airflow.providers.standard.hooks.package_index import PackageIndexHook
-
-    named = operator.index_urls_from_connection_ids or []
-    return [*(operator.index_urls or []), *(PackageIndexHook(conn_id).get_connection_url() for conn_id in named)]

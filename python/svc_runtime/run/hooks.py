@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 
-from ..exceptions import AirflowException
 from .secrets import Connection
 
 
@@ -37,7 +36,7 @@ class BaseHook(LoggingMixin):
 
     @classmethod
     def get_hook(cls, conn_id: str, hook_params: dict | None = None):
-        return hook_for(cls.get_connection(conn_id), hook_params or {})
+        return cls.get_connection(conn_id).get_hook(hook_params=hook_params)
 
     def get_conn(self):
         raise NotImplementedError
@@ -49,13 +48,6 @@ class BaseHook(LoggingMixin):
     @classmethod
     def get_ui_field_behaviour(cls) -> dict:
         return {}
-
-
-def hook_for(connection: Connection, hook_params: dict):
-    raise AirflowException(
-        f"no hook is registered for connection type '{connection.conn_type}'; construct the provider's hook class "
-        f"with its connection id '{connection.conn_id}' instead"
-    )
 
 
 class BaseNotifier(LoggingMixin):
@@ -92,7 +84,7 @@ class BaseNotifier(LoggingMixin):
         raise NotImplementedError
 
     def render_template_fields(self, context, jinja_env=None) -> None:
-        from .templating import render_fields
+        from ..record.templating import render_fields
 
         render_fields(self, context, jinja_env)
 

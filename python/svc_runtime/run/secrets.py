@@ -11,7 +11,7 @@ import json
 import os
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-from ..exceptions import AirflowNotFoundException
+from ..exceptions import AirflowException, AirflowNotFoundException
 from ..record import current as record_current
 from ..record.notset import NOTSET
 from . import current
@@ -152,9 +152,10 @@ class Connection:
         return cls.get(conn_id)
 
     def get_hook(self, *, hook_params: dict | None = None):
-        from .hooks import hook_for
-
-        return hook_for(self, hook_params or {})
+        raise AirflowException(
+            f"no hook is registered for connection type '{self.conn_type}'; construct the provider's hook class "
+            f"with its connection id '{self.conn_id}' instead"
+        )
 
     def __repr__(self) -> str:
         return self.conn_id or ""

@@ -46,7 +46,7 @@ class HITLOperator(BaseOperator):
             raise ValueError('More than one defaults given when "multiple" is set to False.')
 
     def execute(self, context):
-        from svc_runtime.run.questions import answer_to
+        from svc_runtime.run.hitl import answer_to
 
         def notify() -> None:
             for notifier in self.notifiers:

@@ -209,6 +209,12 @@ class PythonVirtualenvOperator(_BasePythonVirtualenvOperator):
 
         return prepare_virtualenv(self, folder)
 
+    def svc_index_urls(self) -> list:
+        from ..hooks.package_index import PackageIndexHook
+
+        named = self.index_urls_from_connection_ids or []
+        return [*(self.index_urls or []), *(PackageIndexHook(conn_id).get_connection_url() for conn_id in named)]
+
 
 class ExternalPythonOperator(_BasePythonVirtualenvOperator):
     template_fields = ("templates_dict", "op_args", "op_kwargs", "python")

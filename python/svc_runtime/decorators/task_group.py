@@ -5,15 +5,15 @@ from __future__ import annotations
 import functools
 import inspect
 
-from .expand import (
+from ..record.expand import (
     DictOfListsExpandInput,
     ListOfDictsExpandInput,
     MappedArgument,
     check_expand_kwargs,
     check_expand_list,
 )
-from .group import MappedTaskGroup, TaskGroup
-from .node import DependencyMixin
+from ..record.group import MappedTaskGroup, TaskGroup
+from ..record.node import DependencyMixin
 
 _GROUP_ARGUMENTS = frozenset(
     "group_id group_display_name prefix_group_id parent_group dag default_args tooltip ui_color ui_fgcolor "

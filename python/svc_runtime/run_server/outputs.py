@@ -18,8 +18,8 @@ import os
 import select
 from socket import AF_UNIX, SHUT_WR, SocketType
 
-from .run.channel import to_json
-from .run.kernel import has_unread
+from ..run.channel import to_json
+from ..run.kernel import has_unread
 
 _PIECE = 1 << 16
 _splice = getattr(os, "splice", None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 
 from ..exceptions import RecordingError
-from . import current
-from .assets import Asset, BaseAsset
-from .dag import DAG
+from ..record import current
+from ..record.assets import Asset, BaseAsset
+from ..record.dag import DAG
 
 _DAG_OPTIONS = (
     "is_paused_upon_creation",

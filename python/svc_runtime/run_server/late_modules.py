@@ -1,6 +1,6 @@
-"""What attempts teach the fork server about their version: modules that they had to load for themselves, each anew.
+"""Modules that the server did not load ahead and attempts had to load for themselves, each anew.
 
-A child tells it by a signal, one for each module: it must hold no descriptor of the server, and its exit status is for the
+A child reports them by a signal, one for each module: it must hold no descriptor of the server, and its exit status is for the
 agent. The server then loads the module, once, and all later children find it there.
 """
 
@@ -11,13 +11,13 @@ import os
 import signal
 import sys
 
-from .warm import add, missing
+from .preload import add, missing
 
 # Elsewhere than on Linux there may be none.
 _SIGNALS = range(signal.SIGRTMIN, signal.SIGRTMAX) if hasattr(signal, "SIGRTMIN") else ()
 
 
-class Lessons:
+class LateModules:
     # Without them everything has to be loaded ahead.
     are_possible = bool(_SIGNALS)
 
@@ -26,15 +26,15 @@ class Lessons:
         for number in self._missing.values():
             signal.signal(number, _ignore)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """In a child, at its end."""
         for name, number in self._missing.items():
             if name in sys.modules:
                 with contextlib.suppress(OSError):  # a task may have become another user
                     os.kill(os.getppid(), number)
 
-    def take(self, signals: bytes) -> bool:
-        """In the server, with the numbers of the signals that came: whether there was something to learn."""
+    def load_reported(self, signals: bytes) -> bool:
+        """In the server, with the numbers of the signals that came: whether something was loaded."""
         found = [name for name, number in self._missing.items() if number in signals]
         for name in found:
             del self._missing[name]

@@ -10,14 +10,14 @@ import os
 import signal
 import time
 
-from . import logs
-from .attempt import Attempt, run_callback_job
-from .channel import AgentGone, Channel
-from .kernel import become_subreaper, die_with_parent, has_unread
-from .masks import masks
-from .outcome import Outcome
-from .set_environment import set_environment
-from .stopping import Stopping
+from ..run import logs
+from ..run.attempt import Attempt, run_callback_job
+from ..run.channel import AgentGone, Channel
+from ..run.kernel import become_subreaper, die_with_parent, has_unread
+from ..run.masks import masks
+from ..run.outcome import Outcome
+from ..run.set_environment import set_environment
+from ..run.stopping import Stopping
 
 _SIGKILL = int(signal.SIGKILL)
 _OUTPUT_PATIENCE = 0.05
@@ -105,7 +105,7 @@ def report(outcome: Outcome, channel) -> None:
         channel.send(outcome.message())
     except ValueError as error:
         # Larger than a frame: every single value is within its limit, all of them together are not.
-        from .xcom_values import XComTooLarge
+        from ..run.xcom_values import XComTooLarge
 
         outcome.xcoms, outcome.rendered_fields = [], {}
         outcome.fail(XComTooLarge(str(error)))

@@ -1,37 +1,8 @@
-"""The fork server: one process per DAG version and Python environment, one forked child per attempt.
-
-Protocol: JSON lines on stdin and stdout, with the agent at the other end.
-
-    → {"op":"load","socket","dags_folder","dag_id","fileloc","source":{"path","module","text"},"env"}
-    ← {"event":"ready","preloaded":true,"seconds":0.1}     or {"event":"failed","error","traceback"}
-    → {"op":"fork","attempt"}                              ← {"event":"forked","attempt","pid"}
-    → {"op":"kill","attempt","signal"}                     ← {"event":"exit","attempt","status","signal"}
-
-States: new → loading → ready | failed. In `failed` a fork is answered by an exit at once, never by silence.
-
-What keeps attempts apart and leaves nothing behind:
-- The process has one thread, always: a fork copies only the calling thread, so locks that another one holds would
-  stay held for ever. A DAG file that starts threads makes the server start anew without loading the file; then every
-  child loads it for itself.
-- A child is the leader of a session and a group of its own. SIGTERM goes to the child alone, so that its on_kill can
-  end what it started in good order; SIGKILL goes to the whole group.
-- When a child is gone, the rest of its group is killed, and so are processes that left the group: orphans become
-  children of the nearest sub-reaper, first of the attempt, then of the server, which kills those it does not know.
-- Children die with the server (PR_SET_PDEATHSIG), and the server ends when stdin does or when the agent dies.
-
-- A child holds no descriptor of the server. Its standard streams are pipes that the server reads (outputs.py).
-
-One child is kept ready ahead of the attempts, so that forking and the first touch of the usual pages happen while nobody
-waits. Medians on two cores shared with others (Python 3.11): from `fork` to the attempt's hello 1.5 ms instead of 2.8, from
-the job to the result of a task that does nothing 0.6 ms instead of 1.8. A burst of attempts finds no spare and is forked as
-it comes: 3.7 ms of CPU in the child (600 page faults), 1.1 ms here (140 faults, because a fork takes the pages from both). What
-that is made of, and what keeps it small, is in run/warm.py.
-"""
+"""The server's loop: loads the version, forks a child per attempt, reports how each ended. The package says what it promises."""
 
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import gc
 import json
 import os
@@ -41,10 +12,10 @@ import sys
 import time
 
 from .outputs import Outputs, Relay
-from .run import logs
-from .run.channel import from_json, to_json
-from .run.child import run_child
-from .run.kernel import OwnChildren, become_subreaper, die_with_parent, memory_file, own_threads, peek_ended
+from ..run import logs
+from ..run.channel import from_json, to_json
+from .child import run_child
+from ..run.kernel import OwnChildren, die_with_parent, memory_file, own_threads, peek_ended
 
 _READ_SIZE = 1 << 16
 _SPARE_PATIENCE = 0.002
@@ -92,8 +63,8 @@ class Server:
         if self.children.descriptor is not None:
             self.private.append(self.children.descriptor)
         self.inherited: set[int] = set()
-        self.rehearsal = None
-        self.lessons = None
+        self.warm_up = None
+        self.late_modules = None
         self.spare: Spare | None = None
         # Set by loading and by every attempt: one spare for each, so that a spare that dies is not replaced for ever.
         self.attempts_follow = False
@@ -106,18 +77,18 @@ class Server:
     # -- loading
 
     def load(self, request: dict) -> None:
-        from .run.load_version import LoadFailed, load_version
-        from .run.lessons import Lessons
-        from .run.warm import Rehearsal, prepare, preload
+        from .load_version import LoadFailed, load_version
+        from .late_modules import LateModules
+        from .preload import WarmUp, prepare, preload
 
         started = time.perf_counter()
         self.request = request
         self.relay.path = request["socket"]
         os.environ.update({name: str(value) for name, value in (request.get("env") or {}).items()})
         logs.set_level()
-        preload(request["source"]["text"], learns=Lessons.are_possible)
-        self.rehearsal = Rehearsal()
-        self.rehearsal.run()
+        preload(request["source"]["text"], loads_late=LateModules.are_possible)
+        self.warm_up = WarmUp()
+        self.warm_up.run()
         if self.preload:
             try:
                 self.dag = load_version(request)
@@ -129,7 +100,7 @@ class Server:
                 self._start_again_without_preload()
             prepare(self.dag)
         self.inherited = self.children.now()
-        self.lessons = Lessons()
+        self.late_modules = LateModules()
         self._settle()
         # From here on there is something to clean up, so the agent's death is a request to do so.
         die_with_parent(signal.SIGTERM)
@@ -138,21 +109,21 @@ class Server:
 
     def _settle(self) -> None:
         """When something was loaded, before the next fork."""
-        from .run.warm import rehearse_fork
+        from .preload import warm_up_fork
 
         # What is alive now stays: the collector must not touch, and so copy, its pages in every child.
         gc.collect()
         gc.freeze()
         # Once more, in the state that will be forked: loading has emptied the interpreter's caches.
-        rehearse_fork()
-        self._rehearse()
+        warm_up_fork()
+        self._warm_up()
         gc.freeze()
 
-    def _rehearse(self, times: int | None = None, *, templates: bool = True) -> None:
+    def _warm_up(self, times: int | None = None, *, templates: bool = True) -> None:
         if not logs.is_untouched():
             return  # its words would go where the DAG file sends its own
         with contextlib.suppress(Exception):  # the DAG file may have changed what it builds on
-            self.rehearsal.run(times, templates=templates)
+            self.warm_up.run(times, templates=templates)
 
     def _start_again_without_preload(self) -> None:
         """exec ends every thread. What the agent said so far travels in a memory file."""
@@ -219,7 +190,7 @@ class Server:
                 os.dup2(fd, standard)
             for fd in (*self.private, *self.relay.descriptors, *writes):
                 os.close(fd)
-            run_child(attempt, request=self.request, dag=self.dag, parent=parent, done=self.lessons.tell)
+            run_child(attempt, request=self.request, dag=self.dag, parent=parent, done=self.late_modules.report)
         finally:
             os._exit(70)  # never back into the server's loop
 
@@ -231,7 +202,7 @@ class Server:
             os.close(write)
             # Work that is already waiting goes first; warming up pays only in idle time.
             if len(self.attempts) < _BURST and not select.select([read], [], [], _SPARE_PATIENCE)[0]:
-                self._rehearse(1, templates=False)
+                self._warm_up(1, templates=False)
             name = os.read(read, _READ_SIZE)
             os.close(read)
             if not name:
@@ -341,7 +312,7 @@ class Server:
                 if fd == wake_read:
                     numbers = os.read(wake_read, _READ_SIZE)
                     self.reap()
-                    if self.lessons is not None and self.lessons.take(numbers):
+                    if self.late_modules is not None and self.late_modules.load_reported(numbers):
                         self._settle()
                 elif fd == self.commands:
                     chunk = os.read(self.commands, _READ_SIZE)
@@ -375,24 +346,3 @@ def kill_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         pass
-
-
-def main(arguments: list) -> None:
-    die_with_parent(signal.SIGKILL)
-    become_subreaper()
-    # The protocol gets descriptors of its own: what a DAG file prints while it is loaded must not become an event.
-    commands, events = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    os.dup2(2, 1)
-    logs.install()
-    faulthandler.enable(2)  # a crash in C code leaves its stack in the task's log
-    server = Server(commands, events)
-    if arguments[:1] == ["--resume"]:
-        server.resume(int(arguments[1]))
-    server.run()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -9,7 +9,8 @@ import traceback
 from types import ModuleType
 
 from ..record import current as recording
-from . import current, templating
+from ..record import templating
+from ..run import current
 
 
 class LoadFailed(Exception):

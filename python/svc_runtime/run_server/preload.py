@@ -6,9 +6,9 @@ counts, caches, code that the interpreter specialises. What helps, measured for 
 burst of eight at once on two cores (Python 3.11), from 1,010 faults and 7.3 ms of CPU to 600 and 3.7:
 - doing less in the child: operators of mapped tasks and signatures of functions are made ahead (`prepare`), context values
   when somebody asks (lazy_context.py);
-- rehearsing: the server runs small tasks a few times, end to end, also after the file was loaded. Ten times are enough; with
+- warming up: the server runs small tasks a few times, end to end, also after the file was loaded. Ten times are enough; with
   sixty the free memory is scattered over more pages, and a child has 40 faults more;
-- loading less: a fork copies, and the child's end frees, what the server has mapped (`SOMETIMES`, lessons.py).
+- loading less: a fork copies, and the child's end frees, what the server has mapped (`SOMETIMES`, late_modules.py).
 Not worth their lines: moving code that runs onto pages of its own (3 % fewer faults), LD_BIND_NOW (none), filling the gaps
 in the allocator's pools before the fork (1 %). `npm run bench -- runs --only tasks` prints what is left of it in the end.
 """
@@ -23,12 +23,12 @@ import sys
 from socket import SocketType
 
 from ..record import current as recording
-from . import current, logs
-from .attempt import Attempt
-from .callables import remember
-from .channel import Channel
+from ..run import current, logs
+from ..run.attempt import Attempt
+from ..run.callables import remember
+from ..run.channel import Channel
 from .child import report
-from .stopping import Stopping
+from ..run.stopping import Stopping
 
 _MODULES = (
     "airflow.sdk",
@@ -53,16 +53,16 @@ _DATED = frozenset(
     "ts_nodash ts_nodash_with_tz".split()
 )
 # The interpreter specialises a function after eight calls.
-_REHEARSALS = 10
+_WARM_UPS = 10
 
 
-def preload(source: str, *, learns: bool) -> None:
+def preload(source: str, *, loads_late: bool) -> None:
     """What every version uses, and what the text of this one promises to. Attempts tell of the rest: see `missing`."""
     for name in _MODULES:
         importlib.import_module(name)
-    if "{{" in source or "{%" in source or not learns:
+    if "{{" in source or "{%" in source or not loads_late:
         add("jinja2", "pendulum")
-    if "bash" in source.lower() or not learns:
+    if "bash" in source.lower() or not loads_late:
         add("subprocess", "pendulum")
     if "async " in source or "deferrable" in source or "Async" in source:
         add("asyncio")
@@ -89,8 +89,8 @@ def _prepare(task) -> None:
     arguments = task.partial_kwargs if task.is_mapped else task.__dict__
     function = arguments.get("python_callable")
     if function is not None:
-        wishes = remember(function)
-        if wishes.takes_all or not _DATED.isdisjoint(wishes.by_name):
+        wanted = remember(function)
+        if wanted.takes_all or not _DATED.isdisjoint(wanted.by_name):
             add("pendulum")
     if task.is_mapped:
         task.prepare_unmap()
@@ -98,7 +98,7 @@ def _prepare(task) -> None:
         task.log  # makes the logger
 
 
-def rehearse_fork() -> None:
+def warm_up_fork() -> None:
     """The standard library's own work after a fork, which only children would do otherwise, each with cold caches."""
     for module, name in (
         ("logging", "_after_at_fork_child_reinit_locks"),
@@ -106,15 +106,15 @@ def rehearse_fork() -> None:
         ("random", "seed"),
     ):
         function = getattr(sys.modules.get(module), name, None)
-        for _ in range(_REHEARSALS if function is not None else 0):
+        for _ in range(_WARM_UPS if function is not None else 0):
             function()
 
 
-class Rehearsal:
+class WarmUp:
     """Tasks of no consequence, run in this process as if an agent had asked for them."""
 
     def __init__(self) -> None:
-        self._dag = _rehearsal_dag()
+        self._dag = _warm_up_dag()
 
     def run(self, times: int | None = None, *, templates: bool = True) -> list:
         """Returns the states they ended in. Jinja's pages (some 370) are for attempts that need them to copy."""
@@ -128,7 +128,7 @@ class Rehearsal:
         logs.sink.attach(channel)
         states = []
         try:
-            for _ in range(times or _REHEARSALS):
+            for _ in range(times or _WARM_UPS):
                 if not mapped.is_prepared:
                     mapped.prepare_unmap()
                 dated.op_args = ("{{ ds }}",)
@@ -145,11 +145,11 @@ class Rehearsal:
             agent.close()
             channel.socket.close()
         if times is None:
-            mapped.prepare_unmap()  # for a spare that rehearses once more: it costs as much as the rest
+            mapped.prepare_unmap()  # for a spare that warms up once more: it costs as much as the rest
         return states
 
 
-def _rehearsal_dag():
+def _warm_up_dag():
     import airflow  # noqa: F401  installs the import paths
     from airflow.providers.standard.decorators.python import python_task
 
@@ -163,7 +163,7 @@ def _rehearsal_dag():
 
     def dated(text, ds=None): ...
 
-    with DAG("rehearsal", schedule=None) as dag:
+    with DAG("warm_up", schedule=None) as dag:
         python_task(plain)("text")
         python_task(mapped).expand(item=[1, 2])
         python_task(dated)("{{ ds }}")
@@ -176,7 +176,7 @@ def _rehearsal_dag():
 def _job(task_id: str, map_index: int) -> bytes:
     moment = "2024-01-01T00:00:00Z"
     run = {"run_id": "r", "run_type": "manual", "logical_date": moment, "run_after": moment, "conf": {}}
-    place = {"dag_id": "rehearsal", "task_id": task_id, "map_index": map_index, "try_number": 1, "start_date": moment}
+    place = {"dag_id": "warm_up", "task_id": task_id, "map_index": map_index, "try_number": 1, "start_date": moment}
     nothing = {"params": {}, "env": {}, "masks": [], "xcoms": [], "prefetched": []}
     return json.dumps({"type": "job", "kind": "task", **place, "run": run, **nothing}).encode() + b"\n"
 

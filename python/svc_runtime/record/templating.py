@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 
-from ..record.node import TaskNode
+from .node import TaskNode
 
 _FILTERS = {
     "ds": lambda value: value.strftime("%Y-%m-%d") if value else value,

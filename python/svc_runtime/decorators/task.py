@@ -35,7 +35,7 @@ def _with_condition(decorator_name: str, condition, skip_message: str, run_when:
     """run_if/skip_if act before the body: the check is kept beside the task and done by the runner."""
 
     def apply(task):
-        from .decorated import TaskDecorator
+        from ..record.decorated import TaskDecorator
 
         if not isinstance(task, TaskDecorator):
             raise TypeError(f"{decorator_name} can only be used with task. decorate with @task before it")
@@ -86,8 +86,8 @@ class TaskDecoratorCollection:
 
 
 def _provider_flavour(class_path: str, name: str):
-    from .decorated import task_decorator_factory
-    from .provider_stubs import decorated_provider_class
+    from ..record.decorated import task_decorator_factory
+    from ..record.provider_stubs import decorated_provider_class
 
     def flavour(python_callable=None, multiple_outputs=None, **kwargs):
         return task_decorator_factory(

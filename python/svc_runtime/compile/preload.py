@@ -9,8 +9,8 @@ import importlib
 _CORE = (
     "airflow.sdk",
     "svc_runtime.record.provider_stubs",
-    "svc_runtime.record.task_collection",
-    "svc_runtime.record.asset_decorator",
+    "svc_runtime.decorators.task",
+    "svc_runtime.decorators.asset",
     "svc_runtime.compile.load",
     "svc_runtime.compile.dag_spec",
     "airflow.providers.standard.operators.bash",

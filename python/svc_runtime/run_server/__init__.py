@@ -1,0 +1,29 @@
+"""The fork server: one process per DAG version and Python environment, one forked child per attempt.
+
+Protocol: JSON lines on stdin and stdout, with the agent at the other end.
+
+    → {"op":"load","socket","dags_folder","dag_id","fileloc","source":{"path","module","text"},"env"}
+    ← {"event":"ready","preloaded":true,"seconds":0.1}     or {"event":"failed","error","traceback"}
+    → {"op":"fork","attempt"}                              ← {"event":"forked","attempt","pid"}
+    → {"op":"kill","attempt","signal"}                     ← {"event":"exit","attempt","status","signal"}
+
+States: new → loading → ready | failed. In `failed` a fork is answered by an exit at once, never by silence.
+
+What keeps attempts apart and leaves nothing behind:
+- The process has one thread, always: a fork copies only the calling thread, so locks that another one holds would
+  stay held for ever. A DAG file that starts threads makes the server start anew without loading the file; then every
+  child loads it for itself.
+- A child is the leader of a session and a group of its own. SIGTERM goes to the child alone, so that its on_kill can
+  end what it started in good order; SIGKILL goes to the whole group.
+- When a child is gone, the rest of its group is killed, and so are processes that left the group: orphans become
+  children of the nearest sub-reaper, first of the attempt, then of the server, which kills those it does not know.
+- Children die with the server (PR_SET_PDEATHSIG), and the server ends when stdin does or when the agent dies.
+
+- A child holds no descriptor of the server. Its standard streams are pipes that the server reads (outputs.py).
+
+One child is kept ready ahead of the attempts, so that forking and the first touch of the usual pages happen while nobody
+waits. Medians on two cores shared with others (Python 3.11): from `fork` to the attempt's hello 1.5 ms instead of 2.8, from
+the job to the result of a task that does nothing 0.6 ms instead of 1.8. A burst of attempts finds no spare and is forked as
+it comes: 3.7 ms of CPU in the child (600 page faults), 1.1 ms here (140 faults, because a fork takes the pages from both). What
+that is made of, and what keeps it small, is in preload.py.
+"""

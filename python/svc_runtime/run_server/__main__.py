@@ -1,0 +1,33 @@
+"""`python -m svc_runtime.run_server`: started by the agent, speaks the protocol that the package describes."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+import sys
+
+from ..run import logs
+from ..run.kernel import become_subreaper, die_with_parent
+from .server import Server
+
+
+def main(arguments: list) -> None:
+    die_with_parent(signal.SIGKILL)
+    become_subreaper()
+    # The protocol gets descriptors of its own: what a DAG file prints while it is loaded must not become an event.
+    commands, events = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    logs.install()
+    faulthandler.enable(2)  # a crash in C code leaves its stack in the task's log
+    server = Server(commands, events)
+    if arguments[:1] == ["--resume"]:
+        server.resume(int(arguments[1]))
+    server.run()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
