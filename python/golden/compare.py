@@ -39,7 +39,7 @@ def compile_all(folder: str) -> dict:
     preload()
     server = Server()
     names = [name for name in sorted(os.listdir(folder)) if name.endswith(".py")]
-    answers = {}
+    answers: dict = {}
     for name in names:
         server.submit({"id": name, "path": os.path.join(folder, name), "dags_folder": folder})
     while len(answers) < len(names):
@@ -80,9 +80,15 @@ def differences(folder: str, golden: str) -> list:
 def render(rows: list) -> str:
     """The differences as a table: where, what each side says, and why that is so."""
     header = ("file", "where", "here", "Airflow 3.2.2", "reason")
-    cells = [header, *((name, path, _short(mine), _short(other), reason or "UNEXPLAINED") for name, path, mine, other, reason in rows)]
+    cells = [
+        header,
+        *(
+            (name, path, _short(mine), _short(other), reason or "UNEXPLAINED")
+            for name, path, mine, other, reason in rows
+        ),
+    ]
     widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
-    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in cells]
+    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in cells]
     unexplained = sum(1 for row in rows if row[4] is None)
     return "\n".join([*lines, f"{len(rows)} differences, {unexplained} unexplained"])
 

@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from normal_form import TASK_KEYS, number  # noqa: E402
+from normal_form import TASK_KEYS, number
 
 _CALLBACKS = ("on_execute", "on_failure", "on_success", "on_retry", "on_skipped")
 
@@ -96,7 +96,7 @@ def _xcom(value, length):
         return {names[tag]: _references(value)}
     if length is not None:
         return {"length": length}
-    return {"other": {"mapped_argument": "MappedArgument"}.get(tag, tag)}
+    return {"other": "MappedArgument" if tag == "mapped_argument" else tag}
 
 
 def _mapping(spec):

@@ -20,6 +20,7 @@ A DAG file is hostile until proven otherwise, so the child, not the server, exec
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -29,6 +30,10 @@ import time
 
 from .compile.child import run_child
 from .compile.limits import Limits, become_subreaper, group_size, reap_strays
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 _POLL_SECONDS = 0.05
 # Counting reads all of /proc (about 3 ms); the kernel's own limit holds meanwhile.
@@ -94,10 +99,8 @@ class Server:
             os._exit(0)
         os.close(out_write)
         os.close(result_write)
-        try:
+        with contextlib.suppress(OSError):  # the child was faster
             os.setpgid(pid, pid)
-        except OSError:
-            pass  # the child was faster
         job.pid = pid
         job.fds = {out_read: "output", result_read: "result"}
         self.jobs[pid] = job
@@ -173,10 +176,8 @@ class Server:
     def _finish(self, job: _Job) -> str:
         if job.failure is None:
             self._check_leftovers(job)
-        try:
+        with contextlib.suppress(OSError):
             os.killpg(job.pid, signal.SIGKILL)
-        except OSError:
-            pass
         if job.status is None:
             _, job.status = os.waitpid(job.pid, 0)
         del self.jobs[job.pid]
@@ -202,7 +203,7 @@ class Server:
         if group_size(job.pid) > job.limits.processes:
             job.failure = _too_many_processes(job.limits)
 
-    def run(self, requests) -> None:
+    def run(self, requests: BinaryIO) -> None:
         """Serves lines from `requests` until it ends. Reading never blocks while jobs are running."""
         buffer = bytearray()
         open_input = True

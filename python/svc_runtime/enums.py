@@ -112,14 +112,14 @@ class WeekDay(enum.IntEnum):
     SUNDAY = 7
 
     @classmethod
-    def get_weekday_number(cls, week_day_str: str) -> "WeekDay":
+    def get_weekday_number(cls, week_day_str: str) -> WeekDay:
         member = cls.__members__.get(week_day_str.upper())
         if member is None:
             raise AttributeError(f'Invalid Week Day passed: "{week_day_str}"')
         return member
 
     @classmethod
-    def convert(cls, day: "str | WeekDay") -> int:
+    def convert(cls, day: str | WeekDay) -> int:
         return cls.get_weekday_number(day) if isinstance(day, str) else day
 
     @classmethod

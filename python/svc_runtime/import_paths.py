@@ -12,6 +12,10 @@ import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _R = "svc_runtime.record."
 _RUN = "svc_runtime.run."
 _DECORATORS = "svc_runtime.decorators."
@@ -19,7 +23,7 @@ _STD = "airflow.providers.standard."
 
 
 def _names(module: str, names: str) -> dict:
-    return {name: module for name in names.split()}
+    return dict.fromkeys(names.split(), module)
 
 
 # Where each name really lives.
@@ -353,6 +357,8 @@ def attribute(path: str, name: str):
 
 
 class _Path(ModuleType):
+    __all__: list[str]
+
     def __getattr__(self, name: str):
         if name.startswith("__") and name != "__version__":
             raise AttributeError(name)
@@ -372,7 +378,7 @@ class _Finder:
         for gone, advice in GONE.items():
             if fullname == gone or fullname.startswith(gone + "."):
                 raise ModuleNotFoundError(f"No module named '{fullname}': {advice}", name=fullname)
-        return ModuleSpec(fullname, _Finder, is_package=True) if fullname in MODULES else None
+        return ModuleSpec(fullname, _loader, is_package=True) if fullname in MODULES else None
 
     @staticmethod
     def create_module(spec):
@@ -385,6 +391,9 @@ class _Finder:
     @staticmethod
     def exec_module(module) -> None:
         """Nothing to run; names load on demand."""
+
+
+_loader: Any = _Finder  # a loader by shape; importlib.abc would have to be loaded for its name
 
 
 def install() -> None:

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import textwrap
 import time
+from typing import Any
 
 from .support import PYTHON
 
@@ -37,15 +38,16 @@ class Attempt:
         self.pid: int | None = None
         self.records: list = []
         self.requests: list = []
-        self.result: dict | None = None
-        self.exit: dict | None = None
+        # None until they came: a test that looks too early fails by that.
+        self.result: Any = None
+        self.exit: Any = None
         self.streams = {"stdout": b"", "stderr": b""}
         self.open = 0
-        self.control: socket.socket | None = None
+        self.control: Any = None
         self.log_frames = 0
         self.connections: list[str] = []
         # What had come by the streams when the exit was said.
-        self.streams_at_exit: dict | None = None
+        self.streams_at_exit: Any = None
 
     @property
     def over(self) -> bool:
@@ -99,6 +101,8 @@ class Agent:
         )
         self.said = b""
         self.stderr = b""
+        assert self.server.stdin is not None and self.server.stdout is not None and self.server.stderr is not None
+        self.stdin = self.server.stdin
         os.set_blocking(self.server.stdout.fileno(), False)
         os.set_blocking(self.server.stderr.fileno(), False)
         self.selector.register(self.server.stdout, selectors.EVENT_READ, self._hear)
@@ -120,13 +124,13 @@ class Agent:
             }
         )
 
-    def __enter__(self) -> "Agent":
+    def __enter__(self) -> Agent:
         self.pump(lambda: self.events)
         self.loaded = self.events[0]
         return self
 
     @classmethod
-    def ready(cls, text: str, **options) -> "Agent":
+    def ready(cls, text: str, **options) -> Agent:
         agent = cls(text, **options).__enter__()
         if agent.loaded["event"] != "ready":
             agent.close()
@@ -137,16 +141,17 @@ class Agent:
         self.close()
 
     def close(self) -> None:
-        if not self.server.stdin.closed:
-            self.server.stdin.close()
+        if not self.stdin.closed:
+            self.stdin.close()
         try:
             self.server.wait(PATIENCE)
         finally:
             if self.server.poll() is None:
                 self.server.kill()
                 self.server.wait()
-            for key in list(self.selector.get_map().values()):
-                key.fileobj.close()
+            files: list[Any] = [key.fileobj for key in self.selector.get_map().values()]
+            for file in files:
+                file.close()
             self.selector.close()
             self.listener.close()
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -154,8 +159,8 @@ class Agent:
     # -- the server
 
     def tell(self, command: dict) -> None:
-        self.server.stdin.write(json.dumps(command).encode() + b"\n")
-        self.server.stdin.flush()
+        self.stdin.write(json.dumps(command).encode() + b"\n")
+        self.stdin.flush()
 
     def _hear(self, stream) -> None:
         chunk = os.read(stream.fileno(), 1 << 16)
@@ -166,10 +171,10 @@ class Agent:
         for line in lines:
             event = json.loads(line)
             self.events.append(event)
-            attempt = self.attempts.get(event.get("attempt"))
             if event["event"] == "forked":
-                attempt.pid = event["pid"]
+                self.attempts[event["attempt"]].pid = event["pid"]
             elif event["event"] == "exit":
+                attempt = self.attempts[event["attempt"]]
                 attempt.exit = event
                 attempt.streams_at_exit = dict(attempt.streams)
 
@@ -260,7 +265,7 @@ class Agent:
             self.send(attempt, reply)
 
     def read_streams(self) -> None:
-        for connection, read in self.unread_streams:
+        for connection, read in self.unread_streams or []:
             self.selector.register(connection, selectors.EVENT_READ, read)
         self.unread_streams = None
 
@@ -291,9 +296,9 @@ def make_job(task_id: str | None, *, values: dict | None = None, run: dict | Non
     xcoms = []
     for name, value in (values or {}).items():
         mapped = name.startswith("mapped:")
+        source = name.removeprefix("mapped:")
         for index, item in enumerate(value) if mapped else [(-1, value)]:
-            name = name.removeprefix("mapped:")
-            xcoms.append({"task_id": name, "map_index": index, "key": "return_value", "value": item})
+            xcoms.append({"task_id": source, "map_index": index, "key": "return_value", "value": item})
     return {
         "type": "job",
         "kind": "task",

@@ -6,7 +6,6 @@ import datetime
 import sys
 import unittest
 
-from . import support  # noqa: F401
 import airflow  # noqa: F401
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.providers.standard.operators.datetime import BranchDateTimeOperator
@@ -30,6 +29,8 @@ from svc_runtime.exceptions import (
     DownstreamTasksSkipped,
 )
 from svc_runtime.record import current
+
+from . import support  # noqa: F401
 
 UTC = datetime.timezone.utc
 
@@ -153,7 +154,7 @@ class Bodies(unittest.TestCase):
         for everything, expected in ((True, ["a", "b"]), (False, ["a"])):
             self.setUp()
             gate = ShortCircuitOperator(
-                task_id="g", python_callable=lambda: [], ignore_downstream_trigger_rules=everything, dag=self.dag
+                task_id="g", python_callable=list, ignore_downstream_trigger_rules=everything, dag=self.dag
             )
             a, b = EmptyOperator(task_id="a", dag=self.dag), EmptyOperator(task_id="b", dag=self.dag)
             gate >> a >> b >> EmptyOperator(task_id="t", dag=self.dag).as_teardown()
@@ -217,7 +218,8 @@ class Bodies(unittest.TestCase):
         op = TriggerDagRunOperator(task_id="t", trigger_dag_id="other", conf={"d": "{{ ds }}"}, dag=self.dag)
         with self.assertRaises(DagRunTriggerException) as raised:
             self.run_task(op)
-        self.assertEqual((raised.exception.trigger_dag_id, raised.exception.conf), ("other", {"d": "2024-05-01"}))
+        request = vars(raised.exception)
+        self.assertEqual((request["trigger_dag_id"], request["conf"]), ("other", {"d": "2024-05-01"}))
 
     def test_mapped_task_becomes_a_real_one_per_item(self) -> None:
         with self.dag:

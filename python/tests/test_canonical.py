@@ -6,8 +6,9 @@ import json
 import sys
 import unittest
 
-from . import support  # noqa: F401
 from svc_runtime.compile.canonical import canonical_bytes, number_text
+
+from . import support  # noqa: F401
 
 
 class Numbers(unittest.TestCase):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import unittest
 
-from . import support
 from compare import differences, explained, render
+
+from . import support
 
 
 class Golden(unittest.TestCase):

@@ -8,8 +8,9 @@ import time
 import traceback
 import unittest
 
-from .support import compile_path, compile_text, compile_texts
 from svc_runtime.compile.preload import preload
+
+from .support import compile_path, compile_text, compile_texts
 
 NOBODY = 65534
 

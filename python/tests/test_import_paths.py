@@ -7,10 +7,11 @@ import subprocess
 import sys
 import unittest
 
-from . import support
 import airflow  # noqa: F401
 from svc_runtime.import_paths import GONE, MODULES
 from svc_runtime.record import provider_stubs
+
+from . import support
 
 # The public names of airflow.sdk 1.2 (Airflow 3.2).
 SDK = """AllowedKeyMapper Asset AssetAlias AssetAll AssetAny AssetOrTimeSchedule AssetWatcher AsyncCallback BaseAsyncOperator
@@ -38,11 +39,11 @@ class Paths(unittest.TestCase):
         self.assertEqual([name for name in SDK if not hasattr(sdk, name)], [])
 
     def test_one_class_behind_all_its_paths(self) -> None:
+        from airflow import DAG as dag_1
+        from airflow.models.dag import DAG as dag_2
         from airflow.operators.bash import BashOperator as old
         from airflow.operators.bash_operator import BashOperator as older
         from airflow.providers.standard.operators.bash import BashOperator as current
-        from airflow import DAG as dag_1
-        from airflow.models.dag import DAG as dag_2
         from airflow.sdk import DAG as dag_3
 
         self.assertTrue(old is older is current)

@@ -30,8 +30,10 @@ CASES = {
         None,
     ),
     "custom weight rule": (
-        "from airflow.task.priority_strategy import PriorityWeightStrategy\nclass W(PriorityWeightStrategy):\n    pass\n"
-        "with DAG('d'):\n    EmptyOperator(task_id='a', weight_rule=W())\n",
+        (
+            "from airflow.task.priority_strategy import PriorityWeightStrategy\n"
+            "class W(PriorityWeightStrategy):\n    pass\nwith DAG('d'):\n    EmptyOperator(task_id='a', weight_rule=W())\n"
+        ),
         "uses the weight rule class W",
         None,
     ),

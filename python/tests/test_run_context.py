@@ -86,6 +86,8 @@ TEXT = """
 
 
 class Context(unittest.TestCase):
+    agent: Agent
+
     @classmethod
     def setUpClass(cls) -> None:
         files = {

@@ -7,9 +7,10 @@ import re
 import unittest
 from random import Random
 
+from svc_runtime.run.masks import Masks
+
 from . import support  # noqa: F401
 from .run_agent import Agent
-from svc_runtime.run.masks import Masks
 
 TEXT = """
     import logging, os, subprocess, sys, time, warnings
@@ -103,6 +104,8 @@ TEXT = """
 
 
 class Logs(unittest.TestCase):
+    agent: Agent
+
     @classmethod
     def setUpClass(cls) -> None:
         cls.agent = Agent.ready(TEXT)

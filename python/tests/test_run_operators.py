@@ -155,6 +155,8 @@ OPERATORS = """
 
 
 class Operators(unittest.TestCase):
+    agent: Agent
+
     @classmethod
     def setUpClass(cls) -> None:
         import tempfile

@@ -204,6 +204,8 @@ TEXT = """
 
 
 class Outcomes(unittest.TestCase):
+    agent: Agent
+
     @classmethod
     def setUpClass(cls) -> None:
         cls.agent = Agent.ready(TEXT)
@@ -323,6 +325,8 @@ class Outcomes(unittest.TestCase):
 
 
 class Stopping(unittest.TestCase):
+    agent: Agent
+
     @classmethod
     def setUpClass(cls) -> None:
         cls.agent = Agent.ready(TEXT)
@@ -354,9 +358,9 @@ class Stopping(unittest.TestCase):
     def test_sigterm_calls_on_kill_and_ends_by_the_signal_without_result(self) -> None:
         for task_id in ("killable", "stubborn"):
             attempt = self.agent.start(task_id)
-            self.agent.pump(lambda: "working" in attempt.events())
+            self.agent.pump(lambda attempt=attempt: "working" in attempt.events())
             self.agent.kill(attempt, signal.SIGTERM)
-            self.agent.pump(lambda: attempt.over)
+            self.agent.pump(lambda attempt=attempt: attempt.over)
             self.assertEqual((attempt.result, attempt.exit["signal"]), (None, signal.SIGTERM))
             lines = [line for line in attempt.events("task.stdout") if not line.startswith("heard")]
             self.assertEqual(lines, ["working", "on_kill", "cleaning up"])
@@ -371,6 +375,8 @@ class Stopping(unittest.TestCase):
 
 
 class Callbacks(unittest.TestCase):
+    agent: Agent
+
     @classmethod
     def setUpClass(cls) -> None:
         cls.agent = Agent.ready(TEXT)

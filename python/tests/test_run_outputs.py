@@ -62,6 +62,8 @@ def _whole() -> bytes:
 
 
 class Outputs(unittest.TestCase):
+    agent: Agent
+
     @classmethod
     def setUpClass(cls) -> None:
         cls.agent = Agent.ready(WRITERS)

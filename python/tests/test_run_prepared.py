@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import unittest
 
+from airflow.providers.standard.decorators.python import _PythonDecoratedOperator, python_task
+from svc_runtime.record import current as recording
+from svc_runtime.record.dag import DAG
+from svc_runtime.record.decorated import task_decorator_factory
+from svc_runtime.run.callables import context_arguments, remember
+from svc_runtime.run.lazy_context import LazyContext
+from svc_runtime.run_server.preload import prepare
+
 from .run_agent import Agent
 from .support import PYTHON  # noqa: F401  puts the packages on the path
-
-from airflow.providers.standard.decorators.python import _PythonDecoratedOperator, python_task  # noqa: E402
-from svc_runtime.record import current as recording  # noqa: E402
-from svc_runtime.record.dag import DAG  # noqa: E402
-from svc_runtime.record.decorated import task_decorator_factory  # noqa: E402
-from svc_runtime.run.callables import context_arguments, remember  # noqa: E402
-from svc_runtime.run.lazy_context import LazyContext  # noqa: E402
-from svc_runtime.run_server.preload import prepare  # noqa: E402
 
 HANDLER = """
 import logging, os
@@ -125,8 +125,12 @@ class Signatures(unittest.TestCase):
 class Lazy(unittest.TestCase):
     def setUp(self) -> None:
         self.made: list = []
-        makers = {"late": lambda context: self.made.append("late") or context["early"] + 1}
-        self.context = LazyContext({"early": 1}, makers)
+
+        def late(context):
+            self.made.append("late")
+            return context["early"] + 1
+
+        self.context = LazyContext({"early": 1}, {"late": late})
 
     def test_a_value_is_made_once_and_only_for_who_asks(self) -> None:
         self.assertIn("late", self.context)
@@ -138,9 +142,12 @@ class Lazy(unittest.TestCase):
         self.assertEqual(self.context.get("never", 3), 3)
 
     def test_whoever_takes_all_of_it_gets_all_of_it(self) -> None:
+        def take_all(**names):
+            return names
+
         ways = {
             "stars": lambda context: {**context},
-            "call": lambda context: (lambda **names: names)(**context),
+            "call": lambda context: take_all(**context),
             "dict": dict,
             "update": lambda context: {"early": 0} | context,
             "or": lambda context: context | {},

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 import unittest
 
+from svc_runtime.run.xcom_values import decode
+
 from . import support  # noqa: F401
 from .run_agent import Agent
-from svc_runtime.run.xcom_values import decode
 
 UTC = datetime.timezone.utc
 
@@ -116,6 +117,8 @@ SENSORS = """
 
 
 class Sensors(unittest.TestCase):
+    agent: Agent
+
     @classmethod
     def setUpClass(cls) -> None:
         cls.agent = Agent.ready(SENSORS)
@@ -127,9 +130,9 @@ class Sensors(unittest.TestCase):
         return attempt
 
     def test_those_that_poke(self) -> None:
-        here = {"params": {"path": self.agent.folder + "/agent.sock"}}
+        here = {"path": self.agent.folder + "/agent.sock"}
         self.assertEqual(self.ends("python").value(), "v")
-        self.ends("bash", **here)
+        self.ends("bash", params=here)
         self.ends("bash_fails", "failed")
         self.ends("date", params={"at": "2020-01-01T00:00:00+00:00"})
         for task_id in ("time", "delta", "wait", "weekday", "marker"):
@@ -155,8 +158,7 @@ class Sensors(unittest.TestCase):
     def external(self, task_id: str, state: str, rows: list, **answer):
         states = [{"run_id": "r", "map_index": -1, "logical_date": "2024-05-01T09:20:30+00:00", **row} for row in rows]
         reply = {"dag_exists": True, "missing_task_ids": [], "missing_task_group": False, "states": states, **answer}
-        attempt = self.ends(task_id, state, answers={"external_states": reply})
-        return attempt
+        return self.ends(task_id, state, answers={"external_states": reply})
 
     def test_states_of_other_dags(self) -> None:
         done = self.external(

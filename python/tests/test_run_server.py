@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -111,7 +112,7 @@ class Running(unittest.TestCase):
         with Agent(SIMPLE) as agent:
             for _ in range(10):
                 attempts = [agent.start("one") for _ in range(20)]
-                agent.pump(lambda: all(attempt.over for attempt in attempts))
+                agent.pump(lambda attempts=attempts: all(attempt.over for attempt in attempts))
                 self.assertEqual({attempt.result["state"] for attempt in attempts}, {"success"})
             known = {attempt.pid for attempt in agent.attempts.values()}
             with open(f"/proc/{agent.server.pid}/task/{agent.server.pid}/children", encoding="ascii") as file:
@@ -140,7 +141,7 @@ class Running(unittest.TestCase):
                         self.assertNotEqual(int(word), first.pid)
                         os.kill(int(word), signal.SIGKILL)
                 attempts = [agent.start("one") for _ in range(3)]
-                agent.pump(lambda: all(attempt.over for attempt in attempts))
+                agent.pump(lambda attempts=attempts: all(attempt.over for attempt in attempts))
                 lost = [attempt for attempt in attempts if attempt.result is None]
                 # The one that got the dying spare, at most, and it was told.
                 self.assertEqual([attempt.exit["signal"] for attempt in lost], [signal.SIGKILL] * len(lost))
@@ -310,7 +311,7 @@ class Ending(unittest.TestCase):
     def test_children_die_when_the_agent_closes_stdin(self) -> None:
         with Agent(FAMILY) as agent:
             pids = self.family(agent)[2]
-            agent.server.stdin.close()
+            agent.stdin.close()
             agent.server.wait(20)
             wait_until_gone(self, pids)
 
@@ -322,10 +323,8 @@ class Ending(unittest.TestCase):
             wait_until_gone(self, [waits.pid, bash.pid])
             # What the agent does then: their groups still bear their names.
             for attempt in (waits, bash):
-                try:
+                with contextlib.suppress(ProcessLookupError):
                     os.killpg(attempt.pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
             for pid in pids:
                 if alive(pid) and os.getsid(pid) == pid:
                     os.kill(pid, signal.SIGKILL)  # left the group on purpose; nobody but the server knew it
@@ -342,8 +341,9 @@ class Ending(unittest.TestCase):
         )
         agent = subprocess.Popen([sys.executable, "-c", script], stdin=read, stdout=subprocess.PIPE, cwd=PYTHON)
         try:
+            assert agent.stdout is not None
             server = int(agent.stdout.readline())
-            load = {"op": "load", "socket": "", "dags_folder": "/", "dag_id": "d", "fileloc": "/dag.py"}
+            load: dict = {"op": "load", "socket": "", "dags_folder": "/", "dag_id": "d", "fileloc": "/dag.py"}
             load["source"] = {
                 "path": "dag.py",
                 "module": "svc_dag_dag",
@@ -356,7 +356,8 @@ class Ending(unittest.TestCase):
             wait_until_gone(self, [server])
         finally:
             agent.kill()
-            agent.stdout.close()
+            if agent.stdout is not None:
+                agent.stdout.close()
             os.close(read)
             os.close(write)
 

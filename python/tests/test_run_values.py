@@ -14,8 +14,9 @@ import unittest
 import uuid
 from zoneinfo import ZoneInfo
 
-from . import support  # noqa: F401
 from svc_runtime.run.xcom_values import XComEncodeError, XComTooLarge, decode, encode, encode_within
+
+from . import support  # noqa: F401
 
 UTC = datetime.timezone.utc
 Point = collections.namedtuple("Point", "x y")
@@ -131,7 +132,7 @@ class Journey(unittest.TestCase):
         for value, words in (
             (object(), "builtins.object"),
             (lambda: 1, "builtins.function"),
-            ((x for x in ()), "builtins.generator"),
+            ((x for x in "ab"), "builtins.generator"),
             ([{"a": {1j}}], "builtins.complex"),
             ({"__classname__": "os.system"}, "must not have the keys"),
             ("a\0b", "NUL"),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import unittest
 
+from svc_runtime.run.xcom_values import decode, encode
+
 from . import support  # noqa: F401
 from .run_agent import Agent, Refused
-from svc_runtime.run.xcom_values import decode, encode
 
 TEXT = """
     import dataclasses, datetime
@@ -181,6 +182,8 @@ TEXT = """
 
 
 class Between(unittest.TestCase):
+    agent: Agent
+
     @classmethod
     def setUpClass(cls) -> None:
         cls.agent = Agent.ready(TEXT)

@@ -235,12 +235,12 @@ class Encoder:
             return {"__type": "not_set"}
         if type(value).__name__ == "ObjectStoragePath":
             return {"__type": "object_path", "value": self.text(str(value)), "conn_id": value.conn_id}
-        if callable(value) and hasattr(value, "__qualname__") or hasattr(value, "svc_task_decorator"):
+        if (callable(value) and hasattr(value, "__qualname__")) or hasattr(value, "svc_task_decorator"):
             return self._callable(getattr(value, "function", value), depth)
         return self._with_arguments(value, depth)
 
     def _with_arguments(self, value, depth):
-        encoded = {"__type": "object", "class": f"{type(value).__module__}.{type(value).__qualname__}"}
+        encoded: dict = {"__type": "object", "class": f"{type(value).__module__}.{type(value).__qualname__}"}
         arguments = getattr(value, "__dict__", {}).get("svc_arguments")
         if arguments is not None:
             encoded["args"] = [self.encode(item, depth) for item in arguments[0]]

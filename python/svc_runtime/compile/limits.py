@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -22,7 +23,7 @@ class Limits:
     max_tasks = 10_000
 
     @classmethod
-    def from_request(cls, given: dict) -> "Limits":
+    def from_request(cls, given: dict) -> Limits:
         limits = cls()
         for name, value in given.items():
             if not hasattr(cls, name) or isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
@@ -184,10 +185,8 @@ def _kill_stray(pid: int, known: set) -> None:
         os.kill(pid, signal.SIGKILL)
     except OSError:
         pass
-    try:
+    with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, 0)
-    except ChildProcessError:
-        pass
 
 
 def _children_of(pid: int) -> list:

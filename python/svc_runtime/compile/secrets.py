@@ -66,9 +66,9 @@ def scan_source(tree: ast.AST, declared: Declared) -> None:
         if not isinstance(node, ast.Call):
             continue
         for keyword in node.keywords:
-            if keyword.arg and _CONN_ARGUMENT.search(keyword.arg) and isinstance(keyword.value, ast.Constant):
-                if isinstance(keyword.value.value, str):
-                    declared.connections.add(keyword.value.value)
+            value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+            if keyword.arg and _CONN_ARGUMENT.search(keyword.arg) and isinstance(value, str):
+                declared.connections.add(value)
         function = node.func
         name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
         if name.endswith("Hook"):

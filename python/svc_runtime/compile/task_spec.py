@@ -136,7 +136,7 @@ def _templates(task, encoder: Encoder) -> dict | None:
 def _template_files(task, search_path: list, files: dict, warn) -> list:
     """Field values that name a file: the text goes into the artifact, so that a version never changes."""
     extensions = tuple(task.template_ext or ())
-    found = []
+    found: list = []
     if not extensions:
         return found
     given = task.partial_kwargs if task.is_mapped else task.__dict__

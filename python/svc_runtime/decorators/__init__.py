@@ -1,1 +1,1 @@
-"""The decorators that stand on the standard operators: `@task` and its flavours, `@setup`, `@teardown`, `@task_group`, `@asset`."""
+"""The decorators of DAG files: those of tasks stand on the standard operators, so they are above `airflow`."""

@@ -52,7 +52,7 @@ def _with_condition(decorator_name: str, condition, skip_message: str, run_when:
                 raise AirflowSkipException(message or skip_message)
 
         functools.update_wrapper(check, condition)
-        check.svc_condition = decorator_name
+        vars(check)["svc_condition"] = decorator_name
         task.kwargs["pre_execute"] = check
         return task
 

@@ -51,7 +51,7 @@ class TaskGroupFactory:
         with TaskGroup(**self._options()) as group:
             return self._run(group, args, {**self.partial_kwargs, **kwargs})
 
-    def override(self, **kwargs) -> "TaskGroupFactory":
+    def override(self, **kwargs) -> TaskGroupFactory:
         return TaskGroupFactory(self.function, {**self.group_kwargs, **kwargs}, self.partial_kwargs)
 
     def _check_names(self, function: str, names) -> None:
@@ -64,7 +64,7 @@ class TaskGroupFactory:
             if function == "expand" and name in self.partial_kwargs:
                 raise TypeError(f"expand() got multiple values for argument {name!r}")
 
-    def partial(self, **kwargs) -> "TaskGroupFactory":
+    def partial(self, **kwargs) -> TaskGroupFactory:
         self._check_names("partial", kwargs)
         return TaskGroupFactory(self.function, self.group_kwargs, {**self.partial_kwargs, **kwargs})
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-
 _MAX_LENGTH = 1500
 
 
@@ -65,12 +64,8 @@ class Asset(BaseAsset):
     def __init__(self, name=None, uri=None, *, group=None, extra=None, watchers=None) -> None:
         if name is None and uri is None:
             raise TypeError("Asset() requires either 'name' or 'uri'")
-        text = str(uri) if uri is not None else None
-        if name is None:
-            name = text
-        elif text is None:
-            text = name
-        self.name = _check_text(name, "Asset name")
+        text = str(uri) if uri is not None else name
+        self.name = _check_text(text if name is None else name, "Asset name")
         self.uri = normalise_uri(_check_text(text, "Asset URI"))
         self.group = group if group is not None else self.asset_type
         self.extra = dict(extra or {})
@@ -78,9 +73,11 @@ class Asset(BaseAsset):
 
     @staticmethod
     def ref(*, name: str | None = None, uri: str | None = None):
-        if (name is None) == (uri is None):
-            raise TypeError("Asset.ref() takes exactly one of 'name' and 'uri'")
-        return AssetNameRef(name) if name is not None else AssetUriRef(uri)
+        if name is not None and uri is None:
+            return AssetNameRef(name)
+        if uri is not None and name is None:
+            return AssetUriRef(uri)
+        raise TypeError("Asset.ref() takes exactly one of 'name' and 'uri'")
 
     @property
     def normalized_uri(self) -> str:

@@ -31,7 +31,8 @@ _FIELDS = [
 _ITEM = re.compile(r"^(?P<low>\*|[a-z0-9]+)(-(?P<high>[a-z0-9]+))?(/(?P<step>\d+))?$")
 
 
-def check_cron(expression) -> None:
+def check_cron(expression) -> str:
+    """The expression, as it was given."""
     if not isinstance(expression, str):
         raise AirflowTimetableInvalid(f"a cron expression must be text, not {type(expression).__name__}")
     text = expression.strip().lower()
@@ -39,18 +40,19 @@ def check_cron(expression) -> None:
         if text not in PRESETS:
             known = ", ".join([*sorted(PRESETS), "@once", "@continuous"])
             raise AirflowTimetableInvalid(f"unknown schedule preset {expression!r}; known ones are {known}")
-        return
+        return expression
     fields = text.split()
     if not 5 <= len(fields) <= 7:
         raise AirflowTimetableInvalid(
             f"{expression!r} is not a cron expression: it has {len(fields)} fields, not 5 "
             "(minute hour day-of-month month day-of-week)"
         )
-    for field, (name, low, high, words) in zip(fields, _FIELDS):
+    for field, (name, low, high, words) in zip(fields, _FIELDS, strict=False):
         for item in field.split(","):
             problem = _check_item(item, name, low, high, words)
             if problem:
                 raise AirflowTimetableInvalid(f"{expression!r} is not a cron expression: {problem} in the {name} field")
+    return expression
 
 
 def _number(text: str, words: dict):

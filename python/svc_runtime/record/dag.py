@@ -7,6 +7,7 @@ import functools
 import inspect
 import os
 import sys
+from types import FrameType
 
 from ..exceptions import AirflowException, DuplicateTaskIdFound, TaskNotFound
 from . import current
@@ -315,7 +316,7 @@ def _load_doc(doc_md: str | None) -> str | None:
 def _caller_file() -> str:
     """The first frame outside this package: the DAG file (or the helper that builds DAGs)."""
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         filename = frame.f_code.co_filename
         if not filename.startswith(here) and not filename.startswith("<"):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import collections.abc
 import functools
 import inspect
+from collections.abc import Mapping, Sequence
 
 from . import current
 from .expand import (
@@ -44,7 +44,7 @@ def infer_multiple_outputs(function) -> bool:
         except Exception:  # any failing annotation is only a hint lost
             return False
     origin = typing.get_origin(annotation) or annotation
-    return isinstance(origin, type) and issubclass(origin, collections.abc.Mapping)
+    return isinstance(origin, type) and issubclass(origin, Mapping)
 
 
 def unique_task_id(task_id: str, dag, group) -> str:
@@ -82,7 +82,8 @@ def bind_arguments(signature: inspect.Signature, args, kwargs) -> None:
             seen_default = True
         elif positional and seen_default:
             # After a context name that got a default, later ones need one too for the signature to be legal.
-            parameter = parameter.replace(default=NOTSET)
+            fixed.append(parameter.replace(default=NOTSET))
+            continue
         fixed.append(parameter)
     bound = signature.replace(parameters=fixed).bind(*args, **kwargs)
     bound.apply_defaults()
@@ -94,7 +95,7 @@ def bind_arguments(signature: inspect.Signature, args, kwargs) -> None:
 class DecoratedOperator(BaseOperator):
     """Mixed in front of a real operator class; keeps the function and its arguments."""
 
-    template_fields = ("op_args", "op_kwargs")
+    template_fields: Sequence[str] = ("op_args", "op_kwargs")
     template_fields_renderers = {"op_args": "py", "op_kwargs": "py"}
     custom_operator_name = "@task"
 
@@ -161,14 +162,14 @@ class TaskDecorator:
     def __wrapped__(self, value) -> None:
         """update_wrapper assigns this; the function is already kept."""
 
-    def override(self, **kwargs) -> "TaskDecorator":
+    def override(self, **kwargs) -> TaskDecorator:
         multiple_outputs = kwargs.pop("multiple_outputs", self.multiple_outputs)
         copy = TaskDecorator(self.function, self.operator_class, {**self.kwargs, **kwargs}, multiple_outputs)
         copy.is_setup, copy.is_teardown = self.is_setup, self.is_teardown
         copy.on_failure_fail_dagrun = kwargs.get("on_failure_fail_dagrun", self.on_failure_fail_dagrun)
         return copy
 
-    def partial(self, **kwargs) -> "TaskDecorator":
+    def partial(self, **kwargs) -> TaskDecorator:
         self._check_names("partial", kwargs)
         fixed = self.kwargs.get("op_kwargs", {})
         repeated = [name for name in kwargs if name in fixed]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from .node import DependencyMixin
@@ -81,14 +82,14 @@ def _check_same_length(up: Sequence, down: Sequence) -> None:
 
 def chain(*tasks) -> None:
     """`chain(a, [b, c], [d, e], f)`: lists of equal length are joined pairwise."""
-    for up, down in zip(tasks, tasks[1:]):
+    for up, down in itertools.pairwise(tasks):
         if isinstance(up, DependencyMixin):
             up.set_downstream(down)
         elif isinstance(down, DependencyMixin):
             down.set_upstream(up)
         elif isinstance(up, Sequence) and isinstance(down, Sequence):
             _check_same_length(up, down)
-            for left, right in zip(up, down):
+            for left, right in zip(up, down, strict=True):
                 left.set_downstream(right)
         else:
             raise TypeError(f"Chain not supported between instances of {type(up)} and {type(down)}")

@@ -34,7 +34,7 @@ class TaskGroup(DependencyMixin):
         group_id: str | None,
         group_display_name: str = "",
         prefix_group_id: bool = True,
-        parent_group: "TaskGroup | None" = None,
+        parent_group: TaskGroup | None = None,
         dag=None,
         default_args: dict | None = None,
         tooltip: str = "",
@@ -70,25 +70,24 @@ class TaskGroup(DependencyMixin):
         if self.parent_group is None:
             raise RuntimeError("TaskGroup can only be used inside a dag")
         self.used_group_ids = self.parent_group.used_group_ids
-        self._claim_id(add_suffix_on_collision)
+        self._group_id = self._free_id(group_id, self.parent_group, add_suffix_on_collision)
         self.parent_group.add(self)
         self.used_group_ids.add(self.group_id)
         if self.group_id:
             self.used_group_ids.add(self.upstream_join_id)
             self.used_group_ids.add(self.downstream_join_id)
 
-    def _claim_id(self, add_suffix: bool) -> None:
+    def _free_id(self, wanted: str, parent: TaskGroup, add_suffix: bool) -> str:
         if self.group_id not in self.used_group_ids:
-            return
+            return wanted
         if not add_suffix:
-            raise DuplicateTaskIdFound(f"group_id '{self._group_id}' has already been added to the DAG")
-        parent = self.parent_group
+            raise DuplicateTaskIdFound(f"group_id '{wanted}' has already been added to the DAG")
         prefix = f"{parent.group_id}." if parent.group_id and parent.prefix_group_id else ""
         taken = {known[len(prefix) :] for known in self.used_group_ids if known and known.startswith(prefix)}
-        self._group_id = unique_id(self._group_id, taken)
+        return unique_id(wanted, taken)
 
     @classmethod
-    def create_root(cls, dag) -> "TaskGroup":
+    def create_root(cls, dag) -> TaskGroup:
         return cls(group_id=None, dag=dag)
 
     @property
@@ -98,7 +97,7 @@ class TaskGroup(DependencyMixin):
     @property
     def group_id(self) -> str | None:
         parent = self.parent_group
-        if parent is not None and parent.prefix_group_id and parent.node_id:
+        if self._group_id is not None and parent is not None and parent.prefix_group_id and parent.node_id:
             return parent.child_id(self._group_id)
         return self._group_id
 
@@ -160,7 +159,7 @@ class TaskGroup(DependencyMixin):
         return iter(self)
 
     def iter_mapped_task_groups(self):
-        group = self
+        group: TaskGroup | None = self
         while group is not None:
             if isinstance(group, MappedTaskGroup):
                 yield group

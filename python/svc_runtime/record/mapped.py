@@ -18,6 +18,10 @@ from .node import TaskNode, validate_key
 from .notset import NOTSET
 from .params import ParamsDict
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 # Arguments the scheduler must know before the task is expanded.
 _UNMAPPABLE = frozenset(BASE_DEFAULTS) - {"inlets", "outlets", "doc", "doc_md"} | {
     "task_id",
@@ -38,7 +42,7 @@ def known_arguments(operator_class) -> dict:
     return found
 
 
-def make_partial(operator_class, *, task_id: str, dag, task_group, kwargs: dict) -> "OperatorPartial":
+def make_partial(operator_class, *, task_id: str, dag, task_group, kwargs: dict) -> OperatorPartial:
     dag = dag or (task_group.dag if task_group is not None else None) or current.current_dag()
     group = task_group or (current.current_group(dag) if dag is not None else None)
     for old, new in RENAMED.items():
@@ -90,18 +94,18 @@ class OperatorPartial:
                     f"{self.operator_class.__name__}.{function}() got an unexpected keyword argument {name!r}"
                 )
 
-    def expand(self, **mapped_kwargs) -> "MappedOperator":
+    def expand(self, **mapped_kwargs) -> MappedOperator:
         if not mapped_kwargs:
             raise TypeError("no arguments to expand against")
         check_expand_kwargs("expand", mapped_kwargs)
         self._check_names("expand", mapped_kwargs)
         return self._expand(DictOfListsExpandInput(mapped_kwargs), strict=False)
 
-    def expand_kwargs(self, kwargs, *, strict: bool = True) -> "MappedOperator":
+    def expand_kwargs(self, kwargs, *, strict: bool = True) -> MappedOperator:
         check_expand_list(kwargs)
         return self._expand(ListOfDictsExpandInput(kwargs), strict=strict)
 
-    def _expand(self, expand_input, *, strict: bool) -> "MappedOperator":
+    def _expand(self, expand_input, *, strict: bool) -> MappedOperator:
         return MappedOperator(partial=self, expand_input=expand_input)
 
 
@@ -112,11 +116,11 @@ class MappedOperator(TaskNode):
         # True for @task functions: what is expanded are the function's arguments, not the operator's.
         self.expands_function_arguments = function_input
         # The operator of the next instance, made ahead (see `prepare_unmap`).
-        self._svc_prepared = None
+        self._svc_prepared: Any = None
         self.task_group = partial.group
         self.task_id = partial.group.child_id(partial.task_id) if partial.group is not None else partial.task_id
-        self.upstream_task_ids: set = set()
-        self.downstream_task_ids: set = set()
+        self.upstream_task_ids = set()
+        self.downstream_task_ids = set()
         self.params = partial.params
         self.partial_kwargs = {k: v for k, v in partial.kwargs.items() if k not in PLACEMENT}
         self.given_kwargs = partial.given
@@ -204,7 +208,7 @@ class MappedOperator(TaskNode):
             return task
         task = self.operator_class.__new__(self.operator_class)
         task.__dict__["_svc_detached"] = True
-        arguments = {k: v for k, v in self.partial_kwargs.items()}
+        arguments = dict(self.partial_kwargs.items())
         if self.expands_function_arguments:
             arguments["op_kwargs"] = {**arguments.get("op_kwargs", {}), **resolved}
         else:

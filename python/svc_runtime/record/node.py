@@ -11,6 +11,10 @@ from collections.abc import Iterable
 
 from ..exceptions import AirflowException
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _KEY = re.compile(r"^[\w.-]+$")
 _GROUP_KEY = re.compile(r"^[\w-]+$")
 MAX_KEY_LENGTH = 250
@@ -86,8 +90,15 @@ class TaskNode(DependencyMixin):
     """What plain and mapped operators share: an id, a DAG, a group, edges."""
 
     task_id: str
-    task_group = None
-    _dag = None
+    upstream_task_ids: set[str]
+    downstream_task_ids: set[str]
+    inlets: list
+    outlets: list
+    doc_md: str | None
+    do_xcom_push: bool
+    _task_display_name: str | None
+    task_group: Any = None
+    _dag: Any = None
     is_setup = False
     is_teardown = False
     on_failure_fail_dagrun = False
@@ -110,8 +121,9 @@ class TaskNode(DependencyMixin):
     @property
     def label(self) -> str:
         """The given display name, else the id without the prefix its group gave it."""
-        if getattr(self, "_task_display_name", None):
-            return self._task_display_name
+        shown = getattr(self, "_task_display_name", None)
+        if shown:
+            return shown
         group = self.task_group
         if group is not None and group.node_id and group.prefix_group_id:
             return self.task_id[len(group.node_id) + 1 :]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
+from collections.abc import Sequence
 
 from . import current, setup_teardown
 from .base_args import BASE_DEFAULTS, PLACEMENT, RENAMED, merged_default_args, normalise
@@ -78,8 +79,7 @@ def _wrap_init(init):
         if outermost:
             self._svc_finish_init()
 
-    wrapper._svc_wrapped = True
-    wrapper._svc_parameters = parameters
+    vars(wrapper).update(_svc_wrapped=True, _svc_parameters=parameters)
     return wrapper
 
 
@@ -95,19 +95,21 @@ class BaseOperatorMeta(type):
 
 
 class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
-    template_fields = ()
-    template_ext = ()
+    template_fields: Sequence[str] = ()
+    template_ext: Sequence[str] = ()
     template_fields_renderers: dict = {}
     ui_color = "#fff"
     ui_fgcolor = "#000"
-    operator_extra_links = ()
-    shallow_copy_attrs = ()
+    operator_extra_links: Sequence = ()
+    shallow_copy_attrs: Sequence[str] = ()
     supports_lineage = False
     start_trigger_args = None
     start_from_trigger = False
     custom_operator_name: str | None = None
     # True for recorded provider classes: which fields are templates is known only at run time.
     svc_foreign = False
+    logger_name: str | None
+    _svc_init_kwargs: dict
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ class ParamsDict(MutableMapping):
             self[name] = value
 
     @classmethod
-    def for_task(cls, inherited, own) -> "ParamsDict":
+    def for_task(cls, inherited, own) -> ParamsDict:
         merged = cls(inherited)
         merged.update(cls(own)._params)
         return merged

@@ -17,6 +17,10 @@ from .decorated import DecoratedOperator
 from .operator import BaseOperator, BaseOperatorMeta
 from .sensor import BaseSensorOperator
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _ROOTS = ("airflow.providers.", "kubernetes")
 _OWN = ("airflow.providers.standard", "airflow.providers.common.compat")
 
@@ -98,7 +102,7 @@ class RecordedObject(metaclass=RecordedMeta):
     def __getattr__(self, name: str):
         if name.startswith("_"):
             raise AttributeError(name)
-        args, kwargs = self.__dict__.get("svc_arguments", ((), {}))
+        _, kwargs = self.__dict__.get("svc_arguments", ((), {}))
         if name in kwargs:
             return kwargs[name]
         return Reference(f"{type(self).__module__}.{type(self).__qualname__}.{name}")
@@ -167,11 +171,11 @@ class _Finder:
     def find_spec(fullname: str, path=None, target=None):
         if not fullname.startswith(_ROOTS) or fullname.startswith(_OWN):
             return None
-        if fullname.startswith("kubernetes") and fullname.split(".")[0] != "kubernetes":
+        if fullname.startswith("kubernetes") and fullname.split(".", maxsplit=1)[0] != "kubernetes":
             return None
         from ..import_paths import MODULES
 
-        return None if fullname in MODULES else ModuleSpec(fullname, _Finder, is_package=True)
+        return None if fullname in MODULES else ModuleSpec(fullname, _loader, is_package=True)
 
     @staticmethod
     def create_module(spec):
@@ -182,6 +186,7 @@ class _Finder:
         module.__path__ = []
 
 
+_loader: Any = _Finder  # a loader by shape
 _decorated: dict = {}
 
 

@@ -40,7 +40,7 @@ def _seconds(name: str, value, *, optional: bool = False):
 
 class BaseSensorOperator(BaseOperator):
     ui_color = "#e6f1f2"
-    valid_modes = ("poke", "reschedule")
+    valid_modes: tuple[str, ...] = ("poke", "reschedule")
     _is_sensor = True
 
     def __init__(

@@ -7,6 +7,10 @@ import os
 
 from .node import TaskNode
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _FILTERS = {
     "ds": lambda value: value.strftime("%Y-%m-%d") if value else value,
     "ds_nodash": lambda value: value.strftime("%Y%m%d") if value else value,
@@ -32,7 +36,7 @@ def template_environment(task, dag, native: bool | None = None):
     paths = [os.path.dirname(dag.fileloc)] if dag is not None and dag.fileloc else []
     if dag is not None and dag.template_searchpath:
         paths += dag.template_searchpath
-    options = {
+    options: dict[str, Any] = {
         "loader": jinja2.ChoiceLoader([jinja2.DictLoader(version_files), jinja2.FileSystemLoader(paths)]),
         "undefined": getattr(dag, "template_undefined", None) or jinja2.StrictUndefined,
         "extensions": ["jinja2.ext.do"],

@@ -47,9 +47,8 @@ class ContinuousTimetable(Timetable):
 
 
 class _Cron(Timetable):
-    def __init__(self, expression: str, timezone) -> None:
-        check_cron(expression)
-        self.expression = expression
+    def __init__(self, expression, timezone) -> None:
+        self.expression = check_cron(expression)
         self.timezone = zone_name(timezone)
 
     @property
@@ -149,7 +148,7 @@ class EventsTimetable(Timetable):
 
 
 class AssetTriggeredTimetable(Timetable):
-    spec_type = "asset"
+    spec_type: str | None = "asset"
 
     def __init__(self, assets) -> None:
         self._condition = condition_from(assets)
@@ -204,7 +203,7 @@ class DataInterval:
         self.end = end
 
     @classmethod
-    def exact(cls, at) -> "DataInterval":
+    def exact(cls, at) -> DataInterval:
         return cls(start=at, end=at)
 
 

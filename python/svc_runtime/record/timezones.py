@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import datetime as _dt
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 UTC = _dt.timezone.utc
 
 
@@ -20,7 +24,8 @@ def parse_iso(text: str) -> _dt.datetime:
     except ValueError:
         import pendulum  # the slow road: week dates, ordinal dates and other rare spellings
 
-        return pendulum.parse(text, tz=None)
+        parsed: Any = pendulum.parse(text, tz=None)
+        return parsed
 
 
 def to_utc(value):

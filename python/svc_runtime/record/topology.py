@@ -37,5 +37,5 @@ def _one_cycle(dag, left: set) -> list:
         seen[task_id] = len(path)
         path.append(task_id)
         task_id = min(dag.task_dict[task_id].upstream_task_ids & left)
-    cycle = path[seen[task_id] :] + [task_id]
+    cycle = [*path[seen[task_id] :], task_id]
     return list(reversed(cycle))

@@ -93,7 +93,7 @@ class PlainXComArg(XComArg):
     def __hash__(self) -> int:
         return hash((id(self.operator), self.key))
 
-    def __getitem__(self, item: str) -> "PlainXComArg":
+    def __getitem__(self, item: str) -> PlainXComArg:
         if not isinstance(item, str):
             raise ValueError(f"XComArg only supports str lookup, received {type(item).__name__}")
         return PlainXComArg(self.operator, item)
@@ -232,7 +232,7 @@ class ZipXComArg(XComArg):
     def resolve(self, context):
         values = [_sequence(arg.resolve(context), "zip()") for arg in self.args]
         if self.fillvalue is NOTSET:
-            return list(zip(*values))
+            return list(zip(*values, strict=False))  # as long as the shortest
         return list(itertools.zip_longest(*values, fillvalue=self.fillvalue))
 
 

@@ -15,6 +15,7 @@ from ..exceptions import (
     UnmappableXComTypePushed,
     XComForMappingNotPushed,
 )
+from ..record.templating import render_text
 from . import current
 from .asset_events import events_of
 from .callbacks import callback_for, run_callbacks
@@ -27,9 +28,12 @@ from .mapping import Expansion, unmapped
 from .outcome import Outcome
 from .rendered import rendered_fields
 from .secrets_source import AgentSecrets
-from ..record.templating import render_text
 from .xcom_values import encode_within
 from .xcoms import RETURN_KEY, max_bytes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Attempt:
@@ -39,7 +43,7 @@ class Attempt:
         self.channel = channel
         self.stopping = stopping
         self.outcome = Outcome()
-        self.task = None
+        self.task: Any = None
         self.context: dict = {}
 
     def run(self) -> Outcome:
@@ -176,7 +180,9 @@ class Attempt:
         if self.context.get("map_index_template"):
             self._render_map_index()
         which = callback_for(outcome, self.job)
-        callbacks = getattr(task, which, None) if which else None
+        if which is None:
+            return
+        callbacks = getattr(task, which, None)
         if callbacks:
             self.context["ti"].state = _shown_state(which, outcome.state)
             sink.flush()  # a callback may take its time

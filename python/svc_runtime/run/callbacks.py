@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import logging
 
-from .logs import say
 from ..record.base_args import as_list
+from .logs import say
 
 
 def run_callbacks(callbacks, context, which: str) -> list:

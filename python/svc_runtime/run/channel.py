@@ -15,6 +15,10 @@ from socket import AF_UNIX, SocketType
 
 from .masks import masks
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 MAX_FRAME = 16 * 1024 * 1024
 _READ_SIZE = 1 << 16
 _AF_UNIX = int(AF_UNIX)
@@ -23,7 +27,7 @@ _AF_UNIX = int(AF_UNIX)
 def _make_encoder():
     """json.dumps() builds an encoder anew for every message."""
     plain = json.JSONEncoder(separators=(",", ":"))
-    make = json.encoder.c_make_encoder
+    make = getattr(json.encoder, "c_make_encoder", None)
     if make is None:
         return plain.encode
     encode = make(None, plain.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True)
@@ -52,12 +56,13 @@ class Steady:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        self._is_held = self._lock._is_owned  # type: ignore[attr-defined]  # it has no public name
         self._main = threading.get_ident()
-        self._postponed = None
+        self._postponed: Callable[[], None] | None = None
 
     def postpone(self, handler) -> bool:
         """For signal handlers, which run in the main thread: True when `handler` will be called a little later."""
-        if self._lock._is_owned():
+        if self._is_held():
             self._postponed = handler
             return True
         return False
@@ -67,7 +72,7 @@ class Steady:
 
     def __exit__(self, *_) -> None:
         self._lock.release()
-        if self._postponed is not None and threading.get_ident() == self._main and not self._lock._is_owned():
+        if self._postponed is not None and threading.get_ident() == self._main and not self._is_held():
             handler, self._postponed = self._postponed, None
             handler()
 
@@ -84,7 +89,7 @@ class Channel:
         self._request_lock = threading.RLock()
 
     @classmethod
-    def connect(cls, path: str) -> "Channel":
+    def connect(cls, path: str) -> Channel:
         # The plain type: Python's own on top of it costs every child a dozen pages and offers nothing needed here.
         connection = SocketType(_AF_UNIX)
         connection.connect(path)

@@ -6,13 +6,13 @@ alone. Stopping one of them therefore walks its descendants instead of signallin
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 
 from .kernel import descendants_of, die_with_parent
-
 
 _MARKS = ("SVC_ATTEMPT", "SVC_FORK_SERVER", "SVC_WORKER")
 _LONGEST_LINE = 64 * 1024
@@ -35,11 +35,12 @@ def run_command(owner, command: list, *, env: dict | None, cwd: str | None) -> t
         stderr=subprocess.STDOUT,
         cwd=cwd,
         env=env,
-        preexec_fn=die_with_parent,
+        preexec_fn=die_with_parent,  # noqa: PLW1509  only the child itself can ask for it, and it takes no lock
     )
     owner._process = process
     last = ""
     try:
+        assert process.stdout is not None  # we asked for a pipe
         with process.stdout as stream:
             # In pieces: a program that never ends its line must not fill our memory.
             while raw := stream.readline(_LONGEST_LINE):
@@ -57,7 +58,5 @@ def stop(process) -> None:
     if process is None or process.poll() is not None:
         return
     for pid in [*descendants_of(process.pid), process.pid]:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
-        except ProcessLookupError:
-            pass

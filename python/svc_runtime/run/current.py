@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _stack: list = []
 # Set by the runner: answers for variables and connections. None while a DAG file is compiled.
-secrets_source = None
+secrets_source: Any = None
 
 
 def push(context) -> None:

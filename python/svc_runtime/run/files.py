@@ -20,10 +20,10 @@ class ObjectStoragePath:
     def name(self) -> str:
         return self.raw.rstrip("/").rpartition("/")[2]
 
-    def joinpath(self, *parts) -> "ObjectStoragePath":
+    def joinpath(self, *parts) -> ObjectStoragePath:
         return ObjectStoragePath(self.raw, *parts, conn_id=self.conn_id, **self.storage_options)
 
-    def __truediv__(self, other) -> "ObjectStoragePath":
+    def __truediv__(self, other) -> ObjectStoragePath:
         return self.joinpath(other)
 
     def _local(self) -> str:

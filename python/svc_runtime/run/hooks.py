@@ -74,8 +74,8 @@ class BaseNotifier(LoggingMixin):
                 self.__dict__["svc_arguments"] = (args, dict(kwargs))
             init(self, *args, **kwargs)
 
-        wrapper._svc_wrapped = True
-        cls.__init__ = wrapper
+        vars(wrapper)["_svc_wrapped"] = True
+        cls.__init__ = wrapper  # type: ignore[method-assign]
 
     def notify(self, context) -> None:
         raise NotImplementedError

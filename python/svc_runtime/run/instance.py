@@ -13,6 +13,9 @@ from ..record.notset import NOTSET
 from .moments import LazyMoment, iso, moment
 from .xcoms import RETURN_KEY, XComs, pull
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .mapping import Expansion
 
 _SKIP_KEY = "skipmixin_key"
 _RUNNING = TaskInstanceState.RUNNING
@@ -56,6 +59,8 @@ class RunningDagRun:
 
 class RunningTaskInstance:
     start_date = LazyMoment()
+    # Which items and instances belong to this one; made with the context (see mapping.py).
+    svc_expand: Expansion
 
     def __init__(self, job: dict, dag, channel) -> None:
         self.id = job.get("ti_id") or job.get("attempt_id")
@@ -80,8 +85,6 @@ class RunningTaskInstance:
         self._job = job
         self._channel = channel
         self.svc_context: dict | None = None
-        # Which items and instances belong to this one; made with the context (see mapping.py).
-        self.svc_expand = None
         # Values that travel with the result.
         self.svc_left: list = []
         self.xcoms = XComs(job, channel, (job["dag_id"], job.get("python_dag_id") or job["dag_id"]))
@@ -117,7 +120,7 @@ class RunningTaskInstance:
             **place,
         )
 
-    def get_template_context(self) -> dict:
+    def get_template_context(self) -> dict | None:
         return self.svc_context
 
     def get_dag(self):
@@ -181,7 +184,7 @@ class RunningTaskInstance:
 
     # -- questions about other runs and tasks
 
-    def get_dagrun_state(self, dag_id: str, run_id: str) -> str:
+    def get_dagrun_state(self, dag_id: str, run_id: str) -> str | None:
         value = self._channel.request("get_dag_run_state", dag_id=dag_id, run_id=run_id)
         return value.get("state") if isinstance(value, dict) else value
 

@@ -6,6 +6,7 @@ task leaves behind stay.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -102,10 +103,9 @@ class OwnChildren:
 
     def __init__(self) -> None:
         self._pid = os.getpid()
-        try:
+        self.descriptor: int | None = None
+        with contextlib.suppress(OSError):
             self.descriptor = os.open(f"/proc/{self._pid}/task/{self._pid}/children", os.O_RDONLY)
-        except OSError:
-            self.descriptor = None
 
     def now(self) -> set[int]:
         if self.descriptor is None:

@@ -8,8 +8,16 @@ from __future__ import annotations
 
 from .helpers import Context
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .channel import Channel
+
 
 class LazyContext(Context):
+    # Set by who builds it: what the makers look at.
+    svc_job: dict
+    svc_channel: Channel
+
     def __init__(self, values: dict, makers: dict) -> None:
         """`makers`: name → function of the context. The table is shared by all attempts, so it is never changed."""
         super().__init__(values)
@@ -29,7 +37,9 @@ class LazyContext(Context):
         return super().__contains__(key) or key in self._makers
 
     def get(self, key, default=None):
-        return self[key] if key in self else default
+        if key in self:
+            return self[key]
+        return default
 
     def setdefault(self, key, default=None):
         return self[key] if key in self else super().setdefault(key, default)

@@ -19,6 +19,10 @@ import traceback
 
 from .masks import masks
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .channel import Channel
+
 _MAX_EVENT = 64 * 1024
 _MAX_FRAMES = 60
 _LEVELS = {logging.DEBUG: "debug", logging.INFO: "info", logging.WARNING: "warning", logging.ERROR: "error"}
@@ -44,10 +48,10 @@ class LogSink:
     """Without a channel, in the fork server, everything goes to stderr, where the agent reads it."""
 
     def __init__(self) -> None:
-        self._channel = None
+        self._channel: Channel | None = None
         self._held: list | None = None
 
-    def attach(self, channel) -> None:
+    def attach(self, channel: Channel | None) -> None:
         self._channel = channel
 
     def hold(self) -> None:
@@ -56,8 +60,8 @@ class LogSink:
 
     def flush(self) -> None:
         held, self._held = self._held, None
-        if held:
-            self._send(held)
+        if held and self._channel is not None:
+            self._send(self._channel, held)
 
     def emit(self, record: dict) -> None:
         record["event"] = clean(masks.apply(record["event"]))
@@ -69,12 +73,12 @@ class LogSink:
         elif self._held is not None:
             self._held += records
         else:
-            self._send(records)
+            self._send(self._channel, records)
 
-    def _send(self, records: list) -> None:
+    def _send(self, channel: Channel, records: list) -> None:
         # Each frame stays far below the agent's limit, however long a single message was.
         for start in range(0, len(records), 32):
-            self._channel.send({"type": "log", "records": records[start : start + 32]})
+            channel.send({"type": "log", "records": records[start : start + 32]})
 
 
 def _split(record: dict):
@@ -98,7 +102,7 @@ class SinkHandler(logging.Handler):
 
     def createLock(self) -> None:
         # The channel has a lock; a second one could be held by another thread when the task forks.
-        self.lock = contextlib.nullcontext()
+        self.lock = contextlib.nullcontext()  # type: ignore[assignment]  # entered and left, nothing else
 
     def acquire(self) -> None: ...
 
@@ -107,20 +111,22 @@ class SinkHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             moment = datetime.datetime.fromtimestamp(record.created, _UTC)
-            event = {
+            text = _message(record)
+            error = record.exc_info[1] if record.exc_info else None
+            if error is not None:
+                text += "\n" + traceback_text(error)
+            elif record.stack_info:
+                text += "\n" + record.stack_info
+            event: dict = {
                 "timestamp": moment.isoformat(timespec="microseconds").replace("+00:00", "Z"),
                 "level": _level(record.levelno),
                 "logger": record.name,
-                "event": _message(record),
+                "event": text,
                 "filename": record.filename,
                 "lineno": record.lineno,
             }
-            if record.exc_info and record.exc_info[1] is not None:
-                error = record.exc_info[1]
-                event["event"] += "\n" + traceback_text(error)
+            if error is not None:
                 event["error_detail"] = error_detail(error)
-            elif record.stack_info:
-                event["event"] += "\n" + record.stack_info
             self._sink.emit(event)
         except Exception:
             self.handleError(record)
@@ -142,9 +148,9 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 def _frames(error: BaseException) -> list:
     """From the author's code on: the runner's own frames above it say nothing about the error."""
-    frames = traceback.extract_tb(error.__traceback__)
-    first = next((i for i, frame in enumerate(frames) if not _is_ours(frame.filename)), 0)
-    frames = list(frames[first:])
+    everything = traceback.extract_tb(error.__traceback__)
+    first = next((i for i, frame in enumerate(everything) if not _is_ours(frame.filename)), 0)
+    frames = list(everything[first:])
     if len(frames) > _MAX_FRAMES:
         half = _MAX_FRAMES // 2
         frames = frames[:half] + frames[-half:]

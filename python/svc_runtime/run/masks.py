@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import re
@@ -69,10 +70,8 @@ class Masks:
     def add_variable(self, text: str) -> None:
         """The value of a variable with a sensitive name; of a JSON one, its texts too."""
         self.add(text)
-        try:
+        with contextlib.suppress(ValueError):
             self.add(json.loads(text))
-        except ValueError:
-            pass
 
     def add_connection(self, connection) -> None:
         self.add(connection.password)
@@ -85,7 +84,7 @@ class Masks:
             return text
         heads = self._heads()
         at = 0
-        parts = []
+        parts: list[str] = []
         for start in self._candidates(text, heads):
             if start < at:
                 continue

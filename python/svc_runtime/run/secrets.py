@@ -123,7 +123,7 @@ class Connection:
         return f"{(self.conn_type or '').replace('_', '-')}://{place}/{quote(self.schema or '', safe='')}{query}"
 
     @classmethod
-    def get(cls, conn_id: str) -> "Connection":
+    def get(cls, conn_id: str) -> Connection:
         from .masks import masks
 
         connection = cls._find(conn_id)
@@ -131,7 +131,7 @@ class Connection:
         return connection
 
     @classmethod
-    def _find(cls, conn_id: str) -> "Connection":
+    def _find(cls, conn_id: str) -> Connection:
         text = os.environ.get(f"AIRFLOW_CONN_{conn_id.upper()}")
         if text is not None:
             if text.lstrip().startswith("{"):
@@ -148,7 +148,7 @@ class Connection:
         return found
 
     @classmethod
-    def get_connection_from_secrets(cls, conn_id: str) -> "Connection":
+    def get_connection_from_secrets(cls, conn_id: str) -> Connection:
         return cls.get(conn_id)
 
     def get_hook(self, *, hook_params: dict | None = None):

@@ -31,7 +31,8 @@ def _set_at_once(values: dict[str, str]) -> bool:
         name.encode(encoding, "surrogateescape"): value.encode(encoding, "surrogateescape")
         for name, value in values.items()
     }
-    everything = {**os.environ._data, **encoded}
+    known = _kept_by_python()
+    everything = {**known, **encoded}
     entries = [b"%b=%b\0" % entry for entry in everything.items()]
     text = b"".join(entries)
     if text.count(b"\0") != len(entries) or any(b"=" in name or not name for name in encoded):
@@ -52,12 +53,17 @@ def _set_at_once(values: dict[str, str]) -> bool:
         place.value = before
         return False
     _lists.append((buffer, pointers))
-    os.environ._data.update(encoded)
+    known.update(encoded)
     return True
 
 
+def _kept_by_python() -> dict[bytes, bytes]:
+    """What `os.environ` reads: the bytes behind its texts. It has no public name."""
+    return vars(os.environ)["_data"]
+
+
 def _place_of_environ(library):
-    if sys.platform != "darwin":
-        return ctypes.c_void_p.in_dll(library, "environ")
-    library._NSGetEnviron.restype = ctypes.POINTER(ctypes.c_void_p)
-    return library._NSGetEnviron().contents
+    if sys.platform == "darwin":
+        library._NSGetEnviron.restype = ctypes.POINTER(ctypes.c_void_p)
+        return library._NSGetEnviron().contents
+    return ctypes.c_void_p.in_dll(library, "environ")

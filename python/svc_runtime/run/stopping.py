@@ -11,12 +11,16 @@ import contextlib
 import logging
 import os
 import signal
-from _signal import (
-    signal as set_handler,
-)  # signal.signal() makes enums of what it is given and returns; costly in a child
+
+# signal.signal() makes enums of what it is given and returns; costly in a child.
+from _signal import signal as set_handler
 
 from ..exceptions import AirflowTaskTerminated, AirflowTaskTimeout
 from .logs import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _SIGTERM = int(signal.SIGTERM)
 
@@ -26,7 +30,7 @@ class Stopping:
         self._channel = channel
         self._owner = os.getpid()
         self.terminated = False
-        self.task = None
+        self.task: Any = None
 
     def install(self) -> None:
         set_handler(_SIGTERM, self._on_signal)

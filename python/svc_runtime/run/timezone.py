@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import datetime as _dt
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 def __getattr__(name: str):
     if name == "utc":
@@ -70,7 +74,8 @@ def datetime(*args, **kwargs) -> _dt.datetime:
 def parse(string: str, timezone=None, *, strict: bool = False):
     import pendulum
 
-    return pendulum.instance(pendulum.parse(string, tz=timezone or "UTC", strict=strict))
+    parsed: Any = pendulum.parse(string, tz=timezone or "UTC", strict=strict)
+    return pendulum.instance(parsed)
 
 
 def from_timestamp(timestamp, tz="UTC"):

@@ -15,7 +15,7 @@ class BaseTrigger(LoggingMixin):
 
     async def run(self):
         raise NotImplementedError("Triggers must implement run()")
-        yield
+        yield  # type: ignore[unreachable]  # makes it a generator
 
     async def cleanup(self) -> None:
         """Called when the trigger ends, in whatever way."""

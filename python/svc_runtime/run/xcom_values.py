@@ -22,6 +22,10 @@ import uuid
 
 from ..record.assets import Asset
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _CLASS, _VERSION, _DATA = "__classname__", "__version__", "__data__"
 _RESERVED = (_CLASS, "__id__")
 _MAX_SAFE_INTEGER = 2**53 - 1
@@ -185,8 +189,9 @@ def _decode_object(name: str, data):
             return kind(plain)
         if dataclasses.is_dataclass(kind) and isinstance(plain, dict):
             return kind(**plain)
-        if callable(getattr(kind, "deserialize", None)):
-            return kind.deserialize(plain, 1)
+        deserialize = getattr(kind, "deserialize", None)
+        if callable(deserialize):
+            return deserialize(plain, 1)
     raise TypeError(
         f"the value is a {name}, which this DAG file does not know; import the class in the file, or pass plain values"
     )
@@ -241,7 +246,7 @@ def _decode_pendulum_zone(data):
     return pendulum.timezone(data)
 
 
-_DECODERS = {
+_DECODERS: dict[str, Callable] = {
     "builtins.tuple": lambda data: tuple(decode(item) for item in data),
     "builtins.set": lambda data: {decode(item) for item in data},
     "builtins.frozenset": lambda data: frozenset(decode(item) for item in data),
@@ -250,8 +255,8 @@ _DECODERS = {
     "builtins.float": float,
     "datetime.datetime": _decode_datetime,
     "pendulum.datetime.DateTime": _decode_pendulum,
-    "datetime.date": lambda data: datetime.date.fromisoformat(data),
-    "datetime.time": lambda data: datetime.time.fromisoformat(data),
+    "datetime.date": datetime.date.fromisoformat,
+    "datetime.time": datetime.time.fromisoformat,
     "datetime.timedelta": lambda data: datetime.timedelta(seconds=data),
     "zoneinfo.ZoneInfo": _decode_zone,
     "datetime.timezone": _decode_zone,

@@ -65,8 +65,6 @@ class LazySequence(Sequence):
     def __eq__(self, other) -> bool:
         return isinstance(other, (list, LazySequence)) and list(self) == list(other)
 
-    __hash__ = None
-
     def __repr__(self) -> str:
         return repr(list(self))
 

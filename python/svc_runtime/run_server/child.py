@@ -19,12 +19,20 @@ from ..run.outcome import Outcome
 from ..run.set_environment import set_environment
 from ..run.stopping import Stopping
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..record.dag import DAG
+
 _SIGKILL = int(signal.SIGKILL)
 _OUTPUT_PATIENCE = 0.05
 _OUTPUT_PAUSE = 0.0005
 
 
-def run_child(named, *, request: dict, dag, parent: int, done) -> None:
+def run_child(
+    named: Callable[[], str], *, request: dict, dag: DAG | None, parent: int, done: Callable[[], None]
+) -> None:
     """`named()` gives the attempt's name, perhaps after some waiting; `done()` is called at the end. Never returns."""
     try:
         os.setsid()
@@ -53,7 +61,7 @@ def run_child(named, *, request: dict, dag, parent: int, done) -> None:
     os._exit(0)
 
 
-def _run(job: dict, request: dict, dag, channel, stopping) -> Outcome:
+def _run(job: dict, request: dict, dag: DAG | None, channel: Channel, stopping: Stopping) -> Outcome:
     for secret in job.get("masks") or ():
         masks.add(secret, shortest=1)
     env = job.get("env")
@@ -96,7 +104,7 @@ def _has_output() -> bool:
         return False  # the task has put something else there
 
 
-def report(outcome: Outcome, channel) -> None:
+def report(outcome: Outcome, channel: Channel) -> None:
     """The last words, then the result."""
     logs.sink.hold()
     logs.end_streams()

@@ -13,6 +13,10 @@ import sys
 
 from .preload import add, missing
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+
 # Elsewhere than on Linux there may be none.
 _SIGNALS = range(signal.SIGRTMIN, signal.SIGRTMAX) if hasattr(signal, "SIGRTMIN") else ()
 
@@ -22,7 +26,7 @@ class LateModules:
     are_possible = bool(_SIGNALS)
 
     def __init__(self) -> None:
-        self._missing = dict(zip(missing(), _SIGNALS))
+        self._missing = dict(zip(missing(), _SIGNALS, strict=False))
         for number in self._missing.values():
             signal.signal(number, _ignore)
 
@@ -43,4 +47,4 @@ class LateModules:
         return bool(found)
 
 
-def _ignore(number, frame) -> None: ...
+def _ignore(number: int, frame: FrameType | None) -> None: ...

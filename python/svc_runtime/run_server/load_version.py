@@ -12,6 +12,10 @@ from ..record import current as recording
 from ..record import templating
 from ..run import current
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..record.dag import DAG
+
 
 class LoadFailed(Exception):
     def __init__(self, error: str, trace: str = "") -> None:
@@ -20,7 +24,7 @@ class LoadFailed(Exception):
         self.traceback = trace
 
 
-def load_version(request: dict):
+def load_version(request: dict) -> DAG:
     """The DAG object that the agent asked for."""
     import airflow  # noqa: F401  installs the import paths
 
@@ -50,7 +54,7 @@ def load_version(request: dict):
     return _the_dag(module, request["dag_id"])
 
 
-def _the_dag(module: ModuleType, dag_id: str):
+def _the_dag(module: ModuleType, dag_id: str) -> DAG:
     from ..record.dag import DAG
 
     found = {dag.dag_id: dag for dag in vars(module).values() if isinstance(dag, DAG)}

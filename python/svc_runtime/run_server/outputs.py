@@ -21,6 +21,10 @@ from socket import AF_UNIX, SHUT_WR, SocketType
 from ..run.channel import to_json
 from ..run.kernel import has_unread
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _PIECE = 1 << 16
 _splice = getattr(os, "splice", None)
 
@@ -80,7 +84,7 @@ class Outputs:
         self._out = out
         self._silent = [out, err]
         self._streams: list[Stream] = []
-        self._over = None
+        self._over: Callable[[], None] | None = None
         relay.descriptors.add(out)
         relay.descriptors.add(err)
 
@@ -100,7 +104,7 @@ class Outputs:
         stream.is_last = self._over is not None
         stream.advance(pipe)
 
-    def finish(self, over) -> None:
+    def finish(self, over: Callable[[], None]) -> None:
         """The process is gone; `over()` is called when the agent has what it wrote, perhaps at once."""
         self._over = over
         for stream in list(self._streams):
@@ -117,7 +121,8 @@ class Outputs:
 
     def _end(self) -> None:
         over, self._over = self._over, None
-        over()
+        if over is not None:
+            over()
 
 
 class Stream:
@@ -146,58 +151,57 @@ class Stream:
             if self._pipe is None:
                 self._close_socket()  # the agent, who never writes, has closed its side: it has read all
             else:
-                self._pass_on()
+                self._pass_on(self._pipe, self._socket or self._connect())
         except OSError:
             # The agent does not want it, or is gone: whoever writes learns it from its pipe.
             self._close_pipe()
             self._close_socket()
 
-    def _pass_on(self) -> None:
-        if self._socket is None:
-            self._connect()
+    def _pass_on(self, pipe: int, connection: SocketType) -> None:
         try:
-            is_end = not self._move()
+            is_end = not self._move(pipe, connection)
             is_full = False
         except BlockingIOError:
-            is_full = bool(self._pending) or has_unread(self._pipe)
+            is_full = bool(self._pending) or has_unread(pipe)
             is_end = self.is_last and not is_full
         if is_end:
-            self._end()
+            self._end(connection)
         elif is_full or self.is_last:  # at the last, nobody may be left to make the pipe readable
-            self._turn_to(self._socket.fileno(), select.POLLOUT)
+            self._turn(pipe, connection.fileno(), select.POLLOUT)
         else:
-            self._turn_to(self._pipe, select.POLLIN)
+            self._turn(connection.fileno(), pipe, select.POLLIN)
 
-    def _connect(self) -> None:
+    def _connect(self) -> SocketType:
         """Without waiting: the agent's queue has room for more connections than there are attempts."""
-        self._socket = SocketType(AF_UNIX)
-        self._relay.descriptors.add(self._socket.fileno())
-        self._socket.connect(self._relay.path)
-        self._socket.setblocking(False)
+        self._socket = connection = SocketType(AF_UNIX)
+        self._relay.descriptors.add(connection.fileno())
+        connection.connect(self._relay.path)
+        connection.setblocking(False)
         introduction = {"type": "stream", "attempt": self._outputs.attempt, "name": self._name}
         self._pending = to_json(introduction).encode() + b"\n"
+        return connection
 
-    def _move(self) -> bool:
+    def _move(self, pipe: int, connection: SocketType) -> bool:
         """One piece. False at the end of the pipe; BlockingIOError when it is empty or the socket is full."""
         if _splice is None and not self._pending:
-            self._pending = os.read(self._pipe, _PIECE)
+            self._pending = os.read(pipe, _PIECE)
             if not self._pending:
                 return False
         while self._pending:
-            self._pending = self._pending[self._socket.send(self._pending) :]
+            self._pending = self._pending[connection.send(self._pending) :]
         if _splice is None:
             return True
         # Out of the pipe only when it is in the socket: a task that finds its pipe empty may send its result.
-        return _splice(self._pipe, self._socket.fileno(), _PIECE, flags=os.SPLICE_F_NONBLOCK) > 0
+        return _splice(pipe, connection.fileno(), _PIECE, flags=os.SPLICE_F_NONBLOCK) > 0
 
-    def _turn_to(self, fd: int, events: int) -> None:
-        self._relay.unwatch(self._socket.fileno() if fd == self._pipe else self._pipe)
-        self._relay.watch(self, fd, events)
+    def _turn(self, before: int, now: int, events: int) -> None:
+        self._relay.unwatch(before)
+        self._relay.watch(self, now, events)
 
-    def _end(self) -> None:
+    def _end(self, connection: SocketType) -> None:
         self._close_pipe()
-        self._socket.shutdown(SHUT_WR)
-        self._relay.watch(self, self._socket.fileno(), select.POLLIN)
+        connection.shutdown(SHUT_WR)
+        self._relay.watch(self, connection.fileno(), select.POLLIN)
 
     def _close_pipe(self) -> None:
         if self._pipe is not None:

@@ -27,8 +27,14 @@ from ..run import current, logs
 from ..run.attempt import Attempt
 from ..run.callables import remember
 from ..run.channel import Channel
-from .child import report
 from ..run.stopping import Stopping
+from .child import report
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..record.dag import DAG
 
 _MODULES = (
     "airflow.sdk",
@@ -78,14 +84,14 @@ def missing() -> list:
     return [name for name in SOMETIMES if name not in sys.modules]
 
 
-def prepare(dag) -> None:
+def prepare(dag: DAG) -> None:
     """What every attempt of a task would do in the same way. What fails here fails in the attempt, where somebody hears of it."""
     for task in dag.tasks:
         with contextlib.suppress(Exception):
             _prepare(task)
 
 
-def _prepare(task) -> None:
+def _prepare(task: Any) -> None:
     arguments = task.partial_kwargs if task.is_mapped else task.__dict__
     function = arguments.get("python_callable")
     if function is not None:
@@ -95,7 +101,7 @@ def _prepare(task) -> None:
     if task.is_mapped:
         task.prepare_unmap()
     else:
-        task.log  # makes the logger
+        _ = task.log  # makes the logger
 
 
 def warm_up_fork() -> None:
@@ -106,8 +112,9 @@ def warm_up_fork() -> None:
         ("random", "seed"),
     ):
         function = getattr(sys.modules.get(module), name, None)
-        for _ in range(_WARM_UPS if function is not None else 0):
-            function()
+        if function is not None:
+            for _ in range(_WARM_UPS):
+                function()
 
 
 class WarmUp:
@@ -149,14 +156,15 @@ class WarmUp:
         return states
 
 
-def _warm_up_dag():
+def _warm_up_dag() -> DAG:
     import airflow  # noqa: F401  installs the import paths
     from airflow.providers.standard.decorators.python import python_task
 
     from ..record.dag import DAG
 
+    # Without annotations: one of what a function returns is looked at, and loads more.
     def plain(text):
-        print(text)
+        print(text)  # noqa: T201  a task's output is warmed up too
         return {"text": text}
 
     def mapped(item): ...
@@ -177,7 +185,7 @@ def _job(task_id: str, map_index: int) -> bytes:
     moment = "2024-01-01T00:00:00Z"
     run = {"run_id": "r", "run_type": "manual", "logical_date": moment, "run_after": moment, "conf": {}}
     place = {"dag_id": "warm_up", "task_id": task_id, "map_index": map_index, "try_number": 1, "start_date": moment}
-    nothing = {"params": {}, "env": {}, "masks": [], "xcoms": [], "prefetched": []}
+    nothing: dict = {"params": {}, "env": {}, "masks": [], "xcoms": [], "prefetched": []}
     return json.dumps({"type": "job", "kind": "task", **place, "run": run, **nothing}).encode() + b"\n"
 
 

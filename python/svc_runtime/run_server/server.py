@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import json
 import os
@@ -11,11 +12,20 @@ import signal
 import sys
 import time
 
-from .outputs import Outputs, Relay
 from ..run import logs
 from ..run.channel import from_json, to_json
-from .child import run_child
 from ..run.kernel import OwnChildren, die_with_parent, memory_file, own_threads, peek_ended
+from .child import run_child
+from .outputs import Outputs, Relay
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+    from ..record.dag import DAG
+    from .late_modules import LateModules
+    from .preload import WarmUp
 
 _READ_SIZE = 1 << 16
 _SPARE_PATIENCE = 0.002
@@ -51,7 +61,7 @@ class Server:
         self.private = [commands, events]
         self.buffer = bytearray()
         self.request: dict | None = None
-        self.dag = None
+        self.dag: DAG | None = None
         self.preload = True
         self.failure: str | None = None
         self.attempts: dict[str, int] = {}
@@ -63,8 +73,8 @@ class Server:
         if self.children.descriptor is not None:
             self.private.append(self.children.descriptor)
         self.inherited: set[int] = set()
-        self.warm_up = None
-        self.late_modules = None
+        self.warm_up: WarmUp | None = None
+        self.late_modules: LateModules | None = None
         self.spare: Spare | None = None
         # Set by loading and by every attempt: one spare for each, so that a spare that dies is not replaced for ever.
         self.attempts_follow = False
@@ -77,9 +87,9 @@ class Server:
     # -- loading
 
     def load(self, request: dict) -> None:
-        from .load_version import LoadFailed, load_version
         from .late_modules import LateModules
-        from .preload import WarmUp, prepare, preload
+        from .load_version import LoadFailed, load_version
+        from .preload import WarmUp, preload, prepare
 
         started = time.perf_counter()
         self.request = request
@@ -120,7 +130,7 @@ class Server:
         gc.freeze()
 
     def _warm_up(self, times: int | None = None, *, templates: bool = True) -> None:
-        if not logs.is_untouched():
+        if self.warm_up is None or not logs.is_untouched():
             return  # its words would go where the DAG file sends its own
         with contextlib.suppress(Exception):  # the DAG file may have changed what it builds on
             self.warm_up.run(times, templates=templates)
@@ -166,7 +176,7 @@ class Server:
         self.outputs[pid].begin(attempt)
         self.say({"event": "forked", "attempt": attempt, "pid": pid})
 
-    def _fork(self, attempt) -> int:
+    def _fork(self, attempt: Callable[[], str]) -> int:
         """`attempt` is called in the child and gives the attempt's name; it may wait for it."""
         parent = os.getpid()
         outputs, writes = self.relay.open()
@@ -183,13 +193,14 @@ class Server:
         self.outputs[pid] = outputs
         return pid
 
-    def _be_a_child(self, attempt, parent: int, writes: tuple[int, int]) -> None:
+    def _be_a_child(self, attempt: Callable[[], str], parent: int, writes: tuple[int, int]) -> None:
         try:
             signal.set_wakeup_fd(-1)
             for standard, fd in enumerate(writes, 1):
                 os.dup2(fd, standard)
             for fd in (*self.private, *self.relay.descriptors, *writes):
                 os.close(fd)
+            assert self.request is not None and self.late_modules is not None  # nothing is forked before it is loaded
             run_child(attempt, request=self.request, dag=self.dag, parent=parent, done=self.late_modules.report)
         finally:
             os._exit(70)  # never back into the server's loop
@@ -239,8 +250,8 @@ class Server:
             if not pid:
                 return
             attempt = self.by_pid.pop(pid, None)
-            outputs = self.outputs.pop(pid, None)
             if attempt is None:
+                outputs = self.outputs.pop(pid, None)
                 if outputs is not None:
                     outputs.finish(lambda: None)
                 if self.spare is not None and self.spare.pid == pid:
@@ -252,7 +263,7 @@ class Server:
             code = os.waitstatus_to_exitcode(status)
             number = -code if code < 0 else None
             event = {"event": "exit", "attempt": attempt, "status": None if number else code, "signal": number}
-            outputs.finish(lambda event=event: self.say(event))
+            self.outputs.pop(pid).finish(functools.partial(self.say, event))
 
     def _kill_strays(self) -> None:
         """Orphans of the attempt that just ended: a living attempt is the sub-reaper of its own."""
@@ -338,11 +349,9 @@ class Server:
             self.load(command)
 
 
-def _ignore(number, frame) -> None: ...
+def _ignore(number: int, frame: FrameType | None) -> None: ...
 
 
 def kill_group(pid: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from svc_runtime.exceptions import AirflowException, AirflowSkipException
 from svc_runtime.record.base_args import as_list
@@ -15,7 +16,7 @@ def _identity(line: str):
 
 
 class BashOperator(BaseOperator):
-    template_fields = ("bash_command", "env", "cwd")
+    template_fields: Sequence[str] = ("bash_command", "env", "cwd")
     template_fields_renderers = {"bash_command": "bash", "env": "json"}
     template_ext = (".sh", ".bash")
     ui_color = "#f0ede4"

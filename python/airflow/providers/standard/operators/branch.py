@@ -12,21 +12,25 @@ class SkipMixin:
     """Skipping is a request to the runner: it raises, the scheduler marks."""
 
     def skip_all_except(self, ti, branch_task_ids) -> None:
-        chosen = resolve_branches(self, branch_task_ids)
-        # A task that is also reachable from a chosen branch must run, whatever the shortcut edge says.
-        keep = set(chosen)
-        for task_id in chosen:
-            keep |= self.dag.get_task(task_id).get_flat_relative_ids(upstream=False)
-        skipped = sorted(self.downstream_task_ids - keep)
-        ti.xcom_push(key="skipmixin_key", value={"followed": sorted(chosen)})
-        if skipped:
-            raise DownstreamTasksSkipped(tasks=skipped)
+        _skip_all_except(self, ti, branch_task_ids)
 
 
 class BranchMixIn(SkipMixin):
     def do_branch(self, context, branches_to_execute):
         self.skip_all_except(context["ti"], branches_to_execute)
         return branches_to_execute
+
+
+def _skip_all_except(task, ti, branch_task_ids) -> None:
+    chosen = resolve_branches(task, branch_task_ids)
+    # A task that is also reachable from a chosen branch must run, whatever the shortcut edge says.
+    keep = set(chosen)
+    for task_id in chosen:
+        keep |= task.dag.get_task(task_id).get_flat_relative_ids(upstream=False)
+    skipped = sorted(task.downstream_task_ids - keep)
+    ti.xcom_push(key="skipmixin_key", value={"followed": sorted(chosen)})
+    if skipped:
+        raise DownstreamTasksSkipped(tasks=skipped)
 
 
 def resolve_branches(task, branches) -> set:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from svc_runtime.exceptions import AirflowException, DownstreamTasksSkipped
 from svc_runtime.record.base_args import as_list
 from svc_runtime.record.operator import BaseAsyncOperator
@@ -9,7 +11,6 @@ from svc_runtime.run.callables import call_with_context
 from svc_runtime.run.logs import note
 
 from .branch import BaseBranchOperator
-
 
 # A page of a value is enough to recognise it; all of it is in the XCom.
 _SHOWN = 4000
@@ -28,7 +29,7 @@ def get_current_context():
 
 
 class PythonOperator(BaseAsyncOperator):
-    template_fields = ("templates_dict", "op_args", "op_kwargs")
+    template_fields: Sequence[str] = ("templates_dict", "op_args", "op_kwargs")
     template_fields_renderers = {"templates_dict": "json", "op_args": "py", "op_kwargs": "py"}
     ui_color = "#ffefeb"
     shallow_copy_attrs = ("python_callable", "op_kwargs")

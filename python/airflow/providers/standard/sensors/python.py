@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from svc_runtime.record.sensor import BaseSensorOperator, PokeReturnValue
 
 
 class PythonSensor(BaseSensorOperator):
-    template_fields = ("templates_dict", "op_args", "op_kwargs")
+    template_fields: Sequence[str] = ("templates_dict", "op_args", "op_kwargs")
 
     def __init__(self, *, python_callable, op_args=None, op_kwargs=None, templates_dict=None, **kwargs) -> None:
         super().__init__(**kwargs)
