@@ -10,8 +10,9 @@ import { delimiter, join } from 'node:path';
 import { UiBundleError } from '@svc/cli/setup/ui-bundle.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { airflowOpenApi } from '@svc/testing/airflow/openapi-document.ts';
-import { ClientEnvironmentError, clientEnvironment } from '@svc/testing/airflow/client-environment.ts';
+import { clientEnvironment } from '@svc/testing/airflow/client-environment.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { VirtualEnvironmentError } from '@svc/testing/virtual-environment.ts';
 
 type SystemPackage = { name: string; commands: readonly string[]; neededFor: string };
 
@@ -86,7 +87,7 @@ if (import.meta.main) {
   try {
     await Promise.all([pythonEnvironment(), clientEnvironment().then(airflowOpenApi)]);
   } catch (error) {
-    const known = [ClientEnvironmentError, PythonEnvironmentError, UiBundleError];
+    const known = [PythonEnvironmentError, UiBundleError, VirtualEnvironmentError];
     if (!(error instanceof Error) || !known.some((kind) => error instanceof kind)) throw error;
     say(error.message);
     process.exitCode = 1;

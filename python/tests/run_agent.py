@@ -14,7 +14,7 @@ import textwrap
 import time
 from typing import Any
 
-from .support import PYTHON
+from . import PYTHON
 
 PATIENCE = 60.0
 NO_ANSWER = object()

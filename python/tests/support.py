@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 
-TESTS = os.path.dirname(os.path.abspath(__file__))
-PYTHON = os.path.dirname(TESTS)
-for folder in (PYTHON, os.path.join(PYTHON, "golden")):
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-
-from svc_runtime.compile_server import Server  # noqa: E402
+from svc_runtime.compile_server import Server
 
 
 def compile_path(path: str, folder: str | None = None, **limits) -> dict:

@@ -30,8 +30,6 @@ from svc_runtime.exceptions import (
 )
 from svc_runtime.record import current
 
-from . import support  # noqa: F401
-
 UTC = datetime.timezone.utc
 
 

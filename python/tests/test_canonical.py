@@ -8,8 +8,6 @@ import unittest
 
 from svc_runtime.compile.canonical import canonical_bytes, number_text
 
-from . import support  # noqa: F401
-
 
 class Numbers(unittest.TestCase):
     def test_floats_are_written_as_javascript_writes_them(self) -> None:

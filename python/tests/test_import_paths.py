@@ -11,7 +11,7 @@ import airflow  # noqa: F401
 from svc_runtime.import_paths import GONE, MODULES
 from svc_runtime.record import provider_stubs
 
-from . import support
+from . import PYTHON
 
 # The public names of airflow.sdk 1.2 (Airflow 3.2).
 SDK = """AllowedKeyMapper Asset AssetAlias AssetAll AssetAny AssetOrTimeSchedule AssetWatcher AsyncCallback BaseAsyncOperator
@@ -66,9 +66,7 @@ class Paths(unittest.TestCase):
             "import sys, airflow; from airflow.sdk import DAG, task, Asset; from airflow.operators.bash import BashOperator\n"
             "print([name for name in ('pendulum', 'jinja2', 'asyncio', 'dateutil') if name in sys.modules])"
         )
-        result = subprocess.run(
-            [sys.executable, "-c", code], cwd=support.PYTHON, capture_output=True, text=True, check=True
-        )
+        result = subprocess.run([sys.executable, "-c", code], cwd=PYTHON, capture_output=True, text=True, check=True)
         self.assertEqual(result.stdout.strip(), "[]")
 
 

@@ -11,7 +11,7 @@ import graphlib
 import os
 import unittest
 
-from .support import PYTHON
+from . import PYTHON
 
 # Every arrow between packages there is: one that is missing here is a mistake in the code, one that nobody uses a mistake here.
 ARROWS: dict[str, set[str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import unittest
 
-from . import support
+from . import TESTS
 from .support import compile_path, compile_text
 
 HEAD = "from datetime import datetime, timedelta\nfrom airflow.sdk import *\nfrom airflow.providers.standard.operators.empty import EmptyOperator\nfrom airflow.providers.standard.operators.bash import BashOperator\n"
@@ -166,7 +166,7 @@ class Refusals(unittest.TestCase):
             self.assertTrue(answer["error"]["instead"], name)
 
     def test_partitioned_schedules_are_refused_in_words(self) -> None:
-        folder = os.path.join(support.TESTS, "dags_refused")
+        folder = os.path.join(TESTS, "dags_refused")
         answer = compile_path(os.path.join(folder, "partitions.py"), folder)
         self.assertFalse(answer["ok"])
         self.assertIn("partitioned runs are not supported", answer["error"]["message"])

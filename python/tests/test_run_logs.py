@@ -9,7 +9,6 @@ from random import Random
 
 from svc_runtime.run.masks import Masks
 
-from . import support  # noqa: F401
 from .run_agent import Agent
 
 TEXT = """

@@ -13,7 +13,6 @@ from svc_runtime.run.lazy_context import LazyContext
 from svc_runtime.run_server.preload import prepare
 
 from .run_agent import Agent
-from .support import PYTHON  # noqa: F401  puts the packages on the path
 
 HANDLER = """
 import logging, os

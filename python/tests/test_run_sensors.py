@@ -7,7 +7,6 @@ import unittest
 
 from svc_runtime.run.xcom_values import decode
 
-from . import support  # noqa: F401
 from .run_agent import Agent
 
 UTC = datetime.timezone.utc

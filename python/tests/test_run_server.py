@@ -11,8 +11,8 @@ import sys
 import time
 import unittest
 
+from . import PYTHON
 from .run_agent import Agent
-from .support import PYTHON
 
 SIMPLE = """
     import os

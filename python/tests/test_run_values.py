@@ -16,8 +16,6 @@ from zoneinfo import ZoneInfo
 
 from svc_runtime.run.xcom_values import XComEncodeError, XComTooLarge, decode, encode, encode_within
 
-from . import support  # noqa: F401
-
 UTC = datetime.timezone.utc
 Point = collections.namedtuple("Point", "x y")
 

@@ -6,7 +6,6 @@ import unittest
 
 from svc_runtime.run.xcom_values import decode, encode
 
-from . import support  # noqa: F401
 from .run_agent import Agent, Refused
 
 TEXT = """
