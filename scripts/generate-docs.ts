@@ -1,4 +1,4 @@
-// Writes the pages under docs/ that are made from the program itself. `--check` writes nothing and fails when a page
+// Writes the files that are made from the program itself, most of them pages under docs/. `--check` writes nothing and fails when a page
 // is stale, so that no change of a definition can leave its page behind.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { renderReference } from '@svc/server/config/reference.ts';
 import { renderOpenApi } from '@svc/server/openapi-document.ts';
 import { renderProjectReference } from '@svc/spec/project/reference.ts';
 import { renderSpecReference } from '@svc/spec/reference.ts';
+import { renderPythonModule } from '@svc/spec/sensitive-names.ts';
 
 export interface DocGenerator {
   /** Relative to the repository. */
@@ -24,6 +25,7 @@ export const GENERATORS: readonly DocGenerator[] = [
   { path: 'docs/openapi.json', render: renderOpenApi },
   { path: 'docs/svc-yaml.md', render: renderProjectReference },
   { path: 'docs/compiled-spec.md', render: renderSpecReference },
+  { path: 'python/svc_runtime/run/sensitive_names.py', render: renderPythonModule },
 ];
 
 export interface GenerateOptions {

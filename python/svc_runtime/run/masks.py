@@ -8,13 +8,12 @@ import json
 import re
 from urllib.parse import quote
 
+from .sensitive_names import SENSITIVE_PARTS
+
 MASK = "***"
 # Shorter values are words of ordinary text; masking them would only make logs unreadable.
 _SHORTEST = 5
-_SENSITIVE = re.compile(
-    "secret|password|passwd|passphrase|token|apikey|api_key|access_key|private_key|authorization|credential|keyfile",
-    re.IGNORECASE,
-)
+_SENSITIVE = re.compile(SENSITIVE_PARTS, re.IGNORECASE)
 
 
 @functools.lru_cache(1024)
