@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { explainDiskError } from './disk-errors.ts';
 import { createDiskLogStore } from './disk-store.ts';
 import { followLog } from './follow.ts';
-import type { LogPlace } from './log-key.ts';
+import type { LogKey } from './log-key.ts';
 import { LogStorageError } from './store.ts';
 import type { LogStore } from './store.ts';
 
@@ -21,20 +21,20 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-const PLACE: LogPlace = { tenantId: 't1', dagId: 'etl', runId: 'r1', taskId: 'load', mapIndex: -1, tryNumber: 1 };
-const at = (parts: Partial<LogPlace>): LogPlace => ({ ...PLACE, ...parts });
+const LOG_KEY: LogKey = { tenantId: 't1', dagId: 'etl', runId: 'r1', taskId: 'load', mapIndex: -1, tryNumber: 1 };
+const at = (parts: Partial<LogKey>): LogKey => ({ ...LOG_KEY, ...parts });
 const bytes = (text: string) => Buffer.from(text);
-async function contents(place: LogPlace, range?: { from?: number; to?: number }): Promise<string> {
+async function contents(logKey: LogKey, range?: { from?: number; to?: number }): Promise<string> {
   const parts: Buffer[] = [];
-  for await (const part of logs.read(place, range)) parts.push(part);
+  for await (const part of logs.read(logKey, range)) parts.push(part);
   return Buffer.concat(parts).toString();
 }
 const openDescriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length;
 
 describe('appending', () => {
   it('puts bytes where they belong, for nobody but the owner to read', async () => {
-    expect(await logs.append(PLACE, 0, bytes('one\n'))).toEqual({ length: 4 });
-    expect(await logs.append(PLACE, 4, bytes('two\n'))).toEqual({ length: 8 });
+    expect(await logs.append(LOG_KEY, 0, bytes('one\n'))).toEqual({ length: 4 });
+    expect(await logs.append(LOG_KEY, 4, bytes('two\n'))).toEqual({ length: 8 });
     const path = join(dir, 't1', 'etl', 'r1', 'load', '1.log');
     expect(await readFile(path, 'utf8')).toBe('one\ntwo\n');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -42,20 +42,20 @@ describe('appending', () => {
   });
 
   it('does the same once or several times: a call whose answer was lost is made again', async () => {
-    await logs.append(PLACE, 0, bytes('one\n'));
-    expect(await logs.append(PLACE, 0, bytes('one\n'))).toEqual({ length: 4 });
-    expect(await logs.append(PLACE, 0, bytes('one\ntwo\n'))).toEqual({ length: 8 }); // the agent had more to say meanwhile
-    expect(await logs.append(PLACE, 2, bytes('e\n'))).toEqual({ length: 8 });
-    expect(await contents(PLACE)).toBe('one\ntwo\n');
+    await logs.append(LOG_KEY, 0, bytes('one\n'));
+    expect(await logs.append(LOG_KEY, 0, bytes('one\n'))).toEqual({ length: 4 });
+    expect(await logs.append(LOG_KEY, 0, bytes('one\ntwo\n'))).toEqual({ length: 8 }); // the agent had more to say meanwhile
+    expect(await logs.append(LOG_KEY, 2, bytes('e\n'))).toEqual({ length: 8 });
+    expect(await contents(LOG_KEY)).toBe('one\ntwo\n');
   });
 
   it('refuses bytes after a gap, and says from where to go on', async () => {
-    await logs.append(PLACE, 0, bytes('one\n'));
-    expect(await logs.append(PLACE, 9, bytes('later\n'))).toEqual({ length: 4 });
+    await logs.append(LOG_KEY, 0, bytes('one\n'));
+    expect(await logs.append(LOG_KEY, 9, bytes('later\n'))).toEqual({ length: 4 });
     expect(await logs.append(at({ tryNumber: 2 }), 5, bytes('x'))).toEqual({ length: 0 });
-    expect(await contents(PLACE)).toBe('one\n');
+    expect(await contents(LOG_KEY)).toBe('one\n');
     for (const offset of [-1, 0.5, Number.NaN])
-      await expect(logs.append(PLACE, offset, bytes('x'))).rejects.toThrow(/offset/);
+      await expect(logs.append(LOG_KEY, offset, bytes('x'))).rejects.toThrow(/offset/);
   });
 
   it('ends with the same bytes however chunks are repeated, overlap and come at once', async () => {
@@ -65,14 +65,15 @@ describe('appending', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(chunk, { maxLength: 30 }), fc.nat(), async (chunks, seed) => {
         tryNumber += 1;
-        const place = at({ tryNumber });
-        const send = (from: number, length: number) => logs.append(place, from, bytes(text.slice(from, from + length)));
+        const logKey = at({ tryNumber });
+        const send = (from: number, length: number) =>
+          logs.append(logKey, from, bytes(text.slice(from, from + length)));
         await Promise.all(chunks.map(([from, length]) => send(from, length)));
         // Then an agent that goes on from the length it was told, in chunks of some size.
-        for (let length = await logs.size(place); length < text.length;) {
+        for (let length = await logs.size(logKey); length < text.length;) {
           ({ length } = await send(Math.max(0, length - (seed % 50)), 50 + (seed % 500)));
         }
-        expect(await contents(place)).toBe(text);
+        expect(await contents(logKey)).toBe(text);
       }),
       { numRuns: 30 },
     );
@@ -80,14 +81,14 @@ describe('appending', () => {
 
   it('keeps the order of calls that were made at once', async () => {
     const lines = Array.from({ length: 200 }, (_, index) => `line ${String(index).padStart(3, '0')}\n`);
-    await Promise.all(lines.map((line, index) => logs.append(PLACE, index * line.length, bytes(line))));
-    expect(await contents(PLACE)).toBe(lines.join(''));
+    await Promise.all(lines.map((line, index) => logs.append(LOG_KEY, index * line.length, bytes(line))));
+    expect(await contents(LOG_KEY)).toBe(lines.join(''));
   });
 
   it('keeps the logs of two tenants apart, although all ids are the same', async () => {
-    await logs.append(PLACE, 0, bytes('ours\n'));
+    await logs.append(LOG_KEY, 0, bytes('ours\n'));
     await logs.append(at({ tenantId: 't2' }), 0, bytes('theirs\n'));
-    expect(await contents(PLACE)).toBe('ours\n');
+    expect(await contents(LOG_KEY)).toBe('ours\n');
     expect(await contents(at({ tenantId: 't2' }))).toBe('theirs\n');
   });
 
@@ -99,14 +100,14 @@ describe('appending', () => {
     expect(files.filter((name) => name.endsWith('.log'))).toHaveLength(1);
   });
 
-  it('keeps a bounded number of files open, and their places right', async () => {
+  it('keeps a bounded number of files open, and what is appended in the right file', async () => {
     const before = await openDescriptors();
-    const places = Array.from({ length: 300 }, (_, index) => at({ taskId: `task-${index}` }));
-    for (const place of places) await logs.append(place, 0, bytes(`${place.taskId}\n`));
+    const logKeys = Array.from({ length: 300 }, (_, index) => at({ taskId: `task-${index}` }));
+    for (const logKey of logKeys) await logs.append(logKey, 0, bytes(`${logKey.taskId}\n`));
     expect((await openDescriptors()) - before).toBeLessThan(150);
-    await Promise.all(places.map((place) => logs.append(place, place.taskId.length + 1, bytes('more\n'))));
+    await Promise.all(logKeys.map((logKey) => logs.append(logKey, logKey.taskId.length + 1, bytes('more\n'))));
     expect((await openDescriptors()) - before).toBeLessThan(150);
-    for (const place of places) expect(await contents(place)).toBe(`${place.taskId}\nmore\n`);
+    for (const logKey of logKeys) expect(await contents(logKey)).toBe(`${logKey.taskId}\nmore\n`);
     await logs.close();
     expect(await openDescriptors()).toBeLessThanOrEqual(before);
   });
@@ -114,22 +115,22 @@ describe('appending', () => {
 
 describe('when the directory is not as it was', () => {
   it('begins again after it vanished, instead of writing where nobody can read', async () => {
-    await logs.append(PLACE, 0, bytes('one\n'));
+    await logs.append(LOG_KEY, 0, bytes('one\n'));
     await rm(dir, { recursive: true });
-    expect(await contents(PLACE)).toBe('');
-    expect(await logs.size(PLACE)).toBe(0);
-    expect(await logs.append(PLACE, 4, bytes('two\n'))).toEqual({ length: 0 });
-    expect(await logs.append(PLACE, 0, bytes('two\n'))).toEqual({ length: 4 });
-    expect(await contents(PLACE)).toBe('two\n');
+    expect(await contents(LOG_KEY)).toBe('');
+    expect(await logs.size(LOG_KEY)).toBe(0);
+    expect(await logs.append(LOG_KEY, 4, bytes('two\n'))).toEqual({ length: 0 });
+    expect(await logs.append(LOG_KEY, 0, bytes('two\n'))).toEqual({ length: 4 });
+    expect(await contents(LOG_KEY)).toBe('two\n');
   });
 
   it('sees what another process wrote to the same log', async () => {
     const other = createDiskLogStore({ dir });
-    await logs.append(PLACE, 0, bytes('one\n'));
-    await other.append(PLACE, 4, bytes('two\n'));
-    expect(await logs.append(PLACE, 8, bytes('three\n'))).toEqual({ length: 14 });
-    expect(await other.append(PLACE, 8, bytes('three\n'))).toEqual({ length: 14 });
-    expect(await contents(PLACE)).toBe('one\ntwo\nthree\n');
+    await logs.append(LOG_KEY, 0, bytes('one\n'));
+    await other.append(LOG_KEY, 4, bytes('two\n'));
+    expect(await logs.append(LOG_KEY, 8, bytes('three\n'))).toEqual({ length: 14 });
+    expect(await other.append(LOG_KEY, 8, bytes('three\n'))).toEqual({ length: 14 });
+    expect(await contents(LOG_KEY)).toBe('one\ntwo\nthree\n');
     await other.close();
   });
 
@@ -145,7 +146,7 @@ describe('when the directory is not as it was', () => {
 
   it('says what to do when a file is in the way', async () => {
     await writeFile(join(dir, 't1'), '');
-    await expect(logs.append(PLACE, 0, bytes('one\n'))).rejects.toThrow(LogStorageError);
+    await expect(logs.append(LOG_KEY, 0, bytes('one\n'))).rejects.toThrow(LogStorageError);
   });
 
   it('neither reads nor writes through a symbolic link that somebody put there', async () => {
@@ -153,8 +154,8 @@ describe('when the directory is not as it was', () => {
     await mkdir(folder, { recursive: true });
     await writeFile(join(dir, 'secret'), 'secret');
     await symlink(join(dir, 'secret'), join(folder, '1.log'));
-    await expect(contents(PLACE)).rejects.toThrow(/symbolic link/);
-    await expect(logs.append(PLACE, 6, bytes('x'))).rejects.toThrow(/symbolic link/);
+    await expect(contents(LOG_KEY)).rejects.toThrow(/symbolic link/);
+    await expect(logs.append(LOG_KEY, 6, bytes('x'))).rejects.toThrow(/symbolic link/);
     expect(await readFile(join(dir, 'secret'), 'utf8')).toBe('secret');
   });
 });
@@ -162,20 +163,20 @@ describe('when the directory is not as it was', () => {
 describe('reading', () => {
   it('gives the range that was asked for, in blocks', async () => {
     const text = 'x'.repeat(200_000);
-    await logs.append(PLACE, 0, bytes(text));
+    await logs.append(LOG_KEY, 0, bytes(text));
     const sizes: number[] = [];
-    for await (const block of logs.read(PLACE, { from: 10, to: 150_000 })) sizes.push(block.length);
+    for await (const block of logs.read(LOG_KEY, { from: 10, to: 150_000 })) sizes.push(block.length);
     expect(sizes.length).toBeGreaterThan(1);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(149_990);
-    expect(await contents(PLACE, { from: 199_998 })).toBe('xx');
-    expect(await contents(PLACE, { from: 300_000 })).toBe('');
+    expect(await contents(LOG_KEY, { from: 199_998 })).toBe('xx');
+    expect(await contents(LOG_KEY, { from: 300_000 })).toBe('');
   });
 
   it('closes the file when the reader leaves early', async () => {
-    await logs.append(PLACE, 0, bytes('x'.repeat(200_000)));
+    await logs.append(LOG_KEY, 0, bytes('x'.repeat(200_000)));
     const before = await openDescriptors();
     for (let round = 0; round < 20; round += 1) {
-      for await (const block of logs.read(PLACE)) {
+      for await (const block of logs.read(LOG_KEY)) {
         expect(block.length).toBeGreaterThan(0);
         break;
       }
@@ -186,7 +187,7 @@ describe('reading', () => {
 
 describe('following', () => {
   async function follow(store: LogStore, signal: AbortSignal, isOver: () => boolean, seen: string[]): Promise<void> {
-    for await (const block of followLog(store, PLACE, { from: 0, isOver: async () => isOver(), signal }))
+    for await (const block of followLog(store, LOG_KEY, { from: 0, isOver: async () => isOver(), signal }))
       seen.push(block.toString());
   }
 
@@ -200,7 +201,7 @@ describe('following', () => {
       let written = '';
       for (let index = 0; index < 30; index += 1) {
         const line = `line ${index}\n`;
-        await writer.append(PLACE, written.length, bytes(line));
+        await writer.append(LOG_KEY, written.length, bytes(line));
         written += line;
         if (index % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
       }
@@ -215,7 +216,7 @@ describe('following', () => {
     const stop = new AbortController();
     const seen: string[] = [];
     const following = follow(logs, stop.signal, () => false, seen);
-    await logs.append(PLACE, 0, bytes('one\n'));
+    await logs.append(LOG_KEY, 0, bytes('one\n'));
     while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     stop.abort();
     await following;
@@ -226,7 +227,7 @@ describe('following', () => {
 describe('removing', () => {
   const left = async () => (await readdir(dir, { recursive: true })).filter((name) => name.endsWith('.log')).toSorted();
   beforeEach(async () => {
-    const places = [
+    const logKeys = [
       at({}),
       at({ tryNumber: 2 }),
       at({ mapIndex: 0 }),
@@ -236,7 +237,7 @@ describe('removing', () => {
       at({ dagId: 'etl2' }),
       at({ tenantId: 't2' }),
     ];
-    for (const place of places) await logs.append(place, 0, bytes('x\n'));
+    for (const logKey of logKeys) await logs.append(logKey, 0, bytes('x\n'));
   });
   const OTHERS = ['t1/etl/r1/loader/1.log', 't1/etl/r2/load/1.log', 't1/etl2/r1/load/1.log', 't2/etl/r1/load/1.log'];
 
@@ -260,8 +261,8 @@ describe('removing', () => {
     await logs.remove({ tenantId: 't1', dagId: 'etl' });
     await logs.remove({ tenantId: 't1', dagId: 'etl2' });
     expect(await readdir(dir)).toEqual(['t2']);
-    expect(await logs.append(PLACE, 0, bytes('again\n'))).toEqual({ length: 6 });
-    expect(await contents(PLACE)).toBe('again\n');
+    expect(await logs.append(LOG_KEY, 0, bytes('again\n'))).toEqual({ length: 6 });
+    expect(await contents(LOG_KEY)).toBe('again\n');
   });
 
   it('removes by age only what is old, only logs, and the folders that they leave empty', async () => {
@@ -292,8 +293,8 @@ describe('removing', () => {
     const old = new Date('2020-01-01T00:00:00Z');
     let count = 0;
     while (Date.now() < stopAt) {
-      const place = at({ runId: `busy-${count}` });
-      await logs.append(place, 0, bytes('x\n'));
+      const logKey = at({ runId: `busy-${count}` });
+      await logs.append(logKey, 0, bytes('x\n'));
       await utimes(join(dir, 't1', 'etl', `busy-${count}`, 'load', '1.log'), old, old).catch(() => {});
       const fresh = at({ runId: `busy-${count}`, tryNumber: 2 });
       await logs.append(fresh, 0, bytes('fresh\n'));

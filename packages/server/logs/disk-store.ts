@@ -12,8 +12,8 @@ import { explainDiskError } from './disk-errors.ts';
 import { createFileCalls } from './file-calls.ts';
 import type { FileCalls } from './file-calls.ts';
 import { createOpenFiles } from './open-files.ts';
-import { encodeName, isFolderOfTask, isLogFile, placeSegments } from './log-key.ts';
-import type { LogPlace, LogScope } from './log-key.ts';
+import { encodeName, isFolderOfTask, isLogFile, logKeySegments } from './log-key.ts';
+import type { LogKey, LogScope } from './log-key.ts';
 import type { LogStore } from './store.ts';
 import { createWatchers } from './watchers.ts';
 
@@ -36,15 +36,16 @@ export function createDiskLogStore(options: DiskLogOptions): LogStore {
   const calls = createFileCalls(options.dir);
   const files = createOpenFiles({ max: MAX_OPEN_FILES, calls });
   const watchers = createWatchers();
-  const pathOf = (place: LogPlace) => join(root, ...placeSegments(place, names));
+  const pathOf = (logKey: LogKey) => join(root, ...logKeySegments(logKey, names));
   const explained = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw explainDiskError(error, root);
     });
 
-  async function append(place: LogPlace, offset: number, bytes: Uint8Array): Promise<{ length: number }> {
-    if (!Number.isSafeInteger(offset) || offset < 0) throw new RangeError(`offset ${offset} is not a place in a log`);
-    const path = pathOf(place);
+  async function append(logKey: LogKey, offset: number, bytes: Uint8Array): Promise<{ length: number }> {
+    if (!Number.isSafeInteger(offset) || offset < 0)
+      throw new RangeError(`offset ${offset} is not a position in a log`);
+    const path = pathOf(logKey);
     const length = await files.use(path, async (file, size) => {
       if (offset > size) return size;
       const rest = bytes.subarray(Math.min(size - offset, bytes.length));
@@ -64,10 +65,10 @@ export function createDiskLogStore(options: DiskLogOptions): LogStore {
   }
 
   return {
-    append: (place, offset, bytes) => explained(append(place, offset, bytes)),
-    size: (place) => explained(sizeOf(pathOf(place))),
-    async *read(place, { from = 0, to = Number.POSITIVE_INFINITY } = {}) {
-      const file = await explained(openToRead(pathOf(place)));
+    append: (logKey, offset, bytes) => explained(append(logKey, offset, bytes)),
+    size: (logKey) => explained(sizeOf(pathOf(logKey))),
+    async *read(logKey, { from = 0, to = Number.POSITIVE_INFINITY } = {}) {
+      const file = await explained(openToRead(pathOf(logKey)));
       if (!file) return;
       try {
         yield* blocksOf(file, from, to);
@@ -75,7 +76,7 @@ export function createDiskLogStore(options: DiskLogOptions): LogStore {
         await file.close();
       }
     },
-    watch: (place) => watchers.watch(pathOf(place)),
+    watch: (logKey) => watchers.watch(pathOf(logKey)),
     remove: (scope) => explained(remove(scope)),
     sweep: (input) => explained(sweepFolder(root, DEPTH, input)),
     close: () => files.close(),
@@ -127,7 +128,7 @@ async function pathsOf(root: string, scope: LogScope, names: { caseSensitive: bo
   const folders =
     mapIndex === undefined
       ? (await entriesOf(run)).map(({ name }) => name).filter((name) => isFolderOfTask(name, taskId, names))
-      : placeSegments({ tenantId, dagId, runId, taskId, mapIndex, tryNumber: 1 }, names).slice(-2, -1);
+      : logKeySegments({ tenantId, dagId, runId, taskId, mapIndex, tryNumber: 1 }, names).slice(-2, -1);
   return folders.map((folder) => join(run, folder, ...(tryNumber === undefined ? [] : [`${tryNumber}.log`])));
 }
 

@@ -1,5 +1,5 @@
 /** A log as it grows, to its end. */
-import type { LogPlace } from './log-key.ts';
+import type { LogKey } from './log-key.ts';
 import type { LogStore } from './store.ts';
 
 /** How often to look for what other processes write; what this one writes is told at once. */
@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = 500;
 
 export async function* followLog(
   logs: Pick<LogStore, 'size' | 'read' | 'watch'>,
-  place: LogPlace,
+  logKey: LogKey,
   input: {
     from: number;
     /** Is the attempt over, and all that it wrote in the store? */
@@ -16,13 +16,13 @@ export async function* followLog(
   },
 ): AsyncGenerator<Buffer> {
   const { isOver, signal } = input;
-  const watch = logs.watch(place);
+  const watch = logs.watch(logKey);
   try {
     for (let at = input.from; !signal.aborted;) {
       // Asked before looking at the size: what was written before the end is then seen below.
       const over = await isOver();
-      const size = await logs.size(place);
-      for await (const block of logs.read(place, { from: at, to: size })) {
+      const size = await logs.size(logKey);
+      for await (const block of logs.read(logKey, { from: at, to: size })) {
         if (signal.aborted) return;
         at += block.length;
         yield block;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { linesOf } from './lines.ts';
 import type { Line } from './lines.ts';
-import type { LogPlace } from './log-key.ts';
+import type { LogKey } from './log-key.ts';
 import { endOfLastLine, startOfLastLines } from './tail.ts';
 
 async function* inBlocks(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
@@ -49,9 +49,9 @@ describe('lines', () => {
 });
 
 describe('the end of a log', () => {
-  const place: LogPlace = { tenantId: 't', dagId: 'd', runId: 'r', taskId: 'k', mapIndex: -1, tryNumber: 1 };
+  const logKey: LogKey = { tenantId: 't', dagId: 'd', runId: 'r', taskId: 'k', mapIndex: -1, tryNumber: 1 };
   const storeOf = (bytes: Buffer) => ({
-    async *read(_place: LogPlace, { from = 0, to = bytes.length } = {}) {
+    async *read(_logKey: LogKey, { from = 0, to = bytes.length } = {}) {
       yield* inBlocks(bytes.subarray(from, to), [50_000]);
     },
   });
@@ -67,9 +67,9 @@ describe('the end of a log', () => {
         const text = lines.map((line) => `${line}\n`).join('') + (isEnded ? '' : 'open');
         const bytes = Buffer.from(text);
         const expected = (isEnded ? lines : [...lines, 'open']).slice(-count);
-        const start = await startOfLastLines(storeOf(bytes), place, { end: bytes.length, count });
+        const start = await startOfLastLines(storeOf(bytes), logKey, { end: bytes.length, count });
         expect(bytes.subarray(start).toString()).toBe(expected.join('\n') + (isEnded && lines.length > 0 ? '\n' : ''));
-        const end = await endOfLastLine(storeOf(bytes), place, bytes.length);
+        const end = await endOfLastLine(storeOf(bytes), logKey, bytes.length);
         expect(bytes.subarray(end).toString()).toBe(isEnded ? '' : 'open');
       }),
       { numRuns: 60 },
@@ -79,10 +79,10 @@ describe('the end of a log', () => {
   it('is looked for within limits: long lines are fewer lines, and one without an end is cut', async () => {
     const long = Buffer.from(`${'x'.repeat(9_000_000)}\n`);
     const lines = Buffer.concat([long, long, long]);
-    const start = await startOfLastLines(storeOf(lines), place, { end: lines.length, count: 3 });
+    const start = await startOfLastLines(storeOf(lines), logKey, { end: lines.length, count: 3 });
     expect(start).toBe(2 * long.length);
     const endless = Buffer.alloc(20_000_000, 'x');
-    const cut = await startOfLastLines(storeOf(endless), place, { end: endless.length, count: 1 });
+    const cut = await startOfLastLines(storeOf(endless), logKey, { end: endless.length, count: 1 });
     expect([cut, endless.length - cut]).toEqual([20_000_000 - 16_777_216, 16_777_216]);
   });
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeName, isFolderOfTask, placeSegments } from './log-key.ts';
-import type { LogPlace } from './log-key.ts';
+import { encodeName, isFolderOfTask, logKeySegments } from './log-key.ts';
+import type { LogKey } from './log-key.ts';
 
 const LINUX = { caseSensitive: true };
-const place = (parts: Partial<LogPlace>): LogPlace => ({
+const logKey = (parts: Partial<LogKey>): LogKey => ({
   tenantId: 'tenant',
   dagId: 'dag',
   runId: 'run',
@@ -22,7 +22,7 @@ const anyId = fc.oneof(
     .map((parts) => parts.join('')),
   fc.string({ minLength: 150, maxLength: 300 }),
 );
-const anyPlace = fc.record({
+const anyLogKey = fc.record({
   tenantId: anyId,
   dagId: anyId,
   runId: anyId,
@@ -31,20 +31,20 @@ const anyPlace = fc.record({
   tryNumber: fc.integer({ min: 1, max: 1_000 }),
 });
 
-describe('the place of a log', () => {
+describe('a log key', () => {
   it('is readable for ids as people write them', () => {
-    const segments = placeSegments(
-      place({ dagId: 'etl.daily', runId: 'manual__2026-01-02T10:00:00.5+00:00', taskId: 'group.load', tryNumber: 3 }),
+    const segments = logKeySegments(
+      logKey({ dagId: 'etl.daily', runId: 'manual__2026-01-02T10:00:00.5+00:00', taskId: 'group.load', tryNumber: 3 }),
       LINUX,
     );
     expect(segments).toEqual(['tenant', 'etl.daily', 'manual__2026-01-02T10:00:00.5+00:00', 'group.load', '3.log']);
-    expect(placeSegments(place({ mapIndex: 7 }), LINUX)).toEqual(['tenant', 'dag', 'run', 'task~7', '1.log']);
+    expect(logKeySegments(logKey({ mapIndex: 7 }), LINUX)).toEqual(['tenant', 'dag', 'run', 'task~7', '1.log']);
   });
 
   it('never leaves its folder, whatever the ids are', () => {
     fc.assert(
-      fc.property(anyPlace, fc.boolean(), (ids, caseSensitive) => {
-        const segments = placeSegments(ids, { caseSensitive });
+      fc.property(anyLogKey, fc.boolean(), (ids, caseSensitive) => {
+        const segments = logKeySegments(ids, { caseSensitive });
         expect(segments).toHaveLength(5);
         for (const segment of segments) {
           expect(segment).toMatch(/^[\w.:+=@,%~-]+$/);
@@ -58,8 +58,8 @@ describe('the place of a log', () => {
 
   it('is another one for every other log', () => {
     fc.assert(
-      fc.property(anyPlace, anyPlace, fc.boolean(), (one, other, caseSensitive) => {
-        const path = (ids: LogPlace) => placeSegments(ids, { caseSensitive }).join('/');
+      fc.property(anyLogKey, anyLogKey, fc.boolean(), (one, other, caseSensitive) => {
+        const path = (ids: LogKey) => logKeySegments(ids, { caseSensitive }).join('/');
         const seen = (text: string) => (caseSensitive ? text : text.toLowerCase());
         fc.pre(JSON.stringify(one) !== JSON.stringify(other));
         expect(seen(path(one))).not.toBe(seen(path(other)));
@@ -74,12 +74,12 @@ describe('the place of a log', () => {
     ['two long ids that begin alike', { runId: 'x'.repeat(249) }, { runId: `${'x'.repeat(248)}y` }],
     ['no id and the id of its sign', { runId: '' }, { runId: '%' }],
   ])('keeps apart %s', (_what, one, other) => {
-    expect(placeSegments(place(one), LINUX)).not.toEqual(placeSegments(place(other), LINUX));
+    expect(logKeySegments(logKey(one), LINUX)).not.toEqual(logKeySegments(logKey(other), LINUX));
   });
 
   it('keeps capitals apart where the file system does not', () => {
     const segments = (dagId: string) =>
-      placeSegments(place({ dagId }), { caseSensitive: false }).join('/').toLowerCase();
+      logKeySegments(logKey({ dagId }), { caseSensitive: false }).join('/').toLowerCase();
     expect(segments('Etl')).not.toBe(segments('etl'));
   });
 

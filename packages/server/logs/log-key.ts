@@ -10,7 +10,7 @@
  */
 import { createHash } from 'node:crypto';
 
-export type LogPlace = {
+export type LogKey = {
   tenantId: string;
   dagId: string;
   runId: string;
@@ -20,8 +20,8 @@ export type LogPlace = {
   tryNumber: number;
 };
 
-/** Everything below a place in the tree. Without a map index: of all instances of the task. */
-export type LogScope = Pick<LogPlace, 'tenantId' | 'dagId'> & Partial<LogPlace>;
+/** Everything below a folder of the tree. Without a map index: of all instances of the task. */
+export type LogScope = Pick<LogKey, 'tenantId' | 'dagId'> & Partial<LogKey>;
 
 export type NameOptions = {
   /** Where `A` and `a` are one file, capitals are encoded too. */
@@ -33,14 +33,14 @@ const MAX_NAME_LENGTH = 180;
 const KEPT = /^[\w.:+=@,-]$/;
 const LOG_FILE = /^(\d+)\.log$/;
 
-export function placeSegments(place: LogPlace, options: NameOptions): string[] {
-  const task = encodeName(place.taskId, options);
+export function logKeySegments(logKey: LogKey, options: NameOptions): string[] {
+  const task = encodeName(logKey.taskId, options);
   return [
-    encodeName(place.tenantId, options),
-    encodeName(place.dagId, options),
-    encodeName(place.runId, options),
-    place.mapIndex === -1 ? task : `${task}~${place.mapIndex}`,
-    `${place.tryNumber}.log`,
+    encodeName(logKey.tenantId, options),
+    encodeName(logKey.dagId, options),
+    encodeName(logKey.runId, options),
+    logKey.mapIndex === -1 ? task : `${task}~${logKey.mapIndex}`,
+    `${logKey.tryNumber}.log`,
   ];
 }
 

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createDiskLogStore } from './disk-store.ts';
-import type { LogPlace } from './log-key.ts';
+import type { LogKey } from './log-key.ts';
 import { createLogRetention } from './retention.ts';
 import type { LogStore } from './store.ts';
 
 const DAY = 86_400_000;
-const place = (taskId: string): LogPlace => ({
+const logKey = (taskId: string): LogKey => ({
   tenantId: 't',
   dagId: 'd',
   runId: 'r',
@@ -28,7 +28,7 @@ beforeEach(async () => {
   told.length = 0;
   dir = await mkdtemp(join(tmpdir(), 'svc-logs-'));
   logs = createDiskLogStore({ dir });
-  for (const taskId of ['old', 'new']) await logs.append(place(taskId), 0, Buffer.from('x\n'));
+  for (const taskId of ['old', 'new']) await logs.append(logKey(taskId), 0, Buffer.from('x\n'));
   const lastWeek = new Date(Date.now() - 7 * DAY);
   await utimes(join(dir, 't', 'd', 'r', 'old', '1.log'), lastWeek, lastWeek);
 });
@@ -44,13 +44,13 @@ const until = async (holds: () => Promise<boolean>) => {
 it('removes what is older than the retention, again and again, and keeps what is not', async () => {
   const retention = createLogRetention({ logs, retentionMs: DAY, everyMs: 10, log });
   retention.start();
-  await until(async () => (await logs.size(place('old'))) === 0);
-  await logs.append(place('old again'), 0, Buffer.from('x\n'));
+  await until(async () => (await logs.size(logKey('old'))) === 0);
+  await logs.append(logKey('old again'), 0, Buffer.from('x\n'));
   const lastWeek = new Date(Date.now() - 7 * DAY);
   await utimes(join(dir, 't', 'd', 'r', 'old%20again', '1.log'), lastWeek, lastWeek);
-  await until(async () => (await logs.size(place('old again'))) === 0);
+  await until(async () => (await logs.size(logKey('old again'))) === 0);
   await retention.stop();
-  expect(await logs.size(place('new'))).toBe(2);
+  expect(await logs.size(logKey('new'))).toBe(2);
   expect(told).toContain('task logs past their retention removed');
 });
 
@@ -58,7 +58,7 @@ it('keeps everything when it is off', async () => {
   const retention = createLogRetention({ logs, retentionMs: 0, everyMs: 1, log });
   retention.start();
   await retention.stop();
-  expect(await logs.size(place('old'))).toBe(2);
+  expect(await logs.size(logKey('old'))).toBe(2);
 });
 
 it('goes on after a sweep that failed', async () => {
@@ -72,7 +72,7 @@ it('goes on after a sweep that failed', async () => {
   };
   const retention = createLogRetention({ logs: flaky, retentionMs: DAY, everyMs: 5, log });
   retention.start();
-  await until(async () => (await logs.size(place('old'))) === 0);
+  await until(async () => (await logs.size(logKey('old'))) === 0);
   await retention.stop();
   expect(told).toContain('old task logs could not be removed; tried again later');
 });

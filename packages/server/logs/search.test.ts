@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import type { LogPlace } from './log-key.ts';
+import type { LogKey } from './log-key.ts';
 import { searchLog } from './search.ts';
 
-const place: LogPlace = { tenantId: 't', dagId: 'd', runId: 'r', taskId: 'k', mapIndex: -1, tryNumber: 1 };
+const logKey: LogKey = { tenantId: 't', dagId: 'd', runId: 'r', taskId: 'k', mapIndex: -1, tryNumber: 1 };
 const storeOf = (records: readonly object[]) => {
   const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   return {
     size: bytes.length,
-    async *read(_place: LogPlace, { from = 0, to = bytes.length } = {}) {
+    async *read(_logKey: LogKey, { from = 0, to = bytes.length } = {}) {
       yield bytes.subarray(from, to);
     },
   };
 };
 const search = (records: readonly object[], text: string, maxMatches = 100) => {
   const store = storeOf(records);
-  return searchLog(store, place, { text, maxMatches, to: store.size });
+  return searchLog(store, logKey, { text, maxMatches, to: store.size });
 };
 const RECORDS = [
   { level: 'info', event: 'Begin' },

@@ -1,6 +1,6 @@
 /** Text in a log, by the lines of its readable form: the numbers are those a person sees. */
 import { linesOf } from './lines.ts';
-import type { LogPlace } from './log-key.ts';
+import type { LogKey } from './log-key.ts';
 import { readRecord, textLines } from './records.ts';
 import type { LogRecord } from './records.ts';
 import type { LogStore } from './store.ts';
@@ -26,13 +26,13 @@ const MAX_SHOWN_LENGTH = 10_000;
 /** In any letter case. Reads as far as it must and keeps the matches only. */
 export async function searchLog(
   logs: Pick<LogStore, 'read'>,
-  place: LogPlace,
+  logKey: LogKey,
   input: { text: string; maxMatches: number; to: number; signal?: AbortSignal },
 ): Promise<LogSearch> {
   const wanted = input.text.toLowerCase();
   const matches: LogMatch[] = [];
   let lineNumber = 0;
-  for await (const lines of linesOf(logs.read(place, { to: input.to }))) {
+  for await (const lines of linesOf(logs.read(logKey, { to: input.to }))) {
     if (input.signal?.aborted) break;
     for (const line of lines) {
       const record = readRecord(line)?.record;

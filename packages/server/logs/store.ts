@@ -1,5 +1,5 @@
 /** What keeps task logs. One interface, several backends; readers are built on it (lines, tail, search, follow). */
-import type { LogPlace, LogScope } from './log-key.ts';
+import type { LogKey, LogScope } from './log-key.ts';
 
 export type LogStore = {
   /**
@@ -7,13 +7,13 @@ export type LogStore = {
    * simply made again. Answers how long the log is now; less than `offset` means that bytes before it are missing, and
    * nothing was written: go on from there.
    */
-  append(place: LogPlace, offset: number, bytes: Uint8Array): Promise<{ length: number }>;
+  append(logKey: LogKey, offset: number, bytes: Uint8Array): Promise<{ length: number }>;
   /** In bytes; 0 when nothing was written yet. */
-  size(place: LogPlace): Promise<number>;
+  size(logKey: LogKey): Promise<number>;
   /** In blocks, read as they are asked for. Ends where the log ended when it was reached; a missing log is empty. */
-  read(place: LogPlace, range?: ByteRange): AsyncGenerator<Buffer>;
+  read(logKey: LogKey, range?: ByteRange): AsyncGenerator<Buffer>;
   /** Tells when the log may have grown. In this process at once; elsewhere nobody tells, so look now and then. */
-  watch(place: LogPlace): LogWatch;
+  watch(logKey: LogKey): LogWatch;
   remove(scope: LogScope): Promise<void>;
   /** Removes logs that nobody has written to since `before` (epoch milliseconds). */
   sweep(input: { before: number; signal?: AbortSignal }): Promise<{ removed: number }>;

@@ -1,5 +1,5 @@
 /** Finding lines from the end of a log, without reading what comes before them. */
-import type { LogPlace } from './log-key.ts';
+import type { LogKey } from './log-key.ts';
 import type { LogStore } from './store.ts';
 
 const BLOCK_BYTES = 64 * 1024;
@@ -12,12 +12,12 @@ type Reader = Pick<LogStore, 'read'>;
 /** Where the last `count` lines before `end` begin; fewer, when so many are too long. */
 export async function startOfLastLines(
   logs: Reader,
-  place: LogPlace,
+  logKey: LogKey,
   { end, count }: { end: number; count: number },
 ): Promise<number> {
   let found = 0;
   let first = end;
-  for await (const at of newlinesBackwards(logs, place, end)) {
+  for await (const at of newlinesBackwards(logs, logKey, end)) {
     if (at === end - 1) continue; // it ends the last line, and begins none
     found += 1;
     first = at + 1;
@@ -28,17 +28,17 @@ export async function startOfLastLines(
 }
 
 /** Where the last whole line before `end` ends: the rest is a line that is still being written. */
-export async function endOfLastLine(logs: Reader, place: LogPlace, end: number): Promise<number> {
-  for await (const at of newlinesBackwards(logs, place, end)) return at + 1;
+export async function endOfLastLine(logs: Reader, logKey: LogKey, end: number): Promise<number> {
+  for await (const at of newlinesBackwards(logs, logKey, end)) return at + 1;
   return Math.max(0, end - MAX_SCANNED_BYTES);
 }
 
-async function* newlinesBackwards(logs: Reader, place: LogPlace, end: number): AsyncGenerator<number> {
+async function* newlinesBackwards(logs: Reader, logKey: LogKey, end: number): AsyncGenerator<number> {
   const limit = Math.max(0, end - MAX_SCANNED_BYTES);
   for (let to = end; to > limit;) {
     const from = Math.max(limit, to - BLOCK_BYTES);
     const parts: Buffer[] = [];
-    for await (const part of logs.read(place, { from, to })) parts.push(part);
+    for await (const part of logs.read(logKey, { from, to })) parts.push(part);
     const block = Buffer.concat(parts);
     for (let at = block.lastIndexOf(NEWLINE); at >= 0; at = at === 0 ? -1 : block.lastIndexOf(NEWLINE, at - 1)) {
       yield from + at;

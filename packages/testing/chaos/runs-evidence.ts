@@ -86,7 +86,7 @@ export async function readEffects(file: string): Promise<Effect[]> {
 export function logReader(plant: Plant): (instance: InstanceEvidence, tryNumber: number) => Promise<string> {
   const store = createDiskLogStore({ dir: plant.logsDir });
   return async (instance, tryNumber) => {
-    const place = {
+    const logKey = {
       tenantId: instance.tenant_id,
       dagId: instance.dag_id,
       runId: instance.run_id,
@@ -95,7 +95,7 @@ export function logReader(plant: Plant): (instance: InstanceEvidence, tryNumber:
       tryNumber,
     };
     const blocks: Buffer[] = [];
-    for await (const block of store.read(place)) blocks.push(block);
+    for await (const block of store.read(logKey)) blocks.push(block);
     return Buffer.concat(blocks).toString('utf8');
   };
 }

@@ -4,7 +4,7 @@
  */
 import { askOnce } from '@svc/server/db/task-instances/hitl.ts';
 import { createDiskLogStore } from '@svc/server/logs/disk-store.ts';
-import type { LogPlace } from '@svc/server/logs/log-key.ts';
+import type { LogKey } from '@svc/server/logs/log-key.ts';
 import { createXcomStore } from '@svc/server/xcom/store.ts';
 import { insertRun } from '../engine/run-rows.ts';
 import { sampleDag } from '../engine/sample-dag.ts';
@@ -52,9 +52,9 @@ export async function fillTenant(server: TestServer, token: string, name: string
     end_date: '2026-01-02T03:04:06Z',
     instances: [{ task_id: taskId, version_number: version['version_number'] as number, pool: poolName, note: marker }],
   });
-  const place = { tenantId: tenantOf(token), dagId, runId, taskId, mapIndex: -1, tryNumber: 1 };
-  await fillTry(server, { place, run, key: variableKey, marker });
-  await askQuestion(server, { place, run, marker });
+  const logKey = { tenantId: tenantOf(token), dagId, runId, taskId, mapIndex: -1, tryNumber: 1 };
+  await fillTry(server, { logKey, run, key: variableKey, marker });
+  await askQuestion(server, { logKey, run, marker });
   const importError = await create('/api/v2/importErrors', {
     filename: `${marker}.py`,
     bundle_name: 'dags',
@@ -79,8 +79,8 @@ export async function fillTenant(server: TestServer, token: string, name: string
       run_id: runId,
       file_token: dag['file_token'],
       task_id: taskId,
-      map_index: place.mapIndex,
-      try_number: place.tryNumber,
+      map_index: logKey.mapIndex,
+      try_number: logKey.tryNumber,
       xcom_key: variableKey,
       version_number: version['version_number'],
       spec: withAssets(sampleDag({ dagId, taskId, text: 'another text' }), name),
@@ -140,21 +140,21 @@ async function fillAssets(
 /** What a task leaves behind: a line in its log, a value for other tasks. */
 async function fillTry(
   server: TestServer,
-  { place, run, key, marker }: { place: LogPlace; run: number; key: string; marker: string },
+  { logKey, run, key, marker }: { logKey: LogKey; run: number; key: string; marker: string },
 ): Promise<void> {
   const logs = createDiskLogStore({ dir: server.config.logs.dir });
-  await logs.append(place, 0, Buffer.from(`${JSON.stringify({ event: marker })}\n`));
+  await logs.append(logKey, 0, Buffer.from(`${JSON.stringify({ event: marker })}\n`));
   await logs.close();
-  await createXcomStore({ maxBytes: 1_000 }).set(server.db.tenant(place.tenantId), { ...place, run }, [
+  await createXcomStore({ maxBytes: 1_000 }).set(server.db.tenant(logKey.tenantId), { ...logKey, run }, [
     { key, value: JSON.stringify(marker) },
   ]);
 }
 
 async function askQuestion(
   server: TestServer,
-  { place, run, marker }: { place: LogPlace; run: number; marker: string },
+  { logKey, run, marker }: { logKey: LogKey; run: number; marker: string },
 ): Promise<void> {
-  const { dagId, tenantId, ...key } = place;
+  const { dagId, tenantId, ...key } = logKey;
   await askOnce(
     server.db.shared,
     { tenantId, run, taskId: key.taskId, mapIndex: key.mapIndex, tryNumber: key.tryNumber },

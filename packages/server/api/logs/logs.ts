@@ -12,7 +12,7 @@ import { findTry } from '../../db/task-instances/tries.ts';
 import type { TryRow } from '../../db/task-instances/tries.ts';
 import { followLog } from '../../logs/follow.ts';
 import { linesOf } from '../../logs/lines.ts';
-import type { LogPlace } from '../../logs/log-key.ts';
+import type { LogKey } from '../../logs/log-key.ts';
 import { searchLog } from '../../logs/search.ts';
 import { LogStorageError } from '../../logs/store.ts';
 import type { LogStore } from '../../logs/store.ts';
@@ -113,15 +113,15 @@ export function registerLogs(app: App, services: Services): void {
     async (request, reply) => {
       const form = preferredType(request.headers.accept, LOG_FORMS);
       refuseOddRequests(request.params, request.query, form);
-      const place = placeOf(request);
-      const row = await findTry(databaseOf(request, services.db), place);
-      if (!row) throw noSuchTry(place);
+      const logKey = logKeyOf(request);
+      const row = await findTry(databaseOf(request, services.db), logKey);
+      if (!row) throw noSuchTry(logKey);
       reply.type(form === 'application/x-ndjson' ? form : `${form}; charset=utf-8`).header('vary', 'accept');
       // A stream for HEAD would be read to its end for nobody.
       const answer =
         request.method === 'HEAD'
           ? ''
-          : await logBody({ request, reply, services, place, row, form, closing: closing.signal });
+          : await logBody({ request, reply, services, logKey, row, form, closing: closing.signal });
       return reply.serializer(String).send(answer as never);
     },
   );
@@ -145,14 +145,14 @@ function registerExternalUrl(app: App, { db }: Services): void {
       },
     },
     async (request) => {
-      const place = placeOf(request);
-      if (!(await findTry(databaseOf(request, db), place))) throw noSuchTry(place);
+      const logKey = logKeyOf(request);
+      if (!(await findTry(databaseOf(request, db), logKey))) throw noSuchTry(logKey);
       throw new ApiError('not_found', 'task logs are kept here only: get them at …/logs/{try_number}');
     },
   );
 }
 
-function placeOf(request: FastifyRequest): LogPlace {
+function logKeyOf(request: FastifyRequest): LogKey {
   const params = request.params as Static<typeof Params>;
   return {
     tenantId: principalOf(request).tenantId,
@@ -164,7 +164,7 @@ function placeOf(request: FastifyRequest): LogPlace {
   };
 }
 
-function noSuchTry({ taskId, mapIndex, runId, tryNumber }: LogPlace): ApiError {
+function noSuchTry({ taskId, mapIndex, runId, tryNumber }: LogKey): ApiError {
   const instance = mapIndex === -1 ? `\`${taskId}\`` : `\`${taskId}\` with map_index ${mapIndex}`;
   const text = `TaskInstance not found: there is no try ${tryNumber} of ${instance} in run \`${runId}\``;
   return new ApiError('not_found', text.slice(0, 1_000));
@@ -191,34 +191,34 @@ type Body = {
   request: FastifyRequest;
   reply: FastifyReply;
   services: Services;
-  place: LogPlace;
+  logKey: LogKey;
   row: TryRow;
   form: LogForm;
   closing: AbortSignal;
 };
 
 async function logBody(input: Body): Promise<string | Readable> {
-  const { request, reply, services, place, row, form } = input;
+  const { request, reply, services, logKey, row, form } = input;
   const query = request.query as LogQuery;
-  if (place.tryNumber === 0) return placeholder(row.state);
+  if (logKey.tryNumber === 0) return placeholder(row.state);
   const { logs } = services;
   const left = new AbortController();
   reply.raw.once('close', () => left.abort());
   try {
-    const size = await logs.size(place);
+    const size = await logs.size(logKey);
     // While the attempt runs, the last line may be half written: it comes with the next answer.
-    const to = row.isOver ? size : await endOfLastLine(logs, place, size);
+    const to = row.isOver ? size : await endOfLastLine(logs, logKey, size);
     if (query.search) return await searched({ ...input, text: query.search, to, signal: left.signal });
-    const continuationToken = row.isOver ? null : tokenAt(place, to);
+    const continuationToken = row.isOver ? null : tokenAt(logKey, to);
     if (continuationToken !== null) reply.header('airflow-continuation-token', continuationToken);
-    const from = await startOf({ logs, place, query, to });
+    const from = await startOf({ logs, logKey, query, to });
     const parts = [
-      inForm({ form, lines: linesOf(logs.read(place, { from, to })), last: query.tail_lines, continuationToken }),
+      inForm({ form, lines: linesOf(logs.read(logKey, { from, to })), last: query.tail_lines, continuationToken }),
     ];
     if (query.follow && !row.isOver) {
       request.headers['x-no-compression'] = 'follow'; // a compressor would hold back line after line until it has enough
       const signal = AbortSignal.any([left.signal, input.closing]);
-      const grown = followLog(logs, place, { from: to, isOver: overCheck(input), signal });
+      const grown = followLog(logs, logKey, { from: to, isOver: overCheck(input), signal });
       parts.push(headersFirst(reply, inForm({ form, lines: linesOf(grown), continuationToken })));
     }
     return Readable.from(oneAfterTheOther(parts), { objectMode: false });
@@ -233,17 +233,17 @@ async function logBody(input: Body): Promise<string | Readable> {
 }
 
 async function searched(input: Body & { text: string; to: number; signal: AbortSignal }): Promise<string> {
-  const { request, reply, services, place, form, text, to, signal } = input;
+  const { request, reply, services, logKey, form, text, to, signal } = input;
   const { max_matches: maxMatches } = request.query as LogQuery;
-  const found = await searchLog(services.logs, place, { text, maxMatches, to, signal });
+  const found = await searchLog(services.logs, logKey, { text, maxMatches, to, signal });
   reply.header('x-log-search-complete', String(found.isComplete));
   return searchBody(found, form);
 }
 
-async function startOf(input: { logs: LogStore; place: LogPlace; query: LogQuery; to: number }): Promise<number> {
-  const { logs, place, query, to } = input;
-  if (query.token) return offsetOf(place, query.token);
-  if (query.tail_lines !== undefined) return startOfLastLines(logs, place, { end: to, count: query.tail_lines });
+async function startOf(input: { logs: LogStore; logKey: LogKey; query: LogQuery; to: number }): Promise<number> {
+  const { logs, logKey, query, to } = input;
+  if (query.token) return offsetOf(logKey, query.token);
+  if (query.tail_lines !== undefined) return startOfLastLines(logs, logKey, { end: to, count: query.tail_lines });
   return 0;
 }
 
@@ -274,7 +274,7 @@ async function* headersFirst(reply: FastifyReply, part: AsyncGenerator<string>):
 }
 
 /** Asks the database now and then only, however fast the log grows. */
-function overCheck({ request, services, place }: Body): () => Promise<boolean> {
+function overCheck({ request, services, logKey }: Body): () => Promise<boolean> {
   const db = databaseOf(request, services.db);
   // Without sessions (in development) there is none that could end.
   const token = principalOf(request).sessionId === null ? undefined : presentedToken(request).token;
@@ -284,7 +284,7 @@ function overCheck({ request, services, place }: Body): () => Promise<boolean> {
     askedAt = performance.now();
     try {
       if (token !== undefined && !(await mayStillRead(services, token))) return true;
-      return (await findTry(db, place))?.isOver ?? true; // removed meanwhile
+      return (await findTry(db, logKey))?.isOver ?? true; // removed meanwhile
     } catch (error) {
       if (isOutage(error)) return false; // the attempt goes on, and so does its log
       throw error;
