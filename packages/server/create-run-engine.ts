@@ -7,7 +7,6 @@ import type { Logger } from 'pino';
 import { createAgentCredentials } from './agents/credentials.ts';
 import { createAgentService } from './agents/agent-service.ts';
 import { createAttemptLease } from './agents/attempt-lease.ts';
-import { createAttemptXcoms } from './agents/attempt-xcoms.ts';
 import { createTaskTrigger } from './agents/task-trigger.ts';
 import type { Config } from './config/load.ts';
 import type { Database } from './db/database.ts';
@@ -178,7 +177,6 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
     credentials,
     lease: createAttemptLease({ db, leaseMs: config.scheduler.attemptLease }),
     logs,
-    xcoms: createAttemptXcoms(db),
     triggerRun: createTaskTrigger({ db, scheduler, clearWholeRun: (ref) => clearWholeRun(db, scheduler(), ref) }),
     readAssetEvents: (query) => readTaskAssetEvents(db.shared, query),
     settings: {

@@ -4,14 +4,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Metadata, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import type { AgentHandlers, NextAttempt, Order } from '@svc/proto/agent-service.ts';
+import { finishCallback } from '../db/attempts/callback-requests.ts';
 import type { GoingOn, HandedOver } from '../engine/attempts.ts';
-import type { AgentServiceOptions, AttemptObserver } from './agent-service.ts';
 import { assignmentOf } from './assignment.ts';
 import { createAttemptLogs } from './attempt-logs.ts';
 import type { AttemptLogs } from './attempt-logs.ts';
 import { readOutcome } from './attempt-outcome.ts';
-import { createCallbackRequests } from './callback-requests.ts';
-import type { CallbackRequests } from './callback-requests.ts';
 import { readParams } from './calls/call-context.ts';
 import { createCalls } from './calls/calls.ts';
 import type { AgentCredentials, AttemptIdentity, VerifiedAttempt } from './credentials.ts';
@@ -22,6 +20,7 @@ import { createLiveness } from './liveness.ts';
 import { RpcError, toServiceError } from './rpc-errors.ts';
 import { createSecretDelivery } from './secret-delivery.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
+import type { AgentServiceOptions, AttemptObserver } from './service-options.ts';
 import { createStartAttempt } from './start-attempt.ts';
 import type { StartAttempt } from './start-attempt.ts';
 import { createStartFacts } from './start-facts.ts';
@@ -37,7 +36,6 @@ type Parts = {
   workers: WorkerHub;
   starts: StartAttempt;
   versions: AttemptVersions;
-  callbacks: CallbackRequests;
   logs: AttemptLogs;
   delivery: SecretDelivery;
 };
@@ -54,19 +52,17 @@ export function createHandlers(
 ): { handlers: AgentHandlers; startEarly: StartEarly } {
   const { db, credentials, settings, log } = options;
   const versions = createAttemptVersions(db);
-  const callbacks = createCallbackRequests(db);
   const logs = createAttemptLogs({ db, logs: options.logs, log });
   const delivery = createSecretDelivery({ ...options, scoping: settings.scoping });
   const starts = createStartAttempt({
     ...options,
-    callbacks,
     versions,
     secrets: delivery,
     facts: createStartFacts(db),
     rememberRun: logs.rememberRun,
   });
   const earlyStarts = createEarlyStarts();
-  const parts: Parts = { options, earlyStarts, observers, workers, starts, versions, callbacks, logs, delivery };
+  const parts: Parts = { options, earlyStarts, observers, workers, starts, versions, logs, delivery };
 
   const onAlive = (attemptId: string): void => observers.forEach((observer) => observer.alive(attemptId));
 
@@ -135,8 +131,8 @@ function startHandler(parts: Parts) {
 }
 
 function finishHandler(parts: Parts) {
-  const { options, workers, starts, callbacks, logs } = parts;
-  const { attempts, credentials, settings, log } = options;
+  const { options, workers, starts, logs } = parts;
+  const { db, attempts, credentials, settings, log } = options;
 
   /** Whoever sees the task finished finds its last line; but no trouble with the log keeps the outcome away. */
   async function appendTail(identity: VerifiedAttempt, offset: number, data: Buffer): Promise<number> {
@@ -181,9 +177,10 @@ function finishHandler(parts: Parts) {
     // Beside the transaction, which waits for it before its commit; begun when the first statements are on their way.
     const appended = nextTurn().then(() => appendTail(identity, request.log_offset, request.log_data));
     if (identity.kind === 'callback') {
-      const word = await callbacks.finish(identity, outcome.state === 'success');
+      const state = outcome.state === 'success' ? 'done' : 'failed';
+      const recorded = await finishCallback(db.tenant(identity.tenantId), identity.attemptId, state);
       ended(parts, identity);
-      return { recorded: word === 'recorded', log_length: await appended };
+      return { recorded, log_length: await appended };
     }
     const goingOn = await workerOf(request.worker_token);
     const { answer, next } = await attempts.finishAndGoOn(identity, outcome, { beforeCommit: appended, goingOn });

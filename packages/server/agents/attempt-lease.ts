@@ -4,8 +4,8 @@
  * cannot reach us ends its tasks before the lease does. Where there is no other scheduler nobody takes anything over: then
  * tasks go on, however long we are away.
  */
-import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { countSchedulers } from '../db/processes/heartbeats.ts';
 
 /** Milliseconds that the attempts of an agent are its own after this answer; 0: as long as it likes. */
 export type AttemptLease = () => Promise<number>;
@@ -19,13 +19,8 @@ export function createAttemptLease({ db, leaseMs }: { db: Database; leaseMs: num
 
   async function ask(): Promise<number> {
     // One that was not seen for a lease has to listen for as long before it takes anything over.
-    const seconds = (leaseMs + SIGN_OF_LIFE_SLACK_MS) / 1_000;
-    const { rows } = await sql<{ schedulers: number }>`
-      select count(*)::int as schedulers from heartbeats
-      where component = 'scheduler' and stopped_at is null and last_seen_at > now() - make_interval(secs => ${seconds})`.execute(
-      db.shared,
-    );
-    return (rows[0]?.schedulers ?? 0) > 1 ? leaseMs : 0;
+    const schedulers = await countSchedulers(db, { withinMs: leaseMs + SIGN_OF_LIFE_SLACK_MS });
+    return schedulers > 1 ? leaseMs : 0;
   }
 
   return () => {

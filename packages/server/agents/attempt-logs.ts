@@ -1,10 +1,11 @@
 /** Where the log lines of attempts go. */
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../db/database.ts';
+import { findRunId } from '../db/dag-runs/run-lookups.ts';
+import type { LogKey } from '../logs/log-key.ts';
 import type { AgentLog, LogSink } from './collaborators.ts';
 import type { AttemptIdentity } from './credentials.ts';
 import { RpcError } from './rpc-errors.ts';
-import { logPlace } from './start-attempt.ts';
 
 export type AttemptLogs = {
   /** How long the log is then; less than the offset says "there is a gap". */
@@ -16,28 +17,23 @@ export type AttemptLogs = {
 
 const RUNS_KEPT = 10_000;
 
-const keyOf = ({ tenantId, run }: AttemptIdentity): string => `${tenantId}/${run}`;
+const runKeyOf = ({ tenantId, run }: AttemptIdentity): string => `${tenantId}/${run}`;
 
 export function createAttemptLogs(input: { db: Database; logs: LogSink; log: AgentLog }): AttemptLogs {
   const { db, logs, log } = input;
   const runIds = new LRUCache<string, string>({ max: RUNS_KEPT });
 
   function rememberRun(identity: AttemptIdentity, runId: string): void {
-    runIds.set(keyOf(identity), runId);
+    runIds.set(runKeyOf(identity), runId);
   }
 
   async function runIdOf(identity: AttemptIdentity): Promise<string> {
-    const known = runIds.get(keyOf(identity));
+    const known = runIds.get(runKeyOf(identity));
     if (known !== undefined) return known;
-    const row = await db
-      .tenant(identity.tenantId)
-      .selectFrom('dag_runs')
-      .select('run_id')
-      .where('id', '=', identity.run)
-      .executeTakeFirst();
-    if (!row) throw new RpcError('stale', 'the run of this attempt has been deleted');
-    rememberRun(identity, row.run_id);
-    return row.run_id;
+    const runId = await findRunId(db.tenant(identity.tenantId), identity.run);
+    if (runId === undefined) throw new RpcError('stale', 'the run of this attempt has been deleted');
+    rememberRun(identity, runId);
+    return runId;
   }
 
   return {
@@ -52,7 +48,16 @@ export function createAttemptLogs(input: { db: Database; logs: LogSink; log: Age
         return offset + bytes.length;
       }
       const runId = await runIdOf(identity);
-      return (await logs.append(logPlace(identity, runId), offset, bytes)).length;
+      return (await logs.append(logKeyOf(identity, runId), offset, bytes)).length;
     },
   };
 }
+
+export const logKeyOf = (identity: AttemptIdentity, runId: string): LogKey => ({
+  tenantId: identity.tenantId,
+  dagId: identity.dagId,
+  runId,
+  taskId: identity.taskId,
+  mapIndex: identity.mapIndex,
+  tryNumber: identity.tryNumber,
+});

@@ -1,23 +1,8 @@
 /** What the agent service needs from the rest of the control plane, beside the scheduler's `Attempts`. */
 import type { RunRow } from '../engine/attempts.ts';
+import type { LogStore } from '../logs/store.ts';
 
-/** Where the log of one try is. */
-export type LogPlace = {
-  tenantId: string;
-  dagId: string;
-  /** The user's id of the run. */
-  runId: string;
-  taskId: string;
-  mapIndex: number;
-  tryNumber: number;
-};
-
-export type LogSink = {
-  /** Bytes that are there already are skipped. Answers with the length of the log: less than `offset` says "there is a gap". */
-  append(place: LogPlace, offset: number, bytes: Uint8Array): Promise<{ length: number }>;
-  /** 0 when there is no log yet. */
-  size(place: LogPlace): Promise<number>;
-};
+export type LogSink = Pick<LogStore, 'append' | 'size'>;
 
 /** A task asks for a run of another DAG (TriggerDagRunOperator). */
 export type TriggerRequest = {

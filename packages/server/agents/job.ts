@@ -5,7 +5,7 @@ import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import type { AttemptIdentity } from './credentials.ts';
 import type { SecretBundle } from './secret-delivery.ts';
 import type { SecretScoping } from './secret-scope.ts';
-import type { FactsQuery, StartFacts } from './start-facts.ts';
+import type { FactsQuery, StartFacts } from '../db/attempts/start-facts.ts';
 import type { AttemptTask, AttemptVersion } from './versions.ts';
 
 /** What all values sent along may have together; the rest is fetched by the task when it looks at it. */
@@ -143,8 +143,8 @@ function prefetch(facts: StartFacts, task: AttemptTask): { xcoms: string[]; pref
     if (value === null || bytes > MAX_PREFETCHED_BYTES) continue;
     prefetched.push(taskId);
     if (value === undefined) continue;
-    const place = JSON.stringify({ task_id: taskId, map_index: -1, key: 'return_value' });
-    xcoms.push(`${place.slice(0, -1)},"value":${value}}`);
+    const key = JSON.stringify({ task_id: taskId, map_index: -1, key: 'return_value' });
+    xcoms.push(`${key.slice(0, -1)},"value":${value}}`);
   }
   return { xcoms, prefetched };
 }

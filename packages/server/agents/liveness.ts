@@ -1,17 +1,17 @@
 /**
  * Whether an attempt is still the current one, and running. What it says or asks after that counts no more:
  *
- *   - its writes change nothing (each is fenced by its own statement, see attempt-xcoms.ts);
- *   - its questions are refused;
+ *   - its writes change nothing (each is fenced by its own statement, see db/attempts/attempt-xcoms.ts);
+ *   - its calls are refused;
  *   - secrets are denied when `auth.secret_liveness_mode` is `enforce`. With `observe` they are still delivered, and the log
  *     and the audit log say that they would not have been.
  */
-import { recordAudit } from '../db/identity/audit-log.ts';
+import { isCallbackRunning, isTaskRunning } from '../db/attempts/live-attempts.ts';
 import type { Database } from '../db/database.ts';
-import { taskActor } from './calls/secret-calls.ts';
 import type { AgentLog } from './collaborators.ts';
 import type { AttemptIdentity } from './credentials.ts';
 import { RpcError } from './rpc-errors.ts';
+import { recordTaskAudit } from './task-audit.ts';
 
 export type LivenessMode = 'observe' | 'enforce';
 
@@ -24,39 +24,27 @@ export type Liveness = {
 export function createLiveness({ db, mode, log }: { db: Database; mode: LivenessMode; log: AgentLog }): Liveness {
   async function isLive(identity: AttemptIdentity): Promise<boolean> {
     const scoped = db.tenant(identity.tenantId);
-    const query =
-      identity.kind === 'callback'
-        ? scoped.selectFrom('callback_requests').select('state').where('id', '=', identity.attemptId)
-        : scoped
-            .selectFrom('task_instances')
-            .select('state')
-            .where('run', '=', identity.run)
-            .where('task_id', '=', identity.taskId)
-            .where('map_index', '=', identity.mapIndex)
-            .where('attempt_id', '=', identity.attemptId);
-    const row = await query.executeTakeFirst();
-    return row?.state === 'running';
+    return identity.kind === 'callback'
+      ? isCallbackRunning(scoped, identity.attemptId)
+      : isTaskRunning(scoped, identity);
   }
 
   return {
     isLive,
     async checkSecret(identity, runId, { kind, name }) {
       if (await isLive(identity)) return;
-      const { tenantId, dagId, taskId, mapIndex, attemptId } = identity;
+      const { tenantId, dagId, taskId, attemptId } = identity;
       log.warn(
         { tenant: tenantId, dag: dagId, run: runId, task: taskId, attempt: attemptId, [kind]: name, mode },
         mode === 'enforce'
           ? 'a secret was denied to an attempt that is over'
           : 'a secret is delivered to an attempt that is over: auth.secret_liveness_mode=enforce would deny it',
       );
-      await recordAudit(db.tenant(tenantId), taskActor(attemptId), {
+      const asking = { identity, runId };
+      await recordTaskAudit(db.tenant(tenantId), asking, {
         event: mode === 'enforce' ? 'secret_denied' : 'secret_would_be_denied',
         objectKind: kind,
         objectId: name,
-        dagId,
-        runId,
-        taskId,
-        mapIndex,
         detail: { attempt_id: attemptId, reason: 'the task instance is not live' },
       });
       if (mode === 'enforce') {

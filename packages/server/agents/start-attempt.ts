@@ -1,21 +1,24 @@
 /** Start: the attempt becomes the running one, and gets everything it needs in one answer. */
 import type { StartReply } from '@svc/proto/agent-service.ts';
+import { startCallback } from '../db/attempts/callback-requests.ts';
+import { readStartFacts } from '../db/attempts/start-facts.ts';
+import type { StartFacts } from '../db/attempts/start-facts.ts';
+import type { Database } from '../db/database.ts';
 import type { Attempts, HandedOver, PrepareNext, TaskInstanceRow } from '../engine/attempts.ts';
-import type { CallbackRequests } from './callback-requests.ts';
-import type { LogPlace, LogSink } from './collaborators.ts';
+import { logKeyOf } from './attempt-logs.ts';
+import type { LogSink } from './collaborators.ts';
 import type { AttemptIdentity } from './credentials.ts';
 import { callbackJob, factsQuery, taskJob } from './job.ts';
 import type { JobInput } from './job.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
-import { readFacts } from './start-facts.ts';
-import type { StartFacts, createStartFacts } from './start-facts.ts';
+import type { ReadStartFacts } from './start-facts.ts';
 import type { AttemptTask, AttemptVersion, AttemptVersions } from './versions.ts';
 
 export type StartInput = {
+  db: Database;
   attempts: Attempts;
-  callbacks: CallbackRequests;
   versions: AttemptVersions;
-  facts: ReturnType<typeof createStartFacts>;
+  facts: ReadStartFacts;
   secrets: SecretDelivery;
   logs: LogSink;
   settings: { baseUrl: string; xcomMaxBytes: number };
@@ -36,7 +39,7 @@ type Started = Pick<HandedOver, 'run' | 'instance'>;
 const stop = (reason: string): StartReply => ({ stop: { reason } });
 
 export function createStartAttempt(input: StartInput): StartAttempt {
-  const { attempts, callbacks, versions, facts, secrets, logs, settings, rememberRun } = input;
+  const { db, attempts, versions, facts, secrets, logs, settings, rememberRun } = input;
 
   async function jobInput(
     identity: AttemptIdentity,
@@ -81,11 +84,11 @@ export function createStartAttempt(input: StartInput): StartAttempt {
 
   /** Only a rescheduled sensor goes on in the log of an earlier attempt; for all others there is nothing to look up. */
   async function logOffset(identity: AttemptIdentity, runId: string, instance: TaskInstanceRow): Promise<number> {
-    return instance.first_poke_at === null ? 0 : logs.size(logPlace(identity, runId));
+    return instance.first_poke_at === null ? 0 : logs.size(logKeyOf(identity, runId));
   }
 
-  async function startCallback(identity: AttemptIdentity, version: AttemptVersion | undefined): Promise<StartReply> {
-    const started = version && (await callbacks.start(identity));
+  async function startCallbackJob(identity: AttemptIdentity, version: AttemptVersion | undefined): Promise<StartReply> {
+    const started = version && (await startCallback(db.tenant(identity.tenantId), identity));
     if (!started) return stop('the callback is over');
     rememberRun(identity, started.run.run_id);
     const job = await jobInput(identity, version);
@@ -96,10 +99,10 @@ export function createStartAttempt(input: StartInput): StartAttempt {
   return {
     async start(identity, worker) {
       const version = await versions.get(identity);
-      return identity.kind === 'callback' ? startCallback(identity, version) : startTask(identity, version, worker);
+      return identity.kind === 'callback' ? startCallbackJob(identity, version) : startTask(identity, version, worker);
     },
     prepare: (trx, places) =>
-      readFacts(
+      readStartFacts(
         trx,
         places.map((place) => {
           const task = versions.peek(place)?.tasks.get(place.taskId);
@@ -115,12 +118,3 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     },
   };
 }
-
-export const logPlace = (identity: AttemptIdentity, runId: string): LogPlace => ({
-  tenantId: identity.tenantId,
-  dagId: identity.dagId,
-  runId,
-  taskId: identity.taskId,
-  mapIndex: identity.mapIndex,
-  tryNumber: identity.tryNumber,
-});

@@ -1,131 +1,18 @@
-/**
- * What a starting attempt is told beside its own rows: values of its upstream tasks, how many instances mapped ones have, the
- * last successful run before its own, and a stamp that changes with every change of a variable or connection.
- *
- * One statement, however many attempts of a tenant start at once. Plan: one index lookup per upstream task (xcoms by primary
- * key), one per mapped upstream (the highest map_index, from the end of the primary key), and for the previous run a walk
- * back along dag_runs_by_logical_date that ends at the first success. Nothing grows with the size of the run.
- */
-import type { Kysely } from 'kysely';
-import type { Database, SharedDb } from '../db/database.ts';
-import { fixedSql } from '../db/fixed-sql.ts';
+/** Facts of starting attempts, read in sets: attempts of a tenant that start together share a statement. */
+import type { Database } from '../db/database.ts';
+import { readStartFactsOfTenant } from '../db/attempts/start-facts.ts';
+import type { FactsQuery, StartFacts } from '../db/attempts/start-facts.ts';
 import { createBatcher } from './batcher.ts';
 
-export type FactsQuery = {
-  run: number;
-  dagId: string;
-  /** Tasks with one instance, whose return values are fetched. */
-  single: readonly string[];
-  /** Tasks whose instances are counted. */
-  mapped: readonly string[];
-};
+export type ReadStartFacts = (tenantId: string, query: FactsQuery) => Promise<StartFacts>;
 
-export type StartFacts = {
-  /** JSON text; null when there is one that is too large to be sent along. */
-  values: ReadonlyMap<string, string | null>;
-  lengths: Record<string, number>;
-  previous: Record<PreviousField, string | null>;
-  /**
-   * Differs when any variable or connection of the tenant differs. Every change gives a row a higher xmin than all before,
-   * so while the number of rows is the same their sum can only have grown. (Times of change would not do: of two
-   * transactions the one that began first may commit last.)
-   */
-  vaultStamp: string;
-};
-
-type PreviousField =
-  | 'start_date_success'
-  | 'end_date_success'
-  | 'data_interval_start_success'
-  | 'data_interval_end_success';
-
-/** Larger values are fetched by the task when it looks at them. */
-const MAX_VALUE_BYTES = 64 * 1024;
-/** How far back the last successful run is looked for: beyond, a DAG that never succeeds would cost more with every run. */
-const MAX_RUNS_BACK = 200;
-
-type Row = {
-  values: { task_id: string; value: string | null }[];
-  lengths: Record<string, number | null>;
-  vault_stamp: string;
-} & Record<PreviousField, string | null>;
-
-export function createStartFacts(db: Database): (tenantId: string, query: FactsQuery) => Promise<StartFacts> {
+export function createStartFacts(db: Database): ReadStartFacts {
   const batchers = new Map<string, (query: FactsQuery) => Promise<StartFacts>>();
   return (tenantId, query) => {
     const batcher =
-      batchers.get(tenantId) ?? createBatcher((queries) => loadFacts(db.tenant(tenantId), tenantId, queries));
+      batchers.get(tenantId) ??
+      createBatcher((queries) => readStartFactsOfTenant(db.tenant(tenantId), tenantId, queries));
     batchers.set(tenantId, batcher);
     return batcher(query);
-  };
-}
-
-type Wanted = { tenantId: string; query: FactsQuery };
-
-/** In the order of what is wanted. Sent at once, one statement for each tenant. */
-export async function readFacts(
-  trx: SharedDb,
-  wanted: readonly (Wanted | undefined)[],
-): Promise<(StartFacts | undefined)[]> {
-  const byTenant = Map.groupBy(
-    wanted.filter((one) => one !== undefined),
-    ({ tenantId }) => tenantId,
-  );
-  const found = new Map<Wanted, StartFacts | undefined>();
-  await Promise.all(
-    [...byTenant].map(async ([tenantId, own]) => {
-      const facts = await loadFacts(
-        trx,
-        tenantId,
-        own.map(({ query }) => query),
-      );
-      own.forEach((one, index) => found.set(one, facts[index]));
-    }),
-  );
-  return wanted.map((one) => one && found.get(one));
-}
-
-async function loadFacts<Tables>(
-  db: Kysely<Tables>,
-  tenantId: string,
-  queries: readonly FactsQuery[],
-): Promise<StartFacts[]> {
-  const input = queries.map(({ run, dagId, single, mapped }, i) => ({ i, run, dag_id: dagId, single, mapped }));
-  const { rows } = await fixedSql<Row>`
-    select
-      (select coalesce(json_agg(json_build_object('task_id', x.task_id,
-          'value', case when octet_length(x.value) <= ${MAX_VALUE_BYTES} then x.value end)), '[]')
-        from xcoms x where x.tenant_id = ${tenantId}::uuid and x.run = k.run and x.map_index = -1 and x.key = 'return_value'
-          and x.task_id in (select jsonb_array_elements_text(k.single))) as values,
-      (select coalesce(json_object_agg(m.id, (
-          select t.map_index + 1 from task_instances t
-          where t.tenant_id = ${tenantId}::uuid and t.run = k.run and t.task_id = m.id and t.state is distinct from 'removed'
-          order by t.map_index desc limit 1)), '{}')
-        from jsonb_array_elements_text(k.mapped) as m(id)) as lengths,
-      p.start_date as start_date_success, p.end_date as end_date_success,
-      p.data_interval_start as data_interval_start_success, p.data_interval_end as data_interval_end_success,
-      (select count(*) || ':' || coalesce(sum(xmin::text::bigint), 0) from variables where tenant_id = ${tenantId}::uuid)
-        || '/' ||
-      (select count(*) || ':' || coalesce(sum(xmin::text::bigint), 0) from connections where tenant_id = ${tenantId}::uuid)
-        as vault_stamp
-    from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as k(i int, run bigint, dag_id text, single jsonb, mapped jsonb)
-    left join dag_runs own on own.tenant_id = ${tenantId}::uuid and own.id = k.run
-    left join lateral (
-      select * from (
-        select r.state, r.start_date, r.end_date, r.data_interval_start, r.data_interval_end from dag_runs r
-        where r.tenant_id = ${tenantId}::uuid and r.dag_id = k.dag_id and r.logical_date < own.logical_date
-        order by r.logical_date desc limit ${MAX_RUNS_BACK}
-      ) earlier where earlier.state = 'success' limit 1
-    ) p on true
-    order by k.i`.execute(db);
-  return rows.map(factsOf);
-}
-
-function factsOf({ values, lengths, vault_stamp: vaultStamp, ...previous }: Row): StartFacts {
-  return {
-    values: new Map(values.map(({ task_id: taskId, value }) => [taskId, value])),
-    lengths: Object.fromEntries(Object.entries(lengths).map(([taskId, length]) => [taskId, length ?? 0])),
-    previous,
-    vaultStamp,
   };
 }

@@ -1,4 +1,5 @@
 /** A task that starts a run of another DAG (TriggerDagRunOperator), in the name of its own run. */
+import { findRunInTheWay } from '../db/dag-runs/run-lookups.ts';
 import type { Database } from '../db/database.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import type { TriggerAnswer, TriggerRequest, TriggerRun } from './collaborators.ts';
@@ -33,11 +34,7 @@ async function reset(
   { db, clearWholeRun }: { db: Database; clearWholeRun: ClearWholeRun },
   request: TriggerRequest,
 ): Promise<TriggerAnswer | null> {
-  let query = db.tenant(request.tenantId).selectFrom('dag_runs').selectAll().where('dag_id', '=', request.dagId);
-  if (request.runId !== undefined) query = query.where('run_id', '=', request.runId);
-  else if (typeof request.logicalDate === 'string') query = query.where('logical_date', '=', request.logicalDate);
-  else return null;
-  const run = await query.executeTakeFirst();
+  const run = await findRunInTheWay(db.tenant(request.tenantId), request);
   if (!run) return null;
   await clearWholeRun({ tenantId: request.tenantId, run: run.id });
   return { kind: 'reset', run: { ...run, state: 'queued' } };

@@ -7,6 +7,8 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../db/database.ts';
+import { readAllSecrets } from '../db/secrets/all-secrets.ts';
+import type { StoredSecrets } from '../db/secrets/all-secrets.ts';
 import { readJson } from '../vault/json-text.ts';
 import { UnsealError } from '../vault/keyring.ts';
 import type { Keyring } from '../vault/keyring.ts';
@@ -45,11 +47,7 @@ export function createTenantVaults(input: { db: Database; keyring: Keyring }): T
 }
 
 async function loadVault({ db, keyring }: { db: Database; keyring: Keyring }, tenantId: string): Promise<TenantVault> {
-  const scoped = db.tenant(tenantId);
-  const [variables, connections] = await Promise.all([
-    scoped.selectFrom('variables').select(['key', 'value_plain', 'value_sealed']).orderBy('key').execute(),
-    scoped.selectFrom('connections').selectAll().orderBy('connection_id').execute(),
-  ]);
+  const { variables, connections } = await readAllSecrets(db.tenant(tenantId));
   const unreadable: string[] = [];
   const readable = (name: string, open: () => OpenSecret): OpenSecret[] => {
     try {
@@ -71,27 +69,13 @@ async function loadVault({ db, keyring }: { db: Database; keyring: Keyring }, te
 
 type Opening = { keyring: Keyring; tenantId: string };
 
-type VariableRow = { key: string; value_plain: string | null; value_sealed: string | null };
-
-export function openVariable(row: VariableRow, { keyring, tenantId }: Opening): OpenSecret {
+export function openVariable(row: StoredSecrets['variables'][number], { keyring, tenantId }: Opening): OpenSecret {
   const { key, value_plain: plain, value_sealed: sealed } = row;
   const text = plain ?? (sealed === null ? '' : keyring.unseal(sealed, variablePlace(tenantId, key)));
   return { kind: 'variable', name: key, text, masks: masksOfVariable(key, text) };
 }
 
-type ConnectionRow = {
-  connection_id: string;
-  conn_type: string;
-  description: string | null;
-  host: string | null;
-  login: string | null;
-  schema: string | null;
-  port: number | null;
-  password_sealed: string | null;
-  extra_sealed: string | null;
-};
-
-export function openConnection(row: ConnectionRow, { keyring, tenantId }: Opening): OpenSecret {
+export function openConnection(row: StoredSecrets['connections'][number], { keyring, tenantId }: Opening): OpenSecret {
   const open = (sealed: string | null, column: 'password' | 'extra'): string | null =>
     sealed === null ? null : keyring.unseal(sealed, connectionPlace(tenantId, row.connection_id, column));
   const password = open(row.password_sealed, 'password');

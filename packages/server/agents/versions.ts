@@ -8,6 +8,7 @@ import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { Version } from '@svc/proto/agent-service.ts';
 import type { Database } from '../db/database.ts';
+import { findVersionSpec } from '../db/dags/version-lookups.ts';
 import { versionKey } from '../engine/dag-graphs.ts';
 import type { VersionRef } from '../engine/dag-graphs.ts';
 import { createLoadCache } from '../engine/load-cache.ts';
@@ -54,14 +55,7 @@ export function createAttemptVersions(db: Database): AttemptVersions {
 }
 
 async function load(db: Database, ref: VersionRef): Promise<AttemptVersion | undefined> {
-  const row = await db
-    .tenant(ref.tenantId)
-    .selectFrom('dag_versions as v')
-    .innerJoin('dags', 'dags.dag_id', 'v.dag_id')
-    .select(['v.spec', 'dags.fileloc'])
-    .where('v.dag_id', '=', ref.dagId)
-    .where('v.version_number', '=', ref.versionNumber)
-    .executeTakeFirst();
+  const row = await findVersionSpec(db.tenant(ref.tenantId), ref);
   return row && attemptVersion(ref, JSON.parse(row.spec) as CompiledSpec, row.fileloc);
 }
 

@@ -7,8 +7,8 @@ import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { pythonEnvironment } from '../python-environment.ts';
 import { createAgentService } from '@svc/server/agents/agent-service.ts';
-import type { AgentService, AgentServiceOptions } from '@svc/server/agents/agent-service.ts';
-import { createAttemptXcoms } from '@svc/server/agents/attempt-xcoms.ts';
+import type { AgentService } from '@svc/server/agents/agent-service.ts';
+import type { AgentServiceOptions } from '@svc/server/agents/service-options.ts';
 import type { AgentLog } from '@svc/server/agents/collaborators.ts';
 import { createAgentCredentials } from '@svc/server/agents/credentials.ts';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
@@ -73,7 +73,6 @@ export async function startAgentHarness(
       attempts,
       credentials,
       logs,
-      xcoms: createAttemptXcoms(db),
       triggerRun: async () => ({ kind: 'no_such_dag' }),
       readAssetEvents: async () => [],
       log,
@@ -153,8 +152,8 @@ export async function startAgentHarness(
     /** The lines of the attempt's log, as they were stored. */
     async logOf({ tenantId, dagId, runId, taskId, mapIndex, tryNumber }: QueuedAttempt) {
       const parts: Buffer[] = [];
-      const place = { tenantId, dagId, runId, taskId, mapIndex, tryNumber };
-      for await (const part of logs.read(place)) parts.push(part);
+      const logKey = { tenantId, dagId, runId, taskId, mapIndex, tryNumber };
+      for await (const part of logs.read(logKey)) parts.push(part);
       const lines = Buffer.concat(parts).toString('utf8').split('\n').filter(Boolean);
       return lines.map(
         (line) => JSON.parse(line) as { event: string; level: string; logger: string; timestamp: string },

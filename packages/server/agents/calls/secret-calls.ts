@@ -1,12 +1,11 @@
 /** get_variable, set_variable, delete_variable, get_connection. */
-import { recordAudit } from '../../db/identity/audit-log.ts';
-import type { Actor } from '../../db/identity/audit-log.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, TenantDb } from '../../db/database.ts';
 import { deleteVariables, saveVariables } from '../../db/secrets/variables.ts';
 import type { Keyring } from '../../vault/keyring.ts';
 import { variablePlace } from '../../vault/vault.ts';
 import { RpcError } from '../rpc-errors.ts';
 import type { SecretDelivery } from '../secret-delivery.ts';
+import { recordTaskAudit } from '../task-audit.ts';
 import type { CallContext, CallMethod, CallResult } from './call-context.ts';
 
 const MAX_KEY_LENGTH = 250;
@@ -52,7 +51,7 @@ export function secretCalls(input: {
           ...stored,
           description: description ?? before?.description ?? null,
         }));
-        await audit(trx, context, 'post_variable', key);
+        await recordTaskAudit(trx, context, { event: 'post_variable', objectKind: 'variable', objectId: key });
       });
     },
 
@@ -61,18 +60,18 @@ export function secretCalls(input: {
       delivery.checkWrite(context, key);
       return writing(db, context, async (trx) => {
         const deleted = await deleteVariables(trx, [key]);
-        if (deleted.length > 0) await audit(trx, context, 'delete_variable', key);
+        if (deleted.length > 0) {
+          await recordTaskAudit(trx, context, { event: 'delete_variable', objectKind: 'variable', objectId: key });
+        }
       });
     },
   };
 }
 
-type Transaction = Parameters<typeof recordAudit>[0];
-
 async function writing(
   db: Database,
   { identity }: CallContext,
-  change: (trx: Transaction) => Promise<void>,
+  change: (trx: TenantDb) => Promise<void>,
 ): Promise<CallResult> {
   await db.tenant(identity.tenantId).transaction().execute(change);
   return { json: 'null' };
@@ -86,18 +85,3 @@ function checkSizes(key: string, value: string): void {
     throw new RpcError('too_large', `the value of ${key} must have at most ${MAX_VALUE_LENGTH} characters`);
   }
 }
-
-function audit(trx: Transaction, { identity, runId }: CallContext, event: string, key: string): Promise<void> {
-  return recordAudit(trx, taskActor(identity.attemptId), {
-    event,
-    objectKind: 'variable',
-    objectId: key,
-    dagId: identity.dagId,
-    runId,
-    taskId: identity.taskId,
-    mapIndex: identity.mapIndex,
-  });
-}
-
-/** Who did it is a task; which one is in the entry's own columns. */
-export const taskActor = (attemptId: string): Actor => ({ name: 'task', clientIp: '', requestId: attemptId });

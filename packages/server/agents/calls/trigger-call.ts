@@ -3,6 +3,9 @@
  * process is not the one that answered, a run that stands in the way and is what was asked for counts as the one made.
  */
 import { LRUCache } from 'lru-cache';
+import { findAttemptStart } from '../../db/attempts/live-attempts.ts';
+import { findRunOrigin } from '../../db/dag-runs/run-lookups.ts';
+import { isDagPaused } from '../../db/dags/version-lookups.ts';
 import type { Database } from '../../db/database.ts';
 import type { TriggerAnswer, TriggerRequest, TriggerRun } from '../collaborators.ts';
 import { RpcError } from '../rpc-errors.ts';
@@ -28,7 +31,10 @@ async function trigger(
   context: CallContext,
 ): Promise<CallResult> {
   const request = requestOf(context);
-  if (context.params.flag('fail_when_dag_is_paused') && (await isPaused(db, request))) {
+  if (
+    context.params.flag('fail_when_dag_is_paused') &&
+    (await isDagPaused(db.tenant(request.tenantId), request.dagId))
+  ) {
     throw new RpcError('invalid', `DAG ${request.dagId} is paused`);
   }
   const answer = await triggerRun(request);
@@ -86,16 +92,6 @@ function refusal(
   }
 }
 
-async function isPaused(db: Database, { tenantId, dagId }: TriggerRequest): Promise<boolean> {
-  const row = await db
-    .tenant(tenantId)
-    .selectFrom('dags')
-    .select('is_paused')
-    .where('dag_id', '=', dagId)
-    .executeTakeFirst();
-  return row?.is_paused === true;
-}
-
 /**
  * The run in the way, if this very attempt made it: triggered by an operator while the attempt was running, under the id
  * and with the conf it asked for.
@@ -103,22 +99,10 @@ async function isPaused(db: Database, { tenantId, dagId }: TriggerRequest): Prom
 async function ownRun(db: Database, request: TriggerRequest, { identity }: CallContext) {
   if (request.runId === undefined) return undefined;
   const scoped = db.tenant(identity.tenantId);
-  const instance = await scoped
-    .selectFrom('task_instances')
-    .select('start_date')
-    .where('run', '=', identity.run)
-    .where('task_id', '=', identity.taskId)
-    .where('map_index', '=', identity.mapIndex)
-    .where('attempt_id', '=', identity.attemptId)
-    .executeTakeFirst();
-  const run = await scoped
-    .selectFrom('dag_runs')
-    .select(['run_id', 'logical_date', 'state', 'created_at', 'conf', 'triggered_by'])
-    .where('dag_id', '=', request.dagId)
-    .where('run_id', '=', request.runId)
-    .executeTakeFirst();
-  if (!run || !instance?.start_date || run.triggered_by !== 'operator') return undefined;
-  if (Date.parse(run.created_at) < Date.parse(instance.start_date)) return undefined;
+  const startedAt = await findAttemptStart(scoped, identity);
+  const run = await findRunOrigin(scoped, request.dagId, request.runId);
+  if (!run || startedAt === null || run.triggered_by !== 'operator') return undefined;
+  if (Date.parse(run.created_at) < Date.parse(startedAt)) return undefined;
   return isSameJson(run.conf, request.conf ?? {}) ? run : undefined;
 }
 

@@ -1,6 +1,14 @@
 /** get_xcom, set_xcom, delete_xcom. A task reads any value of its tenant and writes its own only. */
+import {
+  deleteXcomsOfAttempt,
+  readPriorXcoms,
+  readXcomsOfRun,
+  writeXcomOfAttempt,
+} from '../../db/attempts/attempt-xcoms.ts';
+import type { XcomEntry } from '../../db/attempts/attempt-xcoms.ts';
+import { findKeyOfRun, findLogicalDate } from '../../db/dag-runs/run-lookups.ts';
 import type { Database } from '../../db/database.ts';
-import type { AttemptXcoms, XcomEntry } from '../attempt-xcoms.ts';
+import { itemCount } from '../../xcom/value.ts';
 import { RpcError } from '../rpc-errors.ts';
 import type { CallContext, CallMethod } from './call-context.ts';
 
@@ -10,10 +18,9 @@ const MAX_KEY_LENGTH = 512;
 
 export function xcomCalls(input: {
   db: Database;
-  xcoms: AttemptXcoms;
   maxBytes: number;
 }): Record<'get_xcom' | 'set_xcom' | 'delete_xcom', CallMethod> {
-  const { db, xcoms, maxBytes } = input;
+  const { db, maxBytes } = input;
   return {
     async get_xcom(context) {
       const { identity, params } = context;
@@ -22,12 +29,15 @@ export function xcomCalls(input: {
       const taskId = params.isNull('task_id') ? null : (params.optionalText('task_id') ?? identity.taskId);
       const dagId = params.optionalText('dag_id') ?? identity.dagId;
       const { tenantId } = identity;
+      const scoped = db.tenant(tenantId);
       if (params.flag('include_prior_dates') && taskId !== null) {
-        const upTo = await logicalDate(db, context);
-        if (upTo !== null) return entries(await xcoms.readPrior({ tenantId, dagId, taskId, mapIndex, key, upTo }));
+        const upTo = await findLogicalDate(scoped, identity.run);
+        if (upTo !== null) {
+          return entries(await readPriorXcoms(scoped, { tenantId, dagId, taskId, mapIndex, key, upTo }));
+        }
       }
       const run = await runOf(db, context, dagId);
-      return entries(run === undefined ? [] : await xcoms.read({ tenantId, run, taskId, mapIndex, key }));
+      return entries(run === undefined ? [] : await readXcomsOfRun(scoped, { run, taskId, mapIndex, key }));
     },
 
     async set_xcom({ identity, params }) {
@@ -43,22 +53,24 @@ export function xcomCalls(input: {
           `the value for ${key} has ${bytes} bytes of JSON, more than xcom.max_bytes (${maxBytes}): write it to storage and pass its place`,
         );
       }
-      return done(await xcoms.write(identity, identity.dagId, { key, value }));
+      const entry = { dagId: identity.dagId, key, value, length: itemCount(value) };
+      return done(await writeXcomOfAttempt(db.tenant(identity.tenantId), identity, entry));
     },
 
     async delete_xcom({ identity, params }) {
-      return done(await xcoms.remove(identity, params.optionalText('key') ?? null));
+      const key = params.optionalText('key') ?? null;
+      return done(await deleteXcomsOfAttempt(db.tenant(identity.tenantId), identity, key));
     },
   };
 }
 
-function done(answer: 'done' | 'stale'): { json: string } {
-  if (answer === 'stale') throw new RpcError('stale', 'the attempt is over: nothing was written');
+function done(wasLive: boolean): { json: string } {
+  if (!wasLive) throw new RpcError('stale', 'the attempt is over: nothing was written');
   return { json: 'null' };
 }
 
 function entries(found: readonly XcomEntry[]): { json: string } {
-  const texts = found.map(({ value, ...place }) => `${JSON.stringify(place).slice(0, -1)},"value":${value}}`);
+  const texts = found.map(({ value, ...key }) => `${JSON.stringify(key).slice(0, -1)},"value":${value}}`);
   const json = `[${texts.join(',')}]`;
   if (Buffer.byteLength(json) > MAX_REPLY_BYTES) {
     throw new RpcError(
@@ -77,22 +89,5 @@ async function runOf(
 ): Promise<number | undefined> {
   const wanted = params.optionalText('run_id') ?? runId;
   if (dagId === identity.dagId && wanted === runId) return identity.run;
-  const row = await db
-    .tenant(identity.tenantId)
-    .selectFrom('dag_runs')
-    .select('id')
-    .where('dag_id', '=', dagId)
-    .where('run_id', '=', wanted)
-    .executeTakeFirst();
-  return row?.id;
-}
-
-async function logicalDate(db: Database, { identity }: CallContext): Promise<string | null> {
-  const row = await db
-    .tenant(identity.tenantId)
-    .selectFrom('dag_runs')
-    .select('logical_date')
-    .where('id', '=', identity.run)
-    .executeTakeFirst();
-  return row?.logical_date ?? null;
+  return findKeyOfRun(db.tenant(identity.tenantId), dagId, wanted);
 }

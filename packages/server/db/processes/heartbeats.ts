@@ -34,6 +34,15 @@ export async function latestBeats(
   return rows;
 }
 
+/** Those that gave a sign of life within the time and have not said that they leave. */
+export async function countSchedulers(db: Database, { withinMs }: { withinMs: number }): Promise<number> {
+  const { rows } = await sql<{ schedulers: number }>`
+    select count(*)::int as schedulers from heartbeats
+    where component = 'scheduler' and stopped_at is null
+      and last_seen_at > now() - make_interval(secs => ${withinMs / 1_000})`.execute(db.shared);
+  return rows[0]?.schedulers ?? 0;
+}
+
 export async function deleteOldHeartbeats(db: Database): Promise<void> {
   await sql`delete from heartbeats where last_seen_at < now() - interval '7 days'`.execute(db.shared);
 }

@@ -1,0 +1,40 @@
+/** What the agent service is made of: its settings, the rest of the control plane as it needs it, and who watches attempts. */
+import type { Database } from '../db/database.ts';
+import type { Attempts } from '../engine/attempts.ts';
+import type { Keyring } from '../vault/keyring.ts';
+import type { AttemptLease } from './attempt-lease.ts';
+import type { AgentLog, LogSink, ReadAssetEvents, TriggerRun } from './collaborators.ts';
+import type { AgentCredentials } from './credentials.ts';
+import type { GrpcTls } from './grpc-server.ts';
+import type { LivenessMode } from './liveness.ts';
+import type { SecretScoping } from './secret-scope.ts';
+
+export type AgentServiceOptions = {
+  /** `server.grpc_addr`; port 0 takes a free one. */
+  address: string;
+  tls: GrpcTls | null;
+  db: Database;
+  keyring: Keyring;
+  attempts: Attempts;
+  credentials: AgentCredentials;
+  /** Without it agents may go on without us for as long as they like. */
+  lease?: AttemptLease;
+  logs: LogSink;
+  triggerRun: TriggerRun;
+  readAssetEvents: ReadAssetEvents;
+  settings: {
+    scoping: SecretScoping;
+    livenessMode: LivenessMode;
+    xcomMaxBytes: number;
+    /** `server.base_url`; for links in tasks. */
+    baseUrl: string;
+  };
+  log: AgentLog;
+};
+
+export type AttemptObserver = {
+  started(attemptId: string): void;
+  /** A heartbeat spoke of it. */
+  alive(attemptId: string): void;
+  ended(attemptId: string): void;
+};

@@ -1,0 +1,102 @@
+/**
+ * Values of tasks, for running attempts. Writes are fenced: a statement that finds the attempt no longer the current, running
+ * one writes nothing, and while it writes the instance's row cannot change hands.
+ */
+import { sql } from 'kysely';
+import type { TenantDb } from '../database.ts';
+import type { AttemptKey } from './live-attempts.ts';
+
+/** `value` is JSON text, as the task encoded it. */
+export type XcomEntry = { task_id: string; map_index: number; key: string; value: string };
+
+export type XcomsOfRun = {
+  /** `dag_runs.id`. */
+  run: number;
+  /** Null: of every task. */
+  taskId: string | null;
+  /** Null: of every instance. */
+  mapIndex: number | null;
+  key: string;
+};
+
+export function readXcomsOfRun(db: TenantDb, { run, taskId, mapIndex, key }: XcomsOfRun): Promise<XcomEntry[]> {
+  let query = db
+    .selectFrom('xcoms')
+    .select(['task_id', 'map_index', 'key', 'value'])
+    .where('run', '=', run)
+    .where('key', '=', key)
+    .orderBy('task_id')
+    .orderBy('map_index');
+  if (taskId !== null) query = query.where('task_id', '=', taskId);
+  if (mapIndex !== null) query = query.where('map_index', '=', mapIndex);
+  return query.execute();
+}
+
+/** Raw SQL names the tenant itself. */
+type OfTenant<T> = T & { tenantId: string };
+
+export type PriorXcoms = {
+  dagId: string;
+  taskId: string;
+  /** Null: of every instance. */
+  mapIndex: number | null;
+  key: string;
+  /** Runs up to this date count; the newest that has the value wins. */
+  upTo: string;
+};
+
+/** Plan: xcoms_by_key from its newest run downwards, each looked up in dag_runs until one is early enough. */
+export async function readPriorXcoms(
+  db: TenantDb,
+  { tenantId, dagId, taskId, mapIndex, key, upTo }: OfTenant<PriorXcoms>,
+): Promise<XcomEntry[]> {
+  const { rows } = await sql<XcomEntry>`
+    with newest as (
+      select x.run from xcoms x join dag_runs r on r.tenant_id = x.tenant_id and r.id = x.run
+      where x.tenant_id = ${tenantId}::uuid and x.dag_id = ${dagId} and x.task_id = ${taskId} and x.key = ${key}
+        and (${mapIndex}::int is null or x.map_index = ${mapIndex}::int) and r.logical_date <= ${upTo}::timestamptz
+      order by r.logical_date desc limit 1
+    )
+    select x.task_id, x.map_index, x.key, x.value from xcoms x join newest n on n.run = x.run
+    where x.tenant_id = ${tenantId}::uuid and x.task_id = ${taskId} and x.key = ${key}
+      and (${mapIndex}::int is null or x.map_index = ${mapIndex}::int)
+    order by x.map_index`.execute(db);
+  return rows;
+}
+
+/** False: the attempt is over, and nothing was written. */
+export async function writeXcomOfAttempt(
+  db: TenantDb,
+  attempt: OfTenant<AttemptKey>,
+  entry: { dagId: string; key: string; value: string; length: number | null },
+): Promise<boolean> {
+  const { rows } = await sql<{ key: string }>`
+    with live as (${liveInstance(attempt)})
+    insert into xcoms (tenant_id, run, task_id, map_index, key, dag_id, value, length)
+    select tenant_id, run, task_id, map_index, ${entry.key}, ${entry.dagId}, ${entry.value}, ${entry.length}::int from live
+    on conflict (tenant_id, run, task_id, map_index, key)
+      do update set value = excluded.value, length = excluded.length, at = now()
+    returning key`.execute(db);
+  return rows.length > 0;
+}
+
+/** Without a key: all of the instance. False: the attempt is over, and nothing was deleted. */
+export async function deleteXcomsOfAttempt(
+  db: TenantDb,
+  attempt: OfTenant<AttemptKey>,
+  key: string | null,
+): Promise<boolean> {
+  const { rows } = await sql<{ live: boolean }>`
+    with live as (${liveInstance(attempt)}), gone as (
+      delete from xcoms x using live l
+      where x.tenant_id = l.tenant_id and x.run = l.run and x.task_id = l.task_id and x.map_index = l.map_index
+        and (${key}::text is null or x.key = ${key}::text)
+    )
+    select true as live from live`.execute(db);
+  return rows.length > 0;
+}
+
+const liveInstance = ({ tenantId, run, taskId, mapIndex, attemptId }: OfTenant<AttemptKey>) => sql`
+  select tenant_id, run, task_id, map_index from task_instances
+  where tenant_id = ${tenantId}::uuid and run = ${run} and task_id = ${taskId} and map_index = ${mapIndex}
+    and attempt_id = ${attemptId}::uuid and state = 'running' for share`;

@@ -1,0 +1,35 @@
+/**
+ * Callbacks of runs, and of tasks that could not call their own, run by agents like attempts do: started, finished, idempotent.
+ *
+ *   queued ──start──▶ running ──finish──▶ done | failed
+ *
+ * The id of the request is the attempt's id.
+ */
+import type { TenantDb } from '../database.ts';
+
+export type CallbackRequest = { id: string; which: string; reason: string };
+
+/** Undefined when it is over, or its run is gone. `run`: of its run, `dag_runs.id`. */
+export async function startCallback(db: TenantDb, { attemptId, run }: { attemptId: string; run: number }) {
+  const callback: CallbackRequest | undefined = await db
+    .updateTable('callback_requests')
+    .set({ state: 'running', started_at: new Date() })
+    .where('id', '=', attemptId)
+    .where('state', 'in', ['queued', 'running'])
+    .returning(['id', 'which', 'reason'])
+    .executeTakeFirst();
+  if (!callback) return undefined;
+  const row = await db.selectFrom('dag_runs').selectAll().where('id', '=', run).executeTakeFirst();
+  return row && { run: row, callback };
+}
+
+/** False when it was over already. */
+export async function finishCallback(db: TenantDb, attemptId: string, state: 'done' | 'failed'): Promise<boolean> {
+  const result = await db
+    .updateTable('callback_requests')
+    .set({ state })
+    .where('id', '=', attemptId)
+    .where('state', 'in', ['queued', 'running'])
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}

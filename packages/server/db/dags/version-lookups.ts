@@ -1,0 +1,27 @@
+/** What attempts and their calls need of a DAG and its versions. */
+import type { TenantDb } from '../database.ts';
+
+/** The compiled spec of a version as JSON text, and where the DAG file was when the DAG was last registered. */
+export const findVersionSpec = (
+  db: TenantDb,
+  { dagId, versionNumber }: { dagId: string; versionNumber: number },
+): Promise<{ spec: string; fileloc: string } | undefined> =>
+  db
+    .selectFrom('dag_versions as v')
+    .innerJoin('dags', 'dags.dag_id', 'v.dag_id')
+    .select(['v.spec', 'dags.fileloc'])
+    .where('v.dag_id', '=', dagId)
+    .where('v.version_number', '=', versionNumber)
+    .executeTakeFirst();
+
+/** The number; undefined when there is no such DAG. */
+export async function findCurrentVersion(db: TenantDb, dagId: string): Promise<number | undefined> {
+  const dag = await db.selectFrom('dags').select('current_version').where('dag_id', '=', dagId).executeTakeFirst();
+  return dag?.current_version;
+}
+
+/** False also when there is no such DAG. */
+export async function isDagPaused(db: TenantDb, dagId: string): Promise<boolean> {
+  const dag = await db.selectFrom('dags').select('is_paused').where('dag_id', '=', dagId).executeTakeFirst();
+  return dag?.is_paused === true;
+}
