@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptRef, Failure, HeartbeatOf } from '../engine/attempts.ts';
-import { createBatcher } from './batcher.ts';
 import { createAgentCredentials } from './credentials.ts';
 import { answerHeartbeat } from './heartbeats.ts';
 
@@ -92,37 +91,5 @@ describe('a heartbeat', () => {
     const { issue, beat, beaten } = setUp(['a']);
     expect(await beat([await issue('a', 'callback')])).toMatchObject([{ stop: false }]);
     expect(beaten).toEqual([]);
-  });
-});
-
-describe('calls that come together', () => {
-  it('travel together, each with its own answer, and no more than two batches at once', async () => {
-    const batches: number[][] = [];
-    let running = 0;
-    let most = 0;
-    const double = createBatcher<number, number>(async (keys) => {
-      batches.push([...keys]);
-      most = Math.max(most, (running += 1));
-      await new Promise((resolve) => setImmediate(resolve));
-      running -= 1;
-      return keys.map((key) => key * 2);
-    });
-    const keys = Array.from({ length: 450 }, (_, index) => index);
-    expect(await Promise.all(keys.map(double))).toEqual(keys.map((key) => key * 2));
-    expect(batches.length).toBeLessThan(10);
-    expect(batches.flat()).toEqual(keys);
-    expect(most).toBeLessThanOrEqual(2);
-  });
-
-  it('fail together, and the next ones do not', async () => {
-    let fails = true;
-    const batcher = createBatcher<number, number>(async (keys) => {
-      if (fails) throw new Error('away');
-      return keys;
-    });
-    const answers = await Promise.allSettled([batcher(1), batcher(2)]);
-    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    fails = false;
-    expect(await batcher(3)).toBe(3);
   });
 });

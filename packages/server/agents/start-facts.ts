@@ -1,18 +1,31 @@
 /** Facts of starting attempts, read in sets: attempts of a tenant that start together share a statement. */
-import type { Database } from '../db/database.ts';
 import { readStartFactsOfTenant } from '../db/attempts/start-facts.ts';
 import type { FactsQuery, StartFacts } from '../db/attempts/start-facts.ts';
-import { createBatcher } from './batcher.ts';
+import type { Database } from '../db/database.ts';
+import { createBatches } from '../engine/batches.ts';
+import type { Batches } from '../engine/batches.ts';
 
 export type ReadStartFacts = (tenantId: string, query: FactsQuery) => Promise<StartFacts>;
 
+const MAX_ATTEMPTS = 100;
+/** One set on its way and one being answered: more would only take database connections from others. */
+const MAX_SETS = 2;
+
 export function createStartFacts(db: Database): ReadStartFacts {
-  const batchers = new Map<string, (query: FactsQuery) => Promise<StartFacts>>();
-  return (tenantId, query) => {
-    const batcher =
-      batchers.get(tenantId) ??
-      createBatcher((queries) => readStartFactsOfTenant(db.tenant(tenantId), tenantId, queries));
-    batchers.set(tenantId, batcher);
-    return batcher(query);
-  };
+  const byTenant = new Map<string, Batches<FactsQuery, StartFacts>>();
+
+  function batchesOf(tenantId: string): Batches<FactsQuery, StartFacts> {
+    const known = byTenant.get(tenantId);
+    if (known) return known;
+    const batches = createBatches<FactsQuery, StartFacts>({
+      run: (queries) => readStartFactsOfTenant(db.tenant(tenantId), tenantId, queries),
+      atMost: MAX_ATTEMPTS,
+      concurrency: MAX_SETS,
+      gathersTurn: true,
+    });
+    byTenant.set(tenantId, batches);
+    return batches;
+  }
+
+  return (tenantId, query) => batchesOf(tenantId).add(query);
 }

@@ -27,3 +27,42 @@ it('fails the items of a failed set only, and goes on', async () => {
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   expect(await batches.add(4)).toBe(4);
 });
+
+it('gathers what is added in one turn, and runs no more sets at once than it may', async () => {
+  const sets: number[][] = [];
+  let running = 0;
+  let most = 0;
+  const double = createBatches<number, number>({
+    atMost: 100,
+    concurrency: 2,
+    gathersTurn: true,
+    run: async (items) => {
+      sets.push([...items]);
+      most = Math.max(most, (running += 1));
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      return items.map((item) => item * 2);
+    },
+  });
+  const items = Array.from({ length: 450 }, (_, index) => index);
+  expect(await Promise.all(items.map((item) => double.add(item)))).toEqual(items.map((item) => item * 2));
+  expect(sets.map((set) => set.length)).toEqual([100, 100, 100, 100, 50]);
+  expect(sets.flat()).toEqual(items);
+  expect(most).toBeLessThanOrEqual(2);
+});
+
+it('fails together what was gathered together, and nothing that comes later', async () => {
+  let fails = true;
+  const batches = createBatches<number, number>({
+    atMost: 100,
+    gathersTurn: true,
+    run: async (items) => {
+      if (fails) throw new Error('away');
+      return items;
+    },
+  });
+  const answers = await Promise.allSettled([batches.add(1), batches.add(2)]);
+  expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  fails = false;
+  expect(await batches.add(3)).toBe(3);
+});

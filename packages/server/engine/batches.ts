@@ -4,29 +4,54 @@
  */
 export type Batches<T, R> = { add(item: T): Promise<R> };
 
-export function createBatches<T, R>(options: {
+export type BatchOptions<T, R> = {
   /** Answers in the order of the items. */
-  run: (items: readonly T[]) => Promise<R[]>;
+  run: (items: readonly T[]) => Promise<readonly R[]>;
+  /** Items in one set. */
   atMost: number;
-}): Batches<T, R> {
-  type Waiting = { item: T; resolve: (value: R) => void; reject: (error: unknown) => void };
-  let waiting: Waiting[] = [];
-  let isRunning = false;
+  /** Sets under way at the same time. Default 1: each sees what the one before has done. */
+  concurrency?: number;
+  /**
+   * The first set leaves at the end of this turn of the event loop, with all that was added in it. For items that come in
+   * bursts and whose sets are independent: three attempts that start together are one statement, not three.
+   */
+  gathersTurn?: boolean;
+};
 
-  async function drain(): Promise<void> {
-    isRunning = true;
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, options.atMost);
-      waiting = waiting.slice(options.atMost);
-      await runBatch(batch);
-    }
-    isRunning = false;
+export function createBatches<T, R>(options: BatchOptions<T, R>): Batches<T, R> {
+  type Waiting = { item: T; resolve: (value: R) => void; reject: (error: unknown) => void };
+  const { run, atMost, concurrency = 1, gathersTurn = false } = options;
+  let waiting: Waiting[] = [];
+  let underWay = 0;
+  let isPlanned = false;
+
+  function plan(): void {
+    if (isPlanned || underWay >= concurrency || waiting.length === 0) return;
+    if (!gathersTurn) return void runNext();
+    isPlanned = true;
+    setImmediate(() => {
+      isPlanned = false;
+      void runNext();
+    });
+  }
+
+  async function runNext(): Promise<void> {
+    const batch = waiting.slice(0, atMost);
+    waiting = waiting.slice(atMost);
+    underWay += 1;
+    plan();
+    await runBatch(batch);
+    underWay -= 1;
+    plan();
   }
 
   async function runBatch(batch: readonly Waiting[]): Promise<void> {
     try {
-      const results = await options.run(batch.map(({ item }) => item));
-      batch.forEach(({ resolve }, index) => resolve(results[index] as R));
+      const results = await run(batch.map(({ item }) => item));
+      for (const [index, { resolve, reject }] of batch.entries()) {
+        if (index in results) resolve(results[index] as R);
+        else reject(new Error('unreachable: a set was answered in part'));
+      }
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
@@ -36,7 +61,7 @@ export function createBatches<T, R>(options: {
     add: (item) =>
       new Promise<R>((resolve, reject) => {
         waiting.push({ item, resolve, reject });
-        if (!isRunning) void drain();
+        plan();
       }),
   };
 }
