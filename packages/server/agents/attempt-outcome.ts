@@ -1,10 +1,59 @@
-/** Reads what an agent says of an attempt's end. Whatever it sends, what comes out is well-formed and within its rights. */
-import { isFailureCause, mayReport } from '@svc/spec/failure-causes.ts';
+/** Reads what an agent reports of an attempt's end. Whatever it sends, what comes out is well-formed and within its rights. */
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { FAILURE_CAUSES, isFailureCause, mayReport } from '@svc/spec/failure-causes.ts';
 import type { AssetEventOutcome, AttemptOutcome, Failure } from '../engine/attempts.ts';
 import { RpcError } from './rpc-errors.ts';
 
 const STATES = ['success', 'failed', 'skipped', 'reschedule'] as const;
-type State = (typeof STATES)[number];
+/** An agent witnesses what happened on its machine. What only the control plane can know it may not claim. */
+const CAUSES = Object.keys(FAILURE_CAUSES)
+  .filter(isFailureCause)
+  .filter((cause) => mayReport('agent', cause));
+
+const isDate = (text: string): boolean => !Number.isNaN(Date.parse(text));
+const isXcomKey = (text: string): boolean => text !== '' && !text.includes('\0');
+
+const DateText = Type.Refine(Type.String(), isDate);
+const Xcom = Type.Object({
+  key: Type.Refine(Type.String(), isXcomKey), // `minLength` would count graphemes
+  value: Type.Refine(Type.String(), isJson),
+});
+/** One of the two is a text. */
+const Asset = Type.Refine(
+  Type.Object({ name: Type.Optional(Type.Unknown()), uri: Type.Optional(Type.Unknown()) }),
+  ({ name, uri }) => typeof name === 'string' || typeof uri === 'string',
+);
+const AssetEvent = Type.Object({
+  asset: Asset,
+  alias: Type.Optional(Type.Unknown()),
+  extra: Type.Optional(Type.Unknown()),
+});
+
+/** What is wrong here is refused. What is unknown here is looked at on its own, and left out when it is no good. */
+const Report = Type.Object({
+  state: Type.Enum(STATES),
+  xcoms: Type.Optional(Type.Array(Xcom)),
+  endedAt: Type.Optional(DateText),
+  retryable: Type.Optional(Type.Unknown()),
+  failure: Type.Optional(Type.Unknown()),
+  rescheduleAt: Type.Optional(Type.Unknown()),
+  renderedFields: Type.Optional(Type.Unknown()),
+  renderedMapIndex: Type.Optional(Type.Unknown()),
+  pid: Type.Optional(Type.Unknown()),
+});
+type Report = Static<typeof Report>;
+/** What counts only when the values can be stored. */
+const Effects = Type.Object({
+  skips: Type.Optional(Type.Array(Type.String())),
+  assetEvents: Type.Optional(Type.Array(AssetEvent)),
+});
+
+const report = Compile(Report);
+const effects = Compile(Effects);
+const failureReport = Compile(Type.Object({ cause: Type.Enum(CAUSES), text: Type.Optional(Type.Unknown()) }));
+const processId = Compile(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }));
 
 const invalid = (message: string): RpcError => new RpcError('invalid', `outcome: ${message}`);
 
@@ -13,98 +62,92 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 export function readOutcome(json: string, { maxXcomBytes }: { maxXcomBytes: number }): AttemptOutcome {
   const sent = parse(json);
-  const state = sent['state'];
-  if (typeof state !== 'string' || !(STATES as readonly string[]).includes(state)) {
-    throw invalid(`state must be one of ${STATES.join(', ')}`);
-  }
-  const xcoms = readXcoms(sent['xcoms']);
-  const tooLarge = xcoms.find(({ value }) => Buffer.byteLength(value) > maxXcomBytes);
+  if (!report.Check(sent)) throw invalid(problemWith(sent, report.Errors(sent)[0]?.instancePath));
+  const { state, xcoms } = sent;
+  const tooLarge = xcoms?.find(({ value }) => Buffer.byteLength(value) > maxXcomBytes);
   if (tooLarge) {
     const text = `the value for ${tooLarge.key} is larger than xcom.max_bytes (${maxXcomBytes})`;
     return { state: 'failed', failure: { cause: 'xcom_too_large', text }, ...seenByAgent(sent) };
   }
   return {
-    state: state as State,
-    ...(sent['retryable'] === false && { retryable: false }),
-    ...(state === 'failed' && { failure: readFailure(sent['failure']) }),
-    ...(state === 'reschedule' && { rescheduleAt: readDate('rescheduleAt', sent['rescheduleAt']) }),
-    ...(xcoms.length > 0 && { xcoms }),
-    ...readRest(sent),
+    state,
+    ...(sent.retryable === false && { retryable: false }),
+    ...(state === 'failed' && { failure: failureOf(sent.failure) }),
+    ...(state === 'reschedule' && { rescheduleAt: rescheduleAtOf(sent.rescheduleAt) }),
+    ...(xcoms && xcoms.length > 0 && { xcoms: xcoms.map(({ key, value }) => ({ key, value })) }),
+    ...effectsOf(sent),
     ...seenByAgent(sent),
   };
 }
 
-function readRest(sent: Record<string, unknown>): Partial<AttemptOutcome> {
-  const { renderedFields: fields, renderedMapIndex: mapIndex } = sent;
-  const skips = readTexts('skips', sent['skips']);
-  const assetEvents = readAssetEvents(sent['assetEvents']);
-  return {
-    ...(skips.length > 0 && { skips }),
-    ...(assetEvents.length > 0 && { assetEvents }),
-    ...(isRecord(fields) && Object.keys(fields).length > 0 && { renderedFields: withoutNul(fields) }),
-    ...(typeof mapIndex === 'string' && { renderedMapIndex: mapIndex.replaceAll('\0', '') }),
-  };
+/** `path`: where the first thing is that is wrong; the fields of both reports are named here. */
+function problemWith(sent: Record<string, unknown>, path = ''): string {
+  const [, field, index] = path.split('/');
+  switch (field) {
+    case 'xcoms': {
+      if (index === undefined) return 'xcoms must be a list';
+      const entry = (sent['xcoms'] as unknown[])[Number(index)];
+      const key = isRecord(entry) ? entry['key'] : undefined;
+      return typeof key === 'string' && isXcomKey(key) ? `the value for ${key} is no JSON text` : 'a value has no key';
+    }
+    case 'endedAt':
+      return 'endedAt must be a date';
+    case 'skips':
+      return 'skips must be a list of texts';
+    case 'assetEvents':
+      return index === undefined ? 'assetEvents must be a list' : 'an asset event names no asset';
+    default:
+      return `state must be one of ${STATES.join(', ')}`;
+  }
 }
 
-const seenByAgent = ({ endedAt, pid }: Record<string, unknown>): { endedAt?: string; pid?: number } => ({
-  ...(endedAt !== undefined && { endedAt: readDate('endedAt', endedAt) }),
-  ...(typeof pid === 'number' && Number.isInteger(pid) && pid > 0 && pid < 2 ** 31 && { pid }),
+const seenByAgent = ({ endedAt, pid }: Report): { endedAt?: string; pid?: number } => ({
+  ...(endedAt !== undefined && { endedAt }),
+  ...(processId.Check(pid) && { pid }),
 });
 
-/** An agent witnesses what happened on its machine. What only the control plane can know it may not claim. */
-function readFailure(value: unknown): Failure {
-  if (!isRecord(value)) return { cause: 'exception' };
-  const { cause, text } = value;
-  if (typeof cause !== 'string' || !isFailureCause(cause) || !mayReport('agent', cause)) {
-    throw invalid(`an agent cannot report the cause ${JSON.stringify(cause)}`);
+function failureOf(failure: unknown): Failure {
+  if (!isRecord(failure)) return { cause: 'exception' };
+  if (!failureReport.Check(failure)) {
+    throw invalid(`an agent cannot report the cause ${JSON.stringify(failure['cause'])}`);
   }
+  const { cause, text } = failure;
   return { cause, ...(typeof text === 'string' && text !== '' && { text }) };
 }
 
-function readXcoms(value: unknown): { key: string; value: string }[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw invalid('xcoms must be a list');
-  return value.map((entry: unknown) => {
-    const { key, value: json } = isRecord(entry) ? entry : {};
-    if (typeof key !== 'string' || key === '' || key.includes('\0')) throw invalid('a value has no key');
-    if (typeof json !== 'string' || !isJson(json)) throw invalid(`the value for ${key} is no JSON text`);
-    return { key, value: json };
-  });
+function rescheduleAtOf(moment: unknown): string {
+  if (typeof moment !== 'string' || !isDate(moment)) throw invalid('rescheduleAt must be a date');
+  return moment;
 }
 
-function readAssetEvents(value: unknown): AssetEventOutcome[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw invalid('assetEvents must be a list');
-  return value.map((event: unknown) => {
-    const { asset, alias, extra } = isRecord(event) ? event : {};
-    const { name, uri } = isRecord(asset) ? asset : {};
-    const place = [name, uri].filter((part) => typeof part === 'string');
-    if (place.length === 0) throw invalid('an asset event names no asset');
-    return {
-      asset: { name: String(name ?? uri), uri: String(uri ?? name) },
-      alias: typeof alias === 'string' ? alias : null,
-      ...(isRecord(extra) && { extra: withoutNul(extra) }),
-    };
-  });
+function effectsOf(sent: Report): Partial<AttemptOutcome> {
+  if (!effects.Check(sent)) throw invalid(problemWith(sent, effects.Errors(sent)[0]?.instancePath));
+  const { skips, assetEvents, renderedFields, renderedMapIndex } = sent;
+  return {
+    ...(skips && skips.length > 0 && { skips }),
+    ...(assetEvents && assetEvents.length > 0 && { assetEvents: assetEvents.map(assetEventOf) }),
+    ...(isRecord(renderedFields) &&
+      Object.keys(renderedFields).length > 0 && { renderedFields: withoutNul(renderedFields) }),
+    ...(typeof renderedMapIndex === 'string' && { renderedMapIndex: renderedMapIndex.replaceAll('\0', '') }),
+  };
 }
 
-function readTexts(name: string, value: unknown): string[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
-    throw invalid(`${name} must be a list of texts`);
-  }
-  return value;
-}
+const assetEventOf = ({ asset: { name, uri }, alias, extra }: Static<typeof AssetEvent>): AssetEventOutcome => ({
+  asset: { name: String(name ?? uri), uri: String(uri ?? name) },
+  alias: typeof alias === 'string' ? alias : null,
+  ...(isRecord(extra) && { extra: withoutNul(extra) }),
+});
 
-function readDate(name: string, value: unknown): string {
-  if (typeof value !== 'string' || Number.isNaN(Date.parse(value))) throw invalid(`${name} must be a date`);
-  return value;
-}
+/** A list that is null is one that was left out. */
+const LISTS = ['xcoms', 'skips', 'assetEvents'] as const;
 
 function parse(json: string): Record<string, unknown> {
   try {
     const value = JSON.parse(json) as unknown;
-    if (isRecord(value)) return value;
+    if (isRecord(value)) {
+      for (const name of LISTS) if (value[name] === null) delete value[name];
+      return value;
+    }
   } catch {
     // told below
   }

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { readOutcome } from './attempt-outcome.ts';
+
+const read = (outcome: unknown) => readOutcome(JSON.stringify(outcome), { maxXcomBytes: 10 });
+
+describe('the outcome of an attempt', () => {
+  it.each([
+    [[], 'it is no JSON object'],
+    [{}, 'state must be one of success, failed, skipped, reschedule'],
+    [{ state: 'running' }, 'state must be one of success, failed, skipped, reschedule'],
+    [{ state: 'success', xcoms: 1 }, 'xcoms must be a list'],
+    [{ state: 'success', xcoms: [{ value: '1' }] }, 'a value has no key'],
+    [{ state: 'success', xcoms: [{ key: 'a\0', value: '1' }] }, 'a value has no key'],
+    [{ state: 'success', xcoms: [{ key: 'k' }] }, 'the value for k is no JSON text'],
+    [{ state: 'success', xcoms: [{ key: 'k', value: '{' }] }, 'the value for k is no JSON text'],
+    [{ state: 'success', endedAt: null }, 'endedAt must be a date'],
+    [{ state: 'success', skips: [1] }, 'skips must be a list of texts'],
+    [{ state: 'success', assetEvents: {} }, 'assetEvents must be a list'],
+    [{ state: 'success', assetEvents: [{ asset: { name: 1 } }] }, 'an asset event names no asset'],
+    [{ state: 'reschedule' }, 'rescheduleAt must be a date'],
+    [{ state: 'failed', failure: { cause: 'agent_lost' } }, 'an agent cannot report the cause "agent_lost"'],
+  ])('that is malformed, %j, is refused with words that name what is wrong', (outcome, problem) => {
+    expect(() => read(outcome)).toThrow(`outcome: ${problem}`);
+  });
+
+  it('keeps what is well-formed and drops what is optional and is not', () => {
+    const outcome = {
+      state: 'success',
+      xcoms: [{ key: 'k', value: '1', extra: true }],
+      skips: null,
+      assetEvents: [{ asset: { uri: 's3://a' }, extra: { text: 'a\0b' } }],
+      renderedFields: [],
+      renderedMapIndex: 7,
+      retryable: 'no',
+      pid: -1,
+    };
+    expect(read(outcome)).toEqual({
+      state: 'success',
+      xcoms: [{ key: 'k', value: '1' }],
+      assetEvents: [{ asset: { name: 's3://a', uri: 's3://a' }, alias: null, extra: { text: 'ab' } }],
+    });
+  });
+
+  it('with a value that is too large is a failure, whatever else it reports', () => {
+    const outcome = { state: 'success', xcoms: [{ key: 'big', value: '"123456789"' }], skips: [1], pid: 7 };
+    const text = 'the value for big is larger than xcom.max_bytes (10)';
+    expect(read(outcome)).toEqual({ state: 'failed', failure: { cause: 'xcom_too_large', text }, pid: 7 });
+  });
+});
