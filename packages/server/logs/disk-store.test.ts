@@ -31,7 +31,7 @@ async function contents(logKey: LogKey, range?: { from?: number; to?: number }):
 }
 const openDescriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length;
 
-describe('appending', () => {
+describe('appending to a log on disk', () => {
   it('puts bytes where they belong, for nobody but the owner to read', async () => {
     expect(await logs.append(LOG_KEY, 0, bytes('one\n'))).toEqual({ length: 4 });
     expect(await logs.append(LOG_KEY, 4, bytes('two\n'))).toEqual({ length: 8 });
@@ -113,8 +113,8 @@ describe('appending', () => {
   });
 });
 
-describe('when the directory is not as it was', () => {
-  it('begins again after it vanished, instead of writing where nobody can read', async () => {
+describe('a log directory that is not as it was', () => {
+  it('because it vanished is made again, instead of writing where nobody can read', async () => {
     await logs.append(LOG_KEY, 0, bytes('one\n'));
     await rm(dir, { recursive: true });
     expect(await contents(LOG_KEY)).toBe('');
@@ -124,7 +124,7 @@ describe('when the directory is not as it was', () => {
     expect(await contents(LOG_KEY)).toBe('two\n');
   });
 
-  it('sees what another process wrote to the same log', async () => {
+  it('because another process wrote to the same log is seen as it is', async () => {
     const other = createDiskLogStore({ dir });
     await logs.append(LOG_KEY, 0, bytes('one\n'));
     await other.append(LOG_KEY, 4, bytes('two\n'));
@@ -134,7 +134,7 @@ describe('when the directory is not as it was', () => {
     await other.close();
   });
 
-  it('says what to do when the disk is full', async () => {
+  it('and is full is an error that says what to do', async () => {
     const full = await writeFile('/dev/full', 'x').catch((error: unknown) => error);
     expect(full).toMatchObject({ code: 'ENOSPC' });
     const explained = explainDiskError(full, '/logs');
@@ -144,12 +144,12 @@ describe('when the directory is not as it was', () => {
     });
   });
 
-  it('says what to do when a file is in the way', async () => {
+  it('and has a file in the way is an error that says what to do', async () => {
     await writeFile(join(dir, 't1'), '');
     await expect(logs.append(LOG_KEY, 0, bytes('one\n'))).rejects.toThrow(LogStorageError);
   });
 
-  it('neither reads nor writes through a symbolic link that somebody put there', async () => {
+  it('because somebody put a symbolic link there is neither read nor written through it', async () => {
     const folder = join(dir, 't1', 'etl', 'r1', 'load');
     await mkdir(folder, { recursive: true });
     await writeFile(join(dir, 'secret'), 'secret');
@@ -160,7 +160,7 @@ describe('when the directory is not as it was', () => {
   });
 });
 
-describe('reading', () => {
+describe('reading a log on disk', () => {
   it('gives the range that was asked for, in blocks', async () => {
     const text = 'x'.repeat(200_000);
     await logs.append(LOG_KEY, 0, bytes(text));
@@ -185,7 +185,7 @@ describe('reading', () => {
   });
 });
 
-describe('following', () => {
+describe('following a log on disk', () => {
   async function follow(store: LogStore, signal: AbortSignal, isOver: () => boolean, seen: string[]): Promise<void> {
     for await (const block of followLog(store, LOG_KEY, { from: 0, isOver: async () => isOver(), signal }))
       seen.push(block.toString());
@@ -224,7 +224,7 @@ describe('following', () => {
   });
 });
 
-describe('removing', () => {
+describe('removing logs from disk', () => {
   const left = async () => (await readdir(dir, { recursive: true })).filter((name) => name.endsWith('.log')).toSorted();
   beforeEach(async () => {
     const logKeys = [

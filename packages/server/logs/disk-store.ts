@@ -52,7 +52,7 @@ export function createDiskLogStore(options: DiskLogOptions): LogStore {
       await writeAll(calls, file, rest, size);
       return size + rest.length;
     });
-    watchers.tell(path);
+    watchers.notify(path);
     return { length };
   }
 

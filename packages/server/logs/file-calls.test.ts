@@ -66,7 +66,7 @@ describe.each([
   });
 });
 
-it('does not trust a disk for a while on which a call took long', async () => {
+it('a disk on which a call took long is left to the threads for a while', async () => {
   let time = 0;
   let passing = 0; // with every look at the clock
   const calls = createFileCalls(dir, { isLocal: () => true, now: () => (time += passing) });
@@ -83,7 +83,7 @@ it('does not trust a disk for a while on which a call took long', async () => {
   await calls.close(file);
 });
 
-it('sends more through threads than can be copied in a moment', async () => {
+it('a write too large to be copied in a moment is left to the threads', async () => {
   const calls = createFileCalls(dir, { isLocal: () => true });
   const file = await calls.open(join(dir, '1.log'));
   const much = Buffer.alloc(1024 * 1024, 'x');

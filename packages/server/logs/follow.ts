@@ -2,7 +2,7 @@
 import type { LogKey } from './log-key.ts';
 import type { LogStore } from './store.ts';
 
-/** How often to look for what other processes write; what this one writes is told at once. */
+/** How often to look for what other processes write; what this one writes is notified at once. */
 const LOOK_EVERY_MS = 500;
 
 export async function* followLog(

@@ -24,7 +24,7 @@ const anyLines = fc.array(fc.oneof(fc.string({ unit: 'grapheme', maxLength: 12 }
 const noBreaks = anyLines.map((lines) => lines.map((line) => line.replaceAll('\n', '')));
 const blockSizes = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 4 });
 
-describe('lines', () => {
+describe('lines of a log', () => {
   it('are the same however the bytes are cut into blocks, also within a character', async () => {
     await fc.assert(
       fc.asyncProperty(noBreaks, blockSizes, fc.boolean(), async (lines, sizes, isEnded) => {

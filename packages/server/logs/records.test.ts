@@ -59,8 +59,8 @@ describe('a stored line', () => {
   });
 });
 
-describe('the readable form', () => {
-  it('has time, level and message, and what else was said', () => {
+describe('the readable form of a log record', () => {
+  it('has time, level and message, and the other fields of the record', () => {
     expect(
       textOf({
         timestamp: '2026-11-15T06:31:12.123456Z',

@@ -41,7 +41,7 @@ const until = async (holds: () => Promise<boolean>) => {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
-it('removes what is older than the retention, again and again, and keeps what is not', async () => {
+it('log retention removes what is older, again and again, and keeps what is not', async () => {
   const retention = createLogRetention({ logs, retentionMs: DAY, everyMs: 10, log });
   retention.start();
   await until(async () => (await logs.size(logKey('old'))) === 0);
@@ -54,14 +54,14 @@ it('removes what is older than the retention, again and again, and keeps what is
   expect(told).toContain('task logs past their retention removed');
 });
 
-it('keeps everything when it is off', async () => {
+it('log retention that is off keeps everything', async () => {
   const retention = createLogRetention({ logs, retentionMs: 0, everyMs: 1, log });
   retention.start();
   await retention.stop();
   expect(await logs.size(logKey('old'))).toBe(2);
 });
 
-it('goes on after a sweep that failed', async () => {
+it('log retention goes on after a sweep that failed', async () => {
   let failures = 2;
   const flaky: Pick<LogStore, 'sweep'> = {
     sweep: async (input) => {

@@ -22,7 +22,7 @@ const RECORDS = [
   { level: 'info', event: 'load again' },
 ];
 
-describe('a search', () => {
+describe('a search in a log', () => {
   it('finds text in any letter case, by the line numbers of the readable form', async () => {
     const { matches, isComplete } = await search(RECORDS, 'Load');
     expect(matches.map(({ lineNumber, line, message }) => [lineNumber, line, message])).toEqual([

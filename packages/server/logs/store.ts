@@ -12,7 +12,7 @@ export type LogStore = {
   size(logKey: LogKey): Promise<number>;
   /** In blocks, read as they are asked for. Ends where the log ended when it was reached; a missing log is empty. */
   read(logKey: LogKey, range?: ByteRange): AsyncGenerator<Buffer>;
-  /** Tells when the log may have grown. In this process at once; elsewhere nobody tells, so look now and then. */
+  /** Notifies when the log may have grown: at once in this process; appends of others go unnoticed, so look now and then. */
   watch(logKey: LogKey): LogWatch;
   remove(scope: LogScope): Promise<void>;
   /** Removes logs that nobody has written to since `before` (epoch milliseconds). */

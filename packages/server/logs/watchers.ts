@@ -1,22 +1,22 @@
 /** Who waits for which log to grow, within this process. */
 import type { LogWatch } from './store.ts';
 
-export type Watchers = { watch(path: string): LogWatch; tell(path: string): void };
+export type Watchers = { watch(path: string): LogWatch; notify(path: string): void };
 
-type Watcher = { told: boolean; wake: (() => void) | undefined };
+type Watcher = { notified: boolean; wake: (() => void) | undefined };
 
 export function createWatchers(): Watchers {
   const byPath = new Map<string, Set<Watcher>>();
 
   function watch(path: string): LogWatch {
-    const watcher: Watcher = { told: false, wake: undefined };
+    const watcher: Watcher = { notified: false, wake: undefined };
     const others = byPath.get(path) ?? new Set();
     byPath.set(path, others.add(watcher));
     return {
       async next({ withinMs, signal }) {
-        // Told between two calls counts: otherwise a follower that was busy sending would miss it.
-        if (!watcher.told && !signal?.aborted) await woken(watcher, withinMs, signal);
-        watcher.told = false;
+        // Notified between two calls counts: otherwise a follower that was busy sending would miss it.
+        if (!watcher.notified && !signal?.aborted) await woken(watcher, withinMs, signal);
+        watcher.notified = false;
       },
       close() {
         others.delete(watcher);
@@ -27,9 +27,9 @@ export function createWatchers(): Watchers {
 
   return {
     watch,
-    tell(path) {
+    notify(path) {
       for (const watcher of byPath.get(path) ?? []) {
-        watcher.told = true;
+        watcher.notified = true;
         watcher.wake?.();
       }
     },

@@ -1,5 +1,5 @@
 /**
- * A folder of the workspace, reached step by step without following any link, and held open. On Linux everything that is
+ * A handle on a directory of the workspace, reached step by step without following any link, and kept open. On Linux everything that is
  * then done in it goes through its descriptor: whoever swaps a folder on the way for a link, between the look and the
  * deed, changes nothing. Elsewhere each step is looked at, which leaves that moment open to somebody who can already
  * write in the workspace.
@@ -10,7 +10,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WorkspaceError } from './errors.ts';
 
-export type HeldFolder = {
+export type DirectoryHandle = {
   /** Itself. */
   readonly path: string;
   /** The path of something in it, good until it is closed. Only the last step of it may still be a link. */
@@ -23,39 +23,39 @@ const HAS_DESCRIPTORS = process.platform === 'linux' && existsSync(DESCRIPTORS);
 // Absent on Windows, where lstat alone has to do.
 const { O_RDONLY, O_DIRECTORY = 0, O_NOFOLLOW = 0 } = constants;
 
-export async function holdFolder(input: {
+export async function openDirectory(input: {
   /** Itself may be a link: whoever configured it meant what it points to. */
   root: string;
   folder: readonly string[];
   /** Makes what is missing. */
   create: boolean;
-}): Promise<HeldFolder> {
+}): Promise<DirectoryHandle> {
   const { root, folder, create } = input;
-  let held = await hold(root, { followLink: true });
+  let directory = await openStep(root, { followLink: true });
   for (const [index, name] of folder.entries()) {
-    const next = held.at(name);
+    const next = directory.at(name);
     try {
       if (create) await mkdir(next).catch(ignoreExisting);
       await refuseLink(next, folder.slice(0, index + 1).join('/'));
-      const inner = await hold(next, { followLink: false });
-      await held.close();
-      held = inner;
+      const inner = await openStep(next, { followLink: false });
+      await directory.close();
+      directory = inner;
     } catch (error) {
-      await held.close();
+      await directory.close();
       throw error;
     }
   }
-  return held;
+  return directory;
 }
 
-async function hold(path: string, { followLink }: { followLink: boolean }): Promise<HeldFolder> {
+async function openStep(path: string, { followLink }: { followLink: boolean }): Promise<DirectoryHandle> {
   if (!HAS_DESCRIPTORS) return { path, at: (name) => join(path, name), close: async () => {} };
   const handle: FileHandle = await open(path, O_RDONLY | O_DIRECTORY | (followLink ? 0 : O_NOFOLLOW));
   const here = `${DESCRIPTORS}/${handle.fd}`;
   return { path: here, at: (name) => `${here}/${name}`, close: () => handle.close() };
 }
 
-/** Only for the words: opening would refuse a link as well, but call it "no folder". */
+/** Only for the message: opening would refuse a link as well, but call it "no folder". */
 async function refuseLink(path: string, name: string): Promise<void> {
   const info = await lstat(path);
   if (info.isSymbolicLink()) {

@@ -44,7 +44,7 @@ const isRefused = (work: Promise<unknown>, fault: WorkspaceFault): Promise<void>
 const drafts = (): string[] =>
   readdirSync(base, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.tmp'));
 
-describe('a file', () => {
+describe('a file of the workspace', () => {
   it('is read with a tag, and replaced by whoever has the tag', async () => {
     const { content, etag } = await files.read('project/dag.py');
     expect(content).toBe('x = 1\n');
@@ -116,7 +116,7 @@ describe('a file', () => {
   });
 });
 
-describe('a folder', () => {
+describe('a folder of the workspace', () => {
   it('is deleted when it is empty, bytecode apart', async () => {
     await isRefused(files.remove('project', undefined), 'not_empty');
     const { etag } = await files.read('project/dag.py');
@@ -152,7 +152,7 @@ describe('a folder', () => {
     expect([entries.length, isComplete]).toEqual([5, false]);
   });
 
-  it('that is not there is said to be missing, without telling where it was looked for', async () => {
+  it('that is not there is reported missing, without showing where it was looked for', async () => {
     rmSync(root, { recursive: true });
     await isRefused(files.list(), 'not_found');
     await expect(files.read('a.py')).rejects.toThrow(/^a\.py does not exist$/);
@@ -242,18 +242,18 @@ describe('what leads out of the workspace', () => {
   );
 });
 
-describe('what is no text', () => {
+describe('a file of the workspace that is no text', () => {
   it.each([
     ['bytes that are not UTF-8', Buffer.from([0x66, 0xff, 0xfe]), 'not_text'],
     ['a NUL', Buffer.from('a\0b'), 'not_text'],
     ['half a surrogate pair', Buffer.from([0xed, 0xa0, 0x80]), 'not_text'],
     ['more than 1 MiB', Buffer.alloc(1024 * 1024 + 1, 'x'), 'too_large'],
-  ] as const)('%s is not opened', async (_what, bytes, fault) => {
+  ] as const)('because of %s is not opened', async (_what, bytes, fault) => {
     writeFileSync(join(root, 'data.bin'), bytes);
     await isRefused(files.read('data.bin'), fault);
   });
 
-  it('is not written either, and the old file stays', async () => {
+  it('is not made of a text file either, and the old file stays', async () => {
     const { etag } = await files.read('project/dag.py');
     const write = (content: string) => files.write({ path: 'project/dag.py', content, expected: etag });
     await isRefused(write('a\0b'), 'not_text');
@@ -264,7 +264,7 @@ describe('what is no text', () => {
     expect(drafts()).toEqual([]);
   });
 
-  it('a pipe is refused and not waited for, a folder is no file', async () => {
+  it('because it is a pipe is refused and not waited for; a folder is no file', async () => {
     execFileSync('mkfifo', [join(root, 'pipe.py')]);
     await isRefused(files.read('pipe.py'), 'not_a_file');
     await isRefused(files.write({ path: 'pipe.py', content: '', expected: '"any"' }), 'not_a_file');

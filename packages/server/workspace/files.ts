@@ -1,8 +1,8 @@
 /** The files of the workspace, as far as the editor may touch them: inside it, text, no links. */
 import { lstat, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { WorkspaceError, asWorkspaceError } from './errors.ts';
-import { holdFolder } from './directory-handle.ts';
-import type { HeldFolder } from './directory-handle.ts';
+import { openDirectory } from './directory-handle.ts';
+import type { DirectoryHandle } from './directory-handle.ts';
 import { faultOfName, parsePath } from './path.ts';
 import type { WorkspacePath } from './path.ts';
 import { linkTo, readText, refuseChanged, replaceText } from './text-file.ts';
@@ -39,16 +39,16 @@ export function createWorkspaceFiles(root: string, { maxEntries = MAX_ENTRIES } 
   async function within<T>(
     { folder, text }: WorkspacePath,
     { create = false }: { create?: boolean },
-    work: (held: HeldFolder) => Promise<T>,
+    work: (directory: DirectoryHandle) => Promise<T>,
   ): Promise<T> {
-    let held: HeldFolder | undefined;
+    let directory: DirectoryHandle | undefined;
     try {
-      held = await holdFolder({ root, folder, create });
-      return await work(held);
+      directory = await openDirectory({ root, folder, create });
+      return await work(directory);
     } catch (error) {
       throw asWorkspaceError(error, text);
     } finally {
-      await held?.close();
+      await directory?.close();
     }
   }
 
@@ -60,13 +60,13 @@ export function createWorkspaceFiles(root: string, { maxEntries = MAX_ENTRIES } 
     },
     async read(text) {
       const path = parsePath(text);
-      return within(path, {}, (held) => readText(held, path.name, text));
+      return within(path, {}, (directory) => readText(directory, path.name, text));
     },
     async write({ path: text, content, expected }) {
       const path = parsePath(text);
       return inTurn(() =>
-        within(path, { create: expected === null }, (held) =>
-          replaceText(held, { name: path.name, path: text, content, expected }),
+        within(path, { create: expected === null }, (directory) =>
+          replaceText(directory, { name: path.name, path: text, content, expected }),
         ),
       );
     },
@@ -85,14 +85,14 @@ export function createWorkspaceFiles(root: string, { maxEntries = MAX_ENTRIES } 
     async remove(text, expected) {
       const path = parsePath(text);
       return inTurn(() =>
-        within(path, {}, async (held) => {
-          const kind = await kindOf(held, path);
-          if (kind === 'folder') return removeEmpty({ root, path, parent: held });
+        within(path, {}, async (directory) => {
+          const kind = await kindOf(directory, path);
+          if (kind === 'folder') return removeEmpty({ root, path, parent: directory });
           if (expected === undefined) {
             throw new WorkspaceError('changed', `${text} is deleted only as it was seen: send its tag in If-Match`);
           }
-          await refuseChanged(held, { name: path.name, path: text, expected });
-          await unlink(held.at(path.name));
+          await refuseChanged(directory, { name: path.name, path: text, expected });
+          await unlink(directory.at(path.name));
         }),
       );
     },
@@ -107,16 +107,16 @@ async function listFolder(input: {
   maxEntries: number;
 }): Promise<boolean> {
   const { root, folder, found, maxEntries } = input;
-  let held: HeldFolder;
+  let directory: DirectoryHandle;
   try {
-    held = await holdFolder({ root, folder, create: false });
+    directory = await openDirectory({ root, folder, create: false });
   } catch (error) {
     if (folder.length > 0) return true;
     throw asWorkspaceError(error, 'the workspace');
   }
-  const entries = await readdir(held.path, { withFileTypes: true })
+  const entries = await readdir(directory.path, { withFileTypes: true })
     .catch(() => [])
-    .finally(() => held.close());
+    .finally(() => directory.close());
   const named = entries
     .map((entry) => ({ name: entry.name, kind: kindOfEntry(entry) }))
     .filter(({ name, kind }) => kind !== undefined && faultOfName(name) === undefined)
@@ -139,8 +139,8 @@ function kindOfEntry(entry: KnownType): EntryKind | undefined {
   return entry.isFile() ? 'file' : undefined;
 }
 
-async function kindOf(held: HeldFolder, { name, text }: WorkspacePath): Promise<'file' | 'folder'> {
-  const kind = kindOfEntry(await lstat(held.at(name)));
+async function kindOf(directory: DirectoryHandle, { name, text }: WorkspacePath): Promise<'file' | 'folder'> {
+  const kind = kindOfEntry(await lstat(directory.at(name)));
   if (kind === 'file' || kind === 'folder') return kind;
   throw new WorkspaceError(
     'not_a_file',
@@ -149,9 +149,9 @@ async function kindOf(held: HeldFolder, { name, text }: WorkspacePath): Promise<
 }
 
 async function move(input: {
-  source: HeldFolder;
+  source: DirectoryHandle;
   from: WorkspacePath;
-  target: HeldFolder;
+  target: DirectoryHandle;
   to: WorkspacePath;
   kind: 'file' | 'folder';
 }): Promise<void> {
@@ -173,28 +173,28 @@ async function move(input: {
 }
 
 /** Bytecode of files that are gone does not make a folder full. */
-async function removeEmpty(input: { root: string; path: WorkspacePath; parent: HeldFolder }): Promise<void> {
+async function removeEmpty(input: { root: string; path: WorkspacePath; parent: DirectoryHandle }): Promise<void> {
   const { root, path, parent } = input;
   const folder = [...path.folder, path.name];
-  const held = await holdFolder({ root, folder, create: false });
+  const directory = await openDirectory({ root, folder, create: false });
   try {
-    const names = await readdir(held.path);
+    const names = await readdir(directory.path);
     if (names.some((name) => name !== BYTECODE)) {
       throw new WorkspaceError('not_empty', `${path.text} is not empty: delete what is in it first`);
     }
-    if (names.length > 0) await removeBytecode({ root, folder: [...folder, BYTECODE], parent: held });
+    if (names.length > 0) await removeBytecode({ root, folder: [...folder, BYTECODE], parent: directory });
   } finally {
-    await held.close();
+    await directory.close();
   }
   await rmdir(parent.at(path.name));
 }
 
-async function removeBytecode(input: { root: string; folder: string[]; parent: HeldFolder }): Promise<void> {
-  const held = await holdFolder({ root: input.root, folder: input.folder, create: false });
+async function removeBytecode(input: { root: string; folder: string[]; parent: DirectoryHandle }): Promise<void> {
+  const directory = await openDirectory({ root: input.root, folder: input.folder, create: false });
   try {
-    for (const name of await readdir(held.path)) if (name.endsWith('.pyc')) await unlink(held.at(name));
+    for (const name of await readdir(directory.path)) if (name.endsWith('.pyc')) await unlink(directory.at(name));
   } finally {
-    await held.close();
+    await directory.close();
   }
   await rmdir(input.parent.at(BYTECODE));
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { WorkspaceError } from './errors.ts';
 import { parsePath } from './path.ts';
 
-describe('a path', () => {
+describe('a path in the workspace', () => {
   it.each(['dag.py', 'project/dag.py', 'a/b/c/d.yaml', 'Grüße/día 1.md', 'a-b_c.d/e+f@g.txt', 'console/nulls.py'])(
     '%s is taken as it is',
     (text) => {

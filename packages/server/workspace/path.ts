@@ -1,7 +1,7 @@
 /**
  * Paths as the editor names them: relative to the workspace, parts separated by slashes. The rules are the same on every
  * system, so that what is made here can be checked out anywhere. This is the first of two fences: a path that passes can
- * still lead through a link, which held-folder.ts refuses.
+ * still lead through a link, which directory-handle.ts refuses.
  */
 import { WorkspaceError } from './errors.ts';
 

@@ -1,10 +1,10 @@
-/** One text file in a held folder: read whole, or replaced whole. */
+/** One text file in an open directory: read whole, or replaced whole. */
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, lstat, open, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { WorkspaceError } from './errors.ts';
-import type { HeldFolder } from './directory-handle.ts';
+import type { DirectoryHandle } from './directory-handle.ts';
 
 export const MAX_FILE_BYTES = 1024 * 1024;
 
@@ -16,7 +16,7 @@ const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = 
 export const etagOf = (bytes: Uint8Array): string =>
   `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
 
-export async function readText(folder: HeldFolder, name: string, path: string): Promise<TextFile> {
+export async function readText(folder: DirectoryHandle, name: string, path: string): Promise<TextFile> {
   const bytes = await withFile(folder, name, path, async (handle, size) => {
     if (size > MAX_FILE_BYTES) throw tooLarge(path, size);
     return handle.readFile();
@@ -30,7 +30,7 @@ export async function readText(folder: HeldFolder, name: string, path: string): 
  * a full disk leaves the old one alone. `expected` is the tag of what is to be replaced; null makes a file where none is.
  */
 export async function replaceText(
-  folder: HeldFolder,
+  folder: DirectoryHandle,
   input: { name: string; path: string; content: string; expected: string | null },
 ): Promise<string> {
   const { name, path, content, expected } = input;
@@ -57,7 +57,7 @@ export async function replaceText(
 
 /** Throws unless it is the file that the caller has seen. */
 export async function refuseChanged(
-  folder: HeldFolder,
+  folder: DirectoryHandle,
   input: { name: string; path: string; expected: string },
 ): Promise<void> {
   await modeOfUnchanged(folder, input);
@@ -83,7 +83,7 @@ export async function linkTo(from: string, to: string): Promise<void> {
 type Attributes = { mode: number; uid: number; gid: number };
 
 async function modeOfUnchanged(
-  folder: HeldFolder,
+  folder: DirectoryHandle,
   { name, path, expected }: { name: string; path: string; expected: string },
 ): Promise<Attributes> {
   return withFile(folder, name, path, async (handle) => {
@@ -103,7 +103,7 @@ async function keepOwner(handle: FileHandle, { mode, uid, gid }: Attributes): Pr
 }
 
 async function withFile<T>(
-  folder: HeldFolder,
+  folder: DirectoryHandle,
   name: string,
   path: string,
   work: (handle: FileHandle, size: number) => Promise<T>,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { itemCount, problemWith } from './value.ts';
 
-describe('a value', () => {
+describe('a cross-task value', () => {
   it('is refused beyond the limit in bytes, not characters, and says what to do', () => {
     expect(problemWith('return_value', '"ab"', 4)).toBeUndefined();
     expect(problemWith('return_value', '"äb"', 4)).toBe(
@@ -21,7 +21,7 @@ describe('a value', () => {
   });
 });
 
-describe('the number of items', () => {
+describe('the number of items in a value', () => {
   it.each([
     ['[]', 0],
     [' [1, [2, 3]]', 2],
