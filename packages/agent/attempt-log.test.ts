@@ -2,14 +2,13 @@ import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { createAttemptLog } from './attempt-log.ts';
 import { Refusal } from './control-plane.ts';
-import type { ControlPlane } from './control-plane.ts';
 import { createMasks } from './masks.ts';
 
 /** A control plane's log: appended by offset, like the real one; `lose` forgets the first bytes of it. */
 function fakeControlPlane(refuse = false) {
   let stored = Buffer.alloc(0);
   let calls = 0;
-  const persist = async (_method: string, request: { offset: number; data: Buffer }) => {
+  const append = async (request: { offset: number; data: Buffer }) => {
     calls += 1;
     if (refuse) throw new Refusal(status.ABORTED, 'the run has been deleted');
     if (request.offset <= stored.length) {
@@ -18,15 +17,15 @@ function fakeControlPlane(refuse = false) {
     return { length: stored.length };
   };
   return {
-    persist: persist as unknown as ControlPlane['persist'],
+    append,
     text: () => stored.toString('utf8'),
     calls: () => calls,
     lose: () => (stored = Buffer.alloc(0)),
   };
 }
 
-const logTo = (controlPlane: Pick<ControlPlane, 'persist'>, masks = createMasks()) =>
-  createAttemptLog({ controlPlane, token: () => '', masks, signal: new AbortController().signal, onRoom: () => {} });
+const logTo = ({ append }: Pick<ReturnType<typeof fakeControlPlane>, 'append'>, masks = createMasks()) =>
+  createAttemptLog({ append, masks, signal: new AbortController().signal, onRoom: () => {} });
 
 const events = (text: string): string[] =>
   text
@@ -38,7 +37,7 @@ describe('the log of an attempt', () => {
   it('of a few lines is not sent on its own: it goes with the outcome', async () => {
     const plane = fakeControlPlane();
     const log = logTo(plane);
-    log.say('before the start');
+    log.note('before the start');
     log.begin(100);
     log.write([{ event: 'one' }, { event: 'two' }]);
     const { offset, data } = await log.tail();

@@ -5,7 +5,6 @@
  * on its own: its few lines go with the outcome.
  */
 import { StringDecoder } from 'node:string_decoder';
-import type { ControlPlane } from './control-plane.ts';
 import { Refusal } from './control-plane.ts';
 import { createLogBuffer } from './log-buffer.ts';
 import type { Masks } from './masks.ts';
@@ -15,8 +14,8 @@ import type { StreamName } from './task-sockets.ts';
 export type Level = 'debug' | 'info' | 'warning' | 'error';
 
 export type AttemptLog = {
-  /** The agent's own words. */
-  say(text: string, level?: Level): void;
+  /** A line of the agent's own. */
+  note(text: string, level?: Level): void;
   /** Records as the task process made them. */
   write(records: readonly unknown[]): void;
   /** What programs print: bytes, cut into lines here. */
@@ -44,14 +43,14 @@ const MAX_LINE_CHARACTERS = 64 * 1024;
 const HELD_BACK_CHARACTERS = 8 * 1024;
 
 export function createAttemptLog(input: {
-  controlPlane: Pick<ControlPlane, 'persist'>;
-  token: () => string;
+  /** Until it is answered. Bytes that are there already are skipped; `length` is that of the log then. */
+  append: (chunk: { offset: number; data: Buffer }) => Promise<{ length: number }>;
   masks: Masks;
   signal: AbortSignal;
   /** Called when the task may go on. */
   onRoom: () => void;
 }): AttemptLog {
-  const { controlPlane, token, masks, signal } = input;
+  const { append, masks, signal } = input;
   const buffer = createLogBuffer();
   const lines = { stdout: createOutput(masks), stderr: createOutput(masks) };
   /** Where position 0 of the buffer is in the log; undefined until the attempt has started. */
@@ -86,7 +85,7 @@ export function createAttemptLog(input: {
       const offset = base + buffer.start;
       const data = buffer.peek(MAX_CHUNK_BYTES);
       try {
-        const { length } = await controlPlane.persist('AppendLog', { offset, data }, { token, signal });
+        const { length } = await append({ offset, data });
         acknowledge(length, offset + data.length);
       } catch (error) {
         if (!(error instanceof Refusal) && !signal.aborted) throw error;
@@ -116,7 +115,7 @@ export function createAttemptLog(input: {
   }
 
   return {
-    say: (text, level = 'info') =>
+    note: (text, level = 'info') =>
       store(`${JSON.stringify({ timestamp: nowIso(), level, logger: 'svc.agent', event: masks.apply(text) })}\n`),
     write: (records) => store(records.map((record) => `${JSON.stringify(record)}\n`).join('')),
     output(name, chunk) {

@@ -46,7 +46,7 @@ export type AttemptInput = {
   sockets: TaskSockets;
   hostname: string;
   wasOutOfMemory: () => boolean;
-  /** Aborted when nothing can be told any more. */
+  /** Aborted when nothing can be reported any more. */
   signal: AbortSignal;
   graceMs?: number;
 };
@@ -56,7 +56,7 @@ export type RunningAttempt = {
   token(): string;
   renew(token: string): void;
   /** Started, and its outcome not yet acknowledged. */
-  isBeating(): boolean;
+  needsHeartbeat(): boolean;
   /** Of its process; undefined until there is one. */
   pid(): number | undefined;
   cancel(reason: string): void;
@@ -73,8 +73,8 @@ const GRACE_MS = 5_000;
 /** The task ends itself at its execution_timeout; this much later it is ended. */
 const TIMEOUT_SLACK_MS = 5_000;
 /** About a minute and a half of trying, with the pauses between. */
-const OUTCOME_PATIENCE = 20;
-const UNWELCOME = new Set<status>([status.INVALID_ARGUMENT, status.INTERNAL, status.UNKNOWN, status.OUT_OF_RANGE]);
+const MAX_SERVER_ERRORS = 20;
+const NOT_ACCEPTED = new Set<status>([status.INVALID_ARGUMENT, status.INTERNAL, status.UNKNOWN, status.OUT_OF_RANGE]);
 
 export function runAttempt(input: AttemptInput): RunningAttempt {
   const attempt = new Attempt(input);
@@ -82,7 +82,7 @@ export function runAttempt(input: AttemptInput): RunningAttempt {
     attemptId: input.assignment.attempt_id,
     token: () => attempt.token,
     renew: (token) => (attempt.token = token),
-    isBeating: () => attempt.isBeating,
+    needsHeartbeat: () => attempt.needsHeartbeat,
     pid: () => attempt.pid,
     cancel: (reason) => attempt.cancel(reason),
     renewLease: (askedAt, ms) => attempt.lease.renew(askedAt, ms),
@@ -93,7 +93,7 @@ export function runAttempt(input: AttemptInput): RunningAttempt {
 
 class Attempt {
   token: string;
-  isBeating = false;
+  needsHeartbeat = false;
   readonly lease = createLease();
   readonly #input: AttemptInput;
   readonly #masks = createMasks();
@@ -110,8 +110,8 @@ class Attempt {
     this.#input = input;
     this.token = input.assignment.token;
     this.#log = createAttemptLog({
-      controlPlane: input.controlPlane,
-      token: () => this.token,
+      append: (chunk) =>
+        input.controlPlane.callUntilAnswered('AppendLog', chunk, { token: () => this.token, signal: input.signal }),
       masks: this.#masks,
       signal: input.signal,
       onRoom: () => this.#process?.resume(),
@@ -131,12 +131,12 @@ class Attempt {
       else (await launching.catch(() => undefined))?.stop();
       await this.#process?.exited;
     } catch (error) {
-      // Aborted, or refused for good: there is nobody to tell. What runs must not go on.
+      // Aborted, or refused for good: nobody takes a report. What runs must not go on.
       this.#process?.stop();
       await this.#process?.exited;
       if (!(error instanceof Refusal) && !this.#input.signal.aborted) throw error;
     } finally {
-      this.isBeating = false;
+      this.needsHeartbeat = false;
       this.#log.close();
     }
   }
@@ -144,12 +144,12 @@ class Attempt {
   cancel(reason: string): void {
     if (this.#cancelled !== undefined) return;
     this.#cancelled = reason;
-    this.#log.say(`the attempt is stopped: ${reason}`, 'warning');
+    this.#log.note(`the attempt is stopped: ${reason}`, 'warning');
     this.#process?.stop();
   }
 
   endWithLease(): void {
-    if (!this.isBeating || this.#result || !this.lease.hasEnded()) return;
+    if (!this.needsHeartbeat || this.#result || !this.lease.hasEnded()) return;
     this.cancel('no control plane could be reached, and another may take it over');
     this.#process?.kill();
   }
@@ -163,13 +163,13 @@ class Attempt {
       askedAt = performance.now(); // asked for each attempt at the call
       return this.token;
     };
-    const reply = await controlPlane.persist('Start', { hostname, pid: 0 }, { token, signal });
+    const reply = await controlPlane.callUntilAnswered('Start', { hostname, pid: 0 }, { token, signal });
     return reply.started ? this.#begin(reply.started, askedAt) : undefined;
   }
 
   #begin(start: ReceivedStart, askedAt: number): string {
     this.lease.renew(askedAt, start.lease_ms);
-    this.isBeating = true;
+    this.needsHeartbeat = true;
     this.#log.begin(start.log_offset);
     return start.job_json;
   }
@@ -178,19 +178,19 @@ class Attempt {
     const { assignment, servers, sockets, graceMs = GRACE_MS } = this.#input;
     const version = await this.#input.version(() => this.token);
     const { server, notes, release } = await servers.get(version);
-    for (const note of notes) this.#log.say(note, 'warning');
+    for (const note of notes) this.#log.note(note, 'warning');
     const process = startTaskProcess({
       attemptId: assignment.attempt_id,
       server,
       sockets,
       graceMs,
-      onLine: (line) => this.#hear(line),
+      onLine: (line) => this.#onMessage(line),
       onOutput: (name, chunk) => this.#log.output(name, chunk),
       onOutputEnded: (name) => this.#log.outputEnded(name),
     });
     this.#process = process;
     void process.exited.then(release);
-    await process.greeted.catch(() => {}); // how it ended is for `exited` to say
+    await process.connected.catch(() => {}); // `exited` has how it ended
     return process;
   }
 
@@ -206,16 +206,16 @@ class Attempt {
     else launched.stop();
     const exit = await Promise.race([launched.exited, this.#resulted.promise]);
     clearTimeout(watch);
-    if (exit) await this.#endFamily();
+    if (exit) await this.#endStrayProcesses();
     await this.#deliver(this.#result ?? this.#outcomeOfExit(exit ?? { status: null, signal: null }));
-    await this.#letGo(launched);
+    await this.#awaitExit(launched);
   }
 
   /** Of a process that ended without a result. Its server ends what it knows of; what slipped away is known by its mark. */
-  async #endFamily(): Promise<void> {
+  async #endStrayProcesses(): Promise<void> {
     const left = await endMarkedProcesses(ATTEMPT_VARIABLE, this.#input.assignment.attempt_id);
     if (left.length > 0)
-      this.#log.say(`processes that the task started could not be ended: ${left.join(', ')}`, 'error');
+      this.#log.note(`processes that the task started could not be ended: ${left.join(', ')}`, 'error');
   }
 
   #watchTimeout(process: TaskProcess): NodeJS.Timeout | undefined {
@@ -223,7 +223,7 @@ class Attempt {
     return setTimeout(
       () => {
         this.#isTimedOut = true;
-        this.#log.say('the task did not end by itself at its execution_timeout, and is ended', 'error');
+        this.#log.note('the task did not end by itself at its execution_timeout, and is ended', 'error');
         process.stop();
       },
       Math.min(this.#executionTimeout * 1_000 + TIMEOUT_SLACK_MS, 2 ** 31 - 1),
@@ -239,28 +239,28 @@ class Attempt {
     }
     if (this.#cancelled !== undefined) return failed('process_killed', `the attempt was stopped: ${this.#cancelled}`);
     const failure = failureOfExit(exit, this.#input.wasOutOfMemory);
-    this.#log.say(failure.text ?? failure.cause, 'error');
+    this.#log.note(failure.text ?? failure.cause, 'error');
     return { state: 'failed', failure };
   }
 
-  /** The outcome is told as soon as it is known; the process may take a moment longer to end, and to say its last. */
+  /** The outcome is reported as soon as it is known; the process may take a moment longer to end, and to write its last line. */
   async #deliver(outcome: Outcome): Promise<void> {
     const seen = { endedAt: nowIso(), pid: this.pid };
     try {
-      await this.#finish({ ...outcome, ...seen }, OUTCOME_PATIENCE);
+      await this.#finish({ ...outcome, ...seen }, MAX_SERVER_ERRORS);
     } catch (error) {
-      if (!(error instanceof Refusal) || !UNWELCOME.has(error.code)) throw error;
+      if (!(error instanceof Refusal) || !NOT_ACCEPTED.has(error.code)) throw error;
       // Something in it cannot be taken. That the task is over can be, and must be.
-      this.#log.say(`the outcome of the task was not accepted: ${error.message}`, 'error');
+      this.#log.note(`the outcome of the task was not accepted: ${error.message}`, 'error');
       await this.#finish(
         { ...failed('exception', `its outcome was not accepted: ${error.message}`), ...seen },
         Infinity,
       );
     }
-    this.isBeating = false;
+    this.needsHeartbeat = false;
   }
 
-  async #finish(outcome: Outcome, patience: number): Promise<void> {
+  async #finish(outcome: Outcome, maxServerErrors: number): Promise<void> {
     const { controlPlane, workerToken, onNext, signal } = this.#input;
     const { offset, data } = await this.#log.tail();
     const request = { outcome_json: JSON.stringify(outcome), log_offset: offset, log_data: data };
@@ -269,21 +269,21 @@ class Attempt {
       askedAt = performance.now();
       return this.token;
     };
-    // The same when it is repeated: an answer that was lost may have brought an attempt.
-    const options = { token, signal, patience };
-    const reply = await controlPlane.persist('Finish', { ...request, worker_token: workerToken() }, options);
+    // The same when it is repeated: an answer that was lost may have handed over an attempt.
+    const options = { token, signal, maxServerErrors };
+    const reply = await controlPlane.callUntilAnswered('Finish', { ...request, worker_token: workerToken() }, options);
     if (reply.next?.assignment && reply.next.started) onNext(reply.next, askedAt);
     this.#log.acknowledge(reply.log_length);
   }
 
-  async #letGo(process: TaskProcess): Promise<void> {
+  async #awaitExit(process: TaskProcess): Promise<void> {
     const late = setTimeout(() => process.stop(), GRACE_MS);
     await process.exited;
     clearTimeout(late);
     await this.#log.flush();
   }
 
-  #hear(line: string): void {
+  #onMessage(line: string): void {
     const message = parse(line);
     switch (message?.type) {
       case 'log':
@@ -291,16 +291,16 @@ class Attempt {
         if (this.#log.isFull()) this.#process?.pause();
         return;
       case 'request':
-        return void this.#relay(line, message);
+        return void this.#relayCall(line, message);
       case 'result':
-        return this.#conclude(line, message);
+        return this.#onResult(line, message);
       default:
         this.#result ??= failed('exception', 'the task process sent something that cannot be read');
         this.#process?.stop();
     }
   }
 
-  #conclude(line: string, message: ResultMessage): void {
+  #onResult(line: string, message: ResultMessage): void {
     if (this.#result) return;
     const seconds = (performance.now() - this.#startedAt) / 1_000;
     this.#result = outcomeOfResult(line, message, { seconds, executionTimeout: this.#executionTimeout });
@@ -310,13 +310,13 @@ class Attempt {
     setImmediate(() => setImmediate(() => this.#resulted.resolve()));
   }
 
-  async #relay(line: string, { id, method }: { id?: unknown; method?: unknown }): Promise<void> {
+  async #relayCall(line: string, { id, method }: { id?: unknown; method?: unknown }): Promise<void> {
     const { controlPlane, signal } = this.#input;
     const params = memberTexts(line).get('params') ?? '{}';
     const request = { method: String(method), params_json: params, request_id: String(id) };
     const head = `{"type":"reply","id":${JSON.stringify(id ?? null)}`;
     try {
-      const reply = await controlPlane.persist('Call', request, { token: () => this.token, signal });
+      const reply = await controlPlane.callUntilAnswered('Call', request, { token: () => this.token, signal });
       this.#masks.add(reply.masks);
       const masks = reply.masks.length > 0 ? `,"masks":${JSON.stringify(reply.masks)}` : '';
       this.#process?.send(`${head},"ok":true,"value":${reply.value_json || 'null'}${masks}}`);
@@ -327,14 +327,14 @@ class Attempt {
   }
 }
 
-/** Told in the log as well: the author reads it there. */
+/** Written to the log as well: the author reads it there. */
 function outcomeOfLaunch(error: unknown, log: AttemptLog): Outcome {
   if (error instanceof LoadFailure) {
-    log.say(`the DAG file could not be loaded: ${error.message}\n${error.traceback}`, 'error');
+    log.note(`the DAG file could not be loaded: ${error.message}\n${error.traceback}`, 'error');
     return failed('dag_file_failed', error.message);
   }
   if (error instanceof EnvironmentFailure) {
-    log.say(`the Python environment could not be prepared: ${error.message}\n${error.output}`, 'error');
+    log.note(`the Python environment could not be prepared: ${error.message}\n${error.output}`, 'error');
     return failed('environment_failed', error.message);
   }
   throw error;

@@ -1,22 +1,23 @@
 /**
- * The agent's end of the RPC. One channel for everything; who is speaking is said with each call.
+ * The agent's end of the RPC. One channel for everything; each call carries the credential of its caller.
  *
  * A call that must arrive is made until it is answered: the control plane may be away for minutes, and every call may be
- * made twice. What it says no to (stale, not found, denied …) is an answer.
+ * made twice. A refusal (stale, not found, denied …) is an answer.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Metadata, credentials, status } from '@grpc/grpc-js';
-import type { ClientReadableStream, ServiceError, requestCallback } from '@grpc/grpc-js';
-import { Agent, CHANNEL_OPTIONS } from '@svc/proto/agent-service.ts';
+import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
+import { Agent, CHANNEL_OPTIONS, callUnary } from '@svc/proto/agent-service.ts';
 import type { ReceivedOrder, ReplyOf, RequestOf, UnaryMethod } from '@svc/proto/agent-service.ts';
+import { createBackoff } from '@svc/spec/backoff.ts';
 
 export type ControlPlane = {
-  /** Until it is answered, or `signal` says that nobody waits any more. Throws a `Refusal` when the answer is no. */
-  persist<M extends UnaryMethod>(method: M, request: RequestOf<M>, options: CallOptions): Promise<ReplyOf<M>>;
-  once<M extends UnaryMethod>(method: M, request: RequestOf<M>, options: CallOptions): Promise<ReplyOf<M>>;
+  /** Until it is answered, or `signal` says that nobody waits any more. Throws a `Refusal` when the call is refused. */
+  callUntilAnswered<M extends UnaryMethod>(method: M, request: RequestOf<M>, options: CallOptions): Promise<ReplyOf<M>>;
+  callOnce<M extends UnaryMethod>(method: M, request: RequestOf<M>, options: CallOptions): Promise<ReplyOf<M>>;
   work(request: { hostname: string; pid: number; version: string }, token: string): ClientReadableStream<ReceivedOrder>;
-  /** When it last answered, whatever it said. Milliseconds since the epoch. */
+  /** When it last answered, whatever the answer. Milliseconds since the epoch. */
   lastContact(): number;
   close(): void;
 };
@@ -26,11 +27,11 @@ export type CallOptions = {
   token: () => string;
   signal?: AbortSignal;
   deadlineMs?: number;
-  /** So many times an error inside the control plane is taken for one that passes; default: always. */
-  patience?: number;
+  /** After so many errors inside the control plane the last one is the answer; default: never. */
+  maxServerErrors?: number;
 };
 
-/** The control plane has answered, and the answer is no. */
+/** The control plane has answered, and refuses. */
 export class Refusal extends Error {
   readonly code: status;
 
@@ -50,13 +51,13 @@ const WORTH_REPEATING = new Set<status>([
   status.CANCELLED,
 ]);
 /** Something is wrong inside the control plane, perhaps with this very call. */
-const BROKEN = new Set<status>([status.INTERNAL, status.UNKNOWN]);
+const SERVER_ERRORS = new Set<status>([status.INTERNAL, status.UNKNOWN]);
 /** What the channel says by itself when it reaches nobody. */
 const NO_CONTACT = new Set<status>([status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED]);
 
 const DEADLINE_MS = 30_000;
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 5_000;
+/** Spread: agents that lost the same control plane must not come back as one. */
+const PAUSES = { firstMs: 50, longestMs: 5_000, spread: true };
 
 export function connectControlPlane(input: { address: string; tlsCa: string }): ControlPlane {
   const { address, tlsCa } = input;
@@ -70,16 +71,15 @@ export function connectControlPlane(input: { address: string; tlsCa: string }): 
   });
   let lastContact = Date.now();
 
-  function once<M extends UnaryMethod>(method: M, request: RequestOf<M>, options: CallOptions): Promise<ReplyOf<M>> {
+  function callOnce<M extends UnaryMethod>(
+    method: M,
+    request: RequestOf<M>,
+    options: CallOptions,
+  ): Promise<ReplyOf<M>> {
     return new Promise((resolve, reject) => {
-      const send = client[method].bind(client) as unknown as (
-        request: RequestOf<M>,
-        metadata: Metadata,
-        callOptions: { deadline: number },
-        answer: requestCallback<ReplyOf<M>>,
-      ) => { cancel(): void };
       const deadline = Date.now() + (options.deadlineMs ?? DEADLINE_MS);
-      const call = send(request, bearer(options.token()), { deadline }, (error, reply) => {
+      const metadata = bearer(options.token());
+      const call = callUnary(client, method, { request, metadata, options: { deadline } }, (error, reply) => {
         options.signal?.removeEventListener('abort', cancel);
         if (!error || !NO_CONTACT.has(error.code)) lastContact = Date.now();
         if (error) reject(refusalOf(error));
@@ -90,29 +90,29 @@ export function connectControlPlane(input: { address: string; tlsCa: string }): 
     });
   }
 
-  async function persist<M extends UnaryMethod>(
+  async function callUntilAnswered<M extends UnaryMethod>(
     method: M,
     request: RequestOf<M>,
     options: CallOptions,
   ): Promise<ReplyOf<M>> {
-    let { patience = Infinity } = options;
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    let { maxServerErrors: errorsLeft = Infinity } = options;
+    const pauses = createBackoff(PAUSES);
+    for (;;) {
       options.signal?.throwIfAborted();
       try {
-        return await once(method, request, options);
+        return await callOnce(method, request, options);
       } catch (error) {
         if (!(error instanceof Refusal) || !WORTH_REPEATING.has(error.code)) throw error;
-        if (BROKEN.has(error.code)) patience -= 1;
-        if (patience <= 0) throw error;
-        // Somewhere between half and all of the pause: agents that lost the same control plane do not come back as one.
-        await sleep(pause * (0.5 + Math.random() / 2), undefined, options.signal && { signal: options.signal });
+        if (SERVER_ERRORS.has(error.code)) errorsLeft -= 1;
+        if (errorsLeft <= 0) throw error;
+        await sleep(pauses.next(), undefined, options.signal && { signal: options.signal });
       }
     }
   }
 
   return {
-    once,
-    persist,
+    callOnce,
+    callUntilAnswered,
     work(request, token) {
       const stream = client.Work(request, bearer(token));
       stream.on('data', () => (lastContact = Date.now()));

@@ -3,7 +3,7 @@
  *
  *   spawned ──load──▶ ready | failed ──▶ fork, kill, exits … ──▶ ended
  *
- * When it ends by itself, so do the attempts it has forked: the kernel kills them, and we say so.
+ * When it ends by itself, so do the attempts it has forked: the kernel kills them, and they are reported as killed.
  */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -51,7 +51,7 @@ type ServerEvent =
   | { event: 'forked'; attempt: string; pid: number }
   | { event: 'exit'; attempt: string; status: number | null; signal: number | null; error?: string | null };
 
-/** The last of what the process said; what a DAG file prints while it is loaded is among it. */
+/** Of the end of its standard error; what a DAG file prints while it is loaded is among it. */
 const KEPT_CHARACTERS = 8_000;
 const KILLED: ProcessExit = { status: null, signal: 9 };
 let started = 0;
@@ -67,7 +67,7 @@ export function startForkServer(input: {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const attempts = new Map<string, ForkListener>();
-  let said = '';
+  let stderrTail = '';
   let isReady = false;
   let isGone = false;
   const { promise: ready, resolve: loaded, reject: notLoaded } = Promise.withResolvers<void>();
@@ -82,7 +82,7 @@ export function startForkServer(input: {
         isReady = true;
         return loaded();
       case 'failed':
-        return notLoaded(new LoadFailure(event.error, [event.traceback ?? '', said].filter(Boolean).join('\n')));
+        return notLoaded(new LoadFailure(event.error, [event.traceback ?? '', stderrTail].filter(Boolean).join('\n')));
       case 'forked':
         return attempts.get(event.attempt)?.forked(event.pid);
       case 'exit': {
@@ -97,21 +97,22 @@ export function startForkServer(input: {
   async function end(how: string): Promise<void> {
     isGone = true;
     await endMarkedProcesses(FORK_SERVER_VARIABLE, marker);
-    if (!isReady) notLoaded(new LoadFailure(`the Python process ended while it loaded the DAG file: ${how}`, said));
+    if (!isReady)
+      notLoaded(new LoadFailure(`the Python process ended while it loaded the DAG file: ${how}`, stderrTail));
     for (const listener of attempts.values()) listener.exited(KILLED);
     attempts.clear();
     gone();
   }
 
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-KEPT_CHARACTERS);
+    stderrTail = (stderrTail + text).slice(-KEPT_CHARACTERS);
   });
   createInterface({ input: child.stdout }).on('line', (line) => {
     const event = parse(line);
     if (event) handle(event);
-    else child.kill('SIGKILL'); // not our protocol any more: nothing it says can be trusted
+    else child.kill('SIGKILL'); // not our protocol any more: nothing it sends can be trusted
   });
-  child.stdin.on('error', () => {}); // told by its end
+  child.stdin.on('error', () => {}); // its end is noticed anyway
   child.once('error', (error) => void end(error.message));
   child.once('exit', (code, signal) => void end(signal ?? `exit code ${code}`));
   send({ op: 'load', ...input.load });

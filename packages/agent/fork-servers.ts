@@ -13,7 +13,7 @@ import { taskEnvironment } from './settings.ts';
 
 export type LoadedServer = {
   server: ForkServer;
-  /** What the log of each attempt should say: a module of the project is not what it was when the version was made. */
+  /** Lines for the log of each attempt: a module of the project is not what it was when the version was made. */
   notes: readonly string[];
 };
 
@@ -45,7 +45,7 @@ export function createForkServers(input: {
   const entries = new Map<string, Entry>();
   const env = { ...taskEnvironment(input.env), ...marks, PYTHONPATH: PYTHON_FOLDER, PYTHONUNBUFFERED: '1' };
 
-  async function load(key: string, version: ReceivedVersion, entry: Entry): Promise<LoadedServer> {
+  async function load(version: ReceivedVersion, onStarted: (server: ForkServer) => void): Promise<LoadedServer> {
     const python = await environments.get(version.dependencies);
     const folder = version.dags_folder || process.cwd();
     const server = startForkServer({
@@ -55,21 +55,23 @@ export function createForkServers(input: {
         socket,
         dags_folder: folder,
         dag_id: version.python_dag_id,
-        fileloc: placeOf(folder, version.source_path),
+        fileloc: locationOf(folder, version.source_path),
         source: { path: version.source_path, module: version.source_module, text: version.source_text },
         env: version.env,
       },
     });
-    entry.server = server;
-    void server.ended.then(() => entries.get(key) === entry && entries.delete(key));
+    onStarted(server);
     const [notes] = await Promise.all([changedModules(folder, version), server.ready]);
     return { server, notes };
   }
 
   function open(version: ReceivedVersion): Entry {
     const key = version.version_key;
-    const entry: Entry = { loading: Promise.resolve() as never, server: undefined, users: 0, usedAt: Date.now() };
-    entry.loading = load(key, version, entry);
+    const loading = load(version, (server) => {
+      entry.server = server;
+      void server.ended.then(() => entries.get(key) === entry && entries.delete(key));
+    });
+    const entry: Entry = { loading, server: undefined, users: 0, usedAt: Date.now() };
     entries.set(key, entry);
     entry.loading.catch(() => {
       // The next attempt tries anew: what was missing may be there by then.
@@ -117,13 +119,13 @@ export function createForkServers(input: {
   };
 }
 
-const placeOf = (folder: string, path: string): string => (isAbsolute(path) ? path : join(folder, path));
+const locationOf = (folder: string, path: string): string => (isAbsolute(path) ? path : join(folder, path));
 
 /** The version holds the DAG file itself; modules beside it are taken as they are on disk now. */
 async function changedModules(folder: string, version: ReceivedVersion): Promise<string[]> {
   const notes = await Promise.all(
     version.modules.map(async ({ name, path, sha256 }) => {
-      const text = await readFile(placeOf(folder, path)).catch(() => undefined);
+      const text = await readFile(locationOf(folder, path)).catch(() => undefined);
       if (text === undefined) return [`module ${name} (${path}) is not there any more`];
       const isSame = createHash('sha256').update(text).digest('hex') === sha256;
       const number = version.version_number;

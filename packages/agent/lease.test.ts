@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createLease } from './lease.ts';
 
-it('ends before the control plane counts it as ended, from when it was asked for', () => {
+it('a lease ends before the control plane counts it as ended, from when it was asked for', () => {
   let now = 0;
   const lease = createLease(() => now);
   lease.renew(0, 60_000);
@@ -15,7 +15,7 @@ it('ends before the control plane counts it as ended, from when it was asked for
   expect(lease.hasEnded()).toBe(true);
 });
 
-it('does not end while nobody would take the attempt over, or before anything was said', () => {
+it('a lease does not end while nobody would take the attempt over, or before it was ever renewed', () => {
   const lease = createLease(() => 1e9);
   expect(lease.hasEnded()).toBe(false);
   lease.renew(0, 60_000);

@@ -1,6 +1,6 @@
 /**
- * How long an attempt is this agent's. It is renewed by every answer of the control plane, counted from when the question
- * was asked: the control plane cannot have counted from earlier. A little before the end the task must be gone.
+ * How long an attempt is this agent's. It is renewed by every answer of the control plane, counted from when the call
+ * was made: the control plane cannot have counted from earlier. A little before the end the task must be gone.
  */
 export type Lease = {
   /** `ms` 0: nobody would take the attempt over. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLogBuffer } from './log-buffer.ts';
 
-describe('log bytes that wait', () => {
+describe('log bytes that wait to be acknowledged', () => {
   it('come out as they went in, wherever they were kept meanwhile and however much is taken at a time', () => {
     const step = fc.oneof(
       fc.record({ write: fc.uint8Array({ maxLength: 40 }) }),

@@ -41,7 +41,7 @@ describe('secrets in what programs print', () => {
   });
 });
 
-describe('lines', () => {
+describe('lines from a task process', () => {
   it('are the same wherever the bytes are cut', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' })), fc.integer({ min: 1, max: 9 }), (texts, size) => {

@@ -8,7 +8,7 @@ const seen = { seconds: 1, executionTimeout: null };
 const outcomeOf = (message: object, view: typeof seen | { seconds: number; executionTimeout: number } = seen) =>
   outcomeOfResult(JSON.stringify({ type: 'result', ...message }), message as ResultMessage, view);
 
-describe('what a task says of its end', () => {
+describe('the result a task reports', () => {
   it.each(Object.keys(FAILURE_CAUSES))('with the cause %s is believed only if it is the task’s to name', (cause) => {
     const { failure } = outcomeOf({ state: 'failed', failure: { cause, text: 'why' } });
     const isOwn = isFailureCause(cause) && mayReport('task', cause);

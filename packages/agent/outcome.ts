@@ -1,4 +1,4 @@
-/** From what the task process says of its end to what the control plane is told. Pure. */
+/** From what the task process reports of its end to what the control plane is sent. Pure. */
 import { itemTexts, memberTexts } from '@svc/proto/json-spans.ts';
 import { isFailureCause, mayReport } from '@svc/spec/failure-causes.ts';
 import type { FailureCause } from '@svc/spec/failure-causes.ts';
@@ -39,7 +39,7 @@ export function outcomeOfResult(
   message: ResultMessage,
   seen: { seconds: number; executionTimeout: number | null },
 ): Outcome {
-  const state = STATES.find((word) => word === message.state);
+  const state = STATES.find((known) => known === message.state);
   if (state === undefined) return failed('exception', 'the task process sent a result that cannot be read');
   const outcome: Outcome = { state, xcoms: xcomsIn(line), ...optional(message) };
   if (state === 'failed') outcome.failure = failureOfResult(message.failure ?? {}, seen);
@@ -63,14 +63,14 @@ function optional(message: ResultMessage): Partial<Outcome> {
 }
 
 /**
- * A task may name the causes that are its own to name. Any other word becomes a plain exception, so that it cannot blame the
+ * A task may name the causes that are its own to name. Any other becomes a plain exception, so that it cannot blame the
  * platform; but for its timeout, which it reports as an exception and we have watched on our own clock.
  */
 function failureOfResult(
   { cause, text }: { cause?: unknown; text?: unknown },
   { seconds, executionTimeout }: { seconds: number; executionTimeout: number | null },
 ): Failure {
-  const words = typeof text === 'string' && text !== '' ? { text } : {};
+  const detail = typeof text === 'string' && text !== '' ? { text } : {};
   const isTimeout = typeof text === 'string' && text.startsWith('AirflowTaskTimeout');
   if (isTimeout && executionTimeout !== null && seconds >= executionTimeout) {
     return {
@@ -79,7 +79,7 @@ function failureOfResult(
     };
   }
   const isOwn = typeof cause === 'string' && isFailureCause(cause) && mayReport('task', cause);
-  return { cause: isOwn ? cause : 'exception', ...words };
+  return { cause: isOwn ? cause : 'exception', ...detail };
 }
 
 function xcomsIn(line: string): { key: string; value: string }[] {

@@ -1,12 +1,10 @@
 /** `svc-agent run`: the one attempt whose credential it was given, and then it leaves. For a container per attempt. */
 import type { Assignment } from '@svc/proto/agent-service.ts';
+import { watchContact } from './contact-watch.ts';
 import { connectControlPlane } from './control-plane.ts';
 import { SettingsError } from './settings.ts';
 import type { AgentSettings } from './settings.ts';
 import { createWorker } from './worker.ts';
-
-const GIVE_UP_MS = 15 * 60_000;
-const CHECK_MS = 1_000;
 
 export async function runOne(input: {
   settings: AgentSettings;
@@ -23,20 +21,21 @@ export async function runOne(input: {
   worker.accept(assignment);
   const code = await new Promise<number>((resolve) => {
     worker.onIdle(() => resolve(0));
-    const check = setInterval(() => {
-      if (Date.now() - controlPlane.lastContact() < GIVE_UP_MS) return;
-      say('no control plane for 15 minutes: giving up');
-      worker.abandon();
-      resolve(1);
-    }, CHECK_MS);
-    check.unref();
+    watchContact({
+      controlPlane,
+      say,
+      onLost() {
+        worker.abandon();
+        resolve(1);
+      },
+    });
   });
   await worker.close();
   controlPlane.close();
   return code;
 }
 
-/** Read, not verified: whether it is genuine is for the control plane to say, which sees it with every call. */
+/** Read, not verified: whether it is genuine is for the control plane to judge, which sees it with every call. */
 function assignmentOf(token: string): Assignment {
   try {
     const payload = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as {

@@ -1,4 +1,4 @@
-/** What the agent is told by its environment. */
+/** What the agent reads from its environment. */
 import { existsSync } from 'node:fs';
 
 export type AgentSettings = {
@@ -12,7 +12,7 @@ export type AgentSettings = {
   workerId: string;
 };
 
-/** Told to people: what is missing and who sets it. */
+/** For people: what is missing and who sets it. */
 export class SettingsError extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,12 +1,12 @@
-/** The process of one attempt: forked, greeted, spoken to, ended. */
+/** The process of one attempt: forked, connected, given its job, ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ForkServer } from './fork-server.ts';
 import type { ProcessExit } from './exit-cause.ts';
 import type { StreamName, TaskConnection, TaskSockets } from './task-sockets.ts';
 
 export type TaskProcess = {
-  /** Resolves with its first word; rejects when it ends before. */
-  readonly greeted: Promise<void>;
+  /** Resolves when it has opened its connection; rejects when it ends before. */
+  readonly connected: Promise<void>;
   readonly exited: Promise<ProcessExit>;
   send(line: string): void;
   pause(): void;
@@ -31,12 +31,12 @@ export type TaskProcessInput = {
 
 const SIGTERM = 15;
 const SIGKILL = 9;
-const LAST_WORDS_MS = 1_000;
+const LAST_OUTPUT_MS = 1_000;
 
 export function startTaskProcess(input: TaskProcessInput): TaskProcess {
   const { attemptId, server, sockets, graceMs } = input;
-  const { promise: greeted, resolve: greet, reject: neverGreeted } = Promise.withResolvers<void>();
-  greeted.catch(() => {}); // told by `exited` as well
+  const { promise: connected, resolve: connect, reject: neverConnected } = Promise.withResolvers<void>();
+  connected.catch(() => {}); // `exited` resolves as well
   const { promise: exited, resolve: exit } = Promise.withResolvers<ProcessExit>();
   let connection: TaskConnection | undefined;
   let pid: number | undefined;
@@ -47,7 +47,7 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
     hello(opened) {
       connection = opened;
       opened.onLine(input.onLine);
-      greet();
+      connect();
     },
     output: input.onOutput,
     outputEnded: input.onOutputEnded,
@@ -57,16 +57,16 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
     exited(how) {
       isOver = true;
       clearTimeout(killing);
-      neverGreeted(new Error('the task process ended before it said a word'));
+      neverConnected(new Error('the task process ended before it had connected'));
       // What it sent before its end may still be on its way to us. A process it forked may hold its end open, though.
-      void Promise.race([connection?.closed, sleep(LAST_WORDS_MS)]).then(() => {
+      void Promise.race([connection?.closed, sleep(LAST_OUTPUT_MS)]).then(() => {
         sockets.forget(attemptId);
         exit(how);
       });
     },
   });
 
-  /** Asks the server, which knows the process's strays too; and tells the group ourselves, should the server be stuck. */
+  /** Asks the server, which knows the process's strays too; and kills the group ourselves, should the server be stuck. */
   function kill(): void {
     if (isOver) return;
     server.kill(attemptId, SIGKILL);
@@ -74,7 +74,7 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
   }
 
   return {
-    greeted,
+    connected,
     exited,
     send: (line) => connection?.send(line),
     pause: () => connection?.pause(),

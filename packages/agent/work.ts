@@ -1,23 +1,23 @@
 /**
- * `svc-agent work`: runs what the control plane orders, until it is told to leave.
+ * `svc-agent work`: runs what the control plane orders, until it is asked to leave.
  *
  *   input open     orders are taken; a broken stream is opened again
- *   input closed   no more orders: what runs is run to its end and told, then the process leaves
+ *   input closed   no more orders: what runs is run to its end and reported, then the process leaves
  *   SIGTERM        the same, and what runs is stopped
- *   15 minutes without a word from any control plane: everything is given up
+ *   15 minutes without contact to any control plane: everything is given up
  */
 import { hostname } from 'node:os';
 import type { Readable } from 'node:stream';
+import { createBackoff } from '@svc/spec/backoff.ts';
 import { connectControlPlane } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { watchContact } from './contact-watch.ts';
 import type { AgentSettings } from './settings.ts';
 import { createWorker } from './worker.ts';
 import type { Worker } from './worker.ts';
 
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
-const GIVE_UP_MS = 15 * 60_000;
-const CHECK_MS = 1_000;
+/** Spread: workers that lost the same control plane must not come back as one. */
+const PAUSES = { firstMs: 100, longestMs: 5_000, spread: true };
 
 export async function work(input: {
   settings: AgentSettings;
@@ -48,15 +48,16 @@ export async function work(input: {
     };
     worker.onIdle(leaveWhenIdle);
     leaving.signal.addEventListener('abort', leaveWhenIdle);
-    const check = setInterval(() => {
-      if (orders.isConnected() || Date.now() - controlPlane.lastContact() < GIVE_UP_MS) return;
-      clearInterval(check);
-      say('no control plane for 15 minutes: giving up');
-      leaving.abort();
-      worker.abandon();
-      resolve(1);
-    }, CHECK_MS);
-    check.unref();
+    watchContact({
+      controlPlane,
+      isConnected: orders.isConnected,
+      say,
+      onLost() {
+        leaving.abort();
+        worker.abandon();
+        resolve(1);
+      },
+    });
   });
   await worker.close();
   controlPlane.close();
@@ -73,7 +74,7 @@ function takeOrders(input: {
   const { controlPlane, worker, version, leaving } = input;
   let { token } = input;
   let isConnected = false;
-  let pause = FIRST_PAUSE_MS;
+  const pauses = createBackoff(PAUSES);
 
   function open(): void {
     if (leaving.aborted) return;
@@ -82,7 +83,7 @@ function takeOrders(input: {
     leaving.addEventListener('abort', close);
     stream.on('data', ({ assignment, cancel, credential }) => {
       isConnected = true;
-      pause = FIRST_PAUSE_MS;
+      pauses.reset();
       if (credential) token = credential.token;
       if (assignment) worker.accept(assignment);
       if (cancel) worker.cancel(cancel.attempt_ids, cancel.reason);
@@ -93,8 +94,7 @@ function takeOrders(input: {
       isOver = true;
       isConnected = false;
       leaving.removeEventListener('abort', close);
-      setTimeout(open, pause * (0.5 + Math.random() / 2));
-      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+      setTimeout(open, pauses.next());
     };
     stream.on('error', again).on('end', again).on('close', again);
   }

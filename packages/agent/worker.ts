@@ -1,6 +1,6 @@
 /**
- * What runs attempts: takes assignments, keeps their credentials alive, hears what must stop, and knows when all is told.
- * Where assignments come from is not its business (orders.ts, run-one.ts).
+ * What runs attempts: takes assignments, keeps their credentials alive, learns what must stop, and knows when all is reported.
+ * Where assignments come from is not its business (work.ts, run-one.ts).
  */
 import { hostname } from 'node:os';
 import { LRUCache } from 'lru-cache';
@@ -20,7 +20,7 @@ export type Worker = {
   cancel(attemptIds: readonly string[], reason: string): void;
   /** All of them. */
   stop(reason: string): void;
-  /** Nothing can be told any more: everything ends at once. */
+  /** Nothing can be reported any more: everything ends at once. */
   abandon(): void;
   readonly running: number;
   /** Called whenever an attempt is over. */
@@ -48,7 +48,7 @@ export async function createWorker(input: {
   const { controlPlane, workerId, env, say, workerToken = () => '' } = input;
   const sockets = await openTaskSockets();
   const environments = createPythonEnvironments({ env, say });
-  environments.get([]).catch(() => {}); // made ready now, for whoever comes first; told again to the attempt that needs it
+  environments.get([]).catch(() => {}); // made ready now, for whoever comes first; an error is met again by the attempt that needs it
   const marks = workerId === '' ? {} : { [WORKER_VARIABLE]: workerId };
   const servers = createForkServers({ environments, socket: sockets.path, env, marks });
   const wasOutOfMemory = createMemoryWatch();
@@ -116,7 +116,7 @@ export async function createWorker(input: {
 
 /** One call for all. Whatever goes wrong is left to the next one, five seconds later. */
 async function beat(controlPlane: ControlPlane, all: readonly RunningAttempt[]): Promise<void> {
-  const attempts = all.filter((attempt) => attempt.isBeating());
+  const attempts = all.filter((attempt) => attempt.needsHeartbeat());
   if (attempts.length === 0) return;
   const request = {
     tokens: attempts.map((attempt) => attempt.token()),
@@ -124,7 +124,7 @@ async function beat(controlPlane: ControlPlane, all: readonly RunningAttempt[]):
   };
   const options = { token: () => '', deadlineMs: HEARTBEAT_DEADLINE_MS };
   const askedAt = performance.now();
-  const reply = await controlPlane.once('Heartbeat', request, options).catch(() => undefined);
+  const reply = await controlPlane.callOnce('Heartbeat', request, options).catch(() => undefined);
   for (const [index, { stop, reason, token }] of (reply?.beats ?? []).entries()) {
     if (stop) attempts[index]?.cancel(reason);
     else attempts[index]?.renewLease(askedAt, reply?.lease_ms ?? 0);
@@ -137,7 +137,7 @@ function createVersions(controlPlane: ControlPlane) {
   const kept = new LRUCache<string, Promise<ReceivedVersion>>({ max: VERSIONS_KEPT });
   return (key: string, token: () => string): Promise<ReceivedVersion> => {
     const known = kept.get(key);
-    const wanted = known ?? controlPlane.persist('GetVersion', {}, { token });
+    const wanted = known ?? controlPlane.callUntilAnswered('GetVersion', {}, { token });
     if (!known) {
       kept.set(key, wanted);
       wanted.catch(() => kept.delete(key));

@@ -1,10 +1,11 @@
 /** The service as the loader makes it from agent.proto, typed, and the client that goes with it. */
 import { join } from 'node:path';
 import { loadPackageDefinition } from '@grpc/grpc-js';
+import type { CallOptions, ClientUnaryCall, Metadata, requestCallback } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import type { MethodDefinition } from '@grpc/proto-loader';
 import type { ProtoGrpcType } from './generated/agent.ts';
-import type { AgentDefinition } from './generated/svc/agent/v1/Agent.ts';
+import type { AgentClient, AgentDefinition } from './generated/svc/agent/v1/Agent.ts';
 import { LOADER_OPTIONS } from './loader-options.ts';
 
 export type { AgentClient, AgentHandlers } from './generated/svc/agent/v1/Agent.ts';
@@ -30,16 +31,37 @@ export type UnaryMethod = 'Start' | 'Heartbeat' | 'AppendLog' | 'Finish' | 'Call
 export type RequestOf<M extends UnaryMethod> = MessagesOf<AgentDefinition[M]>['request'];
 export type ReplyOf<M extends UnaryMethod> = MessagesOf<AgentDefinition[M]>['reply'];
 
+// The loader knows the file only when it runs; its types are generated from the same file (generated.test.ts).
 const loaded = loadPackageDefinition(
   loadSync(join(import.meta.dirname, 'agent.proto'), LOADER_OPTIONS),
 ) as unknown as ProtoGrpcType;
 
 export const Agent = loaded.svc.agent.v1.Agent;
 
+type UnaryDefinition<M extends UnaryMethod> = {
+  path: string;
+  requestSerialize(request: RequestOf<M>): Buffer;
+  responseDeserialize(bytes: Buffer): ReplyOf<M>;
+};
+
+const UNARY: { readonly [M in UnaryMethod]: UnaryDefinition<M> } = Agent.service;
+
+/** What the client's method of that name does; typed by the name, so that it can be chosen by whoever calls. */
+export function callUnary<M extends UnaryMethod>(
+  client: AgentClient,
+  method: M,
+  call: { request: RequestOf<M>; metadata: Metadata; options?: CallOptions },
+  onReply: requestCallback<ReplyOf<M>>,
+): ClientUnaryCall {
+  const { path, requestSerialize, responseDeserialize } = UNARY[method];
+  const { request, metadata, options = {} } = call;
+  return client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, options, onReply);
+}
+
 /** A value pushed by a task has at most one MiB by default, but a reply may carry those of many tasks. */
 export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** What both ends of the channel set. Pings find a peer that is gone without a word, such as a machine without power. */
+/** What both ends of the channel set. Pings find a peer that is gone without closing, such as a machine without power. */
 export const CHANNEL_OPTIONS = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
   'grpc.max_send_message_length': MAX_MESSAGE_BYTES,

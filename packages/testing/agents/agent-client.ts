@@ -1,7 +1,7 @@
 /** Calls the agent service as anybody who reaches its port could. */
 import { Metadata, credentials, status } from '@grpc/grpc-js';
 import type { ChannelCredentials, ServiceError } from '@grpc/grpc-js';
-import { Agent } from '@svc/proto/agent-service.ts';
+import { Agent, callUnary } from '@svc/proto/agent-service.ts';
 import type { ReplyOf, RequestOf, UnaryMethod } from '@svc/proto/agent-service.ts';
 
 export type AgentTestClient = ReturnType<typeof connectAgentClient>;
@@ -13,12 +13,9 @@ export function connectAgentClient(address: string, security: ChannelCredentials
     const metadata = new Metadata();
     if (token !== '') metadata.set('authorization', `Bearer ${token}`);
     return new Promise((resolve, reject) => {
-      const send = client[method].bind(client) as unknown as (
-        request: RequestOf<M>,
-        metadata: Metadata,
-        answer: (error: ServiceError | null, reply?: ReplyOf<M>) => void,
-      ) => void;
-      send(request, metadata, (error, reply) => (error || !reply ? reject(error) : resolve(reply)));
+      callUnary(client, method, { request, metadata }, (error, reply) =>
+        error || !reply ? reject(error) : resolve(reply),
+      );
     });
   }
 

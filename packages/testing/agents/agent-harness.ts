@@ -54,12 +54,14 @@ export async function startAgentHarness(
   const keyring = createKeyring({ current: Buffer.alloc(32, 7), previous: [] });
   const logs = createDiskLogStore({ dir: join(folder, 'logs'), prefix: '' });
   const logLines: { level: string; message: string; details: Record<string, unknown> }[] = [];
-  const log = Object.fromEntries(
-    ['debug', 'info', 'warn', 'error'].map((level) => [
-      level,
-      (details: object, message: string) => logLines.push({ level, message, details: { ...details } }),
-    ]),
-  ) as unknown as AgentLog;
+  const logAt = (level: keyof AgentLog) => (details: object, message: string) =>
+    void logLines.push({ level, message, details: { ...details } });
+  const log: AgentLog = {
+    debug: logAt('debug'),
+    info: logAt('info'),
+    warn: logAt('warn'),
+    error: logAt('error'),
+  };
   let port = 0;
   let service: AgentService | undefined;
 

@@ -94,14 +94,14 @@ export interface AgentClient extends grpc.Client {
   heartbeat(argument: _svc_agent_v1_HeartbeatRequest, callback: grpc.requestCallback<_svc_agent_v1_HeartbeatReply__Output>): grpc.ClientUnaryCall;
   
   /**
-   * The attempt begins: everything it needs, or the word that it must not run any more.
+   * The attempt begins: everything it needs, or that it must not run any more.
    */
   Start(argument: _svc_agent_v1_StartRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_StartReply__Output>): grpc.ClientUnaryCall;
   Start(argument: _svc_agent_v1_StartRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_StartReply__Output>): grpc.ClientUnaryCall;
   Start(argument: _svc_agent_v1_StartRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_StartReply__Output>): grpc.ClientUnaryCall;
   Start(argument: _svc_agent_v1_StartRequest, callback: grpc.requestCallback<_svc_agent_v1_StartReply__Output>): grpc.ClientUnaryCall;
   /**
-   * The attempt begins: everything it needs, or the word that it must not run any more.
+   * The attempt begins: everything it needs, or that it must not run any more.
    */
   start(argument: _svc_agent_v1_StartRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_StartReply__Output>): grpc.ClientUnaryCall;
   start(argument: _svc_agent_v1_StartRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_StartReply__Output>): grpc.ClientUnaryCall;
@@ -148,7 +148,7 @@ export interface AgentHandlers extends grpc.UntypedServiceImplementation {
   Heartbeat: grpc.handleUnaryCall<_svc_agent_v1_HeartbeatRequest__Output, _svc_agent_v1_HeartbeatReply>;
   
   /**
-   * The attempt begins: everything it needs, or the word that it must not run any more.
+   * The attempt begins: everything it needs, or that it must not run any more.
    */
   Start: grpc.handleUnaryCall<_svc_agent_v1_StartRequest__Output, _svc_agent_v1_StartReply>;
   

@@ -5,7 +5,7 @@ import type { Long } from '@grpc/proto-loader';
 
 export interface FinishReply {
   /**
-   * False: the attempt was no longer the current one, and its word changed nothing.
+   * False: the attempt was no longer the current one, and its report changed nothing.
    */
   'recorded'?: (boolean);
   /**
@@ -13,14 +13,14 @@ export interface FinishReply {
    */
   'log_length'?: (number | string | Long);
   /**
-   * What the worker goes on with: it has been started. The same again when the same end is told again.
+   * What the worker goes on with: it has been started. The same again when the same end is reported again.
    */
   'next'?: (_svc_agent_v1_NextAttempt | null);
 }
 
 export interface FinishReply__Output {
   /**
-   * False: the attempt was no longer the current one, and its word changed nothing.
+   * False: the attempt was no longer the current one, and its report changed nothing.
    */
   'recorded': (boolean);
   /**
@@ -28,7 +28,7 @@ export interface FinishReply__Output {
    */
   'log_length': (number);
   /**
-   * What the worker goes on with: it has been started. The same again when the same end is told again.
+   * What the worker goes on with: it has been started. The same again when the same end is reported again.
    */
   'next': (_svc_agent_v1_NextAttempt__Output | null);
 }

@@ -4,7 +4,7 @@
 export interface StartRequest {
   'hostname'?: (string);
   /**
-   * 0 when the process is not there yet: heartbeats and the outcome tell it.
+   * 0 when the process is not there yet: heartbeats and the outcome carry it.
    */
   'pid'?: (number);
 }
@@ -12,7 +12,7 @@ export interface StartRequest {
 export interface StartRequest__Output {
   'hostname': (string);
   /**
-   * 0 when the process is not there yet: heartbeats and the outcome tell it.
+   * 0 when the process is not there yet: heartbeats and the outcome carry it.
    */
   'pid': (number);
 }

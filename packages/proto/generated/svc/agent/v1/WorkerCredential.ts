@@ -2,14 +2,14 @@
 
 
 /**
- * Takes the place of the one the stream was opened with.
+ * Replaces the one the stream was opened with.
  */
 export interface WorkerCredential {
   'token'?: (string);
 }
 
 /**
- * Takes the place of the one the stream was opened with.
+ * Replaces the one the stream was opened with.
  */
 export interface WorkerCredential__Output {
   'token': (string);
