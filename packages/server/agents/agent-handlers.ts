@@ -1,5 +1,5 @@
 /**
- * What the service answers. Who calls is said by the credential alone: no message names an attempt, so none can name another's.
+ * What the service answers. Who calls is known by the credential alone: no message names an attempt, so none can name another's.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Metadata, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
@@ -124,7 +124,7 @@ function startHandler(parts: Parts) {
     }
     observers.forEach((observer) => observer.started(identity.attemptId));
     const leaseMs = await (options.lease?.() ?? 0);
-    // The worker counts from its question, and the lease began with the start.
+    // The worker counts from its call, and the lease began with the start.
     const left = leaseMs > 0 ? Math.max(1, Math.floor(leaseMs - (early?.ageMs ?? 0))) : 0;
     return { started: { ...reply.started, lease_ms: left } };
   };
@@ -151,8 +151,8 @@ function finishHandler(parts: Parts) {
     return (await credentials.verifyWorker(token)) === undefined ? undefined : { hostname: '', takesNew: false };
   }
 
-  /** Fails like the whole call does: then the same end is told again, and the same attempt is brought again. */
-  async function bring(handedOver: HandedOver): Promise<NextAttempt | undefined> {
+  /** Fails like the whole call does: then the same end is reported again, and the same attempt is handed over again. */
+  async function nextAttemptOf(handedOver: HandedOver): Promise<NextAttempt | undefined> {
     const { queue: _queue, ...attempt } = handedOver.attempt;
     const identity = { kind: 'task' as const, ...attempt };
     const [token, { started }] = await Promise.all([
@@ -185,8 +185,8 @@ function finishHandler(parts: Parts) {
     const goingOn = await workerOf(request.worker_token);
     const { answer, next } = await attempts.finishAndGoOn(identity, outcome, { beforeCommit: appended, goingOn });
     ended(parts, identity);
-    const brought = next && (await bring(next));
-    return { recorded: answer === 'recorded', log_length: await appended, ...(brought && { next: brought }) };
+    const handedOver = next && (await nextAttemptOf(next));
+    return { recorded: answer === 'recorded', log_length: await appended, ...(handedOver && { next: handedOver }) };
   };
 }
 

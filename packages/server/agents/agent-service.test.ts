@@ -79,7 +79,7 @@ describe('a start that the executor made with its order', () => {
     expect(Number(again.started?.lease_ms)).toBe(LEASE_MS);
   });
 
-  it('is for nobody else', async () => {
+  it('answers no attempt but its own', async () => {
     const [one, other] = [await early(), await queued('load')];
     const reply = await client.call('Start', await harness.token(other), { hostname: 'here', pid: 0 });
     expect(reply.started?.job_json).toContain(other.attemptId);
@@ -99,29 +99,32 @@ const success = { outcome_json: '{"state":"success"}', log_offset: 0, log_data: 
 describe('without the right credential', () => {
   const CALLS = ['Start', 'AppendLog', 'Finish', 'Call', 'GetVersion'] as const;
 
-  it.each(CALLS)('%s is refused to nobody, to a worker, to a user, and to a forged credential', async (method) => {
-    const attempt = await queued('extract');
-    const genuine = await harness.token(attempt);
-    const users = createTokenSigner('test-secret-test-secret-test-secret');
-    const user = await users.signUser({
-      userId: 'u',
-      email: 'a@b',
-      tenantId: attempt.tenantId,
-      tenantName: 'default',
-      roles: ['admin'],
-      sessionId: 's',
-      authTime: 1,
-      expiresAt: Math.floor(Date.now() / 1_000) + 1_000,
-    });
-    const [head = '', body = '', signature = ''] = genuine.split('.');
-    const claims = Buffer.from(body, 'base64url').toString('utf8');
-    const changed = Buffer.from(claims.replace('"extract"', '"load"')).toString('base64url');
-    const worker = await harness.credentials.issueWorker('w');
-    for (const token of ['', 'nonsense', worker, user, `${head}.${changed}.${signature}`]) {
-      expect(await client.refusal(method, token, {})).toBe('UNAUTHENTICATED');
-    }
-    expect(harness.attempts.recorded.some(({ attemptId }) => attemptId === attempt.attemptId)).toBe(false);
-  });
+  it.each(CALLS)(
+    '%s is refused: with none, with that of a worker or of a user, and with a forged one',
+    async (method) => {
+      const attempt = await queued('extract');
+      const genuine = await harness.token(attempt);
+      const users = createTokenSigner('test-secret-test-secret-test-secret');
+      const user = await users.signUser({
+        userId: 'u',
+        email: 'a@b',
+        tenantId: attempt.tenantId,
+        tenantName: 'default',
+        roles: ['admin'],
+        sessionId: 's',
+        authTime: 1,
+        expiresAt: Math.floor(Date.now() / 1_000) + 1_000,
+      });
+      const [head = '', body = '', signature = ''] = genuine.split('.');
+      const claims = Buffer.from(body, 'base64url').toString('utf8');
+      const changed = Buffer.from(claims.replace('"extract"', '"load"')).toString('base64url');
+      const worker = await harness.credentials.issueWorker('w');
+      for (const token of ['', 'nonsense', worker, user, `${head}.${changed}.${signature}`]) {
+        expect(await client.refusal(method, token, {})).toBe('UNAUTHENTICATED');
+      }
+      expect(harness.attempts.recorded.some(({ attemptId }) => attemptId === attempt.attemptId)).toBe(false);
+    },
+  );
 
   it('no stream of orders is opened: not to an attempt, nor to a worker that nobody has started', async () => {
     const attempt = await harness.token(await queued('extract'));
@@ -173,14 +176,14 @@ describe('the credential of one attempt', () => {
     const theirs = await started('extract', harness.tenants.b);
     await client.ask(theirs.token, 'set_xcom', { key: 'return_value', value: 'theirs' });
     const ours = await started('load');
-    const questions = [
+    const queries = [
       { task_id: 'extract', map_index: -1, key: 'return_value' },
       { task_id: 'extract', key: 'return_value', run_id: theirs.attempt.runId },
       { task_id: 'extract', key: 'return_value', dag_id: 'flow', run_id: theirs.attempt.runId },
       { task_id: 'extract', key: 'return_value', include_prior_dates: true },
       { task_id: null, map_index: null, key: 'return_value' },
     ];
-    for (const question of questions) expect(await client.ask(ours.token, 'get_xcom', question)).toEqual([]);
+    for (const query of queries) expect(await client.ask(ours.token, 'get_xcom', query)).toEqual([]);
     const read = await client.ask(theirs.token, 'get_xcom', { task_id: 'extract', key: 'return_value' });
     expect(read).toEqual([{ task_id: 'extract', map_index: -1, key: 'return_value', value: 'theirs' }]);
   });
@@ -193,7 +196,7 @@ describe('the credential of one attempt', () => {
     expect(await harness.logOf(other.attempt)).toEqual([]);
   });
 
-  it('says nothing any more once another attempt has taken the place', async () => {
+  it('changes nothing any more once another attempt is the current one', async () => {
     const { attempt, token } = await started('extract');
     await harness.db
       .tenant(attempt.tenantId)
@@ -232,14 +235,14 @@ describe('a call that is made twice', () => {
     expect((await harness.logOf(attempt)).map(({ event }) => event)).toEqual(['one', 'two']);
   });
 
-  it('with a gap in the log is told where to go on, and nothing is written over', async () => {
+  it('that appends to a log after a gap is answered where to go on, and nothing is written over', async () => {
     const { attempt, token } = await started('extract');
     expect(await client.call('AppendLog', token, { offset: 100, data: Buffer.from('x\n') })).toEqual({ length: 0 });
     expect(await harness.logOf(attempt)).toEqual([]);
   });
 });
 
-describe('an outcome', () => {
+describe('the outcome an agent reports', () => {
   const refused = async (outcome: object): Promise<string> => {
     const { token } = await started('extract');
     return client.refusal('Finish', token, { ...success, outcome_json: JSON.stringify(outcome) });
@@ -368,7 +371,7 @@ describe('what a starting attempt is told', () => {
 });
 
 describe('a database that is away', () => {
-  it('is told as something that passes, so that agents come back', async () => {
+  it('is answered as something that passes, so that agents come back', async () => {
     const attempt = await queued('extract');
     harness.attempts.loseAnswers.start = 1;
     const token = await harness.token(attempt);

@@ -11,7 +11,7 @@ import { countSchedulers } from '../db/processes/heartbeats.ts';
 export type AttemptLease = () => Promise<number>;
 
 const ASKED_EVERY_MS = 5_000;
-/** Schedulers say that they live every five seconds. */
+/** Schedulers give a sign of life every five seconds. */
 const SIGN_OF_LIFE_SLACK_MS = 10_000;
 
 export function createAttemptLease({ db, leaseMs }: { db: Database; leaseMs: number }): AttemptLease {

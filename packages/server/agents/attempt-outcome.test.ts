@@ -19,7 +19,7 @@ describe('the outcome of an attempt', () => {
     [{ state: 'success', assetEvents: [{ asset: { name: 1 } }] }, 'an asset event names no asset'],
     [{ state: 'reschedule' }, 'rescheduleAt must be a date'],
     [{ state: 'failed', failure: { cause: 'agent_lost' } }, 'an agent cannot report the cause "agent_lost"'],
-  ])('that is malformed, %j, is refused with words that name what is wrong', (outcome, problem) => {
+  ])('that is malformed, %j, is refused, and the message names what is wrong', (outcome, problem) => {
     expect(() => read(outcome)).toThrow(`outcome: ${problem}`);
   });
 

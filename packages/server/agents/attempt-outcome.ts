@@ -149,7 +149,7 @@ function parse(json: string): Record<string, unknown> {
       return value;
     }
   } catch {
-    // told below
+    // refused below
   }
   throw invalid('it is no JSON object');
 }
@@ -163,7 +163,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Postgres has no place for U+0000 in jsonb. */
+/** Postgres cannot store U+0000 in jsonb. */
 function withoutNul(value: Record<string, unknown>): Record<string, unknown> {
   return JSON.stringify(value).includes('\\u0000') ? (clean(value) as Record<string, unknown>) : value;
 }

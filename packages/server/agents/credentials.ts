@@ -11,6 +11,8 @@
 import { createHmac } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
 import type { JWTPayload } from 'jose';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { LRUCache } from 'lru-cache';
 
 const ISSUER = 'svc';
@@ -21,7 +23,7 @@ const CLOCK_LEEWAY_SECONDS = 10;
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const HEADER = base64url({ alg: 'HS256', typ: 'JWT' });
 
-/** Longer than an agent goes on without a control plane (15 minutes): its last word must still be heard. */
+/** Longer than an agent goes on without a control plane (15 minutes): the report of its end must still be accepted. */
 const ATTEMPT_TTL_SECONDS = 30 * 60;
 const WORKER_TTL_SECONDS = 24 * 60 * 60;
 
@@ -48,7 +50,7 @@ export type CredentialFault = 'expired' | 'invalid';
 export type AgentCredentials = {
   issueAttempt(identity: Omit<AttemptIdentity, 'issuedAt'>): Promise<string>;
   verifyAttempt(token: string): Promise<VerifiedAttempt | CredentialFault>;
-  /** A fresh credential, nothing when the old one is still young, or the word that the attempt has had its time. */
+  /** A fresh credential, nothing when the old one is still young, or `outlived`: the attempt has had its time. */
   renewAttempt(identity: VerifiedAttempt): Promise<string | undefined | 'outlived'>;
   issueWorker(workerId: string): Promise<string>;
   /** The worker's id. */
@@ -140,17 +142,29 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
   };
 }
 
-type Claims = Record<keyof Omit<AttemptIdentity, 'attemptId' | 'tenantId'>, unknown>;
+const Claims = Compile(
+  Type.Object({
+    sub: Type.String(),
+    tenant_id: Type.String(),
+    exp: Type.Number(),
+    attempt: Type.Object({
+      kind: Type.Enum(['task', 'callback']),
+      dagId: Type.String(),
+      run: Type.Number(),
+      taskId: Type.String(),
+      mapIndex: Type.Number(),
+      tryNumber: Type.Number(),
+      versionNumber: Type.Number(),
+      issuedAt: Type.Number(),
+    }),
+  }),
+);
 
+/** Undefined when a claim is missing, or of another type. */
 function identityOf(payload: JWTPayload): VerifiedAttempt | undefined {
-  const { sub: attemptId, tenant_id: tenantId, attempt, exp } = payload;
-  if (typeof attemptId !== 'string' || typeof tenantId !== 'string' || typeof exp !== 'number') return undefined;
-  if (typeof attempt !== 'object' || attempt === null) return undefined;
-  const { kind, dagId, run, taskId, mapIndex, tryNumber, versionNumber, issuedAt } = attempt as Claims;
-  if (kind !== 'task' && kind !== 'callback') return undefined;
-  if (typeof dagId !== 'string' || typeof taskId !== 'string') return undefined;
-  if (typeof run !== 'number' || typeof mapIndex !== 'number' || typeof tryNumber !== 'number') return undefined;
-  if (typeof versionNumber !== 'number' || typeof issuedAt !== 'number') return undefined;
+  if (!Claims.Check(payload)) return undefined;
+  const { sub: attemptId, tenant_id: tenantId, exp: expiresAt, attempt } = payload;
+  const { kind, dagId, run, taskId, mapIndex, tryNumber, versionNumber, issuedAt } = attempt;
   return {
     kind,
     tenantId,
@@ -162,6 +176,6 @@ function identityOf(payload: JWTPayload): VerifiedAttempt | undefined {
     versionNumber,
     attemptId,
     issuedAt,
-    expiresAt: exp,
+    expiresAt,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Starts that are made when an order goes out, instead of when its worker asks: by the time the question is here, so is the
- * answer. `Start` hands it over, once; an attempt that nobody asks about is as if its worker had asked and then gone silent.
+ * Starts that are made when an order goes out, instead of when its worker asks: by the time it asks, the answer is
+ * there. `Start` hands it over, once; an attempt that nobody asks about is as if its worker had asked and then gone silent.
  *
  * Measured with `bench -- runs --only tasks`, trigger to body: see docs/performance.md.
  */
@@ -24,7 +24,7 @@ export function createEarlyStarts(): EarlyStarts {
       clearTimeout(early.get(attemptId)?.forget);
       const forget = setTimeout(() => early.delete(attemptId), KEPT_MS);
       forget.unref();
-      // Whatever went wrong goes wrong again when the worker asks, and is told there.
+      // Whatever went wrong goes wrong again when the worker asks, and is answered there.
       early.set(attemptId, { begunAt: performance.now(), reply: start().catch(() => undefined), forget });
     },
     async take(attemptId) {

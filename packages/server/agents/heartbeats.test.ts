@@ -50,7 +50,7 @@ function setUp(stopping: string[] = []) {
 }
 
 describe('a heartbeat', () => {
-  it('answers each credential in its place: kept, stopped, unknown', async () => {
+  it('answers each credential at its index: kept, stopped, unknown', async () => {
     const { issue, beat, beaten, alive } = setUp(['b']);
     const beats = await beat([await issue('a'), 'nonsense', await issue('b'), await issue('c')]);
     expect(beats.map(({ stop }) => stop)).toEqual([false, true, true, false]);
@@ -58,7 +58,7 @@ describe('a heartbeat', () => {
     expect(alive).toEqual(['a', 'b', 'c']);
   });
 
-  it('tells whose process is which, as far as there are some', async () => {
+  it('records the process id of each attempt that has a process', async () => {
     const { issue, beat, pids } = setUp();
     await beat([await issue('a'), 'nonsense', await issue('b'), await issue('c')], [11, 12, 0]);
     expect(pids).toEqual([11, null, null]);

@@ -99,7 +99,7 @@ function common(input: JobInput, task: AttemptTask | undefined) {
     run: runFields(run),
     previous: facts.previous,
     params: mergedParams([...version.params, ...(task?.spec.params ?? [])], run.conf),
-    // svc.yaml is the author's last word, but for what belongs to the platform.
+    // svc.yaml wins over all of it, but for what belongs to the platform.
     env: { ...secrets.env, ...withoutPlatform(task?.spec.env ?? {}), [ATTEMPT_VARIABLE]: identity.attemptId },
     secrets: { scope: scoping },
     masks: secrets.masks,

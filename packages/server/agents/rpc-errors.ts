@@ -1,11 +1,11 @@
-/** Errors of the agent service, and the gRPC status each is told as. Nothing else ever reaches an agent in words. */
+/** Errors of the agent service, and the gRPC status of each. The text of no other error ever reaches an agent. */
 import { status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
 import { isOutage } from '../db/outage.ts';
 import { UnsealError } from '../vault/keyring.ts';
 import type { AgentLog } from './collaborators.ts';
 
-/** The agent hands the word to the task (`not_found` becomes the exception an author expects). */
+/** The agent hands the code to the task (`not_found` becomes the exception an author expects). */
 const STATUS_OF = {
   invalid: status.INVALID_ARGUMENT,
   not_found: status.NOT_FOUND,
@@ -31,7 +31,7 @@ export class RpcError extends Error {
   }
 }
 
-/** A database that is away is worth another try; an error of ours is logged here and told without its text. */
+/** A database that is away is worth another try; an error of ours is logged here and answered without its text. */
 export function toServiceError(error: unknown, input: { log: AgentLog; method: string }): Partial<ServiceError> {
   if (error instanceof RpcError) return { code: STATUS_OF[error.code], details: error.message };
   if (isOutage(error)) return { code: status.UNAVAILABLE, details: 'the database is not available' };

@@ -132,12 +132,12 @@ const variableOf = ({ kind, name }: OpenSecret): string =>
   `AIRFLOW_${kind === 'connection' ? 'CONN' : 'VAR'}_${name.toUpperCase()}`;
 
 /** A warning per attempt would bury the first one; and remembering all for ever would cost memory. */
-function createOnce(): (key: string, say: () => void) => void {
-  const said = new Set<string>();
-  return (key, say) => {
-    if (said.has(key)) return;
-    if (said.size >= 10_000) said.clear();
-    said.add(key);
-    say();
+function createOnce(): (key: string, warn: () => void) => void {
+  const warned = new Set<string>();
+  return (key, warn) => {
+    if (warned.has(key)) return;
+    if (warned.size >= 10_000) warned.clear();
+    warned.add(key);
+    warn();
   };
 }

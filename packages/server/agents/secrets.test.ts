@@ -119,7 +119,7 @@ describe.each([
     const expected = (secret: string): string => (other === 'denied' ? 'PERMISSION_DENIED' : secret);
     expect(await client.answer(token, 'get_variable', { key: 'other' })).toContain(expected('ours-other'));
     expect(await client.answer(token, 'get_connection', { id: 'other_db' })).toContain(expected('ours-other-password'));
-    // Whether it exists is not told; and what may not be read may not be replaced either.
+    // Whether it exists is not disclosed; and what may not be read may not be replaced either.
     expect(await client.answer(token, 'get_variable', { key: 'missing' })).toBe(expected('NOT_FOUND'));
     expect(await client.answer(token, 'set_variable', { key: 'own', value: 'x' })).toBe(expected('null'));
     expect(await client.answer(token, 'delete_variable', { key: 'own' })).toBe(expected('null'));
@@ -129,10 +129,10 @@ describe.each([
 describe.each([
   { livenessMode: 'observe', event: 'secret_would_be_denied', delivered: true },
   { livenessMode: 'enforce', event: 'secret_denied', delivered: false },
-] as const)('liveness $livenessMode', ({ livenessMode, event, delivered }) => {
+] as const)('auth.secret_liveness_mode $livenessMode', ({ livenessMode, event, delivered }) => {
   beforeAll(() => withRules({ livenessMode }));
 
-  it('says nothing while the attempt is running', async () => {
+  it('records and warns nothing while the attempt is running', async () => {
     const { token, attempt } = await start('declares');
     await client.ask(token, 'get_variable', { key: 'declared_token' });
     expect(await auditOf(attempt)).toEqual([]);
@@ -170,10 +170,10 @@ const auditOf = (attempt: QueuedAttempt) =>
     .orderBy('id')
     .execute();
 
-describe('delivery', () => {
+describe('secrets delivered to an attempt', () => {
   beforeAll(() => withRules({}));
 
-  it('names what must not be printed: passwords, secrets in extras, variables with a sensitive name', async () => {
+  it('come with what must not be printed: passwords, secrets in extras, variables with a sensitive name', async () => {
     const { job, token } = await start('declares');
     expect(new Set(job.masks)).toEqual(
       new Set(['ours-declared-token', 'ours-declared-password', 'ours-other-password', 'key-in-extra']),
@@ -182,7 +182,7 @@ describe('delivery', () => {
     expect((await client.call('Call', token, request)).masks).toEqual(['ours-other-password', 'key-in-extra']);
   });
 
-  it('is of now: a secret that was changed, added or removed a moment ago is what the next attempt gets', async () => {
+  it('are those of now: one that was changed, added or removed a moment ago is what the next attempt gets', async () => {
     const scoped = harness.db.tenant(harness.tenants.a);
     await start('silent');
     await addVariable(harness.tenants.a, 'fresh', 'one');
@@ -194,7 +194,7 @@ describe('delivery', () => {
     expect((await start('silent')).job.env).not.toHaveProperty('AIRFLOW_VAR_FRESH');
   });
 
-  it('is of now although an older transaction commits after a younger one was seen', async () => {
+  it('are those of now although an older transaction commits after a younger one was seen', async () => {
     const scoped = harness.db.tenant(harness.tenants.a);
     await addVariable(harness.tenants.a, 'slow', 'before');
     await addVariable(harness.tenants.a, 'quick', 'before');
@@ -213,7 +213,7 @@ describe('delivery', () => {
     await scoped.deleteFrom('variables').where('key', 'in', ['slow', 'quick']).execute();
   });
 
-  it('leaves a value out that no key opens, starts all the same, and tells the task that asks for it', async () => {
+  it('leave out a value that no key opens: the attempt starts, and is refused that value when it asks for it', async () => {
     const scoped = harness.db.tenant(harness.tenants.a);
     const lostKey = createKeyring({ current: Buffer.alloc(32, 9), previous: [] });
     const sealed = lostKey.seal('x', variablePlace(harness.tenants.a, 'broken'));
@@ -224,7 +224,7 @@ describe('delivery', () => {
     await scoped.deleteFrom('variables').where('key', '=', 'broken').execute();
   });
 
-  it('lets a task write variables, sealed, with an entry in the audit log that has no value in it', async () => {
+  it('may be written by a task: variables, sealed, with an entry in the audit log that has no value in it', async () => {
     const { token, attempt } = await start('silent');
     await client.ask(token, 'set_variable', { key: 'made', value: 'by a task', description: 'd' });
     expect(await client.ask(token, 'get_variable', { key: 'made' })).toMatchObject({ value: 'by a task' });
@@ -243,7 +243,7 @@ describe('delivery', () => {
   });
 });
 
-describe('environment variables', () => {
+describe('environment variables that carry secrets', () => {
   const secret = (name: string, text: string) => ({ kind: 'variable', name, text, masks: [] }) as const;
 
   it('of two names that differ only in case are left out, both: one cannot stand for the other', () => {

@@ -1,7 +1,7 @@
 /** Start: the attempt becomes the running one, and gets everything it needs in one answer. */
 import type { StartReply } from '@svc/proto/agent-service.ts';
 import { startCallback } from '../db/attempts/callback-requests.ts';
-import { readStartFacts } from '../db/attempts/start-facts.ts';
+import { readFacts } from '../db/attempts/start-facts.ts';
 import type { StartFacts } from '../db/attempts/start-facts.ts';
 import type { Database } from '../db/database.ts';
 import type { Attempts, HandedOver, PrepareNext, TaskInstanceRow } from '../engine/attempts.ts';
@@ -11,14 +11,14 @@ import type { AttemptIdentity } from './credentials.ts';
 import { callbackJob, factsQuery, taskJob } from './job.ts';
 import type { JobInput } from './job.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
-import type { ReadStartFacts } from './start-facts.ts';
+import type { LookUpFacts } from './start-facts.ts';
 import type { AttemptTask, AttemptVersion, AttemptVersions } from './versions.ts';
 
 export type StartInput = {
   db: Database;
   attempts: Attempts;
   versions: AttemptVersions;
-  facts: ReadStartFacts;
+  facts: LookUpFacts;
   secrets: SecretDelivery;
   logs: LogSink;
   settings: { baseUrl: string; xcomMaxBytes: number };
@@ -102,7 +102,7 @@ export function createStartAttempt(input: StartInput): StartAttempt {
       return identity.kind === 'callback' ? startCallbackJob(identity, version) : startTask(identity, version, worker);
     },
     prepare: (trx, places) =>
-      readStartFacts(
+      readFacts(
         trx,
         places.map((place) => {
           const task = versions.peek(place)?.tasks.get(place.taskId);

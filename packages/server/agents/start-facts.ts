@@ -1,24 +1,24 @@
 /** Facts of starting attempts, read in sets: attempts of a tenant that start together share a statement. */
-import { readStartFactsOfTenant } from '../db/attempts/start-facts.ts';
+import { readTenantFacts } from '../db/attempts/start-facts.ts';
 import type { FactsQuery, StartFacts } from '../db/attempts/start-facts.ts';
 import type { Database } from '../db/database.ts';
 import { createBatches } from '../engine/batches.ts';
 import type { Batches } from '../engine/batches.ts';
 
-export type ReadStartFacts = (tenantId: string, query: FactsQuery) => Promise<StartFacts>;
+export type LookUpFacts = (tenantId: string, query: FactsQuery) => Promise<StartFacts>;
 
 const MAX_ATTEMPTS = 100;
 /** One set on its way and one being answered: more would only take database connections from others. */
 const MAX_SETS = 2;
 
-export function createStartFacts(db: Database): ReadStartFacts {
+export function createStartFacts(db: Database): LookUpFacts {
   const byTenant = new Map<string, Batches<FactsQuery, StartFacts>>();
 
   function batchesOf(tenantId: string): Batches<FactsQuery, StartFacts> {
     const known = byTenant.get(tenantId);
     if (known) return known;
     const batches = createBatches<FactsQuery, StartFacts>({
-      run: (queries) => readStartFactsOfTenant(db.tenant(tenantId), tenantId, queries),
+      run: (queries) => readTenantFacts(db.tenant(tenantId), tenantId, queries),
       atMost: MAX_ATTEMPTS,
       concurrency: MAX_SETS,
       gathersTurn: true,

@@ -89,7 +89,7 @@ export function attemptVersion(ref: VersionRef, spec: CompiledSpec, fileloc: str
   };
 }
 
-/** What is left of the DAG file's place without its relative path; empty when nobody said where the file is. */
+/** The folder of the DAG file: its location without its relative path; empty when the location is not known. */
 function folderOf(fileloc: string, path: string): string {
   return fileloc.startsWith('/') && fileloc.endsWith(`/${path}`) ? fileloc.slice(0, -path.length - 1) || '/' : '';
 }

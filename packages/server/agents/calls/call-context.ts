@@ -53,8 +53,8 @@ export function readParams(json: string): Params {
     },
     optionalInteger(name) {
       const value = get(name);
-      if (value === undefined || (Number.isInteger(value) && Math.abs(value as number) < 2 ** 31))
-        return value as number | undefined;
+      if (value === undefined) return undefined;
+      if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 31) return value;
       throw wrong(name, 'an integer');
     },
     optionalTexts(name) {
@@ -67,8 +67,8 @@ export function readParams(json: string): Params {
     optionalObject(name) {
       const value = get(name);
       if (value === undefined) return undefined;
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(name, 'an object');
-      return value as Record<string, unknown>;
+      if (!isObject(value)) throw wrong(name, 'an object');
+      return value;
     },
     flag: (name) => get(name) === true,
     isNull: (name) => Object.hasOwn(values, name) && values[name] === null,
@@ -80,17 +80,20 @@ export function readParams(json: string): Params {
   };
 }
 
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 function parse(json: string): Record<string, unknown> {
   try {
-    const value = JSON.parse(json === '' ? '{}' : json) as unknown;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    const value: unknown = JSON.parse(json === '' ? '{}' : json);
+    if (isObject(value)) return value;
   } catch {
-    // told below
+    // refused below
   }
   throw new RpcError('invalid', 'the parameters are no JSON object');
 }
 
-/** Postgres has no place for U+0000, and half of a surrogate pair is no character. */
+/** Postgres cannot store U+0000, and half of a surrogate pair is no character. */
 function storable<T extends string | undefined>(name: string, text: T): T {
   if (text !== undefined && (text.includes('\0') || !text.isWellFormed())) {
     throw new RpcError('invalid', `${name} must not contain U+0000 or half of a surrogate pair`);

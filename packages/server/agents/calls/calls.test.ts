@@ -75,7 +75,7 @@ async function running(values: { logicalDate?: string } = {}): Promise<{ attempt
   return { attempt, token };
 }
 
-describe('values', () => {
+describe('values that a task reads and writes', () => {
   it('are written over, listed by instance in order, and taken back', async () => {
     const { token } = await running();
     await client.ask(token, 'set_xcom', { key: 'k', value: [1] });
@@ -109,8 +109,8 @@ describe('values', () => {
     for (const [text, { token }] of Object.entries({ old, newer, later })) {
       await client.ask(token, 'set_xcom', { key: 'prior', value: text });
     }
-    const question = { task_id: 'first', key: 'prior', include_prior_dates: true };
-    const found = await client.ask<{ value: string }[]>(none.token, 'get_xcom', question);
+    const query = { task_id: 'first', key: 'prior', include_prior_dates: true };
+    const found = await client.ask<{ value: string }[]>(none.token, 'get_xcom', query);
     expect(found.map(({ value }) => value)).toEqual(['newer']);
   });
 });
@@ -127,11 +127,11 @@ describe('states of other runs', () => {
       await insertInstance(scoped, { run, dagId: 'daily', instance: { task_id: taskId, state } });
     }
     const { token } = await running();
-    const states = async (question: object) => {
+    const states = async (query: object) => {
       const found = await client.ask<{ states: { task_id: string | null; state: string }[] }>(
         token,
         'external_states',
-        { dag_id: 'daily', logical_dates: [date], ...question },
+        { dag_id: 'daily', logical_dates: [date], ...query },
       );
       return found.states.map(({ task_id: id, state }) => [id, state]).sort();
     };
@@ -152,15 +152,15 @@ describe('states of other runs', () => {
     expect(await client.refusedAsk(token, 'get_dag_run_state', { dag_id: 'daily', run_id: 'gone' })).toBe('NOT_FOUND');
   });
 
-  it('of another tenant are nobody else’s', async () => {
+  it('of another tenant are not found', async () => {
     const scoped = harness.db.tenant(harness.tenants.b);
     await insertRun(scoped, { dagId: 'daily', runId: 'theirs', logical_date: '2026-06-01T06:00:00Z' });
     const { token } = await running();
     expect(await client.refusedAsk(token, 'get_dag_run_state', { dag_id: 'daily', run_id: 'theirs' })).toBe(
       'NOT_FOUND',
     );
-    const question = { dag_id: 'daily', run_ids: ['theirs'] };
-    expect(await client.ask(token, 'external_states', question)).toMatchObject({ states: [] });
+    const query = { dag_id: 'daily', run_ids: ['theirs'] };
+    expect(await client.ask(token, 'external_states', query)).toMatchObject({ states: [] });
   });
 });
 
@@ -229,7 +229,7 @@ describe('a triggered run', () => {
     expect(await ask('old', {})).toBe('ALREADY_EXISTS');
   });
 
-  it('of a paused DAG is refused when the task wants it so', async () => {
+  it('of a paused DAG is refused when the task asks for that', async () => {
     const { token } = await running();
     answer = () => made('paused');
     const params = { dag_id: 'daily', fail_when_dag_is_paused: true };

@@ -2,7 +2,7 @@
 import type { Liveness } from '../liveness.ts';
 import { RpcError } from '../rpc-errors.ts';
 import type { CallContext, CallMethod, CallResult } from './call-context.ts';
-import { questionCall } from './hitl-call.ts';
+import { hitlCall } from './hitl-call.ts';
 import { runCalls } from './run-calls.ts';
 import { secretCalls } from './secret-calls.ts';
 import { triggerCall } from './trigger-call.ts';
@@ -28,7 +28,7 @@ export function createCalls(input: CallsInput): (method: string, context: CallCo
       ...secretCalls(input),
       ...runCalls(input),
       trigger_dag_run: triggerCall(input),
-      ask_person: questionCall(input),
+      ask_person: hitlCall(input),
     }),
   );
 

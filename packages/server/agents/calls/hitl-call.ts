@@ -1,9 +1,10 @@
-/** ask_person: a task asks, or looks for the answer. */
+/** ask_person, the call of human-in-the-loop (hitl) tasks: asks, or looks for the response. */
 import type { Database } from '../../db/database.ts';
 import { answerQuestion, askOnce } from '../../db/task-instances/hitl.ts';
 import type { NewQuestion, Question } from '../../db/task-instances/hitl.ts';
 import type { Person, QuestionParam } from '../../db/schema.ts';
 import { RpcError } from '../rpc-errors.ts';
+import { isObject } from './call-context.ts';
 import type { CallContext, CallMethod, Params } from './call-context.ts';
 
 /** A question is read by people. */
@@ -14,25 +15,25 @@ const MAX_OPTIONS = 1_000;
  * `{"kind": "waiting", "until", "is_new"}`, `{"kind": "answered", "answer"}` or `{"kind": "expired"}`: time is up and there
  * are no defaults. Defaults become the answer here, when the task looks for it.
  */
-export function questionCall({ db }: { db: Database }): CallMethod {
+export function hitlCall({ db }: { db: Database }): CallMethod {
   return async (context) => {
-    const key = keyOf(context);
-    const asked = await askOnce(db.shared, key, readQuestion(context));
+    const key = hitlKeyOf(context);
+    const asked = await askOnce(db.shared, key, readHitlRequest(context));
     const { question, isNew, isExpired } = asked;
-    if (question.responded_at !== null) return answered(question);
-    if (!isExpired) return told({ kind: 'waiting', until: question.expires_at, is_new: isNew });
-    if (question.defaults === null) return told({ kind: 'expired' });
+    if (question.responded_at !== null) return responded(question);
+    if (!isExpired) return reply({ kind: 'waiting', until: question.expires_at, is_new: isNew });
+    if (question.defaults === null) return reply({ kind: 'expired' });
     const values = Object.entries(question.params).map(([name, { value }]) => [name, value]);
     const answer = { by: null, chosenOptions: question.defaults, paramsInput: Object.fromEntries(values) };
     const closed = await answerQuestion(db.shared, key, answer);
-    return answered(closed ?? (await askOnce(db.shared, key, readQuestion(context))).question);
+    return responded(closed ?? (await askOnce(db.shared, key, readHitlRequest(context))).question);
   };
 }
 
-const told = (value: object): { json: string } => ({ json: JSON.stringify(value) });
+const reply = (value: object): { json: string } => ({ json: JSON.stringify(value) });
 
-const answered = (question: Question): { json: string } =>
-  told({
+const responded = (question: Question): { json: string } =>
+  reply({
     kind: 'answered',
     answer: {
       chosen_options: question.chosen_options,
@@ -45,13 +46,13 @@ const answered = (question: Question): { json: string } =>
     },
   });
 
-function keyOf({ identity }: CallContext) {
+function hitlKeyOf({ identity }: CallContext) {
   if (identity.kind !== 'task') throw new RpcError('invalid', 'a callback cannot ask people');
   const { tenantId, run, taskId, mapIndex, tryNumber } = identity;
   return { tenantId, run, taskId, mapIndex, tryNumber };
 }
 
-function readQuestion({ identity, params }: CallContext): NewQuestion {
+function readHitlRequest({ identity, params }: CallContext): NewQuestion {
   const options = params.optionalTexts('options') ?? [];
   const defaults = params.optionalTexts('defaults');
   if (options.length === 0 || options.length > MAX_OPTIONS) {
@@ -81,8 +82,9 @@ function readForm(params: Params): Record<string, QuestionParam> {
   }
   return Object.fromEntries(
     Object.entries(form).map(([name, given]) => {
-      const { value = null, description = null, schema = {} } = given as Partial<QuestionParam>;
-      return [name, { value, description, schema }];
+      const { value = null, description, schema } = isObject(given) ? given : {};
+      const text = typeof description === 'string' ? description : null;
+      return [name, { value, description: text, schema: isObject(schema) ? schema : {} }];
     }),
   );
 }
@@ -90,8 +92,9 @@ function readForm(params: Params): Record<string, QuestionParam> {
 function readPersons(params: Params): Person[] {
   const { users = [] } = { users: params.optionalObject('assigned_users')?.['users'] };
   if (!Array.isArray(users)) throw new RpcError('invalid', 'assigned_users must be a list');
-  return users.map((user: Partial<Person>) => {
-    if (typeof user.id !== 'string') throw new RpcError('invalid', 'an assigned user needs an id');
-    return { id: user.id, name: typeof user.name === 'string' ? user.name : user.id };
+  return users.map((user: unknown) => {
+    const { id, name } = isObject(user) ? user : {};
+    if (typeof id !== 'string') throw new RpcError('invalid', 'an assigned user needs an id');
+    return { id, name: typeof name === 'string' ? name : id };
   });
 }

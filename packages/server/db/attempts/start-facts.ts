@@ -52,7 +52,7 @@ type Row = {
 type Wanted = { tenantId: string; query: FactsQuery };
 
 /** In the order of what is wanted. Sent at once, one statement for each tenant. */
-export async function readStartFacts(
+export async function readFacts(
   trx: SharedDb,
   wanted: readonly (Wanted | undefined)[],
 ): Promise<(StartFacts | undefined)[]> {
@@ -63,7 +63,7 @@ export async function readStartFacts(
   const found = new Map<Wanted, StartFacts | undefined>();
   await Promise.all(
     [...byTenant].map(async ([tenantId, own]) => {
-      const facts = await readStartFactsOfTenant(
+      const facts = await readTenantFacts(
         trx,
         tenantId,
         own.map(({ query }) => query),
@@ -75,7 +75,7 @@ export async function readStartFacts(
 }
 
 /** In the order of the queries. */
-export async function readStartFactsOfTenant<Tables>(
+export async function readTenantFacts<Tables>(
   db: Kysely<Tables>,
   tenantId: string,
   queries: readonly FactsQuery[],
