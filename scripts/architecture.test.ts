@@ -10,11 +10,12 @@ const PACKAGES: Record<string, readonly string[]> = {
   spec: [],
   web: [],
   proto: [],
-  mcp: ['spec'],
+  client: [],
+  mcp: ['spec', 'client'],
   agent: ['spec', 'proto', 'compiler'],
   compiler: ['spec'],
   server: ['spec', 'web', 'proto'],
-  cli: ['spec', 'compiler', 'server', 'web'],
+  cli: ['spec', 'client', 'compiler', 'server', 'web'],
 };
 
 const SERVER_FOLDERS: Record<string, readonly string[]> = {

@@ -1,9 +1,10 @@
-// Writes the files that are made from the program itself, most of them pages under docs/. `--check` writes nothing and fails when a page
-// is stale, so that no change of a definition can leave its page behind.
+// Writes the files that are made from the program itself: pages under docs/, the types of the client, a rule that Python
+// shares. `--check` writes nothing and fails when one is stale, so that no change of a definition can leave its copy behind.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { renderCliReference } from '@svc/cli/reference.ts';
+import { renderApiTypes } from '@svc/client/generate.ts';
 import { renderJsonSchema } from '@svc/server/config/json-schema.ts';
 import { renderReference } from '@svc/server/config/reference.ts';
 import { renderOpenApi } from '@svc/server/openapi-document.ts';
@@ -23,6 +24,7 @@ export const GENERATORS: readonly DocGenerator[] = [
   { path: 'docs/configuration.md', render: renderReference },
   { path: 'docs/configuration.schema.json', render: renderJsonSchema },
   { path: 'docs/openapi.json', render: renderOpenApi },
+  { path: 'packages/client/generated/api.ts', render: async () => renderApiTypes(await renderOpenApi()) },
   { path: 'docs/svc-yaml.md', render: renderProjectReference },
   { path: 'docs/compiled-spec.md', render: renderSpecReference },
   { path: 'python/svc_runtime/run/sensitive_names.py', render: renderPythonModule },

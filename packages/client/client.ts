@@ -1,0 +1,173 @@
+/**
+ * Calls to the HTTP API of one control plane, typed by its operations:
+ *
+ *     const run = await client.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}', { path: { dag_id, dag_run_id } });
+ *
+ * Redirects are not followed, so no other host ever sees the token. Every failure is an `ApiError`, or what `explain` makes of
+ * it; a call whose `signal` was aborted rejects with the signal's reason.
+ */
+import { BodyTooLargeError, readBeginning, readWhole, textOf } from './body.ts';
+import { ApiError, noAnswer, refusalOf, unexpectedAnswer } from './failure.ts';
+import type { Failure } from './failure.ts';
+import type { Answer, Call, CallArguments, Entry, ListName, Method, PathOf } from './operations.ts';
+import { UnusableIdError, urlOf } from './url.ts';
+import type { PathParameters, Query } from './url.ts';
+
+export type ApiClientOptions = {
+  /** Origin, and path if there is one, without a closing slash. */
+  readonly server: string;
+  readonly token?: string | undefined;
+  readonly userAgent: string;
+  /** Sent with every call. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What is thrown for a failure. */
+  readonly explain?: (failure: Failure) => Error;
+};
+
+type Caller<M extends Method> = <P extends PathOf<M>>(path: P, ...call: CallArguments<M, P>) => Promise<Answer<M, P>>;
+
+export type ApiClient = {
+  readonly server: string;
+  readonly get: Caller<'get'>;
+  readonly post: Caller<'post'>;
+  readonly put: Caller<'put'>;
+  readonly patch: Caller<'patch'>;
+  readonly delete: Caller<'delete'>;
+  /** Every entry of a list, page by page. `name` is the array's name in the answer. */
+  list<P extends PathOf<'get'>, N extends ListName<P>>(
+    path: P,
+    name: N,
+    ...call: CallArguments<'get', P>
+  ): Promise<Entry<P, N>[]>;
+  /** An answer whose body is text, and not read yet. */
+  open<P extends PathOf<'get'>>(path: P, call: Call<'get', P> & OpenOptions): Promise<OpenAnswer>;
+};
+
+export type OpenOptions = {
+  readonly accept: 'text/plain' | 'application/x-ndjson';
+  /** For the whole answer. Without it there is no limit: it may be followed for hours. */
+  readonly timeoutMs?: number;
+};
+
+export type OpenAnswer = {
+  readonly headers: Headers;
+  /** The body as it arrives. One that is cut off is a failure, not an end. */
+  readonly texts: AsyncIterable<string>;
+};
+
+const TIMEOUT_MS = 30_000;
+/** More than any answer of the API has; a control plane that sends more is none. */
+const MAX_JSON_BYTES = 64 * 1024 * 1024;
+/** Enough of a refusal to find its problem in. */
+const MAX_REFUSAL_LENGTH = 256 * 1024;
+const PAGE = 500;
+
+/** `Call` of any operation. */
+type AnyCall = {
+  readonly path?: PathParameters;
+  readonly query?: Query;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+};
+type Sent = { response: Response; bytes: AsyncIterable<Uint8Array> };
+
+export function createApiClient(options: ApiClientOptions): ApiClient {
+  const { server, token, userAgent, headers } = options;
+  const explain = options.explain ?? ((failure: Failure) => new ApiError(server, failure));
+
+  /** Resolves with an answer that is a success of the wanted type, its body unread. */
+  async function send(
+    method: Method,
+    path: string,
+    { call, accept, timeoutMs }: { call: AnyCall; accept: string; timeoutMs: number | undefined },
+  ): Promise<Sent> {
+    const { body, signal } = call;
+    const signals = [signal, timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)];
+    const lost = (error: unknown): Error => {
+      signal?.throwIfAborted(); // nobody waits for the answer any more
+      return explain(noAnswer(error));
+    };
+    const url = urlFor(path, call);
+    const response = await fetch(url, {
+      method: method.toUpperCase(),
+      redirect: 'manual', // followed, the token would go to wherever the answer points
+      signal: AbortSignal.any(signals.filter((one) => one !== undefined)),
+      headers: {
+        accept,
+        'user-agent': userAgent,
+        ...headers,
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }).catch((error: unknown) => {
+      throw lost(error);
+    });
+    const bytes = bytesOf(response, lost);
+    const hasType = (response.headers.get('content-type') ?? '').startsWith(accept);
+    if (response.ok && (hasType || response.status === 204)) return { response, bytes };
+    const { text } = await readBeginning(textOf(bytes), MAX_REFUSAL_LENGTH);
+    throw explain(refusalOf(response, text));
+  }
+
+  function urlFor(path: string, { path: parameters, query }: AnyCall): string {
+    try {
+      return urlOf({ server, path, parameters, query });
+    } catch (error) {
+      if (!(error instanceof UnusableIdError)) throw error;
+      // Nothing can have such an id, so this is the answer the control plane would give.
+      const detail = error.message;
+      throw explain({ kind: 'refused', status: 404, code: 'not_found', detail, requestId: null, retryAfter: null });
+    }
+  }
+
+  async function request(method: Method, path: string, call: AnyCall = {}): Promise<unknown> {
+    const { response, bytes } = await send(method, path, { call, accept: 'application/json', timeoutMs: TIMEOUT_MS });
+    if (response.status === 204) return undefined;
+    try {
+      return JSON.parse(await readWhole(bytes, MAX_JSON_BYTES)) as unknown;
+    } catch (error) {
+      const isOdd = error instanceof SyntaxError || error instanceof BodyTooLargeError;
+      throw isOdd ? explain(unexpectedAnswer(response, error.message)) : error;
+    }
+  }
+
+  async function list(path: string, name: string, call: AnyCall = {}): Promise<unknown[]> {
+    const entries: unknown[] = [];
+    for (;;) {
+      const query = { ...call.query, limit: PAGE, offset: entries.length };
+      const page = (await request('get', path, { ...call, query })) as Record<string, unknown>;
+      const found = page[name] as unknown[];
+      entries.push(...found);
+      // An empty page ends it too: entries deleted meanwhile would leave the total out of reach.
+      if (found.length === 0 || entries.length >= Number(page['total_entries'])) return entries;
+    }
+  }
+
+  const caller = <M extends Method>(method: M): Caller<M> =>
+    ((path: string, call?: AnyCall) => request(method, path, call)) as Caller<M>;
+
+  return {
+    server,
+    get: caller('get'),
+    post: caller('post'),
+    put: caller('put'),
+    patch: caller('patch'),
+    delete: caller('delete'),
+    list: list as ApiClient['list'],
+    async open(path, { accept, timeoutMs, ...call }) {
+      const { response, bytes } = await send('get', path, { call, accept, timeoutMs });
+      return { headers: response.headers, texts: textOf(bytes) };
+    },
+  };
+}
+
+/** The body in parts. What goes wrong on the way is told as `lost` tells it, whoever reads. */
+async function* bytesOf(response: Response, lost: (error: unknown) => Error): AsyncGenerator<Uint8Array> {
+  if (response.body === null) return;
+  try {
+    for await (const part of response.body) yield part;
+  } catch (error) {
+    throw lost(error);
+  }
+}

@@ -1,0 +1,8329 @@
+// Generated from docs/openapi.json by "npm run docs". Do not edit.
+
+export interface paths {
+    "/api/v2/assets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List assets */
+        get: operations["get_assets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/assets/{asset_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one asset */
+        get: operations["get_asset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/assets/{asset_id}/materialize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Run the DAG that writes an asset */
+        post: operations["materialize_asset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/assets/{asset_id}/queuedEvents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Asset events that wait for a DAG to run */
+        get: operations["get_asset_queued_events"];
+        put?: never;
+        post?: never;
+        /** Forget asset events that wait for a DAG to run */
+        delete: operations["delete_asset_queued_events"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/assets/aliases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List asset aliases */
+        get: operations["get_asset_aliases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/assets/aliases/{asset_alias_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one asset alias */
+        get: operations["get_asset_alias"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/assets/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List asset events */
+        get: operations["get_asset_events"];
+        put?: never;
+        /**
+         * Say that an asset has changed
+         * @description DAGs whose schedule waits for it run, as if a task had written it.
+         */
+        post: operations["create_asset_event"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/auth/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** To the login page, and from there back to `next` */
+        get: operations["login"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** End the session, then to the login page */
+        get: operations["logout"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change your own password
+         * @description Ends every session of yours, this one included: log in again with the new password.
+         */
+        post: operations["change_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/auth/token/renew": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Exchange a still valid token for a fresh one of the same session */
+        post: operations["renew_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/backfills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List backfills */
+        get: operations["list_backfills"];
+        put?: never;
+        /**
+         * Create the runs of a range of dates
+         * @description All of them are queued at once; `max_active_runs` of them run at a time.
+         */
+        post: operations["create_backfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/backfills/{backfill_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one backfill */
+        get: operations["get_backfill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/backfills/{backfill_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** End a backfill: what has not started fails */
+        put: operations["cancel_backfill"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/backfills/{backfill_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Start no more runs of a backfill */
+        put: operations["pause_backfill"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/backfills/{backfill_id}/unpause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Let a backfill go on */
+        put: operations["unpause_backfill"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/backfills/dry_run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The dates that a backfill would run now, in its order */
+        post: operations["create_backfill_dry_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The configuration in force; `Accept: text/plain` for its text */
+        get: operations["get_config"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/config/section/{section}/option/{option}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One option of the configuration in force */
+        get: operations["get_config_value"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List connections */
+        get: operations["get_connections"];
+        put?: never;
+        /** Create a connection, or change the one with this id */
+        post: operations["post_connection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Create, update and delete several connections */
+        patch: operations["bulk_connections"];
+        trace?: never;
+    };
+    "/api/v2/connections/{connection_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one connection */
+        get: operations["get_connection"];
+        put?: never;
+        post?: never;
+        /** Delete a connection */
+        delete: operations["delete_connection"];
+        options?: never;
+        head?: never;
+        /** Change a connection */
+        patch: operations["patch_connection"];
+        trace?: never;
+    };
+    "/api/v2/connections/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Always refused: the control plane runs no connector code */
+        post: operations["test_connection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List DAGs */
+        get: operations["get_dags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Pause or unpause every DAG a list would show */
+        patch: operations["patch_dags"];
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a DAG */
+        get: operations["get_dag"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a DAG with all its versions and runs
+         * @description With its runs, too. Refused while one of its tasks runs. A DAG whose file is still there comes back with its next registration, and goes on counting its versions.
+         */
+        delete: operations["delete_dag"];
+        options?: never;
+        head?: never;
+        /** Pause or unpause a DAG */
+        patch: operations["patch_dag"];
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/assets/{asset_id}/queuedEvents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Asset events that wait for a DAG to run */
+        get: operations["get_dag_asset_queued_event"];
+        put?: never;
+        post?: never;
+        /** Forget asset events that wait for a DAG to run */
+        delete: operations["delete_dag_asset_queued_event"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/assets/queuedEvents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Asset events that wait for a DAG to run */
+        get: operations["get_dag_asset_queued_events"];
+        put?: never;
+        post?: never;
+        /** Forget asset events that wait for a DAG to run */
+        delete: operations["delete_dag_asset_queued_events"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/clearTaskInstances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Clear task instances, so that they run again
+         * @description Answers with the task instances that were cleared or, with `dry_run`, would be. By default nothing is changed (`dry_run`), and only what failed is selected (`only_failed`).
+         */
+        post: operations["post_clear_task_instances"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List runs of a DAG, newest first; `~` for all DAGs */
+        get: operations["get_dag_runs"];
+        put?: never;
+        /**
+         * Trigger a run
+         * @description Everything is optional but the body. Over max_active_runs, and while the DAG is paused, the run waits.
+         */
+        post: operations["trigger_dag_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a run */
+        get: operations["get_dag_run"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a run with its task instances, their values and logs
+         * @description One that is running must be ended first: mark it as failed.
+         */
+        delete: operations["delete_dag_run"];
+        options?: never;
+        head?: never;
+        /**
+         * Mark a run as successful or failed, queue it again, or change its note
+         * @description `success` marks its tasks so, too; `failed` ends those that run and skips those that have not. A null state changes nothing, a null note takes it away.
+         */
+        patch: operations["patch_dag_run"];
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/clear": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run the tasks of a run again
+         * @description With `dry_run`, the default, answers with what would be cleared; otherwise with the run.
+         */
+        post: operations["clear_dag_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/hitlDetails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List questions of tasks to people; `~` for all DAGs or runs */
+        get: operations["get_hitl_details"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List task instances of a run; `~` for all runs, and for all DAGs */
+        get: operations["get_task_instances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Mark, note and delete several task instances; `~` when the entities name their DAGs and runs */
+        patch: operations["bulk_task_instances"];
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a task instance */
+        get: operations["get_task_instance"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a task instance with its tries and values
+         * @description What comes after it does not wait for it any more. Its logs stay.
+         */
+        delete: operations["delete_task_instance"];
+        options?: never;
+        head?: never;
+        /**
+         * Mark a task instance, or write a note on it
+         * @description A marked task counts as ended that way; what failed because of it is judged anew. Without `map_index`, all instances of a mapped task.
+         */
+        patch: operations["patch_task_instance"];
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/{map_index}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an instance of a mapped task; -1 for one that is not mapped */
+        get: operations["get_mapped_task_instance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Mark an instance of a mapped task, or write a note on it */
+        patch: operations["patch_mapped_task_instance"];
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/{map_index}/dependencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an instance of a mapped task waits for */
+        get: operations["get_mapped_task_instance_dependencies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/{map_index}/dry_run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Which task instances marking this mapped one would change */
+        patch: operations["patch_mapped_task_instance_dry_run"];
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/{map_index}/hitlDetails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The question of a task instance */
+        get: operations["get_hitl_detail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Answer the question of a task instance */
+        patch: operations["update_hitl_detail"];
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/{map_index}/hitlDetails/tries/{try_number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The question of one try of a task instance */
+        get: operations["get_hitl_detail_try_detail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/{map_index}/tries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tries of an instance of a mapped task, oldest first */
+        get: operations["get_mapped_task_instance_tries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/{map_index}/tries/{task_try_number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one try of an instance of a mapped task */
+        get: operations["get_mapped_task_instance_try_details"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/dependencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a task instance waits for */
+        get: operations["get_task_instance_dependencies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/dry_run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Which task instances marking this one would change */
+        patch: operations["patch_task_instance_dry_run"];
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/externalLogUrl/{try_number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the address of the log in another system: there is none */
+        get: operations["get_external_log_url"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Links an operator adds to its task instances: none */
+        get: operations["get_extra_links"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/listMapped": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the instances of a mapped task */
+        get: operations["get_mapped_task_instances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/logs/{try_number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the log of one try of a task; empty when it has none yet */
+        get: operations["get_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/tries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tries of a task instance, oldest first */
+        get: operations["get_task_instance_tries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/tries/{task_try_number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one try of a task instance */
+        get: operations["get_task_instance_try_details"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/xcomEntries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List cross-task values, without the values; `~` as an id is all
+         * @description Default order: the newest run first, then by task_id, map_index and key.
+         */
+        get: operations["get_xcom_entries"];
+        put?: never;
+        /** Create a cross-task value */
+        post: operations["create_xcom_entry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/xcomEntries/{xcom_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one cross-task value */
+        get: operations["get_xcom_entry"];
+        put?: never;
+        post?: never;
+        /** Delete a cross-task value */
+        delete: operations["delete_xcom_entry"];
+        options?: never;
+        head?: never;
+        /** Change a cross-task value */
+        patch: operations["update_xcom_entry"];
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/xcomEntries/{xcom_key}/{*}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get one cross-task value
+         * @description The same for a key whose slashes are not written as %2F: `*` is what follows the first one.
+         */
+        get: operations["get_xcom_entry_with_slashes"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a cross-task value
+         * @description The same for a key whose slashes are not written as %2F: `*` is what follows the first one.
+         */
+        delete: operations["delete_xcom_entry_with_slashes"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a cross-task value
+         * @description The same for a key whose slashes are not written as %2F: `*` is what follows the first one.
+         */
+        patch: operations["update_xcom_entry_with_slashes"];
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** List task instances by a filter that is too long for a URL; `~` for all runs, and for all DAGs */
+        post: operations["get_task_instances_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/upstreamAssetEvents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the asset events that caused a run */
+        get: operations["get_upstream_asset_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/wait": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Wait until a run has ended, and get results of its tasks
+         * @description Streams a line with the state at each interval. The last one has the results that were asked for.
+         */
+        get: operations["wait_dag_run_until_finished"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** List runs by a filter that is too long for a URL; `~` for all DAGs */
+        post: operations["get_list_dag_runs_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagVersions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List versions of a DAG, newest first; `~` for all DAGs */
+        get: operations["get_dag_versions"];
+        put?: never;
+        /**
+         * Register a compiled version
+         * @description Idempotent: the content that is current already answers 200 with the version it has; new content answers 201.
+         */
+        post: operations["post_dag_version"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagVersions/{version_number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one version */
+        get: operations["get_dag_version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/details": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a DAG with its settings */
+        get: operations["get_dag_details"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/favorite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark a DAG as a favourite of yours */
+        post: operations["favorite_dag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/spec": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the compiled spec: the structured task graph the scheduler runs */
+        get: operations["get_dag_spec"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tasks of a DAG */
+        get: operations["get_tasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/tasks/{task_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one task of a DAG */
+        get: operations["get_task"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/unfavorite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a DAG from your favourites */
+        post: operations["unfavorite_dag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dagSources/{dag_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the source of a DAG; `Accept: text/plain` for the text alone */
+        get: operations["get_dag_source"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dagStats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count runs by DAG and state */
+        get: operations["get_dag_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dagTags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tags in use */
+        get: operations["get_dag_tags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dagWarnings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List warnings about DAGs */
+        get: operations["list_dag_warnings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/eventLogs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List audit entries */
+        get: operations["get_event_logs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/eventLogs/{event_log_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one audit entry */
+        get: operations["get_event_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/ide/compile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Compile what a file belongs to and register it; problems come with file and line */
+        post: operations["compile_workspace_file"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/ide/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Its text; the tag in `ETag` is asked for again when it is saved */
+        get: operations["get_workspace_file"];
+        /** Save a file as a whole: a new one with `If-None-Match: *`, another with its tag in `If-Match` */
+        put: operations["put_workspace_file"];
+        post?: never;
+        /** Delete a file, with its tag in `If-Match`, or an empty folder */
+        delete: operations["delete_workspace_file"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/ide/rename": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give a file or folder another name or place */
+        post: operations["rename_workspace_file"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/ide/workspace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Its files and folders, and what became of them when they were compiled */
+        get: operations["get_workspace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/importErrors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List files that do not compile */
+        get: operations["get_import_errors"];
+        put?: never;
+        /** Report a file that does not compile; replaces what was reported for it before */
+        post: operations["post_import_error"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/importErrors/{import_error_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one */
+        get: operations["get_import_error"];
+        put?: never;
+        post?: never;
+        /** The file is gone or compiles again */
+        delete: operations["delete_import_error"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the processes of the control plane */
+        get: operations["get_jobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/monitor/executor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How tasks are run */
+        get: operations["get_executor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/monitor/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Health of each component */
+        get: operations["get_health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/parseDagFile/{file_token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Compile a DAG file of the workspace anew */
+        put: operations["reparse_dag_file"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/plugins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List plugins: there are none */
+        get: operations["get_plugins"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/plugins/importErrors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List plugins that do not import: there are none */
+        get: operations["import_errors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/pools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List pools */
+        get: operations["get_pools"];
+        put?: never;
+        /** Create a pool */
+        post: operations["post_pool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Create, update and delete several pools */
+        patch: operations["bulk_pools"];
+        trace?: never;
+    };
+    "/api/v2/pools/{pool_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one pool */
+        get: operations["get_pool"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a pool
+         * @description Tasks that name it wait until there is a pool of this name again; those that run go on.
+         */
+        delete: operations["delete_pool"];
+        options?: never;
+        head?: never;
+        /** Change a pool */
+        patch: operations["patch_pool"];
+        trace?: never;
+    };
+    "/api/v2/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the provider packages of task environments */
+        get: operations["get_providers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List users, newest first */
+        get: operations["get_users"];
+        put?: never;
+        /** Create a user */
+        post: operations["post_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/users/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Activate, deactivate, change roles or set a password
+         * @description Deactivation and a new password end all sessions of the user at once.
+         */
+        patch: operations["patch_user"];
+        trace?: never;
+    };
+    "/api/v2/variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List variables */
+        get: operations["get_variables"];
+        put?: never;
+        /** Create a variable, or change the one with this key */
+        post: operations["post_variable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Create, update and delete several variables */
+        patch: operations["bulk_variables"];
+        trace?: never;
+    };
+    "/api/v2/variables/{variable_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one variable */
+        get: operations["get_variable"];
+        put?: never;
+        post?: never;
+        /** Delete a variable */
+        delete: operations["delete_variable"];
+        options?: never;
+        head?: never;
+        /** Change a variable */
+        patch: operations["patch_variable"];
+        trace?: never;
+    };
+    "/api/v2/variables/{variable_key}/{*}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get one variable
+         * @description The same for a key whose slashes are not written as %2F: `*` is what follows the first one.
+         */
+        get: operations["get_variable_with_slashes"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a variable
+         * @description The same for a key whose slashes are not written as %2F: `*` is what follows the first one.
+         */
+        delete: operations["delete_variable_with_slashes"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a variable
+         * @description The same for a key whose slashes are not written as %2F: `*` is what follows the first one.
+         */
+        patch: operations["patch_variable_with_slashes"];
+        trace?: never;
+    };
+    "/api/v2/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Version of this control plane */
+        get: operations["get_version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/xcoms/{dag_id}/{dag_run_id}/{task_id}/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one cross-task value */
+        get: operations["get_xcom"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/xcoms/{dag_id}/{dag_run_id}/{task_id}/{key}/{*}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get one cross-task value
+         * @description The same for a key whose slashes are not written as %2F: `*` is what follows the first one.
+         */
+        get: operations["get_xcom_with_slashes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in with username and password
+         * @description Also sets the session cookie `_token`, unless the request was made by another site.
+         */
+        post: operations["create_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Is the process alive? */
+        get: operations["healthz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Can it serve requests? */
+        get: operations["readyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/auth/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who the caller is */
+        get: operations["get_current_user_info"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/auth/menus": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Menu entries the caller may use */
+        get: operations["get_auth_menus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/auth/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A token for scripts, of the same session: it ends when the user logs out */
+        post: operations["generate_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/backfills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List backfills, newest first */
+        get: operations["list_backfills_ui"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/calendar/{dag_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Runs by day or hour, past and planned */
+        get: operations["get_calendar"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Settings of the web UI */
+        get: operations["get_ui_config"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/connections/hook_meta": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Forms of the connection types */
+        get: operations["hook_meta_data"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/dags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List DAGs with their newest runs */
+        get: operations["get_dags_ui"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/dags/{dag_id}/dagRuns/{dag_run_id}/deadlines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List deadlines of a run */
+        get: operations["get_dag_run_deadlines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/dags/{dag_id}/latest_run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest run of a DAG, or null */
+        get: operations["get_latest_run_info"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/dashboard/dag_stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How many DAGs are active, and whose newest run has failed, runs or waits */
+        get: operations["dag_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/dashboard/historical_metrics_data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Runs and task instances by state within a time */
+        get: operations["historical_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/dependencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Dependencies between DAGs and assets */
+        get: operations["get_dependencies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/gantt/{dag_id}/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** When each try of a run waited, started and ended */
+        get: operations["get_gantt_data"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/grid/runs/{dag_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Columns of the grid */
+        get: operations["get_grid_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/grid/structure/{dag_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Rows of the grid: tasks and groups of the newest version and of the versions that the chosen runs used */
+        get: operations["get_dag_structure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/grid/ti_summaries/{dag_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Cells of the grid, one line of JSON per run */
+        get: operations["get_grid_ti_summaries_stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/next_run_assets/{dag_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The assets of a DAG’s schedule, and when each was last updated since the last run */
+        get: operations["next_run_assets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/partitioned_dag_runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List runs that wait for a partition */
+        get: operations["get_partitioned_dag_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/pending_partitioned_dag_run/{dag_id}/{partition_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a run still waits for in its partition */
+        get: operations["get_pending_partitioned_dag_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/structure/structure_data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The graph of a DAG version */
+        get: operations["structure_data"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/teams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Teams: there are none; tenants are separate worlds instead */
+        get: operations["list_teams"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** Asset */
+        Asset: {
+            /** @description Aliases that tasks have attached it to */
+            aliases: components["schemas"]["AssetAlias"][];
+            /** @description Tasks that read it */
+            consuming_tasks: {
+                /** Format: date-time */
+                created_at: string;
+                dag_id: string;
+                task_id: string;
+                /** Format: date-time */
+                updated_at: string;
+            }[];
+            /** Format: date-time */
+            created_at: string;
+            extra: {
+                [key: string]: unknown;
+            } | null;
+            group: string;
+            id: number;
+            last_asset_event: {
+                id: number | null;
+                timestamp: string | null;
+            } | null;
+            name: string;
+            /** @description Tasks that write it */
+            producing_tasks: {
+                /** Format: date-time */
+                created_at: string;
+                dag_id: string;
+                task_id: string;
+                /** Format: date-time */
+                updated_at: string;
+            }[];
+            /** @description DAGs whose schedule names it */
+            scheduled_dags: {
+                /** Format: date-time */
+                created_at: string;
+                dag_id: string;
+                /** Format: date-time */
+                updated_at: string;
+            }[];
+            /** Format: date-time */
+            updated_at: string;
+            uri: string;
+            /** @description Always empty: nothing is watched from outside */
+            watchers: unknown[];
+        };
+        /** AssetAlias */
+        AssetAlias: {
+            group: string;
+            id: number;
+            name: string;
+        };
+        /** AssetAliasCollection */
+        AssetAliasCollection: {
+            asset_aliases: components["schemas"]["AssetAlias"][];
+            total_entries: number;
+        };
+        /** AssetCollection */
+        AssetCollection: {
+            assets: components["schemas"]["Asset"][];
+            total_entries: number;
+        };
+        /** AssetEvent */
+        AssetEvent: {
+            asset_id: number;
+            /** @description Runs it caused */
+            created_dagruns: components["schemas"]["DagRunAssetReference"][];
+            extra: {
+                [key: string]: unknown;
+            } | null;
+            group: string | null;
+            id: number;
+            name: string | null;
+            partition_key: string | null;
+            source_dag_id: string | null;
+            source_map_index: number;
+            source_run_id: string | null;
+            source_task_id: string | null;
+            /** Format: date-time */
+            timestamp: string;
+            uri: string | null;
+        };
+        /** AssetEventCollection */
+        AssetEventCollection: {
+            asset_events: components["schemas"]["AssetEvent"][];
+            total_entries: number;
+        };
+        /** AssetEventCreate */
+        AssetEventCreate: {
+            asset_id: number;
+            extra?: {
+                [key: string]: unknown;
+            };
+            partition_key?: string | null;
+        };
+        /** Backfill */
+        Backfill: {
+            completed_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            dag_display_name: string;
+            dag_id: string;
+            dag_run_conf: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            from_date: string;
+            id: number;
+            is_paused: boolean;
+            max_active_runs: number;
+            /**
+             * @description What becomes of dates that have a run: `none` leaves it, `failed` runs it again if it failed, `completed` if it has ended
+             * @enum {unknown}
+             */
+            reprocess_behavior: "none" | "failed" | "completed";
+            /** Format: date-time */
+            to_date: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** BackfillCollection */
+        BackfillCollection: {
+            backfills: components["schemas"]["Backfill"][];
+            total_entries: number;
+        };
+        /** BackfillCollectionUi */
+        BackfillCollectionUi: {
+            backfills: components["schemas"]["Backfill"][];
+            total_entries: number;
+        };
+        /** BackfillCreate */
+        BackfillCreate: {
+            dag_id: string;
+            dag_run_conf?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Format: date-time
+             * @description The first date; with its time zone
+             */
+            from_date: string;
+            /**
+             * @description How many of its runs run at a time; beside the limit of the DAG, not within it
+             * @default 10
+             */
+            max_active_runs: number;
+            /**
+             * @default none
+             * @enum {unknown}
+             */
+            reprocess_behavior: "none" | "failed" | "completed";
+            /**
+             * @description Newest first
+             * @default false
+             */
+            run_backwards: boolean;
+            /**
+             * @description Bind runs that run again to the newest version of the DAG
+             * @default true
+             */
+            run_on_latest_version: boolean;
+            /**
+             * Format: date-time
+             * @description The last date, included; what is not due yet is left out
+             */
+            to_date: string;
+        };
+        /** BackfillDryRun */
+        BackfillDryRun: {
+            backfills: {
+                logical_date: string | null;
+                partition_date: string | null;
+                partition_key: string | null;
+            }[];
+            total_entries: number;
+        };
+        /** BulkActionResponse */
+        BulkActionResponse: {
+            errors: {
+                error: string;
+                status_code: number;
+            }[];
+            success: string[];
+        };
+        /** BulkConnectionsBody */
+        BulkConnectionsBody: {
+            actions: ({
+                /** @enum {string} */
+                action: "create" | "update" | "delete";
+            } & (components["schemas"]["BulkCreateConnections"] | components["schemas"]["BulkUpdateConnections"] | components["schemas"]["BulkDeleteConnections"]))[];
+        };
+        /** BulkCreateConnections */
+        BulkCreateConnections: {
+            /** @enum {string} */
+            action: "create";
+            /**
+             * @description What to do with an entity that exists
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_existence?: "fail" | "skip" | "overwrite";
+            entities: components["schemas"]["ConnectionBody"][];
+        };
+        /** BulkCreatePools */
+        BulkCreatePools: {
+            /** @enum {string} */
+            action: "create";
+            /**
+             * @description What to do with an entity that exists
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_existence?: "fail" | "skip" | "overwrite";
+            entities: components["schemas"]["PoolBody"][];
+        };
+        /** BulkCreateTaskInstances */
+        BulkCreateTaskInstances: {
+            /** @enum {string} */
+            action: "create";
+            /**
+             * @description What to do with an entity that exists
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_existence?: "fail" | "skip" | "overwrite";
+            entities: components["schemas"]["BulkTaskInstance"][];
+        };
+        /** BulkCreateVariables */
+        BulkCreateVariables: {
+            /** @enum {string} */
+            action: "create";
+            /**
+             * @description What to do with an entity that exists
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_existence?: "fail" | "skip" | "overwrite";
+            entities: components["schemas"]["VariableBody"][];
+        };
+        /** BulkDeleteConnections */
+        BulkDeleteConnections: {
+            /** @enum {string} */
+            action: "delete";
+            /**
+             * @description What to do about an entity that does not exist
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_non_existence?: "fail" | "skip";
+            entities: (components["schemas"]["ConnectionName"] | string)[];
+        };
+        /** BulkDeletePools */
+        BulkDeletePools: {
+            /** @enum {string} */
+            action: "delete";
+            /**
+             * @description What to do about an entity that does not exist
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_non_existence?: "fail" | "skip";
+            entities: (components["schemas"]["PoolBody"] | string)[];
+        };
+        /** BulkDeleteTaskInstances */
+        BulkDeleteTaskInstances: {
+            /** @enum {string} */
+            action: "delete";
+            /**
+             * @description What to do about an entity that does not exist
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_non_existence?: "fail" | "skip";
+            entities: (components["schemas"]["BulkTaskInstance"] | string)[];
+        };
+        /** BulkDeleteVariables */
+        BulkDeleteVariables: {
+            /** @enum {string} */
+            action: "delete";
+            /**
+             * @description What to do about an entity that does not exist
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_non_existence?: "fail" | "skip";
+            entities: (components["schemas"]["VariableBody"] | string)[];
+        };
+        /** BulkPoolsBody */
+        BulkPoolsBody: {
+            actions: ({
+                /** @enum {string} */
+                action: "create" | "update" | "delete";
+            } & (components["schemas"]["BulkCreatePools"] | components["schemas"]["BulkUpdatePools"] | components["schemas"]["BulkDeletePools"]))[];
+        };
+        /** BulkResponse */
+        BulkResponse: {
+            create: components["schemas"]["BulkActionResponse"] | null;
+            delete: components["schemas"]["BulkActionResponse"] | null;
+            update: components["schemas"]["BulkActionResponse"] | null;
+        };
+        /** BulkTaskInstance */
+        BulkTaskInstance: {
+            /** @description Default: that of the path */
+            dag_id?: string | null;
+            /** @description Default: that of the path */
+            dag_run_id?: string | null;
+            /**
+             * @description Also every task after it
+             * @default false
+             */
+            include_downstream?: boolean;
+            /**
+             * @description Also in every run of a later logical date
+             * @default false
+             */
+            include_future?: boolean;
+            /**
+             * @description Also in every run of an earlier logical date
+             * @default false
+             */
+            include_past?: boolean;
+            /**
+             * @description Also every task before it
+             * @default false
+             */
+            include_upstream?: boolean;
+            map_index?: number | null;
+            new_state?: ("success" | "failed" | "skipped") | null;
+            note?: string | null;
+            task_id: string;
+        };
+        /** BulkTaskInstancesBody */
+        BulkTaskInstancesBody: {
+            actions: ({
+                /** @enum {string} */
+                action: "create" | "update" | "delete";
+            } & (components["schemas"]["BulkCreateTaskInstances"] | components["schemas"]["BulkUpdateTaskInstances"] | components["schemas"]["BulkDeleteTaskInstances"]))[];
+        };
+        /** BulkUpdateConnections */
+        BulkUpdateConnections: {
+            /** @enum {string} */
+            action: "update";
+            /**
+             * @description What to do about an entity that does not exist
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_non_existence?: "fail" | "skip";
+            entities: components["schemas"]["ConnectionBody"][];
+            update_mask?: string[] | null;
+        };
+        /** BulkUpdatePools */
+        BulkUpdatePools: {
+            /** @enum {string} */
+            action: "update";
+            /**
+             * @description What to do about an entity that does not exist
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_non_existence?: "fail" | "skip";
+            entities: components["schemas"]["PoolBody"][];
+            update_mask?: string[] | null;
+        };
+        /** BulkUpdateTaskInstances */
+        BulkUpdateTaskInstances: {
+            /** @enum {string} */
+            action: "update";
+            /**
+             * @description What to do about an entity that does not exist
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_non_existence?: "fail" | "skip";
+            entities: components["schemas"]["BulkTaskInstance"][];
+            update_mask?: string[] | null;
+        };
+        /** BulkUpdateVariables */
+        BulkUpdateVariables: {
+            /** @enum {string} */
+            action: "update";
+            /**
+             * @description What to do about an entity that does not exist
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_non_existence?: "fail" | "skip";
+            entities: components["schemas"]["VariableBody"][];
+            update_mask?: string[] | null;
+        };
+        /** BulkVariablesBody */
+        BulkVariablesBody: {
+            actions: ({
+                /** @enum {string} */
+                action: "create" | "update" | "delete";
+            } & (components["schemas"]["BulkCreateVariables"] | components["schemas"]["BulkUpdateVariables"] | components["schemas"]["BulkDeleteVariables"]))[];
+        };
+        /** ChangePasswordRequest */
+        ChangePasswordRequest: {
+            current_password: string;
+            new_password: string;
+        };
+        /** ClearTaskInstanceCollection */
+        ClearTaskInstanceCollection: {
+            task_instances: (components["schemas"]["TaskInstance"] | components["schemas"]["NewTask"])[];
+            total_entries: number;
+        };
+        /** ClearTaskInstancesBody */
+        ClearTaskInstancesBody: {
+            dag_run_id?: string | null;
+            /**
+             * @description Only say what would be cleared; false does it
+             * @default true
+             */
+            dry_run?: boolean;
+            end_date?: string | null;
+            /**
+             * @description Also every task after it
+             * @default false
+             */
+            include_downstream?: boolean;
+            /**
+             * @description Also in every run of a later logical date
+             * @default false
+             */
+            include_future?: boolean;
+            /**
+             * @description Also in every run of an earlier logical date
+             * @default false
+             */
+            include_past?: boolean;
+            /**
+             * @description Also every task before it
+             * @default false
+             */
+            include_upstream?: boolean;
+            /**
+             * @description Only what failed, or could not run because of a failure
+             * @default true
+             */
+            only_failed?: boolean;
+            /**
+             * @description Not supported: true is refused
+             * @default false
+             */
+            only_running?: boolean;
+            /**
+             * @description Refuse, with 409, when one of them is running
+             * @default false
+             */
+            prevent_running_task?: boolean;
+            /**
+             * @description Open finished runs again, so that what was cleared runs
+             * @default true
+             */
+            reset_dag_runs?: boolean;
+            /**
+             * @description Bind the run to the newest version of the DAG
+             * @default false
+             */
+            run_on_latest_version?: boolean;
+            start_date?: string | null;
+            task_ids?: (string | (string | number)[])[] | null;
+        };
+        /** ComponentHealth */
+        ComponentHealth: {
+            latest_dag_processor_heartbeat: string | null;
+            latest_scheduler_heartbeat: string | null;
+            latest_triggerer_heartbeat: string | null;
+            status: string | null;
+        };
+        /** Config */
+        Config: {
+            sections: {
+                name: string;
+                options: {
+                    key: string;
+                    value: string;
+                }[];
+            }[];
+        };
+        /** ConfigResponse */
+        ConfigResponse: {
+            auto_refresh_interval: number;
+            dashboard_alert: {
+                category: string;
+                text: string;
+            }[];
+            default_wrap: boolean;
+            enable_swagger_ui: boolean;
+            external_log_name: string | null;
+            fallback_page_limit: number;
+            hide_paused_dags_by_default: boolean;
+            instance_name: string;
+            multi_team: boolean;
+            require_confirmation_dag_change: boolean;
+            show_external_log_redirect: boolean;
+            test_connection: string;
+            theme: null;
+        };
+        /**
+         * Connection
+         * @description The password is never returned.
+         */
+        Connection: {
+            conn_type: string;
+            connection_id: string;
+            description: string | null;
+            extra: string | null;
+            host: string | null;
+            login: string | null;
+            port: number | null;
+            schema: string | null;
+            team_name: string | null;
+        };
+        /**
+         * ConnectionBody
+         * @description A field that is left out keeps its stored value; an empty string clears it.
+         */
+        ConnectionBody: {
+            /** @description postgres, http, aws, … */
+            conn_type: string;
+            connection_id: string;
+            description?: string | null;
+            extra?: string | null;
+            host?: string | null;
+            login?: string | null;
+            password?: string | null;
+            /** @description Null or empty clears it */
+            port?: number | null | "";
+            schema?: string | null;
+            team_name?: string | null;
+        };
+        /** ConnectionCollection */
+        ConnectionCollection: {
+            connections: components["schemas"]["Connection"][];
+            total_entries: number;
+        };
+        /** ConnectionHookMeta */
+        ConnectionHookMeta: {
+            connection_type: string | null;
+            default_conn_name: string | null;
+            extra_fields: {
+                [key: string]: unknown;
+            } | null;
+            hook_class_name: string | null;
+            hook_name: string;
+            standard_fields: {
+                description: {
+                    hidden: boolean;
+                    placeholder: string | null;
+                    title: string | null;
+                } | null;
+                host: {
+                    hidden: boolean;
+                    placeholder: string | null;
+                    title: string | null;
+                } | null;
+                login: {
+                    hidden: boolean;
+                    placeholder: string | null;
+                    title: string | null;
+                } | null;
+                password: {
+                    hidden: boolean;
+                    placeholder: string | null;
+                    title: string | null;
+                } | null;
+                port: {
+                    hidden: boolean;
+                    placeholder: string | null;
+                    title: string | null;
+                } | null;
+                url_schema: {
+                    hidden: boolean;
+                    placeholder: string | null;
+                    title: string | null;
+                } | null;
+            } | null;
+        };
+        /** ConnectionName */
+        ConnectionName: {
+            /** @description postgres, http, aws, … */
+            conn_type?: string;
+            connection_id: string;
+            description?: string | null;
+            extra?: string | null;
+            host?: string | null;
+            login?: string | null;
+            password?: string | null;
+            /** @description Null or empty clears it */
+            port?: number | null | "";
+            schema?: string | null;
+            team_name?: string | null;
+        };
+        /**
+         * ConnectionUpdate
+         * @description A field that is left out keeps its stored value; an empty string clears it.
+         */
+        ConnectionUpdate: {
+            /** @description postgres, http, aws, … */
+            conn_type: string;
+            connection_id?: string;
+            description?: string | null;
+            extra?: string | null;
+            host?: string | null;
+            login?: string | null;
+            password?: string | null;
+            /** @description Null or empty clears it */
+            port?: number | null | "";
+            schema?: string | null;
+            team_name?: string | null;
+        };
+        /** CreateUserRequest */
+        CreateUserRequest: {
+            /**
+             * e-mail address
+             * @description Stored in lower case
+             */
+            email: string;
+            password: string;
+            /** @description Names of existing roles */
+            roles?: string[];
+        };
+        /** DAG */
+        DAG: {
+            allowed_run_types: string[] | null;
+            bundle_name: string | null;
+            bundle_version: string | null;
+            catchup: boolean;
+            dag_display_name: string;
+            dag_id: string;
+            description: string | null;
+            file_token: string;
+            fileloc: string;
+            has_import_errors: boolean;
+            has_task_concurrency_limits: boolean;
+            /** @description The opposite of is_stale */
+            is_active: boolean;
+            is_paused: boolean;
+            /** @description Its file is gone or names it no more */
+            is_stale: boolean;
+            last_expired: string | null;
+            last_parse_duration: number | null;
+            last_parsed_time: string | null;
+            max_active_runs: number;
+            max_active_tasks: number;
+            max_consecutive_failed_dag_runs: number;
+            next_dagrun: string | null;
+            next_dagrun_data_interval_end: string | null;
+            next_dagrun_data_interval_start: string | null;
+            next_dagrun_logical_date: string | null;
+            next_dagrun_run_after: string | null;
+            owners: string[];
+            relative_fileloc: string | null;
+            schedule_interval: ({
+                /** @enum {string} */
+                __type: "CronExpression";
+                value: string;
+            } | {
+                /** @enum {string} */
+                __type: "TimeDelta";
+                days: number;
+                microseconds: number;
+                seconds: number;
+            }) | null;
+            tags: components["schemas"]["DagTag"][];
+            timetable_description: string | null;
+            timetable_partitioned: boolean;
+            timetable_summary: string | null;
+        };
+        /** DagArtifact */
+        DagArtifact: {
+            /** @description The project or folder the DAG comes from; default: `dags` */
+            bundle_name?: string;
+            bundle_url?: string;
+            /** @description For example a commit */
+            bundle_version?: string;
+            /** @description Where the author keeps the file */
+            fileloc?: string;
+            /** @description The image tasks run in, pinned by digest */
+            image?: string;
+            parse_seconds?: number;
+            /** @description The compiled spec; see docs/compiled-spec.md */
+            spec: {
+                [key: string]: unknown;
+            };
+            /** @description What the compiler warned of */
+            warnings?: string[];
+        };
+        /** DAGCollection */
+        DAGCollection: {
+            dags: components["schemas"]["DAG"][];
+            total_entries: number;
+        };
+        /** DAGDetails */
+        DAGDetails: {
+            active_runs_count: number;
+            allowed_run_types: string[] | null;
+            asset_expression: unknown | null;
+            bundle_name: string | null;
+            bundle_version: string | null;
+            catchup: boolean;
+            concurrency: number;
+            dag_display_name: string;
+            dag_id: string;
+            dag_run_timeout: string | null;
+            default_args: {
+                [key: string]: unknown;
+            } | null;
+            description: string | null;
+            doc_md: string | null;
+            end_date: string | null;
+            file_token: string;
+            fileloc: string;
+            has_import_errors: boolean;
+            has_task_concurrency_limits: boolean;
+            /** @description The opposite of is_stale */
+            is_active: boolean;
+            is_favorite: boolean;
+            is_paused: boolean;
+            is_paused_upon_creation: boolean | null;
+            /** @description Its file is gone or names it no more */
+            is_stale: boolean;
+            last_expired: string | null;
+            last_parse_duration: number | null;
+            last_parsed: string | null;
+            last_parsed_time: string | null;
+            latest_dag_version: components["schemas"]["DagVersion"] | null;
+            max_active_runs: number;
+            max_active_tasks: number;
+            max_consecutive_failed_dag_runs: number;
+            next_dagrun: string | null;
+            next_dagrun_data_interval_end: string | null;
+            next_dagrun_data_interval_start: string | null;
+            next_dagrun_logical_date: string | null;
+            next_dagrun_run_after: string | null;
+            owner_links: {
+                [key: string]: string;
+            } | null;
+            owners: string[];
+            params: {
+                [key: string]: {
+                    description: string | null;
+                    schema: {
+                        [key: string]: unknown;
+                    };
+                    source: string | null;
+                    value: unknown;
+                };
+            } | null;
+            relative_fileloc: string | null;
+            render_template_as_native_obj: boolean;
+            schedule_interval: ({
+                /** @enum {string} */
+                __type: "CronExpression";
+                value: string;
+            } | {
+                /** @enum {string} */
+                __type: "TimeDelta";
+                days: number;
+                microseconds: number;
+                seconds: number;
+            }) | null;
+            start_date: string | null;
+            tags: components["schemas"]["DagTag"][];
+            template_search_path: string[] | null;
+            timetable_description: string | null;
+            timetable_partitioned: boolean;
+            timetable_summary: string | null;
+            timezone: string | null;
+        };
+        /** DAGRun */
+        DAGRun: {
+            bundle_version: string | null;
+            conf: {
+                [key: string]: unknown;
+            };
+            dag_display_name: string;
+            dag_id: string;
+            dag_run_id: string;
+            dag_versions: components["schemas"]["DagVersion"][];
+            data_interval_end: string | null;
+            data_interval_start: string | null;
+            duration: number | null;
+            end_date: string | null;
+            last_scheduling_decision: string | null;
+            logical_date: string | null;
+            note: string | null;
+            partition_key: string | null;
+            queued_at: string | null;
+            /**
+             * Format: date-time
+             * @description Not started before this
+             */
+            run_after: string;
+            /** @enum {unknown} */
+            run_type: "backfill" | "scheduled" | "manual" | "asset_triggered" | "asset_materialization";
+            start_date: string | null;
+            /** @enum {unknown} */
+            state: "queued" | "running" | "success" | "failed";
+            triggered_by: string | null;
+            triggering_user_name: string | null;
+        };
+        /** DagRunAssetReference */
+        DagRunAssetReference: {
+            dag_id: string;
+            data_interval_end: string | null;
+            data_interval_start: string | null;
+            end_date: string | null;
+            logical_date: string | null;
+            partition_key: string | null;
+            run_id: string;
+            /**
+             * Format: date-time
+             * @description Until the run starts, the moment it was queued
+             */
+            start_date: string;
+            state: string;
+        };
+        /** DAGRunClear */
+        DAGRunClear: {
+            /**
+             * @description Only say which task instances would be cleared
+             * @default true
+             */
+            dry_run: boolean;
+            /**
+             * @description Only those that failed or could not run for it
+             * @default false
+             */
+            only_failed: boolean;
+            /**
+             * @description Only tasks that the newest version has and the run has not
+             * @default false
+             */
+            only_new: boolean;
+            /**
+             * @description Re-bind the run to the newest version
+             * @default false
+             */
+            run_on_latest_version: boolean;
+        };
+        /** DAGRunCollection */
+        DAGRunCollection: {
+            dag_runs: components["schemas"]["DAGRun"][];
+            next_cursor: string | null;
+            previous_cursor: string | null;
+            total_entries: number | null;
+        };
+        /** DAGRunCreate */
+        DAGRunCreate: {
+            conf?: {
+                [key: string]: unknown;
+            } | null;
+            dag_run_id?: string | null;
+            data_interval_end?: string | null;
+            data_interval_start?: string | null;
+            logical_date?: string | null;
+            note?: string | null;
+            partition_key?: string | null;
+            run_after?: string | null;
+        };
+        /** DAGRunsBatch */
+        DAGRunsBatch: {
+            conf_contains?: string | null;
+            dag_ids?: string[] | null;
+            duration_gt?: number | null;
+            duration_gte?: number | null;
+            duration_lt?: number | null;
+            duration_lte?: number | null;
+            end_date_gt?: string | null;
+            end_date_gte?: string | null;
+            end_date_lt?: string | null;
+            end_date_lte?: string | null;
+            logical_date_gt?: string | null;
+            logical_date_gte?: string | null;
+            logical_date_lt?: string | null;
+            logical_date_lte?: string | null;
+            order_by?: ("id" | "-id" | "state" | "-state" | "dag_id" | "-dag_id" | "run_id" | "-run_id" | "dag_run_id" | "-dag_run_id" | "logical_date" | "-logical_date" | "run_after" | "-run_after" | "start_date" | "-start_date" | "end_date" | "-end_date" | "updated_at" | "-updated_at" | "conf" | "-conf" | "duration" | "-duration") | null;
+            /** @default 100 */
+            page_limit: number;
+            /** @default 0 */
+            page_offset: number;
+            run_after_gt?: string | null;
+            run_after_gte?: string | null;
+            run_after_lt?: string | null;
+            run_after_lte?: string | null;
+            start_date_gt?: string | null;
+            start_date_gte?: string | null;
+            start_date_lt?: string | null;
+            start_date_lte?: string | null;
+            states?: ("queued" | "running" | "success" | "failed")[] | null;
+            updated_at_gt?: string | null;
+            updated_at_gte?: string | null;
+            updated_at_lt?: string | null;
+            updated_at_lte?: string | null;
+        };
+        /** DAGRunUpdate */
+        DAGRunUpdate: {
+            note?: string | null;
+            state?: ("queued" | "success" | "failed") | null;
+        };
+        /** DagSource */
+        DagSource: {
+            /** @description The source text; for a version registered without it, the compiled spec */
+            content: string;
+            dag_display_name: string;
+            dag_id: string;
+            version_number: number;
+        };
+        /** DagStats */
+        DagStats: {
+            dag_display_name: string;
+            dag_id: string;
+            /** @description Every state, also those that no run is in */
+            stats: {
+                count: number;
+                /** @enum {unknown} */
+                state: "queued" | "running" | "success" | "failed";
+            }[];
+        };
+        /** DagStatsCollection */
+        DagStatsCollection: {
+            dags: components["schemas"]["DagStats"][];
+            total_entries: number;
+        };
+        /** DagTag */
+        DagTag: {
+            dag_display_name: string;
+            dag_id: string;
+            name: string;
+        };
+        /** DagTagCollection */
+        DagTagCollection: {
+            tags: string[];
+            total_entries: number;
+        };
+        /** DAGUpdate */
+        DAGUpdate: {
+            is_paused: boolean;
+        };
+        /** DagVersion */
+        DagVersion: {
+            bundle_name: string | null;
+            bundle_url: string | null;
+            bundle_version: string | null;
+            /** Format: date-time */
+            created_at: string;
+            dag_display_name: string;
+            dag_id: string;
+            /** Format: uuid */
+            id: string;
+            version_number: number;
+        };
+        /** DagVersionCollection */
+        DagVersionCollection: {
+            dag_versions: components["schemas"]["DagVersion"][];
+            total_entries: number;
+        };
+        /** DagWarning */
+        DagWarning: {
+            dag_display_name: string;
+            dag_id: string;
+            message: string;
+            /** Format: date-time */
+            timestamp: string;
+            warning_type: string;
+        };
+        /** DagWarningCollection */
+        DagWarningCollection: {
+            dag_warnings: components["schemas"]["DagWarning"][];
+            total_entries: number;
+        };
+        /** Deadline */
+        Deadline: {
+            alert_description: string | null;
+            alert_name: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            deadline_time: string;
+            /** Format: uuid */
+            id: string;
+            missed: boolean;
+        };
+        /** DeadlineCollection */
+        DeadlineCollection: {
+            deadlines: components["schemas"]["Deadline"][];
+            total_entries: number;
+        };
+        /** Error */
+        Error: {
+            /** @description What is wrong with this request and what to do about it */
+            detail: string;
+            /** @description The path of the request */
+            instance: string;
+            status: number;
+            title: string;
+            /** @description A stable name of the kind of error: `urn:svc:error:<code>` */
+            type: string;
+        };
+        /** EventLog */
+        EventLog: {
+            dag_display_name: string | null;
+            dag_id: string | null;
+            event: string;
+            event_log_id: number;
+            extra: string | null;
+            logical_date: string | null;
+            map_index: number | null;
+            owner: string | null;
+            run_id: string | null;
+            task_display_name: string | null;
+            task_id: string | null;
+            try_number: number | null;
+            /** Format: date-time */
+            when: string;
+        };
+        /** EventLogCollection */
+        EventLogCollection: {
+            event_logs: components["schemas"]["EventLog"][];
+            total_entries: number;
+        };
+        /** ExecutorInfo */
+        ExecutorInfo: {
+            agent_control_plane_addr: string;
+            execution_modes: string[];
+            pod_dispatch_enabled: boolean;
+            task_namespace: string;
+        };
+        /** ExternalLogUrlResponse */
+        ExternalLogUrlResponse: {
+            url: string;
+        };
+        /** ExtraLinkCollection */
+        ExtraLinkCollection: {
+            extra_links: {
+                [key: string]: string | null;
+            };
+            total_entries: number;
+        };
+        /** HealthInfo */
+        HealthInfo: {
+            dag_processor: components["schemas"]["ComponentHealth"];
+            metadatabase: components["schemas"]["ComponentHealth"];
+            scheduler: components["schemas"]["ComponentHealth"];
+            triggerer: components["schemas"]["ComponentHealth"];
+        };
+        /** HitlAnswer */
+        HitlAnswer: {
+            chosen_options: string[];
+            params_input?: {
+                [key: string]: unknown;
+            };
+        };
+        /** HitlDetail */
+        HitlDetail: {
+            assigned_users: components["schemas"]["HitlUser"][];
+            body: string | null;
+            chosen_options: string[] | null;
+            /** Format: date-time */
+            created_at: string;
+            defaults: string[] | null;
+            multiple: boolean;
+            options: string[];
+            params: {
+                [key: string]: unknown;
+            };
+            params_input: {
+                [key: string]: unknown;
+            };
+            responded_at: string | null;
+            responded_by_user: components["schemas"]["HitlUser"] | null;
+            response_received: boolean;
+            subject: string;
+            task_instance: components["schemas"]["TaskInstance"];
+        };
+        /** HitlDetailCollection */
+        HitlDetailCollection: {
+            hitl_details: components["schemas"]["HitlDetail"][];
+            total_entries: number;
+        };
+        /** HitlDetailHistory */
+        HitlDetailHistory: {
+            assigned_users: components["schemas"]["HitlUser"][];
+            body: string | null;
+            chosen_options: string[] | null;
+            /** Format: date-time */
+            created_at: string;
+            defaults: string[] | null;
+            multiple: boolean;
+            options: string[];
+            params: {
+                [key: string]: unknown;
+            };
+            params_input: {
+                [key: string]: unknown;
+            };
+            responded_at: string | null;
+            responded_by_user: components["schemas"]["HitlUser"] | null;
+            response_received: boolean;
+            subject: string;
+            task_instance: components["schemas"]["TaskInstanceHistory"];
+        };
+        /** HitlResponse */
+        HitlResponse: {
+            chosen_options: string[];
+            params_input: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            responded_at: string;
+            responded_by: components["schemas"]["HitlUser"];
+        };
+        /** HitlUser */
+        HitlUser: {
+            id: string;
+            name: string;
+        };
+        /** ImportError */
+        ImportError: {
+            bundle_name: string | null;
+            filename: string;
+            import_error_id: number;
+            stack_trace: string;
+            /** Format: date-time */
+            timestamp: string;
+        };
+        /** ImportErrorCollection */
+        ImportErrorCollection: {
+            import_errors: components["schemas"]["ImportError"][];
+            total_entries: number;
+        };
+        /** ImportErrorReport */
+        ImportErrorReport: {
+            bundle_name: string;
+            filename: string;
+            stack_trace: string;
+        };
+        /** Job */
+        Job: {
+            dag_display_name: string | null;
+            dag_id: string | null;
+            end_date: string | null;
+            executor_class: string | null;
+            hostname: string | null;
+            id: number;
+            job_type: string | null;
+            latest_heartbeat: string | null;
+            start_date: string | null;
+            state: string | null;
+            unixname: string | null;
+        };
+        /** JobCollection */
+        JobCollection: {
+            jobs: components["schemas"]["Job"][];
+            total_entries: number;
+        };
+        /**
+         * NewTask
+         * @description A task that the run does not have yet
+         */
+        NewTask: {
+            task_display_name: string;
+            task_id: string;
+        };
+        /** PatchTaskInstanceBody */
+        PatchTaskInstanceBody: {
+            /**
+             * @description Also every task after it
+             * @default false
+             */
+            include_downstream?: boolean;
+            /**
+             * @description Also in every run of a later logical date
+             * @default false
+             */
+            include_future?: boolean;
+            /**
+             * @description Also in every run of an earlier logical date
+             * @default false
+             */
+            include_past?: boolean;
+            /**
+             * @description Also every task before it
+             * @default false
+             */
+            include_upstream?: boolean;
+            new_state?: ("success" | "failed" | "skipped") | null;
+            note?: string | null;
+        };
+        /** Plugin */
+        Plugin: {
+            appbuilder_menu_items: {
+                [key: string]: unknown;
+            }[];
+            appbuilder_views: {
+                [key: string]: unknown;
+            }[];
+            external_views: {
+                [key: string]: unknown;
+            }[];
+            fastapi_apps: {
+                [key: string]: unknown;
+            }[];
+            fastapi_root_middlewares: {
+                [key: string]: unknown;
+            }[];
+            flask_blueprints: string[];
+            global_operator_extra_links: string[];
+            listeners: string[];
+            macros: string[];
+            name: string;
+            operator_extra_links: string[];
+            react_apps: {
+                [key: string]: unknown;
+            }[];
+            source: string;
+            timetables: string[];
+        };
+        /** PluginCollection */
+        PluginCollection: {
+            plugins: components["schemas"]["Plugin"][];
+            total_entries: number;
+        };
+        /** PluginImportError */
+        PluginImportError: {
+            error: string;
+            source: string;
+        };
+        /** PluginImportErrorCollection */
+        PluginImportErrorCollection: {
+            import_errors: components["schemas"]["PluginImportError"][];
+            total_entries: number;
+        };
+        /** Pool */
+        Pool: {
+            /** @description Slots of instances that are deferred */
+            deferred_slots: number;
+            description: string | null;
+            /** @description Whether deferred instances keep their slots */
+            include_deferred: boolean;
+            name: string;
+            /** @description Slots of instances that run or are queued, and of deferred ones when they count */
+            occupied_slots: number;
+            /** @description What is left; -1 without a limit. Below 0 when slots were taken away */
+            open_slots: number;
+            /** @description Slots of instances that were handed to a worker and have not started */
+            queued_slots: number;
+            /** @description Slots of instances that run */
+            running_slots: number;
+            /** @description Slots of instances that wait for a slot or a worker */
+            scheduled_slots: number;
+            /** @description -1: no limit */
+            slots: number;
+            team_name: string | null;
+        };
+        /** PoolBody */
+        PoolBody: {
+            description?: string | null;
+            /** @description Default: false */
+            include_deferred?: boolean;
+            name: string;
+            /** @description -1: no limit */
+            slots: number;
+            team_name?: string | null;
+        };
+        /** PoolCollection */
+        PoolCollection: {
+            pools: components["schemas"]["Pool"][];
+            total_entries: number;
+        };
+        /**
+         * PoolUpdate
+         * @description A field that is left out keeps its stored value.
+         */
+        PoolUpdate: {
+            description?: string | null;
+            include_deferred?: boolean | null;
+            pool?: string | null;
+            slots?: number | null;
+            team_name?: string | null;
+        };
+        /** Provider */
+        Provider: {
+            description: string;
+            documentation_url: string | null;
+            package_name: string;
+            /** @description As DAG projects ask for it: a version, a range, or `any` */
+            version: string;
+        };
+        /** ProviderCollection */
+        ProviderCollection: {
+            providers: components["schemas"]["Provider"][];
+            total_entries: number;
+        };
+        /** QueuedEvent */
+        QueuedEvent: {
+            asset_id: number;
+            /**
+             * Format: date-time
+             * @description When the first of them happened
+             */
+            created_at: string;
+            dag_display_name: string;
+            dag_id: string;
+        };
+        /** QueuedEventCollection */
+        QueuedEventCollection: {
+            queued_events: components["schemas"]["QueuedEvent"][];
+            total_entries: number;
+        };
+        /** StructuredLogMessage */
+        StructuredLogMessage: {
+            event: string;
+            timestamp?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** Task */
+        Task: {
+            class_ref: {
+                class_name: string;
+                module_path: string;
+            } | null;
+            depends_on_past: boolean;
+            doc_md: string | null;
+            downstream_task_ids: string[];
+            end_date: string | null;
+            execution_timeout: components["schemas"]["TimeDelta"] | null;
+            extra_links: string[];
+            is_mapped: boolean;
+            operator_name: string | null;
+            owner: string | null;
+            params: {
+                [key: string]: {
+                    description: string | null;
+                    schema: {
+                        [key: string]: unknown;
+                    };
+                    source: string | null;
+                    value: unknown;
+                };
+            } | null;
+            pool: string | null;
+            pool_slots: number;
+            priority_weight: number;
+            queue: string | null;
+            retries: number;
+            retry_delay: components["schemas"]["TimeDelta"] | null;
+            retry_exponential_backoff: number;
+            start_date: string | null;
+            task_display_name: string;
+            task_id: string;
+            template_fields: string[];
+            trigger_rule: string;
+            ui_color: string | null;
+            ui_fgcolor: string | null;
+            wait_for_downstream: boolean;
+            weight_rule: string | null;
+        };
+        /** TaskCollection */
+        TaskCollection: {
+            tasks: components["schemas"]["Task"][];
+            total_entries: number;
+        };
+        /** TaskDependency */
+        TaskDependency: {
+            /** @description The kind of thing it waits for */
+            name: string;
+            /** @description What exactly */
+            reason: string;
+        };
+        /** TaskDependencyCollection */
+        TaskDependencyCollection: {
+            dependencies: components["schemas"]["TaskDependency"][];
+        };
+        /** TaskInstance */
+        TaskInstance: {
+            dag_display_name: string;
+            dag_id: string;
+            dag_run_id: string;
+            dag_version: components["schemas"]["DagVersion"] | null;
+            duration: number | null;
+            end_date: string | null;
+            executor: string | null;
+            executor_config: string;
+            failure_reason: string | null;
+            hostname: string | null;
+            /** Format: uuid */
+            id: string;
+            logical_date: string | null;
+            /** @description -1: not mapped, or not expanded yet */
+            map_index: number;
+            max_tries: number;
+            note: string | null;
+            operator: string | null;
+            operator_name: string | null;
+            pid: number | null;
+            pool: string;
+            pool_slots: number;
+            priority_weight: number | null;
+            queue: string | null;
+            queued_when: string | null;
+            rendered_fields: {
+                [key: string]: unknown;
+            };
+            rendered_map_index: string | null;
+            /** Format: date-time */
+            run_after: string;
+            scheduled_when: string | null;
+            start_date: string | null;
+            state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
+            task_display_name: string;
+            task_id: string;
+            trigger: null;
+            triggerer_job: null;
+            try_number: number;
+            unixname: string | null;
+            wait_reason: string | null;
+        };
+        /** TaskInstanceCollection */
+        TaskInstanceCollection: {
+            next_cursor: string | null;
+            previous_cursor: string | null;
+            task_instances: components["schemas"]["TaskInstance"][];
+            total_entries: number | null;
+        };
+        /** TaskInstanceHistory */
+        TaskInstanceHistory: {
+            dag_display_name: string;
+            dag_id: string;
+            dag_run_id: string;
+            dag_version: components["schemas"]["DagVersion"] | null;
+            duration: number | null;
+            end_date: string | null;
+            executor: string | null;
+            executor_config: string;
+            failure_reason: string | null;
+            hostname: string | null;
+            /** @description -1: not mapped, or not expanded yet */
+            map_index: number;
+            max_tries: number;
+            operator: string | null;
+            operator_name: string | null;
+            pid: number | null;
+            pool: string;
+            pool_slots: number;
+            priority_weight: number | null;
+            queue: string | null;
+            queued_when: string | null;
+            scheduled_when: string | null;
+            start_date: string | null;
+            state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
+            task_display_name: string;
+            task_id: string;
+            try_number: number;
+            unixname: string | null;
+        };
+        /** TaskInstanceHistoryCollection */
+        TaskInstanceHistoryCollection: {
+            task_instances: components["schemas"]["TaskInstanceHistory"][];
+            total_entries: number;
+        };
+        /** TaskInstancesBatchBody */
+        TaskInstancesBatchBody: {
+            dag_ids?: string[] | null;
+            dag_run_ids?: string[] | null;
+            duration_gt?: number | null;
+            duration_gte?: number | null;
+            duration_lt?: number | null;
+            duration_lte?: number | null;
+            end_date_gt?: string | null;
+            end_date_gte?: string | null;
+            end_date_lt?: string | null;
+            end_date_lte?: string | null;
+            executor?: string[] | null;
+            logical_date_gt?: string | null;
+            logical_date_gte?: string | null;
+            logical_date_lt?: string | null;
+            logical_date_lte?: string | null;
+            order_by?: ("id" | "-id" | "dag_id" | "-dag_id" | "task_id" | "-task_id" | "map_index" | "-map_index" | "run_after" | "-run_after" | "logical_date" | "-logical_date" | "data_interval_start" | "-data_interval_start" | "data_interval_end" | "-data_interval_end" | "run_id" | "-run_id" | "state" | "-state" | "duration" | "-duration" | "start_date" | "-start_date" | "end_date" | "-end_date" | "updated_at" | "-updated_at" | "queued_when" | "-queued_when" | "scheduled_when" | "-scheduled_when" | "try_number" | "-try_number" | "max_tries" | "-max_tries" | "priority_weight" | "-priority_weight" | "pool_slots" | "-pool_slots" | "pool" | "-pool" | "queue" | "-queue" | "operator" | "-operator" | "hostname" | "-hostname" | "rendered_map_index" | "-rendered_map_index" | "dag_run_id" | "-dag_run_id") | null;
+            /** @default 100 */
+            page_limit: number;
+            /** @default 0 */
+            page_offset: number;
+            pool?: string[] | null;
+            queue?: string[] | null;
+            run_after_gt?: string | null;
+            run_after_gte?: string | null;
+            run_after_lt?: string | null;
+            run_after_lte?: string | null;
+            start_date_gt?: string | null;
+            start_date_gte?: string | null;
+            start_date_lt?: string | null;
+            start_date_lte?: string | null;
+            state?: (("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "none" | "no_status" | "null") | null)[] | null;
+            task_ids?: string[] | null;
+        };
+        /** TaskInstancesLogResponse */
+        TaskInstancesLogResponse: {
+            content: components["schemas"]["StructuredLogMessage"][];
+            continuation_token: string | null;
+            /** @description Of a search: whether these are all matches */
+            search_complete?: boolean;
+        };
+        /** TimeDelta */
+        TimeDelta: {
+            /** @enum {string} */
+            __type: "TimeDelta";
+            days: number;
+            microseconds: number;
+            seconds: number;
+        };
+        /** TokenRequest */
+        TokenRequest: {
+            password: string;
+            /** @description Default: `default` */
+            tenant?: string;
+            /** @description The e-mail address of the user */
+            username: string;
+        };
+        /** TokenResponse */
+        TokenResponse: {
+            access_token: string;
+            /** @description Seconds */
+            expires_in: number;
+            /** @description Always `Bearer` */
+            token_type: string;
+        };
+        /** UpdateUserRequest */
+        UpdateUserRequest: {
+            is_active?: boolean;
+            password?: string;
+            /** @description Names of existing roles */
+            roles?: string[];
+        };
+        /** User */
+        User: {
+            /** Format: date-time */
+            created_at: string;
+            email: string;
+            /** Format: uuid */
+            id: string;
+            is_active: boolean;
+            roles: string[];
+        };
+        /** UserCollection */
+        UserCollection: {
+            total_entries: number;
+            users: components["schemas"]["User"][];
+        };
+        /** Variable */
+        Variable: {
+            description: string | null;
+            /** @description Whether the value is encrypted where it is stored */
+            is_encrypted: boolean;
+            key: string;
+            team_name: string | null;
+            /** @description `***` when the key looks sensitive; inside JSON, under each such name */
+            value: string;
+        };
+        /**
+         * VariableBody
+         * @description A field that is left out keeps its stored value; an empty string clears it.
+         */
+        VariableBody: {
+            description?: string | null;
+            /** @description Ignored: it follows from the configuration */
+            is_encrypted?: boolean;
+            key: string;
+            team_name?: string | null;
+            /** @description A string; anything else is stored as JSON. Left out or null it stays as it is, as does a masked `***`; empty clears it */
+            value?: unknown;
+        };
+        /** VariableCollection */
+        VariableCollection: {
+            total_entries: number;
+            variables: components["schemas"]["Variable"][];
+        };
+        /**
+         * VariableUpdate
+         * @description A field that is left out keeps its stored value; an empty string clears it.
+         */
+        VariableUpdate: {
+            description?: string | null;
+            /** @description Ignored: it follows from the configuration */
+            is_encrypted?: boolean;
+            key?: string;
+            team_name?: string | null;
+            /** @description A string; anything else is stored as JSON. Left out or null it stays as it is, as does a masked `***`; empty clears it */
+            value?: unknown;
+        };
+        /** VersionInfo */
+        VersionInfo: {
+            git_version: string | null;
+            version: string;
+        };
+        /** Workspace */
+        Workspace: {
+            entries: components["schemas"]["WorkspaceEntry"][];
+            /** @description False when there are more than are listed */
+            is_complete: boolean;
+            name: string;
+            units: components["schemas"]["WorkspaceUnit"][] | null;
+        };
+        /** WorkspaceCompile */
+        WorkspaceCompile: {
+            /** @description Relative to the workspace, folders separated by `/` */
+            path: string;
+        };
+        /** WorkspaceEntry */
+        WorkspaceEntry: {
+            kind: "file" | "folder" | "link";
+            path: string;
+        };
+        /** WorkspaceFile */
+        WorkspaceFile: {
+            content: string;
+            etag: string;
+            path: string;
+        };
+        /** WorkspaceFileTag */
+        WorkspaceFileTag: {
+            etag: string;
+            path: string;
+        };
+        /** WorkspaceFileWrite */
+        WorkspaceFileWrite: {
+            /** @description At most 1 MiB in UTF-8 */
+            content: string;
+        };
+        /** WorkspaceProblem */
+        WorkspaceProblem: {
+            column: number | null;
+            /** @description What to do about it; may be empty */
+            hint: string;
+            line: number | null;
+            message: string;
+            path: string;
+            severity: "error" | "warning";
+        };
+        /** WorkspaceRename */
+        WorkspaceRename: {
+            /** @description Relative to the workspace, folders separated by `/` */
+            from: string;
+            /** @description Relative to the workspace, folders separated by `/` */
+            to: string;
+        };
+        /** WorkspaceUnit */
+        WorkspaceUnit: {
+            dag_ids: string[];
+            folder: string | null;
+            problems: components["schemas"]["WorkspaceProblem"][];
+            /** @description The DAG file */
+            source: string;
+        };
+        /** WorkspaceUnits */
+        WorkspaceUnits: {
+            units: components["schemas"]["WorkspaceUnit"][];
+        };
+        /** XCom */
+        XCom: {
+            dag_display_name: string;
+            dag_id: string;
+            /** @description The same as run_id */
+            dag_run_id: string;
+            key: string;
+            logical_date: string | null;
+            map_index: number;
+            /** Format: date-time */
+            run_after: string;
+            run_id: string;
+            task_display_name: string;
+            task_id: string;
+            /** Format: date-time */
+            timestamp: string;
+            /** @description Any JSON value; with `stringify` a string, or null */
+            value: unknown;
+        };
+        /** XComCollection */
+        XComCollection: {
+            total_entries: number;
+            xcom_entries: components["schemas"]["XComSummary"][];
+        };
+        /** XComCreateBody */
+        XComCreateBody: {
+            key: string;
+            /**
+             * @description -1: not mapped
+             * @default -1
+             */
+            map_index?: number;
+            /** @description Any JSON value without the keys Airflow encodes other types with */
+            value: unknown;
+        };
+        /** XComSummary */
+        XComSummary: {
+            dag_display_name: string;
+            dag_id: string;
+            /** @description The same as run_id */
+            dag_run_id: string;
+            key: string;
+            logical_date: string | null;
+            map_index: number;
+            /** Format: date-time */
+            run_after: string;
+            run_id: string;
+            task_display_name: string;
+            task_id: string;
+            /** Format: date-time */
+            timestamp: string;
+        };
+        /** XComUpdateBody */
+        XComUpdateBody: {
+            /**
+             * @description -1: not mapped
+             * @default -1
+             */
+            map_index?: number;
+            /** @description Any JSON value without the keys Airflow encodes other types with */
+            value: unknown;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    get_assets: {
+        parameters: {
+            query?: {
+                /** @description Used by one of these DAGs */
+                dag_ids?: string[];
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                name_prefix_pattern?: string;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Leave out what no DAG uses any more */
+                only_active?: boolean;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, name, uri, created_at, updated_at */
+                order_by?: string[];
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                uri_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                uri_prefix_pattern?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssetCollection"];
+                };
+            };
+        };
+    };
+    get_asset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                asset_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Asset"];
+                };
+            };
+        };
+    };
+    materialize_asset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                asset_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DAGRunCreate"] | null;
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DAGRun"];
+                };
+            };
+        };
+    };
+    get_asset_queued_events: {
+        parameters: {
+            query?: {
+                before?: string;
+            };
+            header?: never;
+            path: {
+                asset_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedEventCollection"];
+                };
+            };
+        };
+    };
+    delete_asset_queued_events: {
+        parameters: {
+            query?: {
+                before?: string;
+            };
+            header?: never;
+            path: {
+                asset_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_asset_aliases: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                name_prefix_pattern?: string;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, name */
+                order_by?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssetAliasCollection"];
+                };
+            };
+        };
+    };
+    get_asset_alias: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                asset_alias_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssetAlias"];
+                };
+            };
+        };
+    };
+    get_asset_events: {
+        parameters: {
+            query?: {
+                asset_id?: number;
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                name_prefix_pattern?: string;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: timestamp, id, source_task_id, source_dag_id, source_run_id, source_map_index */
+                order_by?: string[];
+                source_dag_id?: string;
+                source_map_index?: number;
+                source_run_id?: string;
+                source_task_id?: string;
+                timestamp_gt?: string;
+                timestamp_gte?: string;
+                timestamp_lt?: string;
+                timestamp_lte?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssetEventCollection"];
+                };
+            };
+        };
+    };
+    create_asset_event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssetEventCreate"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssetEvent"];
+                };
+            };
+        };
+    };
+    login: {
+        parameters: {
+            query?: {
+                next?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the login page */
+            307: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    logout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the login page */
+            307: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    change_password: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    renew_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenResponse"];
+                };
+            };
+        };
+    };
+    list_backfills: {
+        parameters: {
+            query?: {
+                /** @description Only those that are not completed; false: the others */
+                active?: boolean;
+                dag_id?: string;
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, created_at, from_date, to_date, completed_at */
+                order_by?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackfillCollection"];
+                };
+            };
+        };
+    };
+    create_backfill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BackfillCreate"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backfill"];
+                };
+            };
+        };
+    };
+    get_backfill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                backfill_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backfill"];
+                };
+            };
+        };
+    };
+    cancel_backfill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                backfill_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backfill"];
+                };
+            };
+        };
+    };
+    pause_backfill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                backfill_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backfill"];
+                };
+            };
+        };
+    };
+    unpause_backfill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                backfill_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backfill"];
+                };
+            };
+        };
+    };
+    create_backfill_dry_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BackfillCreate"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackfillDryRun"];
+                };
+            };
+        };
+    };
+    get_config: {
+        parameters: {
+            query?: {
+                /** @description Only this section */
+                section?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Config"];
+                };
+            };
+        };
+    };
+    get_config_value: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                option: string;
+                section: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Config"];
+                };
+            };
+        };
+    };
+    get_connections: {
+        parameters: {
+            query?: {
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                connection_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                connection_id_prefix_pattern?: string;
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: connection_id, conn_id, conn_type, description, host, port, id, team_name */
+                order_by?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionCollection"];
+                };
+            };
+        };
+    };
+    post_connection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A field that is left out keeps its stored value; an empty string clears it. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectionBody"];
+            };
+        };
+        responses: {
+            /** @description The password is never returned. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Connection"];
+                };
+            };
+        };
+    };
+    bulk_connections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkConnectionsBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkResponse"];
+                };
+            };
+        };
+    };
+    get_connection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The password is never returned. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Connection"];
+                };
+            };
+        };
+    };
+    delete_connection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    patch_connection: {
+        parameters: {
+            query?: {
+                /** @description Write only these of the fields sent; repeatable. One of: connection_id, conn_type, description, host, login, schema, port, password, extra, team_name */
+                update_mask?: string[];
+            };
+            header?: never;
+            path: {
+                connection_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A field that is left out keeps its stored value; an empty string clears it. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectionUpdate"];
+            };
+        };
+        responses: {
+            /** @description The password is never returned. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Connection"];
+                };
+            };
+        };
+    };
+    test_connection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A field that is left out keeps its stored value; an empty string clears it. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectionUpdate"];
+            };
+        };
+        responses: never;
+    };
+    get_dags: {
+        parameters: {
+            query?: {
+                /** @description Part of the name or URI of an asset the schedule waits for */
+                asset_dependency?: string;
+                bundle_name?: string;
+                bundle_version?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                dag_display_name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                dag_display_name_prefix_pattern?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                dag_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                dag_id_prefix_pattern?: string;
+                dag_run_end_date_gt?: string;
+                dag_run_end_date_gte?: string;
+                dag_run_end_date_lt?: string;
+                dag_run_end_date_lte?: string;
+                dag_run_start_date_gt?: string;
+                dag_run_start_date_gte?: string;
+                dag_run_start_date_lt?: string;
+                dag_run_start_date_lte?: string;
+                dag_run_state?: ("queued" | "running" | "success" | "failed")[];
+                /** @description Airflow’s name for the same */
+                exclude_stale?: boolean;
+                has_asset_schedule?: boolean;
+                has_import_errors?: boolean;
+                /** @description Of the caller */
+                is_favorite?: boolean;
+                /** @description Of the run that is newest by run_after */
+                last_dag_run_state?: "queued" | "running" | "success" | "failed";
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Leave out stale DAGs */
+                only_active?: boolean;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: dag_id, dag_display_name, next_dagrun, last_run_state, last_run_start_date, state, start_date */
+                order_by?: string[];
+                owners?: string[];
+                paused?: boolean;
+                tags?: string[];
+                /** @description Default: any */
+                tags_match_mode?: "any" | "all";
+                timetable_type?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DAGCollection"];
+                };
+            };
+        };
+    };
+    patch_dags: {
+        parameters: {
+            query?: {
+                /** @description Part of the name or URI of an asset the schedule waits for */
+                asset_dependency?: string;
+                bundle_name?: string;
+                bundle_version?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                dag_display_name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                dag_display_name_prefix_pattern?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                dag_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                dag_id_prefix_pattern?: string;
+                dag_run_end_date_gt?: string;
+                dag_run_end_date_gte?: string;
+                dag_run_end_date_lt?: string;
+                dag_run_end_date_lte?: string;
+                dag_run_start_date_gt?: string;
+                dag_run_start_date_gte?: string;
+                dag_run_start_date_lt?: string;
+                dag_run_start_date_lte?: string;
+                dag_run_state?: ("queued" | "running" | "success" | "failed")[];
+                /** @description Airflow’s name for the same */
+                exclude_stale?: boolean;
+                has_asset_schedule?: boolean;
+                has_import_errors?: boolean;
+                /** @description Of the caller */
+                is_favorite?: boolean;
+                /** @description Of the run that is newest by run_after */
+                last_dag_run_state?: "queued" | "running" | "success" | "failed";
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Leave out stale DAGs */
+                only_active?: boolean;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: dag_id, dag_display_name, next_dagrun, last_run_state, last_run_start_date, state, start_date */
+                order_by?: string[];
+                owners?: string[];
+                paused?: boolean;
+                tags?: string[];
+                /** @description Default: any */
+                tags_match_mode?: "any" | "all";
+                timetable_type?: string[];
+                /** @description Write only these of the fields sent; repeatable. One of: is_paused */
+                update_mask?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DAGUpdate"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DAGCollection"];
+                };
+            };
+        };
+    };
+    get_dag: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DAG"];
+                };
+            };
+        };
+    };
+    delete_dag: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    patch_dag: {
+        parameters: {
+            query?: {
+                /** @description Write only these of the fields sent; repeatable. One of: is_paused */
+                update_mask?: string[];
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DAGUpdate"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DAG"];
+                };
+            };
+        };
+    };
+    get_dag_asset_queued_event: {
+        parameters: {
+            query?: {
+                before?: string;
+            };
+            header?: never;
+            path: {
+                asset_id: number;
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedEvent"];
+                };
+            };
+        };
+    };
+    delete_dag_asset_queued_event: {
+        parameters: {
+            query?: {
+                before?: string;
+            };
+            header?: never;
+            path: {
+                asset_id: number;
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_dag_asset_queued_events: {
+        parameters: {
+            query?: {
+                before?: string;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedEventCollection"];
+                };
+            };
+        };
+    };
+    delete_dag_asset_queued_events: {
+        parameters: {
+            query?: {
+                before?: string;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    post_clear_task_instances: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClearTaskInstancesBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceCollection"];
+                };
+            };
+        };
+    };
+    get_dag_runs: {
+        parameters: {
+            query?: {
+                bundle_version?: string;
+                /** @description Part of the conf: text in any letter case, or a JSON object */
+                conf_contains?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                consuming_asset_pattern?: string;
+                /** @description Page by place: empty for the first page, then `next_cursor` or `previous_cursor` of the answer before. Pages stay apart while entries are added. `offset` and `total_entries` do not apply then. */
+                cursor?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                dag_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                dag_id_prefix_pattern?: string;
+                /** @description Version numbers */
+                dag_version?: number[];
+                /** @description Seconds */
+                duration_gt?: number;
+                /** @description Seconds */
+                duration_gte?: number;
+                /** @description Seconds */
+                duration_lt?: number;
+                /** @description Seconds */
+                duration_lte?: number;
+                end_date_gt?: string;
+                end_date_gte?: string;
+                end_date_lt?: string;
+                end_date_lte?: string;
+                /** @description How many entries at most */
+                limit?: number;
+                logical_date_gt?: string;
+                logical_date_gte?: string;
+                logical_date_lt?: string;
+                logical_date_lte?: string;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, state, dag_id, run_id, dag_run_id, logical_date, run_after, start_date, end_date, updated_at, conf, duration */
+                order_by?: string[];
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                partition_key_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                partition_key_prefix_pattern?: string;
+                run_after_gt?: string;
+                run_after_gte?: string;
+                run_after_lt?: string;
+                run_after_lte?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                run_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                run_id_prefix_pattern?: string;
+                run_type?: ("backfill" | "scheduled" | "manual" | "asset_triggered" | "asset_materialization" | "dataset_triggered")[];
+                start_date_gt?: string;
+                start_date_gte?: string;
+                start_date_lt?: string;
+                start_date_lte?: string;
+                state?: ("queued" | "running" | "success" | "failed")[];
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                triggering_user_name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                triggering_user_name_prefix_pattern?: string;
+                updated_at_gt?: string;
+                updated_at_gte?: string;
+                updated_at_lt?: string;
+                updated_at_lte?: string;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DAGRunCollection"];
+                };
+            };
+        };
+    };
+    trigger_dag_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DAGRunCreate"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DAGRun"];
+                };
+            };
+        };
+    };
+    get_dag_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DAGRun"];
+                };
+            };
+        };
+    };
+    delete_dag_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    patch_dag_run: {
+        parameters: {
+            query?: {
+                /** @description Write only these of the fields sent; repeatable. One of: state, note */
+                update_mask?: string[];
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DAGRunUpdate"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DAGRun"];
+                };
+            };
+        };
+    };
+    clear_dag_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DAGRunClear"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClearTaskInstanceCollection"] | components["schemas"]["DAGRun"];
+                };
+            };
+        };
+    };
+    get_hitl_details: {
+        parameters: {
+            query?: {
+                body_search?: string;
+                created_at_gt?: string;
+                created_at_gte?: string;
+                created_at_lt?: string;
+                created_at_lte?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                dag_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                dag_id_prefix_pattern?: string;
+                /** @description How many entries at most */
+                limit?: number;
+                map_index?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: ti_id, subject, responded_at, created_at, responded_by_user_id, responded_by_user_name, dag_id, run_id, run_after, task_display_name, rendered_map_index, task_instance_operator, task_instance_state */
+                order_by?: string[];
+                responded_by_user_id?: string[];
+                responded_by_user_name?: string[];
+                response_received?: boolean;
+                state?: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "none")[];
+                subject_search?: string;
+                task_id?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                task_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                task_id_prefix_pattern?: string;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HitlDetailCollection"];
+                };
+            };
+        };
+    };
+    get_task_instances: {
+        parameters: {
+            query?: {
+                /** @description Page by place: empty for the first page, then `next_cursor` or `previous_cursor` of the answer before. Pages stay apart while entries are added. `offset` and `total_entries` do not apply then. */
+                cursor?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                dag_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                dag_id_prefix_pattern?: string;
+                /** @description Seconds */
+                duration_gt?: number;
+                /** @description Seconds */
+                duration_gte?: number;
+                /** @description Seconds */
+                duration_lt?: number;
+                /** @description Seconds */
+                duration_lte?: number;
+                end_date_gt?: string;
+                end_date_gte?: string;
+                end_date_lt?: string;
+                end_date_lte?: string;
+                executor?: string[];
+                /** @description How many entries at most */
+                limit?: number;
+                logical_date_gt?: string;
+                logical_date_gte?: string;
+                logical_date_lt?: string;
+                logical_date_lte?: string;
+                map_index?: number[];
+                /** @description How many entries to leave out first */
+                offset?: number;
+                operator?: string[];
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                operator_name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                operator_name_prefix_pattern?: string;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, dag_id, task_id, map_index, run_after, logical_date, data_interval_start, data_interval_end, run_id, state, duration, start_date, end_date, updated_at, queued_when, scheduled_when, try_number, max_tries, priority_weight, pool_slots, pool, queue, operator, hostname, rendered_map_index */
+                order_by?: string[];
+                pool?: string[];
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                pool_name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                pool_name_prefix_pattern?: string;
+                queue?: string[];
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                queue_name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                queue_name_prefix_pattern?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                rendered_map_index_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                rendered_map_index_prefix_pattern?: string;
+                run_after_gt?: string;
+                run_after_gte?: string;
+                run_after_lt?: string;
+                run_after_lte?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                run_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                run_id_prefix_pattern?: string;
+                start_date_gt?: string;
+                start_date_gte?: string;
+                start_date_lt?: string;
+                start_date_lte?: string;
+                state?: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "none" | "no_status" | "null")[];
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                task_display_name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                task_display_name_prefix_pattern?: string;
+                /** @description Tasks in this group and in the groups inside it */
+                task_group_id?: string;
+                task_id?: string;
+                try_number?: number[];
+                updated_at_gt?: string;
+                updated_at_gte?: string;
+                updated_at_lt?: string;
+                updated_at_lte?: string;
+                version_number?: number[];
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceCollection"];
+                };
+            };
+        };
+    };
+    bulk_task_instances: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkTaskInstancesBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkResponse"];
+                };
+            };
+        };
+    };
+    get_task_instance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstance"];
+                };
+            };
+        };
+    };
+    delete_task_instance: {
+        parameters: {
+            query?: {
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    patch_task_instance: {
+        parameters: {
+            query?: {
+                map_index?: number;
+                /** @description Write only these of the fields sent; repeatable. One of: new_state, note */
+                update_mask?: string[];
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchTaskInstanceBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceCollection"];
+                };
+            };
+        };
+    };
+    get_mapped_task_instance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                map_index: number;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstance"];
+                };
+            };
+        };
+    };
+    patch_mapped_task_instance: {
+        parameters: {
+            query?: {
+                /** @description Write only these of the fields sent; repeatable. One of: new_state, note */
+                update_mask?: string[];
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                map_index: number;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchTaskInstanceBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceCollection"];
+                };
+            };
+        };
+    };
+    get_mapped_task_instance_dependencies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                map_index: number;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskDependencyCollection"];
+                };
+            };
+        };
+    };
+    patch_mapped_task_instance_dry_run: {
+        parameters: {
+            query?: {
+                /** @description Write only these of the fields sent; repeatable. One of: new_state, note */
+                update_mask?: string[];
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                map_index: number;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchTaskInstanceBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceCollection"];
+                };
+            };
+        };
+    };
+    get_hitl_detail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                map_index: number;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HitlDetail"];
+                };
+            };
+        };
+    };
+    update_hitl_detail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                map_index: number;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HitlAnswer"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HitlResponse"];
+                };
+            };
+        };
+    };
+    get_hitl_detail_try_detail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                map_index: number;
+                task_id: string;
+                try_number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HitlDetailHistory"];
+                };
+            };
+        };
+    };
+    get_mapped_task_instance_tries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                map_index: number;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceHistoryCollection"];
+                };
+            };
+        };
+    };
+    get_mapped_task_instance_try_details: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                map_index: number;
+                task_id: string;
+                task_try_number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceHistory"];
+                };
+            };
+        };
+    };
+    get_task_instance_dependencies: {
+        parameters: {
+            query?: {
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskDependencyCollection"];
+                };
+            };
+        };
+    };
+    patch_task_instance_dry_run: {
+        parameters: {
+            query?: {
+                map_index?: number;
+                /** @description Write only these of the fields sent; repeatable. One of: new_state, note */
+                update_mask?: string[];
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchTaskInstanceBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceCollection"];
+                };
+            };
+        };
+    };
+    get_external_log_url: {
+        parameters: {
+            query?: {
+                /** @description Of a mapped task */
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+                /** @description At least 1. As NDJSON, 0 says why a task that never ran has no log */
+                try_number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExternalLogUrlResponse"];
+                };
+            };
+        };
+    };
+    get_extra_links: {
+        parameters: {
+            query?: {
+                map_index?: number;
+                try_number?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExtraLinkCollection"];
+                };
+            };
+        };
+    };
+    get_mapped_task_instances: {
+        parameters: {
+            query?: {
+                /** @description Seconds */
+                duration_gt?: number;
+                /** @description Seconds */
+                duration_gte?: number;
+                /** @description Seconds */
+                duration_lt?: number;
+                /** @description Seconds */
+                duration_lte?: number;
+                end_date_gt?: string;
+                end_date_gte?: string;
+                end_date_lt?: string;
+                end_date_lte?: string;
+                executor?: string[];
+                /** @description How many entries at most */
+                limit?: number;
+                logical_date_gt?: string;
+                logical_date_gte?: string;
+                logical_date_lt?: string;
+                logical_date_lte?: string;
+                map_index?: number[];
+                /** @description How many entries to leave out first */
+                offset?: number;
+                operator?: string[];
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                operator_name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                operator_name_prefix_pattern?: string;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, dag_id, task_id, map_index, run_after, logical_date, data_interval_start, data_interval_end, run_id, state, duration, start_date, end_date, updated_at, queued_when, scheduled_when, try_number, max_tries, priority_weight, pool_slots, pool, queue, operator, hostname, rendered_map_index */
+                order_by?: string[];
+                pool?: string[];
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                pool_name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                pool_name_prefix_pattern?: string;
+                queue?: string[];
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                queue_name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                queue_name_prefix_pattern?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                rendered_map_index_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                rendered_map_index_prefix_pattern?: string;
+                run_after_gt?: string;
+                run_after_gte?: string;
+                run_after_lt?: string;
+                run_after_lte?: string;
+                start_date_gt?: string;
+                start_date_gte?: string;
+                start_date_lt?: string;
+                start_date_lte?: string;
+                state?: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "none" | "no_status" | "null")[];
+                try_number?: number[];
+                updated_at_gt?: string;
+                updated_at_gte?: string;
+                updated_at_lt?: string;
+                updated_at_lte?: string;
+                version_number?: number[];
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceCollection"];
+                };
+            };
+        };
+    };
+    get_log: {
+        parameters: {
+            query?: {
+                /** @description Stay and send what is written until the attempt is over; as text or NDJSON */
+                follow?: boolean;
+                /** @description Accepted for Airflow’s sake: the log is always whole */
+                full_content?: boolean;
+                /** @description Of a mapped task */
+                map_index?: number;
+                /** @description With `search`: how many at most */
+                max_matches?: number;
+                /** @description Only lines with this text, in any letter case, with their numbers */
+                search?: string;
+                /** @description Only so many of the last lines */
+                tail_lines?: number;
+                /** @description Go on where an earlier answer ended */
+                token?: string;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+                /** @description At least 1. As NDJSON, 0 says why a task that never ran has no log */
+                try_number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The log. The header `Airflow-Continuation-Token` is there while the attempt may still write; after a search, `X-Log-Search-Complete` says whether all matches are in */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstancesLogResponse"];
+                    "application/x-ndjson": string;
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    get_task_instance_tries: {
+        parameters: {
+            query?: {
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceHistoryCollection"];
+                };
+            };
+        };
+    };
+    get_task_instance_try_details: {
+        parameters: {
+            query?: {
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+                task_try_number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceHistory"];
+                };
+            };
+        };
+    };
+    get_xcom_entries: {
+        parameters: {
+            query?: {
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                dag_display_name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                dag_display_name_prefix_pattern?: string;
+                /** @description How many entries at most */
+                limit?: number;
+                logical_date_gt?: string;
+                logical_date_gte?: string;
+                logical_date_lt?: string;
+                logical_date_lte?: string;
+                map_index?: number;
+                /** @description The same */
+                map_index_filter?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: key, dag_id, run_id, task_id, map_index, timestamp, run_after */
+                order_by?: string[];
+                run_after_gt?: string;
+                run_after_gte?: string;
+                run_after_lt?: string;
+                run_after_lte?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                run_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                run_id_prefix_pattern?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                task_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                task_id_prefix_pattern?: string;
+                xcom_key?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                xcom_key_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                xcom_key_prefix_pattern?: string;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["XComCollection"];
+                };
+            };
+        };
+    };
+    create_xcom_entry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["XComCreateBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["XCom"];
+                };
+            };
+        };
+    };
+    get_xcom_entry: {
+        parameters: {
+            query?: {
+                /** @description Show dates, tuples and the like as people read them */
+                deserialize?: boolean;
+                /** @description -1: not mapped */
+                map_index?: number;
+                /** @description The value as one string */
+                stringify?: boolean;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+                xcom_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["XCom"];
+                };
+            };
+        };
+    };
+    delete_xcom_entry: {
+        parameters: {
+            query?: {
+                /** @description -1: not mapped */
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+                xcom_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    update_xcom_entry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+                xcom_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["XComUpdateBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["XCom"];
+                };
+            };
+        };
+    };
+    get_xcom_entry_with_slashes: {
+        parameters: {
+            query?: {
+                /** @description Show dates, tuples and the like as people read them */
+                deserialize?: boolean;
+                /** @description -1: not mapped */
+                map_index?: number;
+                /** @description The value as one string */
+                stringify?: boolean;
+            };
+            header?: never;
+            path: {
+                "*": string;
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+                xcom_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["XCom"];
+                };
+            };
+        };
+    };
+    delete_xcom_entry_with_slashes: {
+        parameters: {
+            query?: {
+                /** @description -1: not mapped */
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                "*": string;
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+                xcom_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    update_xcom_entry_with_slashes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                "*": string;
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+                xcom_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["XComUpdateBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["XCom"];
+                };
+            };
+        };
+    };
+    get_task_instances_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskInstancesBatchBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceCollection"];
+                };
+            };
+        };
+    };
+    get_upstream_asset_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssetEventCollection"];
+                };
+            };
+        };
+    };
+    wait_dag_run_until_finished: {
+        parameters: {
+            query: {
+                /** @description Seconds between two looks */
+                interval: number;
+                /** @description Tasks whose returned values are wanted */
+                result?: string[];
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    get_list_dag_runs_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DAGRunsBatch"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DAGRunCollection"];
+                };
+            };
+        };
+    };
+    get_dag_versions: {
+        parameters: {
+            query?: {
+                bundle_name?: string;
+                bundle_version?: string;
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, version_number, bundle_name, bundle_version */
+                order_by?: string[];
+                version_number?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DagVersionCollection"];
+                };
+            };
+        };
+    };
+    post_dag_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DagArtifact"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DagVersion"];
+                };
+            };
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DagVersion"];
+                };
+            };
+        };
+    };
+    get_dag_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                version_number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DagVersion"];
+                };
+            };
+        };
+    };
+    get_dag_details: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DAGDetails"];
+                };
+            };
+        };
+    };
+    favorite_dag: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_dag_spec: {
+        parameters: {
+            query?: {
+                /** @description Default: the newest */
+                version_number?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+    get_tasks: {
+        parameters: {
+            query?: {
+                /** @description A field of a task; a leading `-` sorts downward. Default: task_id */
+                order_by?: string;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskCollection"];
+                };
+            };
+        };
+    };
+    get_task: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+        };
+    };
+    unfavorite_dag: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_dag_source: {
+        parameters: {
+            query?: {
+                /** @description Default: the newest */
+                version_number?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DagSource"];
+                };
+            };
+        };
+    };
+    get_dag_stats: {
+        parameters: {
+            query?: {
+                /** @description Only these; default: all that are not stale */
+                dag_ids?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DagStatsCollection"];
+                };
+            };
+        };
+    };
+    get_dag_tags: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: name */
+                order_by?: string[];
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                tag_name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                tag_name_prefix_pattern?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DagTagCollection"];
+                };
+            };
+        };
+    };
+    list_dag_warnings: {
+        parameters: {
+            query?: {
+                dag_id?: string;
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: dag_id, warning_type, message, timestamp */
+                order_by?: string[];
+                warning_type?: "asset conflict" | "non-existent pool" | "runtime varying value";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DagWarningCollection"];
+                };
+            };
+        };
+    };
+    get_event_logs: {
+        parameters: {
+            query?: {
+                after?: string;
+                before?: string;
+                dag_id?: string;
+                event?: string;
+                excluded_events?: string[];
+                included_events?: string[];
+                /** @description How many entries at most */
+                limit?: number;
+                map_index?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: event_log_id, id, when, dttm, dag_id, task_id, run_id, event, owner */
+                order_by?: string[];
+                owner?: string;
+                run_id?: string;
+                task_id?: string;
+                try_number?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventLogCollection"];
+                };
+            };
+        };
+    };
+    get_event_log: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_log_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventLog"];
+                };
+            };
+        };
+    };
+    compile_workspace_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceCompile"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceUnits"];
+                };
+            };
+        };
+    };
+    get_workspace_file: {
+        parameters: {
+            query: {
+                /** @description Relative to the workspace, folders separated by `/` */
+                path: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceFile"];
+                };
+            };
+        };
+    };
+    put_workspace_file: {
+        parameters: {
+            query: {
+                /** @description Relative to the workspace, folders separated by `/` */
+                path: string;
+            };
+            header?: {
+                /** @description The tag that came with the file */
+                "if-match"?: string;
+                /** @description `*`: there must be no such file yet */
+                "if-none-match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceFileWrite"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceFileTag"];
+                };
+            };
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceFileTag"];
+                };
+            };
+        };
+    };
+    delete_workspace_file: {
+        parameters: {
+            query: {
+                /** @description Relative to the workspace, folders separated by `/` */
+                path: string;
+            };
+            header?: {
+                /** @description The tag that came with the file */
+                "if-match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    rename_workspace_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceRename"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_workspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+        };
+    };
+    get_import_errors: {
+        parameters: {
+            query?: {
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                filename_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                filename_prefix_pattern?: string;
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, import_error_id, timestamp, filename, bundle_name, stacktrace, stack_trace */
+                order_by?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportErrorCollection"];
+                };
+            };
+        };
+    };
+    post_import_error: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportErrorReport"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportError"];
+                };
+            };
+        };
+    };
+    get_import_error: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                import_error_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportError"];
+                };
+            };
+        };
+    };
+    delete_import_error: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                import_error_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_jobs: {
+        parameters: {
+            query?: {
+                end_date_gt?: string;
+                end_date_gte?: string;
+                end_date_lt?: string;
+                end_date_lte?: string;
+                /** @description Matches none: a process has no executor of its own */
+                executor_class?: string;
+                hostname?: string;
+                is_alive?: boolean;
+                job_state?: string;
+                job_type?: string;
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, job_type, state, hostname, start_date, end_date, latest_heartbeat, dag_id, executor_class, unixname */
+                order_by?: string[];
+                start_date_gt?: string;
+                start_date_gte?: string;
+                start_date_lt?: string;
+                start_date_lte?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobCollection"];
+                };
+            };
+        };
+    };
+    get_executor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutorInfo"];
+                };
+            };
+        };
+    };
+    get_health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthInfo"];
+                };
+            };
+        };
+    };
+    reparse_dag_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As the DAG says: `file_token` */
+                file_token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_plugins: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginCollection"];
+                };
+            };
+        };
+    };
+    import_errors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PluginImportErrorCollection"];
+                };
+            };
+        };
+    };
+    get_pools: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: name, pool, id, slots, description, include_deferred */
+                order_by?: string[];
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                pool_name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                pool_name_prefix_pattern?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PoolCollection"];
+                };
+            };
+        };
+    };
+    post_pool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PoolBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pool"];
+                };
+            };
+        };
+    };
+    bulk_pools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkPoolsBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkResponse"];
+                };
+            };
+        };
+    };
+    get_pool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                pool_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pool"];
+                };
+            };
+        };
+    };
+    delete_pool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                pool_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    patch_pool: {
+        parameters: {
+            query?: {
+                /** @description Write only these of the fields sent; repeatable. One of: pool, slots, description, include_deferred, team_name, name */
+                update_mask?: string[];
+            };
+            header?: never;
+            path: {
+                pool_name: string;
+            };
+            cookie?: never;
+        };
+        /** @description A field that is left out keeps its stored value. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PoolUpdate"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pool"];
+                };
+            };
+        };
+    };
+    get_providers: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderCollection"];
+                };
+            };
+        };
+    };
+    get_users: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserCollection"];
+                };
+            };
+        };
+    };
+    post_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateUserRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+        };
+    };
+    patch_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateUserRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+        };
+    };
+    get_variables: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: key, id, description, is_encrypted, value, _val, team_name */
+                order_by?: string[];
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                variable_key_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                variable_key_prefix_pattern?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VariableCollection"];
+                };
+            };
+        };
+    };
+    post_variable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A field that is left out keeps its stored value; an empty string clears it. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VariableBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Variable"];
+                };
+            };
+        };
+    };
+    bulk_variables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkVariablesBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkResponse"];
+                };
+            };
+        };
+    };
+    get_variable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                variable_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Variable"];
+                };
+            };
+        };
+    };
+    delete_variable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                variable_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    patch_variable: {
+        parameters: {
+            query?: {
+                /** @description Write only these of the fields sent; repeatable. One of: key, value, description, is_encrypted, team_name */
+                update_mask?: string[];
+            };
+            header?: never;
+            path: {
+                variable_key: string;
+            };
+            cookie?: never;
+        };
+        /** @description A field that is left out keeps its stored value; an empty string clears it. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VariableUpdate"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Variable"];
+                };
+            };
+        };
+    };
+    get_variable_with_slashes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                "*": string;
+                variable_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Variable"];
+                };
+            };
+        };
+    };
+    delete_variable_with_slashes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                "*": string;
+                variable_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    patch_variable_with_slashes: {
+        parameters: {
+            query?: {
+                /** @description Write only these of the fields sent; repeatable. One of: key, value, description, is_encrypted, team_name */
+                update_mask?: string[];
+            };
+            header?: never;
+            path: {
+                "*": string;
+                variable_key: string;
+            };
+            cookie?: never;
+        };
+        /** @description A field that is left out keeps its stored value; an empty string clears it. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VariableUpdate"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Variable"];
+                };
+            };
+        };
+    };
+    get_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VersionInfo"];
+                };
+            };
+        };
+    };
+    get_xcom: {
+        parameters: {
+            query?: {
+                /** @description -1: not mapped */
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                key: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["XCom"];
+                };
+            };
+        };
+    };
+    get_xcom_with_slashes: {
+        parameters: {
+            query?: {
+                /** @description -1: not mapped */
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                "*": string;
+                dag_id: string;
+                dag_run_id: string;
+                key: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["XCom"];
+                };
+            };
+        };
+    };
+    create_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenResponse"];
+                };
+            };
+        };
+    };
+    healthz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Yes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    readyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Yes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    get_current_user_info: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description whether the editor at /ide is for the caller */
+                        can_edit_workspace: boolean;
+                        id: string;
+                        username: string;
+                    };
+                };
+            };
+        };
+    };
+    get_auth_menus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        authorized_menu_items: string[];
+                        extra_menu_items: {
+                            href: string;
+                            text: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    generate_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @default api */
+                    token_type: "api" | "cli";
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        access_token: string;
+                        expires_in_seconds: number;
+                        token_type: string;
+                    };
+                };
+            };
+        };
+    };
+    list_backfills_ui: {
+        parameters: {
+            query?: {
+                active?: boolean;
+                dag_id?: string;
+                limit?: number;
+                offset?: number;
+                order_by?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackfillCollectionUi"];
+                };
+            };
+        };
+    };
+    get_calendar: {
+        parameters: {
+            query?: {
+                granularity?: "hourly" | "daily";
+                logical_date_gt?: string;
+                logical_date_gte?: string;
+                logical_date_lt?: string;
+                logical_date_lte?: string;
+                partition_date_gt?: string;
+                partition_date_gte?: string;
+                partition_date_lt?: string;
+                partition_date_lte?: string;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        dag_runs: unknown[];
+                        total_entries: number;
+                    };
+                };
+            };
+        };
+    };
+    get_ui_config: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigResponse"];
+                };
+            };
+        };
+    };
+    hook_meta_data: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionHookMeta"][];
+                };
+            };
+        };
+    };
+    get_dags_ui: {
+        parameters: {
+            query?: {
+                /** @description Part of the name or URI of an asset the schedule waits for */
+                asset_dependency?: string;
+                bundle_name?: string;
+                bundle_version?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                dag_display_name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                dag_display_name_prefix_pattern?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                dag_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                dag_id_prefix_pattern?: string;
+                dag_ids?: string[];
+                dag_run_end_date_gt?: string;
+                dag_run_end_date_gte?: string;
+                dag_run_end_date_lt?: string;
+                dag_run_end_date_lte?: string;
+                dag_run_start_date_gt?: string;
+                dag_run_start_date_gte?: string;
+                dag_run_start_date_lt?: string;
+                dag_run_start_date_lte?: string;
+                dag_run_state?: ("queued" | "running" | "success" | "failed")[];
+                dag_runs_limit?: number;
+                /** @description Airflow’s name for the same */
+                exclude_stale?: boolean;
+                has_asset_schedule?: boolean;
+                has_import_errors?: boolean;
+                has_pending_actions?: boolean;
+                /** @description Of the caller */
+                is_favorite?: boolean;
+                /** @description Of the run that is newest by run_after */
+                last_dag_run_state?: "queued" | "running" | "success" | "failed";
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Leave out stale DAGs */
+                only_active?: boolean;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: dag_id, dag_display_name, next_dagrun, last_run_state, last_run_start_date, state, start_date */
+                order_by?: string[];
+                owners?: string[];
+                paused?: boolean;
+                tags?: string[];
+                /** @description Default: any */
+                tags_match_mode?: "any" | "all";
+                timetable_type?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        dags: unknown[];
+                        total_entries: number;
+                    };
+                };
+            };
+        };
+    };
+    get_dag_run_deadlines: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, deadline_time, created_at, alert_name */
+                order_by?: string[];
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadlineCollection"];
+                };
+            };
+        };
+    };
+    get_latest_run_info: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+        };
+    };
+    dag_stats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        active_dag_count: number;
+                        failed_dag_count: number;
+                        queued_dag_count: number;
+                        running_dag_count: number;
+                    };
+                };
+            };
+        };
+    };
+    historical_metrics: {
+        parameters: {
+            query: {
+                end_date?: string;
+                start_date: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        dag_run_states: {
+                            [key: string]: number;
+                        };
+                        state_count_limit: number;
+                        task_instance_states: {
+                            [key: string]: number;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    get_dependencies: {
+        parameters: {
+            query?: {
+                dependency_type?: "scheduling" | "data";
+                /** @description `dag:<id>` or `asset:<id>`: only what is connected with it */
+                node_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        edges: unknown[];
+                        nodes: unknown[];
+                    };
+                };
+            };
+        };
+    };
+    get_gantt_data: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        dag_id: string;
+                        run_id: string;
+                        task_instances: unknown[];
+                    };
+                };
+            };
+        };
+    };
+    get_grid_runs: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                order_by?: string[];
+                run_after_gt?: string;
+                run_after_gte?: string;
+                run_after_lt?: string;
+                run_after_lte?: string;
+                run_type?: string[];
+                state?: string[];
+                triggering_user?: string;
+                triggering_user_prefix?: string;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown[];
+                };
+            };
+        };
+    };
+    get_dag_structure: {
+        parameters: {
+            query?: {
+                depth?: number;
+                include_downstream?: boolean;
+                include_upstream?: boolean;
+                limit?: number;
+                offset?: number;
+                order_by?: string[];
+                root?: string;
+                run_after_gt?: string;
+                run_after_gte?: string;
+                run_after_lt?: string;
+                run_after_lte?: string;
+                run_type?: string[];
+                state?: string[];
+                triggering_user?: string;
+                triggering_user_prefix?: string;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown[];
+                };
+            };
+        };
+    };
+    get_grid_ti_summaries_stream: {
+        parameters: {
+            query?: {
+                run_ids?: string[];
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Lines of JSON, in the order asked for; a run without task instances has none */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    next_run_assets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        asset_expression: unknown;
+                        events: unknown[];
+                    };
+                };
+            };
+        };
+    };
+    get_partitioned_dag_runs: {
+        parameters: {
+            query?: {
+                dag_id?: string;
+                has_created_dag_run_id?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        asset_expressions: null;
+                        partitioned_dag_runs: {
+                            created_at: string | null;
+                            created_dag_run_id: string | null;
+                            dag_id: string | null;
+                            id: number;
+                            partition_key: string;
+                            state: string | null;
+                            total_received: number;
+                            total_required: number;
+                        }[];
+                        total: number;
+                    };
+                };
+            };
+        };
+    };
+    get_pending_partitioned_dag_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                partition_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        asset_expression: null;
+                        assets: unknown[];
+                        created_at: string | null;
+                        created_dag_run_id: string | null;
+                        dag_id: string;
+                        id: number;
+                        partition_key: string;
+                        total_received: number;
+                        total_required: number;
+                        updated_at: string | null;
+                    };
+                };
+            };
+        };
+    };
+    structure_data: {
+        parameters: {
+            query: {
+                dag_id: string;
+                depth?: number;
+                external_dependencies?: boolean;
+                include_downstream?: boolean;
+                include_upstream?: boolean;
+                root?: string;
+                version_number?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        edges: unknown[];
+                        nodes: unknown[];
+                    };
+                };
+            };
+        };
+    };
+    list_teams: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                order_by?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        teams: unknown[];
+                        total_entries: number;
+                    };
+                };
+            };
+        };
+    };
+}

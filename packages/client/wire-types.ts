@@ -1,0 +1,22 @@
+/** The schemas of the API by the names people use. */
+import type { components } from './generated/api.ts';
+
+type Schemas = components['schemas'];
+
+export type Backfill = Schemas['Backfill'];
+export type BackfillCreate = Schemas['BackfillCreate'];
+export type BackfillDryRun = Schemas['BackfillDryRun'];
+export type BulkResponse = Schemas['BulkResponse'];
+export type ClearTaskInstances = Schemas['ClearTaskInstancesBody'];
+export type Connection = Schemas['Connection'];
+export type ConnectionBody = Schemas['ConnectionBody'];
+export type Dag = Schemas['DAG'];
+export type DagRun = Schemas['DAGRun'];
+export type DagRunCreate = Schemas['DAGRunCreate'];
+export type TaskDependency = Schemas['TaskDependency'];
+export type TaskInstance = Schemas['TaskInstance'];
+export type TaskInstanceTry = Schemas['TaskInstanceHistory'];
+export type Token = Schemas['TokenResponse'];
+export type User = Schemas['User'];
+export type UserUpdate = Schemas['UpdateUserRequest'];
+export type Variable = Schemas['Variable'];
