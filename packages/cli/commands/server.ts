@@ -1,8 +1,9 @@
-import type { RunningServer, ServerOptions } from '@svc/server/server.ts';
-import { CliError, EXIT, messageOf, systemCode, usageError } from '../cli-error.ts';
+import type { RunningServer } from '@svc/server/server.ts';
+import { CliError, messageOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { loadServerConfig, withConfigOptions } from '../server-config.ts';
 import type { ConfigOptions } from '../server-config.ts';
+import { startControlPlane } from '../start-server.ts';
 import { endOnUncaught, listenForStop } from '../stop-signal.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
@@ -26,7 +27,7 @@ async function runServer(context: CliContext, options: ConfigOptions): Promise<v
     if (server) server.logger.fatal({ err: error }, kind);
     else context.stderr.write(`svc: ${kind}: ${messageOf(error)}\n`);
   });
-  server = await start({ config, warnings });
+  server = await startControlPlane({ config, warnings });
   const failure = server.ready.then(
     () => stop.requested.then(() => undefined),
     (error: unknown) => ({ error }),
@@ -36,25 +37,5 @@ async function runServer(context: CliContext, options: ConfigOptions): Promise<v
   stop.dispose();
   if (failed) {
     throw new CliError(`the control plane cannot get ready: ${messageOf(failed.error)}`, { cause: failed.error });
-  }
-}
-
-/** Starts the control plane; everything a person can mend becomes a plain message. */
-export async function start(options: ServerOptions): Promise<RunningServer> {
-  // Loaded here and not on top: it takes most of a second, which `svc config` and the client commands need not pay.
-  const { BootError, startServer } = await import('@svc/server/server.ts');
-  try {
-    return await startServer(options);
-  } catch (error) {
-    if (error instanceof BootError) throw usageError(error.message.replace(/^svc cannot/, 'cannot'));
-    const code = systemCode(error);
-    if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') {
-      const message = messageOf(error);
-      const where = message.startsWith('server.')
-        ? message
-        : `server.http_addr: cannot listen on ${options.config.server.httpAddr} (${message})`;
-      throw new CliError(`cannot start:\n  - ${where}`, { exitCode: EXIT.usage, cause: error });
-    }
-    throw error;
   }
 }

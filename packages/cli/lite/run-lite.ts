@@ -15,7 +15,6 @@ import { loadConfig } from '@svc/server/config/load.ts';
 import type { Config } from '@svc/server/config/load.ts';
 import type { RunningServer } from '@svc/server/server.ts';
 import { CliError, EXIT, messageOf, usageError } from '../cli-error.ts';
-import { start } from '../commands/server.ts';
 import { warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { prepareSchema } from '../database.ts';
@@ -23,6 +22,7 @@ import { columnsOf } from '../output/terminal.ts';
 import { runStages } from '../progress.ts';
 import type { Stage } from '../progress.ts';
 import type { ConfigOptions } from '../server-config.ts';
+import { startControlPlane } from '../start-server.ts';
 import { endOnUncaught, listenForStop } from '../stop-signal.ts';
 import type { StopSignal } from '../stop-signal.ts';
 import { VERSION } from '../version.ts';
@@ -201,7 +201,13 @@ async function bringUp({ context, options, config, directory, running, stop }: S
             config,
             directory,
             defaults,
-            start: () => start({ config: config.withDefaults(defaults), logger, secrets: registry, workspaceCompiler }),
+            start: () =>
+              startControlPlane({
+                config: config.withDefaults(defaults),
+                logger,
+                secrets: registry,
+                workspaceCompiler,
+              }),
           });
           await Promise.race([running.server.ready, stop.requested]);
           return `Control plane on ${running.server.url}`;
