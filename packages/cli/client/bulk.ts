@@ -1,12 +1,14 @@
 /** Writing many entities at once, through the API's bulk requests. */
+import type { BulkResponse } from '@svc/client/wire-types.ts';
 import { CliError, EXIT } from '../cli-error.ts';
-import type { Client } from './client.ts';
 
 export const ON_EXISTING = ['overwrite', 'skip', 'fail'] as const;
 export type OnExisting = (typeof ON_EXISTING)[number];
 
-type BulkAnswer = {
-  create: { success: string[]; errors: { error: string; status_code: number }[] } | null;
+type CreateAction<Entity> = {
+  readonly action: 'create';
+  readonly entities: Entity[];
+  readonly action_on_existence: OnExisting;
 };
 
 /** Below the server's limit of 1 MiB per request, with room for the envelope. */
@@ -16,17 +18,17 @@ const MAX_REQUEST_BYTES = 900_000;
  * One request is one transaction: a file that fits into one is imported whole or not at all. Larger ones are cut, and a
  * failure then says how far it got.
  */
-export async function bulkCreate(input: {
-  client: Client;
-  path: string;
-  entities: readonly object[];
+export async function bulkCreate<Entity extends object>(input: {
+  entities: readonly Entity[];
   onExisting: OnExisting;
+  /** Sends one action to the resource it is for. */
+  send: (action: CreateAction<Entity>) => Promise<BulkResponse>;
 }): Promise<string[]> {
-  const { client, path, entities, onExisting } = input;
+  const { entities, onExisting, send } = input;
   const written: string[] = [];
   for (const batch of batches(entities)) {
-    const body = { actions: [{ action: 'create', entities: batch, action_on_existence: onExisting }] };
-    const { create } = await client.patch<BulkAnswer>(path, body).catch((error: unknown) => {
+    const action = { action: 'create', entities: batch, action_on_existence: onExisting } as const;
+    const { create } = await send(action).catch((error: unknown) => {
       throw written.length === 0 ? error : afterSome(error, written.length);
     });
     const [problem] = create?.errors ?? [];
@@ -41,8 +43,8 @@ function afterSome(error: unknown, written: number): CliError {
   return new CliError(`${message} (${written} were written before that)`, { exitCode });
 }
 
-export function batches(entities: readonly object[], maxBytes = MAX_REQUEST_BYTES): object[][] {
-  const result: object[][] = [];
+export function batches<Entity extends object>(entities: readonly Entity[], maxBytes = MAX_REQUEST_BYTES): Entity[][] {
+  const result: Entity[][] = [];
   let size = Number.POSITIVE_INFINITY;
   for (const entity of entities) {
     const bytes = Buffer.byteLength(JSON.stringify(entity)) + 1;

@@ -133,18 +133,18 @@ describe('a list', () => {
     const server = await serve((request, response) => {
       const query = new URL(request.url ?? '', 'http://x').searchParams;
       const offset = Number(query.get('offset'));
-      json(response, 200, { items: all.slice(offset, offset + Number(query.get('limit'))), total_entries: all.length });
+      json(response, 200, { users: all.slice(offset, offset + Number(query.get('limit'))), total_entries: all.length });
     });
-    expect(await createClient({ server: server.url }).list('/x', 'items')).toEqual(all);
+    expect(await createClient({ server: server.url }).list('/api/v2/users', 'users')).toEqual(all);
     expect(server.requests).toHaveLength(3);
   });
 
   it('that shrinks while it is read ends nevertheless', async () => {
     const server = await serve((request, response) => {
       const isFirst = request.url?.includes('offset=0') === true;
-      json(response, 200, { items: isFirst ? [1] : [], total_entries: 5 });
+      json(response, 200, { users: isFirst ? [1] : [], total_entries: 5 });
     });
-    expect(await createClient({ server: server.url }).list('/x', 'items')).toEqual([1]);
+    expect(await createClient({ server: server.url }).list('/api/v2/users', 'users')).toEqual([1]);
   });
 });
 

@@ -84,7 +84,7 @@ async function fresh(context: CliContext, server: string, token: string): Promis
   const claims = readClaims(token);
   if (claims === undefined || !isDueForRenewal(claims, Date.now() / 1_000)) return token;
   try {
-    const renewed = await createClient({ server, token }).post<{ access_token: string }>('/api/v2/auth/token/renew');
+    const renewed = await createClient({ server, token }).post('/api/v2/auth/token/renew');
     openCredentials(context.env).renew(server, { token: renewed.access_token });
     return renewed.access_token;
   } catch {

@@ -1,64 +1,60 @@
 /** What a server's refusal means to the person at the terminal: one line, and the next step. */
+import type { Failure, Refusal, UnexpectedAnswer } from '@svc/client/failure.ts';
 import { CliError, EXIT, messageOf, systemCode } from '../cli-error.ts';
 import type { ExitCode } from '../cli-error.ts';
 
-type Problem = { readonly code: string; readonly detail: string };
-
-/** Undefined when the body is no problem of ours: then something else answers at that address. */
-export function readProblem(contentType: string, body: string): Problem | undefined {
-  if (!contentType.includes('application/problem+json')) return undefined;
-  try {
-    const { type, detail, title } = JSON.parse(body) as Record<string, unknown>;
-    return { code: String(type).replace(/^urn:svc:error:/, ''), detail: String(detail ?? title) };
-  } catch {
-    return undefined;
-  }
-}
-
-export function refusal(input: {
+/** Whatever went wrong with a call. */
+export function cliErrorOf(input: {
   server: string;
-  response: Pick<Response, 'status' | 'headers'>;
-  body: string;
+  failure: Failure;
   /** `SVC_TOKEN`, `--token`, or undefined for a stored login or none. */
   tokenFrom: string | undefined;
 }): CliError {
-  const { server, response, body, tokenFrom } = input;
-  const problem = readProblem(response.headers.get('content-type') ?? '', body);
-  if (problem === undefined) return notOurs(server, response);
-  const requestId = response.headers.get('x-request-id');
-  const retryAfter = response.headers.get('retry-after');
-  const detail =
-    response.status >= 500 && requestId !== null ? `${problem.detail} (request ${requestId})` : problem.detail;
+  const { server, failure, tokenFrom } = input;
+  switch (failure.kind) {
+    case 'refused':
+      return refused({ server, refusal: failure, tokenFrom });
+    case 'unexpected':
+      return notOurs(server, failure);
+    case 'unreachable':
+      return unreachable(server, failure.cause);
+  }
+}
+
+function refused(input: { server: string; refusal: Refusal; tokenFrom: string | undefined }): CliError {
+  const { server, refusal, tokenFrom } = input;
+  const { status, code, requestId, retryAfter } = refusal;
+  const detail = status >= 500 && requestId !== null ? `${refusal.detail} (request ${requestId})` : refusal.detail;
   const failed = (exitCode: ExitCode, hint?: string): CliError =>
     new CliError(detail, { exitCode, ...(hint !== undefined && { hint }) });
-  switch (response.status) {
+  switch (status) {
     case 400:
       return failed(EXIT.usage);
     case 401:
-      if (problem.code === 'wrong_credentials') return failed(EXIT.denied);
-      return new CliError(notLoggedIn(server, problem), {
+      if (code === 'wrong_credentials') return failed(EXIT.denied);
+      return new CliError(notLoggedIn(server, refusal), {
         exitCode: EXIT.denied,
         hint: loginHint(server, tokenFrom),
       });
     case 403:
       return failed(
         EXIT.denied,
-        problem.code === 'permission_denied' ? 'ask an administrator for a role that has it' : undefined,
+        code === 'permission_denied' ? 'ask an administrator for a role that has it' : undefined,
       );
     case 404:
       return failed(EXIT.notFound);
     case 429:
       return failed(EXIT.failed, retryAfter === null ? undefined : `try again in ${retryAfter} seconds`);
     case 503:
-      return failed(problem.code === 'encryption_unavailable' ? EXIT.failed : EXIT.unreachable);
+      return failed(code === 'encryption_unavailable' ? EXIT.failed : EXIT.unreachable);
     default:
       return failed(EXIT.failed);
   }
 }
 
 /** The server speaks to programs ("send a token"); this is the same for people. */
-function notLoggedIn(server: string, problem: Problem): string {
-  switch (problem.code) {
+function notLoggedIn(server: string, refusal: Refusal): string {
+  switch (refusal.code) {
     case 'not_authenticated':
       return `you are not logged in to ${server}`;
     case 'token_expired':
@@ -68,7 +64,7 @@ function notLoggedIn(server: string, problem: Problem): string {
     case 'token_invalid':
       return `${server} does not know this token`;
     default:
-      return problem.detail;
+      return refusal.detail;
   }
 }
 
@@ -78,9 +74,8 @@ function loginHint(server: string, tokenFrom: string | undefined): string {
     : `the token came from ${tokenFrom}: make a new one with: svc auth create-token --server ${server}`;
 }
 
-function notOurs(server: string, response: Pick<Response, 'status' | 'headers'>): CliError {
-  const location = response.headers.get('location');
-  const what = location === null ? `status ${response.status}` : `a redirect to ${location}`;
+function notOurs(server: string, { status, location, reason }: UnexpectedAnswer): CliError {
+  const what = reason ?? (location === null ? `status ${status}` : `a redirect to ${location}`);
   return new CliError(`${server} does not answer as a svc control plane does (${what})`, {
     exitCode: EXIT.unreachable,
     hint: 'check --server or SVC_SERVER_URL: it is the address under which /api/v2 is found',

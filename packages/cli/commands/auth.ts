@@ -1,3 +1,4 @@
+import type { Token } from '@svc/client/wire-types.ts';
 import { CliError, EXIT, usageError } from '../cli-error.ts';
 import { createClient } from '../client/client.ts';
 import type { Client } from '../client/client.ts';
@@ -13,7 +14,6 @@ import { requirePassword, withPasswordOptions } from '../secret-input.ts';
 import type { PasswordOptions } from '../secret-input.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
-type TokenResponse = { access_token: string; token_type: string; expires_in: number };
 type LoginOptions = ServerOption & PasswordOptions & { username?: string; tenant?: string; json?: true };
 
 const withLoginOptions = (command: SvcCommand): SvcCommand =>
@@ -55,17 +55,14 @@ export function addAuthCommands(program: SvcCommand, context: CliContext): void 
     .action((options: ServerOption) => changePassword(context, options));
 }
 
-async function obtainToken(
-  context: CliContext,
-  options: LoginOptions,
-): Promise<{ server: string; token: TokenResponse }> {
+async function obtainToken(context: CliContext, options: LoginOptions): Promise<{ server: string; token: Token }> {
   const server = await findServer(context, options);
   warnIfReadable(context, server);
   const username = options.username ?? (await askUsername(context));
   const password = await requirePassword(context, { ...options, question: 'Password: ', fromEnvironment: true });
   const { tenant } = options;
   const body = { username, password, ...(tenant !== undefined && { tenant }) };
-  return { server, token: await createClient({ server }).post<TokenResponse>('/auth/token', body) };
+  return { server, token: await createClient({ server }).post('/auth/token', { body }) };
 }
 
 async function askUsername(context: CliContext): Promise<string> {
@@ -124,7 +121,7 @@ async function endSession(server: string, token: string): Promise<void> {
 async function whoami(context: CliContext, options: ClientCommandOptions): Promise<void> {
   const client = await connect(context, options);
   // Any call that needs a user: the token's own words mean nothing until the server has accepted it.
-  const { version } = await client.get<{ version: string }>('/api/v2/version');
+  const { version } = await client.get('/api/v2/version');
   const claims = client.token === undefined ? undefined : readClaims(client.token);
   const expires = claims?.expiresAt === undefined ? null : new Date(claims.expiresAt * 1_000).toISOString();
   const facts = {
@@ -156,11 +153,13 @@ async function changePassword(context: CliContext, options: ServerOption): Promi
   }
   warnIfReadable(context, client.server);
   const [current, next] = await askPasswords(context);
-  await client.post('/api/v2/auth/password', { current_password: current, new_password: next });
-  const again = await createClient({ server: client.server }).post<TokenResponse>('/auth/token', {
-    username: claims.email,
-    password: next,
-    ...(claims.tenant !== undefined && { tenant: claims.tenant }),
+  await client.post('/api/v2/auth/password', { body: { current_password: current, new_password: next } });
+  const again = await createClient({ server: client.server }).post('/auth/token', {
+    body: {
+      username: claims.email,
+      password: next,
+      ...(claims.tenant !== undefined && { tenant: claims.tenant }),
+    },
   });
   openCredentials(context.env).save(client.server, { token: again.access_token });
   context.stdout.write('Password changed. All other sessions of yours have ended.\n');

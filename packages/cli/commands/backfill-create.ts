@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Backfill, BackfillCreate, BackfillDryRun } from '@svc/client/wire-types.ts';
 import { Option } from 'commander';
 import { CliError, usageError } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
@@ -6,30 +7,26 @@ import { withClientOptions } from '../client/connect.ts';
 import type { ClientCommandOptions } from '../client/connect.ts';
 import { printJson, warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
+import { count, timeText } from '../output/wording.ts';
 import { untilStopped } from '../runs/follow-run.ts';
 import { lastingClient } from '../runs/lasting-client.ts';
-import { createPatience } from '../runs/patience.ts';
 import { confOf, parseCount, parseLastMoment, parseMoment, withConfOptions } from '../runs/run-options.ts';
 import type { ConfOptions } from '../runs/run-options.ts';
+import { throughOutages } from '../runs/through-outages.ts';
 import type { SvcCommand } from '../svc-command.ts';
-import { BACKFILLS_PATH, backfillPath, runsOfBackfill } from './backfill-fields.ts';
-import type { Backfill } from './backfill-fields.ts';
-import { dagPath, timeText } from './dag-fields.ts';
-import type { Dag } from './dag-fields.ts';
-import { count } from './transfer-options.ts';
+import { runsOfBackfill } from './backfill-fields.ts';
 
 type Options = ClientCommandOptions &
   ConfOptions & {
     from: string;
     to: string;
     reverse?: true;
-    reprocess: string;
+    reprocess: BackfillCreate['reprocess_behavior'];
     maxActive: number;
     latestVersion: boolean;
     dryRun?: true;
     wait?: true;
   };
-type Dates = { backfills: { logical_date: string | null }[]; total_entries: number };
 
 const DEFAULT_MAX_ACTIVE = 10;
 const LOOK_EVERY_MS = 1_000;
@@ -61,20 +58,20 @@ async function createBackfill(context: CliContext, dagId: string, options: Optio
   const clientOf = await lastingClient(context, options);
   const client = await clientOf();
   const body = await bodyOf(context, dagId, options);
-  const planned = await client.post<Dates>(`${BACKFILLS_PATH}/dry_run`, body);
+  const planned = await client.post('/api/v2/backfills/dry_run', { body });
   if (options.dryRun) {
     printDates(context, planned, options);
     return;
   }
   if (planned.total_entries === 0) throw nothingToRun(dagId, options);
-  const { is_paused: isPaused } = await client.get<Dag>(dagPath(dagId));
+  const { is_paused: isPaused } = await client.get('/api/v2/dags/{dag_id}', { path: { dag_id: dagId } });
   if (isPaused && options.wait) {
     throw usageError(
       `DAG ${dagId} is paused: its runs would wait until somebody unpauses it`,
       `unpause it with: svc dags unpause ${dagId}`,
     );
   }
-  const backfill = await client.post<Backfill>(BACKFILLS_PATH, body);
+  const backfill = await client.post('/api/v2/backfills', { body });
   if (isPaused) warn(context, `DAG ${dagId} is paused, so the runs wait; let them go with: svc dags unpause ${dagId}`);
   if (!options.json) {
     const runs = count(planned.total_entries, 'run');
@@ -86,7 +83,7 @@ async function createBackfill(context: CliContext, dagId: string, options: Optio
   else if (options.json) printJson(context, backfill);
 }
 
-async function bodyOf(context: CliContext, dagId: string, options: Options): Promise<object> {
+async function bodyOf(context: CliContext, dagId: string, options: Options): Promise<BackfillCreate> {
   const conf = await confOf(context, options);
   return {
     dag_id: dagId,
@@ -100,7 +97,7 @@ async function bodyOf(context: CliContext, dagId: string, options: Options): Pro
   };
 }
 
-function printDates(context: CliContext, planned: Dates, options: Options): void {
+function printDates(context: CliContext, planned: BackfillDryRun, options: Options): void {
   const dates = planned.backfills.map(({ logical_date: date }) => date);
   if (options.json) {
     printJson(context, { dry_run: true, logical_dates: dates });
@@ -141,16 +138,10 @@ async function waitForAll(
 }
 
 async function completed(clientOf: () => Promise<Client>, id: number, signal: AbortSignal): Promise<Backfill> {
-  const patience = createPatience();
+  const look = async () => (await clientOf()).get('/api/v2/backfills/{backfill_id}', { path: { backfill_id: id } });
   for (;;) {
-    signal.throwIfAborted();
-    try {
-      const backfill = await (await clientOf()).get<Backfill>(backfillPath(id));
-      patience.answered();
-      if (backfill.completed_at !== null) return backfill;
-    } catch (error) {
-      patience.orThrow(error);
-    }
+    const backfill = await throughOutages(look, { pauseMs: () => LOOK_EVERY_MS, signal });
+    if (backfill.completed_at !== null) return backfill;
     await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
   }
 }

@@ -1,9 +1,8 @@
 /** `svc backfill` against a control plane that really runs the tasks. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Run } from '../runs/fields.ts';
+import type { Backfill, DagRun } from '@svc/client/wire-types.ts';
 import { startLiveServer } from '@svc/testing/cli/live-server.ts';
 import type { LiveServer } from '@svc/testing/cli/live-server.ts';
-import type { Backfill } from './backfill-fields.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 const dailyDag = (dagId: string): string => `
 from datetime import datetime, timezone
@@ -31,7 +30,7 @@ beforeEach(async () => {
 });
 
 const range = ['--from', '2025-01-01', '--to', '2025-01-03'];
-const states = (runs: readonly Run[]): [string, string][] =>
+const states = (runs: readonly DagRun[]): [string, string][] =>
   runs.map((run) => [run.logical_date?.slice(0, 13) ?? '', run.state]);
 
 describe('svc backfill', () => {
@@ -54,7 +53,7 @@ describe('svc backfill', () => {
     expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(/1 of 3 runs failed\n.*svc backfill show/) });
 
     const [backfill] = await live.jsonOf<Backfill[]>('backfill', 'list', 'daily');
-    const shown = await live.jsonOf<Backfill & { dag_runs: Run[] }>('backfill', 'show', String(backfill?.id));
+    const shown = await live.jsonOf<Backfill & { dag_runs: DagRun[] }>('backfill', 'show', String(backfill?.id));
     expect(states(shown.dag_runs)).toEqual([
       ['2025-01-01T06', 'success'],
       ['2025-01-02T06', 'failed'],

@@ -1,4 +1,5 @@
 /** `svc backfill`: runs for dates that have passed. */
+import type { Backfill, DagRun } from '@svc/client/wire-types.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 import { connect, withClientOptions } from '../client/connect.ts';
@@ -7,14 +8,11 @@ import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { printFields } from '../output/fields.ts';
 import { printTable } from '../output/terminal.ts';
+import { timeText } from '../output/wording.ts';
 import { durationText, secondsOf } from '../runs/fields.ts';
-import type { Run } from '../runs/fields.ts';
-import { openAnswer } from '../runs/raw-call.ts';
 import type { SvcCommand } from '../svc-command.ts';
 import { addBackfillCreateCommand } from './backfill-create.ts';
-import { BACKFILLS_PATH, backfillPath, parseBackfillId, runsOfBackfill, stateOfBackfill } from './backfill-fields.ts';
-import type { Backfill } from './backfill-fields.ts';
-import { timeText } from './dag-fields.ts';
+import { parseBackfillId, runsOfBackfill, stateOfBackfill } from './backfill-fields.ts';
 
 type ListOptions = ClientCommandOptions & { active?: true };
 
@@ -85,23 +83,16 @@ async function list(context: CliContext, dagId: string | undefined, options: Lis
 }
 
 async function listBackfills(client: Client, dagId: string | undefined, options: ListOptions): Promise<Backfill[]> {
-  const query = new URLSearchParams({ order_by: '-id', limit: '500' });
-  if (dagId !== undefined) query.set('dag_id', dagId);
-  if (options.active) query.set('active', 'true');
-  const found = new Map<number, Backfill>();
-  for (let offset = 0; ;) {
-    query.set('offset', String(offset));
-    const path = `${BACKFILLS_PATH}?${query.toString()}`;
-    const page = await client.get<{ backfills: Backfill[]; total_entries: number }>(path);
-    for (const backfill of page.backfills) found.set(backfill.id, backfill);
-    offset += page.backfills.length;
-    if (page.backfills.length === 0 || offset >= page.total_entries) return [...found.values()];
-  }
+  const backfills = await client.list('/api/v2/backfills', 'backfills', {
+    query: { order_by: ['-id'], dag_id: dagId, active: options.active },
+  });
+  // One that is made meanwhile pushes another to the next page, where it comes again.
+  return [...new Map(backfills.map((backfill) => [backfill.id, backfill])).values()];
 }
 
 async function show(context: CliContext, id: number, options: ClientCommandOptions): Promise<void> {
   const client = await connect(context, options);
-  const backfill = await client.get<Backfill>(backfillPath(id));
+  const backfill = await client.get('/api/v2/backfills/{backfill_id}', { path: { backfill_id: id } });
   const runs = await runsOfBackfill(client, backfill);
   if (options.json) {
     printJson(context, { ...backfill, dag_runs: runs });
@@ -123,7 +114,7 @@ async function show(context: CliContext, id: number, options: ClientCommandOptio
   context.stdout.write('\n');
   printTable(context.stdout, {
     columns: [
-      { title: 'LOGICAL DATE', value: (run: Run) => timeText(run.logical_date) },
+      { title: 'LOGICAL DATE', value: (run: DagRun) => timeText(run.logical_date) },
       { title: 'RUN', value: (run) => run.dag_run_id },
       { title: 'STATE', value: (run) => run.state },
       { title: 'DURATION', value: (run) => durationText(secondsOf(run, now)), align: 'right' },
@@ -134,15 +125,15 @@ async function show(context: CliContext, id: number, options: ClientCommandOptio
 
 async function apply(context: CliContext, id: number, change: Change, options: ClientCommandOptions): Promise<void> {
   const client = await connect(context, options);
-  const before = await client.get<Backfill>(backfillPath(id));
+  const before = await client.get('/api/v2/backfills/{backfill_id}', { path: { backfill_id: id } });
   if (before.completed_at !== null) {
     throw new CliError(`backfill ${id} of DAG ${before.dag_id} is completed already`, {
       exitCode: EXIT.failed,
       hint: `look at its runs with: svc backfill show ${id}`,
     });
   }
-  const response = await openAnswer(client, { path: `${backfillPath(id)}/${change.verb}`, method: 'PUT' });
-  const after = (await response.json()) as Backfill;
+  const path = { backfill_id: id };
+  const after = await client.put(`/api/v2/backfills/{backfill_id}/${change.verb}`, { path });
   if (options.json) printJson(context, after);
   else context.stdout.write(`${change.done} backfill ${id} of DAG ${after.dag_id}.\n`);
 }

@@ -1,11 +1,11 @@
 /** From the options of `svc connections set` to the body of a write. */
+import type { ConnectionBody } from '@svc/client/wire-types.ts';
 import { readJson } from '@svc/server/vault/json-text.ts';
 import { secretsIn } from '@svc/server/vault/mask.ts';
 import { CliError, EXIT, usageError } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 import { warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import type { Connection, ConnectionBody } from '../files/connection-file.ts';
 import { parseConnectionUri } from '../files/connection-uri.ts';
 import { readStdin } from '../prompt.ts';
 import { givenPassword } from '../secret-input.ts';
@@ -76,7 +76,7 @@ async function extraOf(context: CliContext, text: string): Promise<string> {
 
 async function storedType(client: Client, id: string): Promise<string> {
   try {
-    return (await client.get<Connection>(`/api/v2/connections/${encodeURIComponent(id)}`)).conn_type;
+    return (await client.get('/api/v2/connections/{connection_id}', { path: { connection_id: id } })).conn_type;
   } catch (error) {
     if (error instanceof CliError && error.exitCode === EXIT.notFound) {
       throw usageError(`there is no connection ${id} yet: a new one needs --conn-type or --uri`);

@@ -1,22 +1,20 @@
+import type { Connection } from '@svc/client/wire-types.ts';
 import { bulkCreate } from '../client/bulk.ts';
 import { connect, withClientOptions } from '../client/connect.ts';
 import type { ClientCommandOptions } from '../client/connect.ts';
 import { printJson, warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { connectionOf, exportedConnection, holdsMaskedSecret } from '../files/connection-file.ts';
-import type { Connection } from '../files/connection-file.ts';
 import { formatOf, readEntries, renderEntries, writeOutput } from '../files/structured-file.ts';
 import { printFields } from '../output/fields.ts';
 import { printTable } from '../output/terminal.ts';
+import { count } from '../output/wording.ts';
 import { withPasswordOptions } from '../secret-input.ts';
 import type { SvcCommand } from '../svc-command.ts';
 import { bodyFromOptions } from './connection-options.ts';
 import type { ConnectionFieldOptions } from './connection-options.ts';
-import { count, reportImport, withExportOptions, withImportOptions } from './transfer-options.ts';
+import { reportImport, withExportOptions, withImportOptions } from './transfer-options.ts';
 import type { ExportOptions, ImportOptions } from './transfer-options.ts';
-
-const PATH = '/api/v2/connections';
-const pathOf = (id: string): string => `${PATH}/${encodeURIComponent(id)}`;
 
 export function addConnectionsCommands(program: SvcCommand, context: CliContext): void {
   const connections = program
@@ -73,13 +71,13 @@ function addSet(connections: SvcCommand, context: CliContext): void {
     .action(async (id: string, options: ClientCommandOptions & ConnectionFieldOptions) => {
       const client = await connect(context, options);
       const body = await bodyFromOptions({ context, client, id, options });
-      show(context, options, await client.post<Connection>(PATH, body));
+      show(context, options, await client.post('/api/v2/connections', { body }));
     });
 }
 
 async function list(context: CliContext, options: ClientCommandOptions): Promise<void> {
   const client = await connect(context, options);
-  const connections = await client.list<Connection>(PATH, 'connections');
+  const connections = await client.list('/api/v2/connections', 'connections');
   if (options.json) {
     printJson(context, connections);
     return;
@@ -100,7 +98,7 @@ async function list(context: CliContext, options: ClientCommandOptions): Promise
 
 async function get(context: CliContext, id: string, options: ClientCommandOptions): Promise<void> {
   const client = await connect(context, options);
-  show(context, options, await client.get<Connection>(pathOf(id)));
+  show(context, options, await client.get('/api/v2/connections/{connection_id}', { path: { connection_id: id } }));
 }
 
 function show(context: CliContext, options: ClientCommandOptions, connection: Connection): void {
@@ -123,7 +121,7 @@ function show(context: CliContext, options: ClientCommandOptions, connection: Co
 
 async function remove(context: CliContext, ids: readonly string[], options: ClientCommandOptions): Promise<void> {
   const client = await connect(context, options);
-  for (const id of ids) await client.delete(pathOf(id));
+  for (const id of ids) await client.delete('/api/v2/connections/{connection_id}', { path: { connection_id: id } });
   if (options.json) printJson(context, { deleted: ids });
   else context.stdout.write(`Deleted ${count(ids.length, 'connection')}.\n`);
 }
@@ -134,21 +132,25 @@ async function importFile(context: CliContext, file: string, options: ImportOpti
   const client = await connect(context, options);
   const masked = bodies.filter(holdsMaskedSecret);
   if (masked.length > 0) {
-    const existing = new Set((await client.list<Connection>(PATH, 'connections')).map((row) => row.connection_id));
+    const existing = new Set((await client.list('/api/v2/connections', 'connections')).map((row) => row.connection_id));
     for (const { connection_id: id } of masked.filter((body) => !existing.has(body.connection_id))) {
       warn(context, `${id} is new here and its secrets are *** in the file: set them with "svc connections set ${id}"`);
     }
   }
   const written = options.dryRun
     ? []
-    : await bulkCreate({ client, path: PATH, entities: bodies, onExisting: options.onExisting });
+    : await bulkCreate({
+        entities: bodies,
+        onExisting: options.onExisting,
+        send: (action) => client.patch('/api/v2/connections', { body: { actions: [action] } }),
+      });
   reportImport(context, options, { noun: 'connection', names: bodies.map((body) => body.connection_id), written });
 }
 
 async function exportAll(context: CliContext, options: ExportOptions): Promise<void> {
   const format = formatOf(options.file, options.format);
   const client = await connect(context, options);
-  const connections = await client.list<Connection>(PATH, 'connections');
+  const connections = await client.list('/api/v2/connections', 'connections');
   const text = await renderEntries(
     connections.map((connection) => exportedConnection(connection, format)),
     format,

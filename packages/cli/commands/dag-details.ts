@@ -7,48 +7,25 @@ import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { printFields } from '../output/fields.ts';
 import { printTable } from '../output/terminal.ts';
+import { timeText } from '../output/wording.ts';
 import type { SvcCommand } from '../svc-command.ts';
-import { dagPath, stateOf, timeText } from './dag-fields.ts';
-import type { Dag } from './dag-fields.ts';
+import { stateOf } from './dag-fields.ts';
 
 type VersionOptions = ClientCommandOptions & { dagVersion?: number };
-type Version = {
-  version_number: number;
-  created_at: string;
-  bundle_name: string | null;
-  bundle_version: string | null;
-  bundle_url: string | null;
-};
-type Details = Dag & {
-  latest_dag_version: Version | null;
-  timezone: string | null;
-  catchup: boolean;
-  max_active_runs: number;
-  max_active_tasks: number;
-};
-type Task = {
-  task_id: string;
-  operator_name: string | null;
-  trigger_rule: string;
-  retries: number;
-  pool: string | null;
-  is_mapped: boolean;
-  downstream_task_ids: string[];
-};
 
 export function addDagDetailsCommands(dags: SvcCommand, context: CliContext): void {
   const about = (name: string): SvcCommand =>
     withClientOptions(dags.command(name)).argument('<dag-id>', 'id of the DAG');
-  const aboutVersion = (name: string): SvcCommand =>
+  const withVersion = (name: string): SvcCommand =>
     about(name).option('--dag-version <number>', 'version to look at (default: the newest)', parseNumber);
 
-  aboutVersion('show')
+  withVersion('show')
     .description('Show a DAG: its settings and its task graph')
     .action((id: string, options: VersionOptions) => show(context, id, options));
   about('versions')
     .description('List the versions of a DAG, newest first')
     .action((id: string, options: ClientCommandOptions) => versions(context, id, options));
-  aboutVersion('source')
+  withVersion('source')
     .description('Print the DAG file a version was made from')
     .action((id: string, options: VersionOptions) => source(context, id, options));
   about('tasks')
@@ -62,13 +39,16 @@ function parseNumber(text: string): number {
   return number;
 }
 
-const versionQuery = ({ dagVersion }: VersionOptions): Record<string, number> =>
-  dagVersion === undefined ? {} : { version_number: dagVersion };
+const aboutDag = (id: string) => ({ path: { dag_id: id } });
+const aboutVersion = (id: string, { dagVersion }: VersionOptions) => ({
+  ...aboutDag(id),
+  query: { version_number: dagVersion },
+});
 
 async function show(context: CliContext, id: string, options: VersionOptions): Promise<void> {
   const client = await connect(context, options);
-  const details = await client.get<Details>(`${dagPath(id)}/details`);
-  const spec = await client.get<CompiledSpec>(`${dagPath(id)}/spec`, versionQuery(options));
+  const details = await client.get('/api/v2/dags/{dag_id}/details', aboutDag(id));
+  const spec = (await client.get('/api/v2/dags/{dag_id}/spec', aboutVersion(id, options))) as CompiledSpec;
   if (options.json) {
     printJson(context, { ...details, spec });
     return;
@@ -95,7 +75,7 @@ async function show(context: CliContext, id: string, options: VersionOptions): P
 
 async function versions(context: CliContext, id: string, options: ClientCommandOptions): Promise<void> {
   const client = await connect(context, options);
-  const rows = await client.list<Version>(`${dagPath(id)}/dagVersions`, 'dag_versions');
+  const rows = await client.list('/api/v2/dags/{dag_id}/dagVersions', 'dag_versions', aboutDag(id));
   if (options.json) {
     printJson(context, rows);
     return;
@@ -118,8 +98,7 @@ const shortCommit = (version: string | null): string =>
 
 async function source(context: CliContext, id: string, options: VersionOptions): Promise<void> {
   const client = await connect(context, options);
-  const path = `/api/v2/dagSources/${encodeURIComponent(id)}`;
-  const answer = await client.get<{ content: string }>(path, versionQuery(options));
+  const answer = await client.get('/api/v2/dagSources/{dag_id}', aboutVersion(id, options));
   if (options.json) printJson(context, answer);
   // As it is, for a file; on a terminal it may not do more than be read.
   else context.stdout.write(context.stdout.isTTY ? withoutControls(answer.content) : answer.content);
@@ -130,7 +109,7 @@ const withoutControls = (text: string): string =>
 
 async function tasks(context: CliContext, id: string, options: ClientCommandOptions): Promise<void> {
   const client = await connect(context, options);
-  const { tasks: rows } = await client.get<{ tasks: Task[] }>(`${dagPath(id)}/tasks`);
+  const { tasks: rows } = await client.get('/api/v2/dags/{dag_id}/tasks', aboutDag(id));
   if (options.json) {
     printJson(context, rows);
     return;

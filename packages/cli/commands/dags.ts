@@ -1,3 +1,4 @@
+import type { Dag } from '@svc/client/wire-types.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 import { connect, withClientOptions } from '../client/connect.ts';
@@ -5,12 +6,11 @@ import type { ClientCommandOptions } from '../client/connect.ts';
 import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { printTable } from '../output/terminal.ts';
+import { count, timeText } from '../output/wording.ts';
 import { ask, canAsk } from '../prompt.ts';
 import type { SvcCommand } from '../svc-command.ts';
 import { addDagDetailsCommands } from './dag-details.ts';
-import { DAGS_PATH, dagPath, stateOf, timeText } from './dag-fields.ts';
-import type { Dag } from './dag-fields.ts';
-import { count } from './transfer-options.ts';
+import { stateOf } from './dag-fields.ts';
 
 type ListOptions = ClientCommandOptions & {
   tag: string[];
@@ -19,8 +19,6 @@ type ListOptions = ClientCommandOptions & {
   pattern?: string;
   all?: true;
 };
-
-const PAGE = 500;
 
 export function addDagsCommands(program: SvcCommand, context: CliContext): void {
   const dags = program.command('dags').description('Look at registered DAGs, pause and delete them');
@@ -82,20 +80,15 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
   });
 }
 
-async function listDags(client: Client, options: ListOptions): Promise<Dag[]> {
-  const query = new URLSearchParams(options.tag.map((name): [string, string] => ['tags', name]));
-  if (options.paused || options.unpaused) query.set('paused', String(options.paused === true));
-  if (options.pattern !== undefined) query.set('dag_id_pattern', options.pattern);
-  if (options.all) query.set('exclude_stale', 'false');
-  query.set('limit', String(PAGE));
-  const dags: Dag[] = [];
-  for (;;) {
-    query.set('offset', String(dags.length));
-    const page = await client.get<{ dags: Dag[]; total_entries: number }>(`${DAGS_PATH}?${query.toString()}`);
-    dags.push(...page.dags);
-    if (page.dags.length === 0 || dags.length >= page.total_entries) return dags;
-  }
-}
+const listDags = (client: Client, options: ListOptions): Promise<Dag[]> =>
+  client.list('/api/v2/dags', 'dags', {
+    query: {
+      tags: options.tag,
+      paused: options.paused || options.unpaused ? options.paused === true : undefined,
+      dag_id_pattern: options.pattern,
+      exclude_stale: options.all ? false : undefined,
+    },
+  });
 
 async function setPaused(
   context: CliContext,
@@ -105,7 +98,9 @@ async function setPaused(
 ): Promise<void> {
   const client = await connect(context, options);
   const changed: Dag[] = [];
-  for (const id of ids) changed.push(await client.patch<Dag>(dagPath(id), { is_paused: isPaused }));
+  for (const id of ids) {
+    changed.push(await client.patch('/api/v2/dags/{dag_id}', { path: { dag_id: id }, body: { is_paused: isPaused } }));
+  }
   if (options.json) printJson(context, changed);
   else context.stdout.write(`${isPaused ? 'Paused' : 'Unpaused'} ${ids.join(', ')}.\n`);
 }
@@ -117,7 +112,7 @@ async function remove(
 ): Promise<void> {
   const client = await connect(context, options);
   if (!options.yes) await confirm(context, ids, client.server);
-  for (const id of ids) await client.delete(dagPath(id));
+  for (const id of ids) await client.delete('/api/v2/dags/{dag_id}', { path: { dag_id: id } });
   if (options.json) printJson(context, { deleted: ids });
   else context.stdout.write(`Deleted ${count(ids.length, 'DAG')}.\n`);
 }

@@ -1,10 +1,9 @@
+import type { DagRun } from '@svc/client/wire-types.ts';
 import { isRunFinished } from '@svc/spec/states.ts';
 import { connect, withClientOptions } from '../client/connect.ts';
 import type { ClientCommandOptions } from '../client/connect.ts';
 import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { runPath } from '../runs/fields.ts';
-import type { Run } from '../runs/fields.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
 export function addRunsCancelCommand(runs: SvcCommand, context: CliContext): void {
@@ -26,17 +25,17 @@ async function cancel(
   options: ClientCommandOptions,
 ): Promise<void> {
   const client = await connect(context, options);
-  const runs: Run[] = [];
+  const runs: DagRun[] = [];
   for (const runId of runIds) {
-    const path = runPath({ dagId, runId });
-    const run = await client.get<Run>(path);
+    const path = { dag_id: dagId, dag_run_id: runId };
+    const run = await client.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}', { path });
     // Marking it would turn a success of the past into a failure.
     if (isRunFinished(run.state)) {
       if (!options.json) context.stderr.write(`${runId} is over already (${run.state}).\n`);
       runs.push(run);
       continue;
     }
-    runs.push(await client.patch<Run>(path, { state: 'failed' }));
+    runs.push(await client.patch('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}', { path, body: { state: 'failed' } }));
     if (!options.json) context.stdout.write(`Cancelled ${runId} of DAG ${dagId}.\n`);
   }
   if (options.json) printJson(context, runs);

@@ -1,3 +1,4 @@
+import type { ClearTaskInstances, TaskInstance } from '@svc/client/wire-types.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 import { withClientOptions } from '../client/connect.ts';
@@ -5,18 +6,16 @@ import type { ClientCommandOptions } from '../client/connect.ts';
 import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { printTable } from '../output/terminal.ts';
+import { count } from '../output/wording.ts';
 import { ask, canAsk } from '../prompt.ts';
 import { inOrder, instanceName, reasonText, stateText, triesText } from '../runs/fields.ts';
-import type { Instance } from '../runs/fields.ts';
 import { findRun } from '../runs/find-run.ts';
 import { lastingClient } from '../runs/lasting-client.ts';
 import { collect } from '../runs/run-options.ts';
 import { instancesOf } from '../runs/watch-run.ts';
 import type { SvcCommand } from '../svc-command.ts';
-import { dagPath } from './dag-fields.ts';
 import { chosenInstances, noSuchTask } from './runs-show-task.ts';
 import { waitForEnd } from './runs-watch.ts';
-import { count } from './transfer-options.ts';
 
 type Options = ClientCommandOptions & {
   task: string[];
@@ -81,7 +80,7 @@ async function clear(context: CliContext, dagId: string, runId: string, options:
   else if (options.json) printJson(context, { dry_run: false, task_instances: cleared });
 }
 
-const bodyOf = (runId: string, options: Options): object => ({
+const bodyOf = (runId: string, options: Options): ClearTaskInstances => ({
   dag_run_id: runId,
   ...(options.task.length > 0 && { task_ids: options.task.map(taskChoice) }),
   only_failed: options.all !== true,
@@ -98,9 +97,9 @@ export function taskChoice(text: string): string | [string, number] {
   return taskId === undefined ? text : [taskId, Number(mapIndex)];
 }
 
-async function request(client: Client, dagId: string, body: object): Promise<Instance[]> {
-  const path = `${dagPath(dagId)}/clearTaskInstances`;
-  return inOrder((await client.post<{ task_instances: Instance[] }>(path, body)).task_instances);
+async function request(client: Client, dagId: string, body: ClearTaskInstances): Promise<TaskInstance[]> {
+  const path = { dag_id: dagId };
+  return inOrder((await client.post('/api/v2/dags/{dag_id}/clearTaskInstances', { path, body })).task_instances);
 }
 
 /** A name that is wrong selects nothing, as a task that is well does; only one of them needs no change. */
@@ -122,11 +121,11 @@ const nothing = ({ all, task }: Options): string =>
     ? 'There is nothing to clear: the run has no such task.'
     : `There is nothing to clear: ${task.length > 0 ? 'none of these tasks' : 'no task'} has failed. Add --all for those that did not.`;
 
-function print(context: CliContext, instances: readonly Instance[]): void {
+function print(context: CliContext, instances: readonly TaskInstance[]): void {
   const hasRuns = new Set(instances.map((instance) => instance.dag_run_id)).size > 1;
   printTable(context.stdout, {
     columns: [
-      ...(hasRuns ? [{ title: 'RUN', value: (instance: Instance) => instance.dag_run_id }] : []),
+      ...(hasRuns ? [{ title: 'RUN', value: (instance: TaskInstance) => instance.dag_run_id }] : []),
       { title: 'TASK', value: instanceName },
       { title: 'STATE', value: (instance) => stateText(instance.state) },
       { title: 'TRY', value: triesText, align: 'right' },

@@ -1,13 +1,13 @@
 /** `svc runs logs` of tasks that really run. */
 import { writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Instance, Run } from '../runs/fields.ts';
-import { forTerminal } from '../runs/read-log.ts';
+import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
 import { openDoor } from '@svc/testing/cli/flaky-door.ts';
 import { finished, instanceOf } from '@svc/testing/cli/instances.ts';
 import { startLiveServer, twoSteps } from '@svc/testing/cli/live-server.ts';
 import type { LiveServer } from '@svc/testing/cli/live-server.ts';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { forTerminal } from '../runs/read-log.ts';
 import { mostTelling } from './runs-logs.ts';
 
 let live: LiveServer;
@@ -19,8 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => live.close());
 
-const taskOf = async (runId: string, taskId: string): Promise<Instance | undefined> => {
-  const run = await live.jsonOf<Run & { task_instances: Instance[] }>('runs', 'show', 'etl', runId);
+const taskOf = async (runId: string, taskId: string): Promise<TaskInstance | undefined> => {
+  const run = await live.jsonOf<DagRun & { task_instances: TaskInstance[] }>('runs', 'show', 'etl', runId);
   return run.task_instances.find((instance) => instance.task_id === taskId);
 };
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
 import { isFinished, isRunFinished } from '@svc/spec/states.ts';
 import { CliError, EXIT, usageError } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
@@ -6,8 +7,7 @@ import { withClientOptions } from '../client/connect.ts';
 import type { ClientCommandOptions } from '../client/connect.ts';
 import type { CliContext } from '../context.ts';
 import { printable } from '../output/text.ts';
-import { inOrder, instanceName, runPath, stateText } from '../runs/fields.ts';
-import type { Instance, Run } from '../runs/fields.ts';
+import { inOrder, instanceName, stateText } from '../runs/fields.ts';
 import { findRun } from '../runs/find-run.ts';
 import { untilStopped } from '../runs/follow-run.ts';
 import { lastingClient } from '../runs/lasting-client.ts';
@@ -83,15 +83,16 @@ async function logs(context: CliContext, dagId: string, runId: string | undefine
 async function instanceToRead(input: {
   context: CliContext;
   clientOf: () => Promise<Client>;
-  run: Run;
+  run: DagRun;
   options: Options;
   signal: AbortSignal;
-}): Promise<Instance> {
+}): Promise<TaskInstance> {
   const { context, clientOf, run, options, signal } = input;
   for (let isFirst = true; ; isFirst = false) {
     const client = await clientOf();
     // The run first: when it is over by now, no task will start any more.
-    const { state } = await client.get<Run>(runPath({ dagId: run.dag_id, runId: run.dag_run_id }));
+    const path = { dag_id: run.dag_id, dag_run_id: run.dag_run_id };
+    const { state } = await client.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}', { path });
     const all = await instancesOf(client, run);
     const found = options.task === undefined ? mostTelling(all) : namedInstance(run, all, options.task);
     if (found !== undefined && hasLog(found, options)) return found;
@@ -104,17 +105,17 @@ async function instanceToRead(input: {
 }
 
 /** An earlier try may have one though the latest has not begun. */
-const hasLog = (instance: Instance, options: Options): boolean => (options.try ?? instance.try_number) > 0;
+const hasLog = (instance: TaskInstance, options: Options): boolean => (options.try ?? instance.try_number) > 0;
 
-const waitText = (found: Instance | undefined): string =>
+const waitText = (found: TaskInstance | undefined): string =>
   found === undefined
     ? 'No task has started yet.'
     : `${instanceName(found)} has not started yet: ${found.wait_reason ?? stateText(found.state)}.`;
 
-const endOf = ({ end_date: end }: Instance): number => (end === null ? 0 : Date.parse(end));
+const endOf = ({ end_date: end }: TaskInstance): number => (end === null ? 0 : Date.parse(end));
 
 /** What failed last; else what is being tried, the latest first. */
-export function mostTelling(all: readonly Instance[]): Instance | undefined {
+export function mostTelling(all: readonly TaskInstance[]): TaskInstance | undefined {
   const tried = inOrder(all.filter((instance) => instance.try_number > 0));
   const failed = tried.filter(({ state }) => state === 'failed').toSorted((a, b) => endOf(b) - endOf(a));
   return (
@@ -124,7 +125,7 @@ export function mostTelling(all: readonly Instance[]): Instance | undefined {
   );
 }
 
-function namedInstance(run: Run, all: readonly Instance[], task: string): Instance {
+function namedInstance(run: DagRun, all: readonly TaskInstance[], task: string): TaskInstance {
   const found = chosenInstances(all, task);
   const [only] = found;
   if (only === undefined) throw noSuchTask(run, all, task);
@@ -136,7 +137,7 @@ function namedInstance(run: Run, all: readonly Instance[], task: string): Instan
   );
 }
 
-function nothingToRead(run: Run, all: readonly Instance[], found: Instance | undefined): CliError {
+function nothingToRead(run: DagRun, all: readonly TaskInstance[], found: TaskInstance | undefined): CliError {
   if (found !== undefined) {
     const why = found.failure_reason ?? found.wait_reason ?? stateText(found.state);
     return new CliError(`${instanceName(found)} has no log, it was not tried: ${why}`, {

@@ -1,4 +1,5 @@
 /** `svc runs show --task`: one task of a run from close up. */
+import type { DagRun, TaskDependency, TaskInstance, TaskInstanceTry } from '@svc/client/wire-types.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 import { printJson } from '../context.ts';
@@ -6,19 +7,18 @@ import type { CliContext } from '../context.ts';
 import { printFields } from '../output/fields.ts';
 import { printTable } from '../output/terminal.ts';
 import { printable } from '../output/text.ts';
-import { durationText, instanceName, instancePath, reasonText, secondsOf, stateText } from '../runs/fields.ts';
-import type { Instance, Run } from '../runs/fields.ts';
-import { timeText } from './dag-fields.ts';
+import { timeText } from '../output/wording.ts';
+import { durationText, instanceName, secondsOf, stateText } from '../runs/fields.ts';
 
-type Dependency = { name: string; reason: string };
-type Closeup = { instance: Instance; tries: Instance[]; dependencies: Dependency[] };
+type Closeup = { instance: TaskInstance; tries: TaskInstanceTry[]; dependencies: TaskDependency[] };
 
+const INSTANCE = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/{map_index}';
 /** Each costs two calls. */
 const MOST_INSTANCES = 20;
 
 export async function showTask(
   context: CliContext,
-  input: { client: Client; run: Run; all: readonly Instance[]; task: string; isJson: boolean },
+  input: { client: Client; run: DagRun; all: readonly TaskInstance[]; task: string; isJson: boolean },
 ): Promise<void> {
   const { client, run, all, task, isJson } = input;
   const found = chosenInstances(all, task);
@@ -26,9 +26,10 @@ export async function showTask(
   const shown = found.slice(0, MOST_INSTANCES);
   const closeups: Closeup[] = [];
   for (const instance of shown) {
-    const path = instancePath({ dagId: run.dag_id, runId: run.dag_run_id }, instance);
-    const { task_instances: tries } = await client.get<{ task_instances: Instance[] }>(`${path}/tries`);
-    const { dependencies } = await client.get<{ dependencies: Dependency[] }>(`${path}/dependencies`);
+    const { task_id: taskId, map_index: mapIndex } = instance;
+    const path = { dag_id: run.dag_id, dag_run_id: run.dag_run_id, task_id: taskId, map_index: mapIndex };
+    const { task_instances: tries } = await client.get(`${INSTANCE}/tries`, { path });
+    const { dependencies } = await client.get(`${INSTANCE}/dependencies`, { path });
     closeups.push({ instance, tries: tries.filter(({ try_number: number }) => number > 0), dependencies });
   }
   if (isJson) {
@@ -48,14 +49,14 @@ export async function showTask(
 }
 
 /** `load` is the task with all its instances, `load[3]` one of them. */
-export function chosenInstances(all: readonly Instance[], task: string): Instance[] {
+export function chosenInstances(all: readonly TaskInstance[], task: string): TaskInstance[] {
   const whole = all.filter((instance) => instance.task_id === task);
   return whole.length > 0 ? whole : all.filter((instance) => instanceName(instance) === task);
 }
 
 const NAMED_AT_MOST = 20;
 
-export function noSuchTask(run: Run, all: readonly Instance[], task: string): CliError {
+export function noSuchTask(run: DagRun, all: readonly TaskInstance[], task: string): CliError {
   const names = [...new Set(all.map((instance) => instance.task_id))];
   const more = names.length > NAMED_AT_MOST ? ` and ${names.length - NAMED_AT_MOST} more` : '';
   return new CliError(`run ${run.dag_run_id} of DAG ${run.dag_id} has no task ${task}`, {
@@ -64,7 +65,7 @@ export function noSuchTask(run: Run, all: readonly Instance[], task: string): Cl
   });
 }
 
-function print(context: CliContext, run: Run, { instance, tries, dependencies }: Closeup): void {
+function print(context: CliContext, run: DagRun, { instance, tries, dependencies }: Closeup): void {
   const { stdout } = context;
   printFields(stdout, [
     ['Task', instanceName(instance)],
@@ -83,7 +84,7 @@ function print(context: CliContext, run: Run, { instance, tries, dependencies }:
       { title: 'STATE', value: (each) => stateText(each.state) },
       { title: 'STARTED', value: (each) => timeText(each.start_date) },
       { title: 'DURATION', value: (each) => durationText(secondsOf(each, now)), align: 'right' },
-      { title: 'WHY', value: reasonText },
+      { title: 'WHY', value: (each) => each.failure_reason ?? '' },
     ],
     rows: tries,
   });

@@ -1,14 +1,14 @@
 /** `svc runs` against a control plane that really runs the tasks. */
 import { writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Instance, Run } from '../runs/fields.ts';
+import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
 import { openDoor } from '@svc/testing/cli/flaky-door.ts';
 import { startLiveServer, twoSteps } from '@svc/testing/cli/live-server.ts';
 import type { LiveServer } from '@svc/testing/cli/live-server.ts';
 import { runSvc } from '@svc/testing/cli/run-in-process.ts';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-type ShownRun = Run & { task_instances: Instance[] };
+type ShownRun = DagRun & { task_instances: TaskInstance[] };
 
 let live: LiveServer;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('svc runs trigger', () => {
   it('hands everything on to the run', async () => {
     const named = ['--run-id', 'all-of-it', '--note', 'by hand', '--logical-date', '2026-01-31'];
     const conf = ['--conf', '{"fail": true, "gate": "x"}', '--param', 'fail=false', '--param', 'gate=""'];
-    const run = await live.jsonOf<Run>('runs', 'trigger', 'etl', ...named, ...conf);
+    const run = await live.jsonOf<DagRun>('runs', 'trigger', 'etl', ...named, ...conf);
     expect(run).toMatchObject({
       dag_run_id: 'all-of-it',
       note: 'by hand',
@@ -106,13 +106,13 @@ describe('svc runs trigger', () => {
 describe('svc runs list', () => {
   it('selects by DAG, state and date, newest first, and says when there are more', async () => {
     const ids = async (...filters: string[]) =>
-      (await live.jsonOf<Run[]>('runs', 'list', ...filters)).map((run) => run.dag_run_id);
+      (await live.jsonOf<DagRun[]>('runs', 'list', ...filters)).map((run) => run.dag_run_id);
     expect(await ids('etl', '--state', 'failed', '--limit', '500')).toContain('bad');
     expect(await ids('etl', '--state', 'failed', '--limit', '500')).not.toContain('good');
     expect(await ids('etl', '--state', 'queued', '--state', 'running')).toEqual([]);
     expect(await ids('etl', '--from', '2026-01-31', '--to', '2026-01-31')).toEqual(['all-of-it']);
     expect(await ids('etl', '--type', 'scheduled')).toEqual([]);
-    expect(new Set((await live.jsonOf<Run[]>('runs', 'list')).map((run) => run.dag_id))).toEqual(
+    expect(new Set((await live.jsonOf<DagRun[]>('runs', 'list')).map((run) => run.dag_id))).toEqual(
       new Set(['etl', 'sleeping']),
     );
     const one = await live.svc('runs', 'list', 'etl', '--limit', '1');

@@ -1,26 +1,26 @@
 /** `svc runs`: the group, and how runs are listed and looked at. The other commands have a file each. */
+import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
 import { RUN_STATES, RUN_TYPES, TASK_STATES } from '@svc/spec/states.ts';
-import type { RunState } from '@svc/spec/states.ts';
+import type { RunState, RunType } from '@svc/spec/states.ts';
 import { InvalidArgumentError, Option } from 'commander';
-import { connect, withClientOptions } from '../client/connect.ts';
 import type { Client } from '../client/client.ts';
+import { connect, withClientOptions } from '../client/connect.ts';
 import type { ClientCommandOptions } from '../client/connect.ts';
 import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { printFields } from '../output/fields.ts';
 import { printTable } from '../output/terminal.ts';
+import { timeText } from '../output/wording.ts';
 import {
   ALL_DAGS,
   durationText,
   inOrder,
   instanceName,
   reasonText,
-  runsPath,
   secondsOf,
   stateText,
   triesText,
 } from '../runs/fields.ts';
-import type { Instance, Run } from '../runs/fields.ts';
 import { findRun } from '../runs/find-run.ts';
 import { parseCount, parseLastMoment, parseMoment } from '../runs/run-options.ts';
 import { countsText } from '../runs/task-lines.ts';
@@ -28,7 +28,6 @@ import type { Snapshot } from '../runs/task-lines.ts';
 import { instancesOf } from '../runs/watch-run.ts';
 import { whyQueued } from '../runs/why-queued.ts';
 import type { SvcCommand } from '../svc-command.ts';
-import { timeText } from './dag-fields.ts';
 import { addRunsCancelCommand } from './runs-cancel.ts';
 import { addRunsClearCommand } from './runs-clear.ts';
 import { addRunsLogsCommand } from './runs-logs.ts';
@@ -38,7 +37,7 @@ import { addRunsWatchCommand } from './runs-watch.ts';
 
 type ListOptions = ClientCommandOptions & {
   state: RunState[];
-  type: string[];
+  type: RunType[];
   from?: string;
   to?: string;
   limit: number;
@@ -108,7 +107,7 @@ async function list(context: CliContext, dagId: string | undefined, options: Lis
   const now = Date.now();
   printTable(context.stdout, {
     columns: [
-      ...(dagId === undefined ? [{ title: 'DAG', value: (run: Run) => run.dag_id }] : []),
+      ...(dagId === undefined ? [{ title: 'DAG', value: (run: DagRun) => run.dag_id }] : []),
       { title: 'RUN', value: (run) => run.dag_run_id },
       { title: 'STATE', value: (run) => run.state },
       { title: 'TYPE', value: (run) => run.run_type },
@@ -123,22 +122,28 @@ async function list(context: CliContext, dagId: string | undefined, options: Lis
   }
 }
 
-async function listRuns(client: Client, dagId: string, options: ListOptions): Promise<{ runs: Run[]; total: number }> {
-  const query = new URLSearchParams([
-    ...options.state.map((state): [string, string] => ['state', state]),
-    ...options.type.map((type): [string, string] => ['run_type', type]),
-  ]);
-  if (options.from !== undefined) query.set('logical_date_gte', options.from);
-  if (options.to !== undefined) query.set('logical_date_lte', options.to);
-  const runs = new Map<string, Run>();
+async function listRuns(
+  client: Client,
+  dagId: string,
+  options: ListOptions,
+): Promise<{ runs: DagRun[]; total: number }> {
+  const runs = new Map<string, DagRun>();
   for (let offset = 0; ;) {
-    query.set('limit', String(Math.min(LARGEST_PAGE, options.limit - offset)));
-    query.set('offset', String(offset));
-    const page = await client.get<{ dag_runs: Run[]; total_entries: number }>(`${runsPath(dagId)}?${query.toString()}`);
+    const page = await client.get('/api/v2/dags/{dag_id}/dagRuns', {
+      path: { dag_id: dagId },
+      query: {
+        state: options.state,
+        run_type: options.type,
+        logical_date_gte: options.from,
+        logical_date_lte: options.to,
+        limit: Math.min(LARGEST_PAGE, options.limit - offset),
+        offset,
+      },
+    });
     // Runs that begin meanwhile push others to the next page, where they come again.
     for (const run of page.dag_runs) runs.set(`${run.dag_id} ${run.dag_run_id}`, run);
     offset += page.dag_runs.length;
-    const total = page.total_entries;
+    const total = page.total_entries ?? 0; // null only to those who page by cursor
     if (page.dag_runs.length === 0 || offset >= Math.min(total, options.limit)) {
       return { runs: [...runs.values()], total };
     }
@@ -195,7 +200,7 @@ function printRun(context: CliContext, { run, instances, waitReason, at }: Snaps
   ]);
 }
 
-function printInstances(context: CliContext, instances: readonly Instance[]): void {
+function printInstances(context: CliContext, instances: readonly TaskInstance[]): void {
   const now = Date.now();
   const hasReasons = instances.some((instance) => reasonText(instance) !== '');
   printTable(context.stdout, {

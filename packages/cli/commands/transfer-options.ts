@@ -7,6 +7,7 @@ import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { FORMATS } from '../files/structured-file.ts';
 import type { FileFormat } from '../files/structured-file.ts';
+import { count } from '../output/wording.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
 export type ImportOptions = ClientCommandOptions & { format?: FileFormat; onExisting: OnExisting; dryRun?: true };
@@ -49,5 +50,3 @@ export function reportImport(
   const rest = skipped.length === 0 ? '' : `, ${skipped.length} existed and stayed as they were`;
   context.stdout.write(`Imported ${count(written.length, noun)}${rest}.\n`);
 }
-
-export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -1,3 +1,4 @@
+import type { User, UserUpdate } from '@svc/client/wire-types.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 import { connect, withClientOptions } from '../client/connect.ts';
@@ -8,8 +9,6 @@ import { printTable } from '../output/terminal.ts';
 import { requirePassword, withPasswordOptions } from '../secret-input.ts';
 import type { PasswordOptions } from '../secret-input.ts';
 import type { SvcCommand } from '../svc-command.ts';
-
-type User = { id: string; email: string; roles: string[]; is_active: boolean; created_at: string };
 
 const ROLES = 'viewer, operator, editor or admin';
 
@@ -57,7 +56,7 @@ export function addUsersCommands(program: SvcCommand, context: CliContext): void
 
 async function list(context: CliContext, options: ClientCommandOptions): Promise<void> {
   const client = await connect(context, options);
-  const users = await client.list<User>('/api/v2/users', 'users');
+  const users = await client.list('/api/v2/users', 'users');
   print(context, options, users);
 }
 
@@ -68,13 +67,18 @@ async function create(
 ): Promise<void> {
   const password = await requirePassword(context, { ...options, question: `Password of ${email}: `, twice: true });
   const client = await connect(context, options);
-  const user = await client.post<User>('/api/v2/users', { email, password, roles: options.role });
+  const user = await client.post('/api/v2/users', { body: { email, password, roles: options.role } });
   print(context, options, [user]);
 }
 
-async function update(context: CliContext, name: string, options: ClientCommandOptions, body: object): Promise<void> {
+async function update(
+  context: CliContext,
+  name: string,
+  options: ClientCommandOptions,
+  body: UserUpdate,
+): Promise<void> {
   const client = await connect(context, options);
-  const user = await client.patch<User>(`/api/v2/users/${await idOf(client, name)}`, body);
+  const user = await client.patch('/api/v2/users/{user_id}', { path: { user_id: await idOf(client, name) }, body });
   print(context, options, [user]);
 }
 
@@ -82,7 +86,7 @@ async function update(context: CliContext, name: string, options: ClientCommandO
 async function idOf(client: Client, name: string): Promise<string> {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(name)) return name;
   const email = name.trim().toLowerCase();
-  const users = await client.list<User>('/api/v2/users', 'users');
+  const users = await client.list('/api/v2/users', 'users');
   const user = users.find((candidate) => candidate.email === email);
   if (!user)
     throw new CliError(`there is no user ${name}`, { exitCode: EXIT.notFound, hint: 'svc users list shows all' });

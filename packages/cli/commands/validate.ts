@@ -1,7 +1,7 @@
 import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
+import { count } from '../output/wording.ts';
 import type { SvcCommand } from '../svc-command.ts';
-import { count } from './transfer-options.ts';
 
 export function addValidateCommand(program: SvcCommand, context: CliContext): void {
   program

@@ -7,16 +7,13 @@ import { printJson, warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { formatOf, readEntries, renderEntries, writeOutput } from '../files/structured-file.ts';
 import { exportedVariable, isMaskedSecret, variableOf } from '../files/variable-file.ts';
-import type { Variable } from '../files/variable-file.ts';
 import { printTable } from '../output/terminal.ts';
 import { printable } from '../output/text.ts';
+import { count } from '../output/wording.ts';
 import { readStdin } from '../prompt.ts';
 import type { SvcCommand } from '../svc-command.ts';
-import { count, reportImport, withExportOptions, withImportOptions } from './transfer-options.ts';
+import { reportImport, withExportOptions, withImportOptions } from './transfer-options.ts';
 import type { ExportOptions, ImportOptions } from './transfer-options.ts';
-
-const PATH = '/api/v2/variables';
-const pathOf = (key: string): string => `${PATH}/${encodeURIComponent(key)}`;
 
 type SetOptions = ClientCommandOptions & { description?: string };
 
@@ -58,7 +55,7 @@ export function addVariablesCommands(program: SvcCommand, context: CliContext): 
 
 async function list(context: CliContext, options: ClientCommandOptions): Promise<void> {
   const client = await connect(context, options);
-  const variables = await client.list<Variable>(PATH, 'variables');
+  const variables = await client.list('/api/v2/variables', 'variables');
   if (options.json) {
     printJson(context, variables);
     return;
@@ -76,7 +73,7 @@ async function list(context: CliContext, options: ClientCommandOptions): Promise
 /** The value alone and to the letter, for `$(svc variables get …)`. */
 async function get(context: CliContext, key: string, options: ClientCommandOptions): Promise<void> {
   const client = await connect(context, options);
-  const variable = await client.get<Variable>(pathOf(key));
+  const variable = await client.get('/api/v2/variables/{variable_key}', { path: { variable_key: key } });
   if (options.json) {
     printJson(context, variable);
     return;
@@ -100,10 +97,12 @@ async function set(
   }
   const text = value === '-' ? await readStdin(context) : value;
   const client = await connect(context, options);
-  const variable = await client.post<Variable>(PATH, {
-    key,
-    ...(text !== undefined && { value: text }),
-    ...(options.description !== undefined && { description: options.description }),
+  const variable = await client.post('/api/v2/variables', {
+    body: {
+      key,
+      ...(text !== undefined && { value: text }),
+      ...(options.description !== undefined && { description: options.description }),
+    },
   });
   if (options.json) printJson(context, variable);
   else context.stdout.write(`Set ${key}.\n`);
@@ -111,7 +110,7 @@ async function set(
 
 async function remove(context: CliContext, keys: readonly string[], options: ClientCommandOptions): Promise<void> {
   const client = await connect(context, options);
-  for (const key of keys) await client.delete(pathOf(key));
+  for (const key of keys) await client.delete('/api/v2/variables/{variable_key}', { path: { variable_key: key } });
   if (options.json) printJson(context, { deleted: keys });
   else context.stdout.write(`Deleted ${count(keys.length, 'variable')}.\n`);
 }
@@ -122,7 +121,7 @@ async function importFile(context: CliContext, file: string, options: ImportOpti
   const client = await connect(context, options);
   const masked = bodies.filter(isMaskedSecret);
   const existing =
-    masked.length === 0 ? [] : (await client.list<Variable>(PATH, 'variables')).map((variable) => variable.key);
+    masked.length === 0 ? [] : (await client.list('/api/v2/variables', 'variables')).map((variable) => variable.key);
   // A mask stands for the stored value; where none is stored, writing one would only look like a secret.
   const unknown = new Set(masked.map(({ key }) => key).filter((key) => !existing.includes(key)));
   for (const key of unknown)
@@ -130,14 +129,18 @@ async function importFile(context: CliContext, file: string, options: ImportOpti
   const wanted = bodies.filter(({ key }) => !unknown.has(key));
   const written = options.dryRun
     ? []
-    : await bulkCreate({ client, path: PATH, entities: wanted, onExisting: options.onExisting });
+    : await bulkCreate({
+        entities: wanted,
+        onExisting: options.onExisting,
+        send: (action) => client.patch('/api/v2/variables', { body: { actions: [action] } }),
+      });
   reportImport(context, options, { noun: 'variable', names: wanted.map(({ key }) => key), written });
 }
 
 async function exportAll(context: CliContext, options: ExportOptions): Promise<void> {
   const format = formatOf(options.file, options.format);
   const client = await connect(context, options);
-  const variables = await client.list<Variable>(PATH, 'variables');
+  const variables = await client.list('/api/v2/variables', 'variables');
   const text = await renderEntries(
     variables.map((variable) => exportedVariable(variable, format)),
     format,

@@ -1,4 +1,5 @@
 /** Connections in files: what an entry says, as the body of a write. */
+import type { Connection, ConnectionBody } from '@svc/client/wire-types.ts';
 import { readJson, valueOf, writeJson } from '@svc/server/vault/json-text.ts';
 import type { JsonNode, JsonObject } from '@svc/server/vault/json-text.ts';
 import { MASK } from '@svc/server/vault/mask.ts';
@@ -6,27 +7,11 @@ import { usageError } from '../cli-error.ts';
 import { parseConnectionUri, writeConnectionUri } from './connection-uri.ts';
 import type { ExportedEntry, FileEntry, FileFormat } from './structured-file.ts';
 
-/** As the API answers it. */
-export type Connection = {
-  connection_id: string;
-  conn_type: string;
-  description: string | null;
-  host: string | null;
-  login: string | null;
-  schema: string | null;
-  port: number | null;
-  extra: string | null;
-};
-
-/** As the API takes it: a field left out keeps its stored value, an empty one is cleared. */
-export type ConnectionBody = { connection_id: string; conn_type: string } & Partial<
-  Record<'description' | 'host' | 'login' | 'schema' | 'password' | 'extra', string> & { port: number | null }
->;
-
 const TEXT_FIELDS = ['description', 'host', 'login', 'schema', 'password'] as const;
 /** Written by some versions of Airflow's export and by our API; they say nothing that matters here. */
 const IGNORED = new Set(['conn_id', 'connection_id', 'id', 'team_name', 'is_encrypted', 'is_extra_encrypted']);
 
+/** A field left out keeps its stored value, an empty one is cleared. */
 export function connectionOf({ name, value }: FileEntry): ConnectionBody {
   const id = connectionId(name);
   try {
@@ -91,9 +76,9 @@ const extraOf = (node: JsonNode): string => (node.kind === 'scalar' ? textOf('ex
 
 /** True when importing this into a place that does not have the connection would lose a secret. */
 export const holdsMaskedSecret = ({ password, extra }: ConnectionBody): boolean =>
-  password === MASK || (extra !== undefined && (extra === MASK || extra.includes(`"${MASK}"`)));
+  password === MASK || extra === MASK || extra?.includes(`"${MASK}"`) === true;
 
-export function exportedConnection(connection: Connection, format: FileFormat): ExportedEntry {
+export function exportedConnection(connection: Omit<Connection, 'team_name'>, format: FileFormat): ExportedEntry {
   const { connection_id: name, conn_type, description, host, login, schema, port, extra } = connection;
   const fields = { conn_type, description, host, login, schema, port, extra };
   // A type that cannot be a scheme still fits into an env file, as JSON: Airflow reads both.

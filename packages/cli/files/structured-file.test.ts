@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { connectionOf, exportedConnection, holdsMaskedSecret } from './connection-file.ts';
-import type { Connection } from './connection-file.ts';
 import { parseEnvFile, writeEnvFile } from './env-file.ts';
 import { FORMATS, formatOf, parseEntries, renderEntries } from './structured-file.ts';
 import { exportedVariable, variableOf } from './variable-file.ts';
@@ -90,7 +89,7 @@ describe('connections in a file', () => {
   });
 
   it('survive an export and an import in every format', async () => {
-    const connection: Connection = {
+    const connection: Parameters<typeof exportedConnection>[0] = {
       connection_id: 'my_db',
       conn_type: 'postgres',
       description: 'the "main" one',

@@ -1,17 +1,15 @@
 /** Variables in files: a value by its key, or `{"value": …, "description": …}`. */
+import type { Variable } from '@svc/client/wire-types.ts';
 import { valueOf, writeJson } from '@svc/server/vault/json-text.ts';
 import type { JsonNode } from '@svc/server/vault/json-text.ts';
 import { MASK } from '@svc/server/vault/mask.ts';
 import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import type { ExportedEntry, FileEntry, FileFormat } from './structured-file.ts';
 
-/** As the API answers it. */
-export type Variable = { key: string; value: string; description: string | null; is_encrypted: boolean };
+/** What a file says of a variable, as the API takes it: a description left out keeps what is stored. */
+export type VariableEntry = Pick<Variable, 'key' | 'value'> & { description?: string };
 
-/** As the API takes it: left out keeps what is stored. */
-export type VariableBody = { key: string; value: string; description?: string };
-
-export function variableOf({ name, value }: FileEntry): VariableBody {
+export function variableOf({ name, value }: FileEntry): VariableEntry {
   if (typeof value === 'string') return { key: variableKey(name), value };
   if (value.kind === 'object') {
     const fields = new Map(value.entries);
@@ -41,9 +39,12 @@ function textOf(node: JsonNode): string {
 }
 
 /** True when importing this into a place that does not have the variable would lose a secret. */
-export const isMaskedSecret = ({ key, value }: Pick<VariableBody, 'key' | 'value'>): boolean =>
+export const isMaskedSecret = ({ key, value }: Pick<Variable, 'key' | 'value'>): boolean =>
   (value === MASK && isSensitiveName(key)) || value.includes(`"${MASK}"`);
 
-export function exportedVariable({ key, value, description }: Variable, format: FileFormat): ExportedEntry {
+export function exportedVariable(
+  { key, value, description }: Omit<Variable, 'team_name'>,
+  format: FileFormat,
+): ExportedEntry {
   return { name: key, value: format === 'env' || description === null ? value : { value, description } };
 }

@@ -4,10 +4,10 @@ import type { CompiledUnit, UnitProblem } from '@svc/compiler/compile-unit.ts';
 import { renderProblem } from '@svc/compiler/render-problems.ts';
 import { canonicalHash } from '@svc/spec/canonical.ts';
 import { CliError } from '../cli-error.ts';
-import { count } from '../commands/transfer-options.ts';
 import type { CliContext } from '../context.ts';
 import { styled } from '../output/terminal.ts';
 import { printable } from '../output/text.ts';
+import { count } from '../output/wording.ts';
 
 /** As the person would type it from where they are. */
 const shownPath = ({ unit }: CompiledUnit, file: string): string => {

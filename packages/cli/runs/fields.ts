@@ -1,66 +1,22 @@
-/** Runs and task instances on the wire, and how their fields are shown. */
-import type { RunState, TaskStateOrNone } from '@svc/spec/states.ts';
-import { dagPath } from '../commands/dag-fields.ts';
+/** How the fields of runs and task instances are shown. */
+import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
+import type { TaskStateOrNone } from '@svc/spec/states.ts';
 
-export type Run = {
-  dag_id: string;
-  dag_run_id: string;
-  state: RunState;
-  run_type: string;
-  logical_date: string | null;
-  data_interval_start: string | null;
-  data_interval_end: string | null;
-  run_after: string;
-  queued_at: string | null;
-  start_date: string | null;
-  end_date: string | null;
-  duration: number | null;
-  triggering_user_name: string | null;
-  conf: Record<string, unknown>;
-  note: string | null;
-  dag_versions: { version_number: number }[];
-};
-
-export type Instance = {
-  id: string;
-  dag_run_id: string;
-  task_id: string;
-  map_index: number;
-  rendered_map_index: string | null;
-  state: TaskStateOrNone;
-  try_number: number;
-  /** Retries: one less than the tries. */
-  max_tries: number;
-  start_date: string | null;
-  end_date: string | null;
-  duration: number | null;
-  failure_reason: string | null;
-  wait_reason: string | null;
-};
-
-type RunName = { dagId: string; runId: string };
-
-/** Stands for all DAGs in a path. */
+/** Stands for all DAGs where an id is asked for. */
 export const ALL_DAGS = '~';
 
-export const runsPath = (dagId: string): string => `${dagId === ALL_DAGS ? '/api/v2/dags/~' : dagPath(dagId)}/dagRuns`;
-export const runPath = ({ dagId, runId }: RunName): string => `${runsPath(dagId)}/${encodeURIComponent(runId)}`;
-export const instancesPath = (name: RunName): string => `${runPath(name)}/taskInstances`;
-export const instancePath = (name: RunName, instance: Pick<Instance, 'task_id' | 'map_index'>): string =>
-  `${instancesPath(name)}/${encodeURIComponent(instance.task_id)}/${instance.map_index}`;
-
-export const instanceName = ({ task_id: taskId, map_index: mapIndex }: Pick<Instance, 'task_id' | 'map_index'>) =>
+export const instanceName = ({ task_id: taskId, map_index: mapIndex }: Pick<TaskInstance, 'task_id' | 'map_index'>) =>
   mapIndex === -1 ? taskId : `${taskId}[${mapIndex}]`;
 
 /** A task that was not tried yet has no try to show. */
-export function triesText({ try_number: tryNumber, max_tries: retries }: Instance): string {
+export function triesText({ try_number: tryNumber, max_tries: retries }: TaskInstance): string {
   if (tryNumber === 0) return '';
   // A cleared task may be beyond the tries it was given once.
   return retries === 0 && tryNumber === 1 ? '1' : `${tryNumber}/${Math.max(retries + 1, tryNumber)}`;
 }
 
 /** Why it is not well, or why it is not running: never both. */
-export const reasonText = (instance: Instance): string => instance.failure_reason ?? instance.wait_reason ?? '';
+export const reasonText = (instance: TaskInstance): string => instance.failure_reason ?? instance.wait_reason ?? '';
 
 export const stateText = (state: TaskStateOrNone): string => state ?? 'waiting';
 
@@ -76,7 +32,7 @@ export function durationText(seconds: number | null): string {
 
 /** Of what has ended, how long it took; of what goes on, how long it has taken until `now`. */
 export function secondsOf(
-  thing: Pick<Run, 'duration' | 'start_date' | 'end_date'>,
+  thing: Pick<DagRun, 'duration' | 'start_date' | 'end_date'>,
   now: number | undefined,
 ): number | null {
   if (thing.duration !== null && thing.end_date !== null) return thing.duration;
@@ -86,7 +42,7 @@ export function secondsOf(
 }
 
 /** As they started; what has not started comes last, by name. */
-export function inOrder<Each extends Instance>(instances: readonly Each[]): Each[] {
+export function inOrder<Each extends TaskInstance>(instances: readonly Each[]): Each[] {
   const startOf = ({ start_date: start }: Each): number => (start === null ? Infinity : Date.parse(start));
   return instances.toSorted((a, b) => {
     const [first, second] = [startOf(a), startOf(b)];

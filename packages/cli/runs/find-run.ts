@@ -1,12 +1,15 @@
+import type { DagRun } from '@svc/client/wire-types.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
-import { runPath, runsPath } from './fields.ts';
-import type { Run } from './fields.ts';
 
 /** The run that is named, or else the newest of the DAG. */
-export async function findRun(client: Client, dagId: string, runId: string | undefined): Promise<Run> {
-  if (runId !== undefined) return client.get<Run>(runPath({ dagId, runId }));
-  const { dag_runs: newest } = await client.get<{ dag_runs: Run[] }>(runsPath(dagId), { limit: 1 });
+export async function findRun(client: Client, dagId: string, runId: string | undefined): Promise<DagRun> {
+  if (runId !== undefined)
+    return client.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}', { path: { dag_id: dagId, dag_run_id: runId } });
+  const { dag_runs: newest } = await client.get('/api/v2/dags/{dag_id}/dagRuns', {
+    path: { dag_id: dagId },
+    query: { limit: 1 },
+  });
   const [run] = newest;
   if (run !== undefined) return run;
   throw new CliError(`DAG ${dagId} has no runs`, {

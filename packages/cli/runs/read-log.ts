@@ -1,19 +1,17 @@
 /** A log on its way to standard output, and what is written to it later. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { stripVTControlCharacters } from 'node:util';
 import type { WriteStream } from 'node:tty';
+import { stripVTControlCharacters } from 'node:util';
+import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
 import type { CliError } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 import { printable } from '../output/text.ts';
-import { instancesPath } from './fields.ts';
-import type { Instance, Run } from './fields.ts';
-import { createPatience } from './patience.ts';
-import { openAnswer, textOf } from './raw-call.ts';
+import { throughOutages } from './through-outages.ts';
 
 export type LogRequest = {
-  readonly run: Pick<Run, 'dag_id' | 'dag_run_id'>;
-  readonly instance: Pick<Instance, 'task_id' | 'map_index'>;
+  readonly run: Pick<DagRun, 'dag_id' | 'dag_run_id'>;
+  readonly instance: Pick<TaskInstance, 'task_id' | 'map_index'>;
   readonly tryNumber: number;
   readonly tail?: number | undefined;
   readonly search?: string | undefined;
@@ -25,13 +23,20 @@ const READ_EVERY_MS = 500;
 /** Until there is nothing more to come from this attempt, the server says where to go on. */
 const NEXT_HEADER = 'airflow-continuation-token';
 
-function pathOf({ run, instance, tryNumber, tail, search }: LogRequest, token: string | undefined): string {
-  const query = new URLSearchParams({ map_index: String(instance.map_index) });
-  if (token !== undefined) query.set('token', token);
-  else if (tail !== undefined) query.set('tail_lines', String(tail));
-  else if (search !== undefined) query.set('search', search);
-  const task = `${instancesPath({ dagId: run.dag_id, runId: run.dag_run_id })}/${encodeURIComponent(instance.task_id)}`;
-  return `${task}/logs/${tryNumber}?${query.toString()}`;
+const LOG = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/logs/{try_number}';
+
+/** `token` is the place where the last answer ended; from there on there is nothing to select. */
+function callOf({ run, instance, tryNumber, tail, search }: LogRequest, token: string | undefined) {
+  const selection = token !== undefined ? { token } : tail !== undefined ? { tail_lines: tail } : { search };
+  return {
+    path: {
+      dag_id: run.dag_id,
+      dag_run_id: run.dag_run_id,
+      task_id: instance.task_id,
+      try_number: tryNumber,
+    },
+    query: { map_index: instance.map_index, ...selection },
+  };
 }
 
 /** Writes what there is, and resolves with the place where more will be; undefined when the attempt is over. */
@@ -42,11 +47,11 @@ export async function copyLog(
   token?: string,
 ): Promise<string | undefined> {
   const accept = request.isNdjson ? 'application/x-ndjson' : 'text/plain';
-  const response = await openAnswer(client, { path: pathOf(request, token), accept });
-  for await (const text of wholeLines(textOf(client, response))) {
+  const { headers, texts } = await client.open(LOG, { ...callOf(request, token), accept });
+  for await (const text of wholeLines(texts)) {
     if (!output.write(output.isTTY ? forTerminal(text) : text)) await once(output, 'drain');
   }
-  return response.headers.get(NEXT_HEADER) ?? undefined;
+  return headers.get(NEXT_HEADER) ?? undefined;
 }
 
 /**
@@ -62,16 +67,14 @@ export async function followLog(input: {
 }): Promise<void> {
   const { clientOf, request, output, onOutage, signal } = input;
   let token = await copyLog(await clientOf(), request, output);
-  const patience = createPatience();
   while (token !== undefined) {
     await sleep(READ_EVERY_MS, undefined, { signal }).catch(() => {});
-    signal.throwIfAborted();
-    try {
-      token = await copyLog(await clientOf(), request, output, token);
-      patience.answered();
-    } catch (error) {
-      onOutage(patience.orThrow(error));
-    }
+    const from = token;
+    token = await throughOutages(async () => copyLog(await clientOf(), request, output, from), {
+      pauseMs: () => READ_EVERY_MS,
+      onOutage,
+      signal,
+    });
   }
 }
 

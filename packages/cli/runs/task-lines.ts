@@ -1,12 +1,12 @@
 /** A run at one moment, told task by task. Pure; the live display and the plain one say the same. */
+import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
 import { isFailure, isFinished } from '@svc/spec/states.ts';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import { durationText, inOrder, reasonText, secondsOf, stateText, triesText } from './fields.ts';
-import type { Instance, Run } from './fields.ts';
 
 export type Snapshot = {
-  readonly run: Run;
-  readonly instances: readonly Instance[];
+  readonly run: DagRun;
+  readonly instances: readonly TaskInstance[];
   /** Why the run has not started; null when it has. */
   readonly waitReason: string | null;
   /** When it was looked at, in milliseconds. */
@@ -53,7 +53,7 @@ export function taskLines({ instances, at }: Snapshot): TaskLine[] {
   });
 }
 
-function singleLine(instance: Instance, now: number): TaskLine {
+function singleLine(instance: TaskInstance, now: number): TaskLine {
   const { task_id: taskId, state } = instance;
   const kind = kindOf(state);
   const tries = triesText(instance);
@@ -70,7 +70,7 @@ function singleLine(instance: Instance, now: number): TaskLine {
   return { taskId, kind, text: spaced(words), detail };
 }
 
-function mappedLine(taskId: string, instances: readonly Instance[]): TaskLine {
+function mappedLine(taskId: string, instances: readonly TaskInstance[]): TaskLine {
   const kinds = countsOf(instances);
   const finished = instances.filter(({ state }) => isFinished(state)).length;
   const kind = KINDS.find((each) => kinds[each] > 0) ?? 'waiting';
@@ -87,14 +87,14 @@ function mappedLine(taskId: string, instances: readonly Instance[]): TaskLine {
 
 const spaced = (words: readonly string[]): string => words.filter((word) => word !== '').join('  ');
 
-export function countsOf(instances: readonly Pick<Instance, 'state'>[]): Record<Kind, number> {
+export function countsOf(instances: readonly Pick<TaskInstance, 'state'>[]): Record<Kind, number> {
   const counts: Record<Kind, number> = { failed: 0, running: 0, retrying: 0, waiting: 0, done: 0, skipped: 0 };
   for (const { state } of instances) counts[kindOf(state)] += 1;
   return counts;
 }
 
 /** `5 of 8 finished, 1 failed, 2 running`. */
-export function countsText(instances: readonly Pick<Instance, 'state'>[]): string {
+export function countsText(instances: readonly Pick<TaskInstance, 'state'>[]): string {
   const counts = countsOf(instances);
   const finished = counts.done + counts.skipped + counts.failed;
   const rest = (['failed', 'running', 'retrying', 'waiting'] as const).filter((kind) => counts[kind] > 0);
@@ -102,7 +102,7 @@ export function countsText(instances: readonly Pick<Instance, 'state'>[]): strin
 }
 
 /** What failed by itself; what only suffered from it is left out. */
-export function failuresOf(instances: readonly Instance[]): Instance[] {
+export function failuresOf(instances: readonly TaskInstance[]): TaskInstance[] {
   const own = instances.filter(({ state }) => state === 'failed');
   return inOrder(own.length > 0 ? own : instances.filter(({ state }) => isFailure(state)));
 }

@@ -1,10 +1,10 @@
 /** `svc deploy --trigger`: a run of every DAG that was deployed, waited for if wanted. */
+import type { DagRun } from '@svc/client/wire-types.ts';
 import { CliError, messageOf } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 import type { ClientCommandOptions } from '../client/connect.ts';
 import type { CliContext } from '../context.ts';
 import { printable } from '../output/text.ts';
-import type { Run } from './fields.ts';
 import { endText, failureOf, followRun, untilStopped } from './follow-run.ts';
 import { lastingClient } from './lasting-client.ts';
 import { startRun } from './start-run.ts';
@@ -13,7 +13,7 @@ import { watchRun } from './watch-run.ts';
 
 export type TriggeredRuns = {
   /** As they were last seen. */
-  readonly runs: Run[];
+  readonly runs: DagRun[];
   /** What the command shall end with; the others are told of already. */
   readonly failure: CliError | undefined;
 };
@@ -28,7 +28,7 @@ export async function triggerDeployed(
 ): Promise<TriggeredRuns> {
   const { client, dagIds, options } = input;
   const clientOf = await lastingClient(context, options, client);
-  const started: Run[] = [];
+  const started: DagRun[] = [];
   const failures: CliError[] = [];
   for (const dagId of dagIds) {
     try {
@@ -48,9 +48,9 @@ export async function triggerDeployed(
 async function waitForRuns(
   context: CliContext,
   clientOf: ClientOf,
-  started: readonly Run[],
+  started: readonly DagRun[],
   options: Options,
-): Promise<{ runs: Run[]; failures: CliError[] }> {
+): Promise<{ runs: DagRun[]; failures: CliError[] }> {
   const say = (text: string): void => {
     if (!options.json) context.stdout.write(`${printable(text)}\n`);
   };

@@ -1,25 +1,24 @@
 /** Why a run has not started. Its tasks cannot say so: a queued run has none yet. */
+import type { DagRun } from '@svc/client/wire-types.ts';
 import { RUN_TYPES } from '@svc/spec/states.ts';
 import { WAIT_REASONS } from '@svc/spec/wait-reasons.ts';
 import type { Client } from '../client/client.ts';
-import { dagPath, timeText } from '../commands/dag-fields.ts';
-import { runsPath } from './fields.ts';
-import type { Run } from './fields.ts';
-
-type DagLimits = { is_paused: boolean; max_active_runs: number };
+import { timeText } from '../output/wording.ts';
 
 /** Null for a run that has started. */
-export async function whyQueued(client: Client, run: Run): Promise<string | null> {
+export async function whyQueued(client: Client, run: DagRun): Promise<string | null> {
   if (run.state !== 'queued') return null;
   if (Date.parse(run.run_after) > Date.now()) return `not before ${timeText(run.run_after)}`;
-  const dag = await client.get<DagLimits>(`${dagPath(run.dag_id)}/details`);
+  const path = { dag_id: run.dag_id };
+  const dag = await client.get('/api/v2/dags/{dag_id}/details', { path });
   if (dag.is_paused) return WAIT_REASONS.paused;
   // Beside the limit of the DAG, a backfill has one of its own.
   if (run.run_type === 'backfill') return 'waits for its turn in its backfill, which may be paused';
-  const types = RUN_TYPES.filter((type) => type !== 'backfill').map((type): [string, string] => ['run_type', type]);
-  const query = new URLSearchParams([...types, ['state', 'running'], ['limit', '1']]);
-  const path = `${runsPath(run.dag_id)}?${query.toString()}`;
-  const { total_entries: running } = await client.get<{ total_entries: number }>(path);
+  const { total_entries: total } = await client.get('/api/v2/dags/{dag_id}/dagRuns', {
+    path,
+    query: { run_type: RUN_TYPES.filter((type) => type !== 'backfill'), state: ['running'], limit: 1 },
+  });
+  const running = total ?? 0; // null only to those who page by cursor
   return running >= dag.max_active_runs
     ? `${WAIT_REASONS.max_active_runs} (${running} of ${dag.max_active_runs})`
     : 'about to start';

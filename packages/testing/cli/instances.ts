@@ -1,11 +1,11 @@
-import type { Instance, Run } from '@svc/cli/runs/fields.ts';
 import type { Snapshot } from '@svc/cli/runs/task-lines.ts';
+import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
 
 /** A moment for tests; runs in them start then. */
 export const START = Date.parse('2026-01-31T06:00:00Z');
 const iso = (seconds: number): string => new Date(START + seconds * 1_000).toISOString();
 
-export const runOf = (fields: Partial<Run> = {}): Run => ({
+export const runOf = (fields: Partial<DagRun> = {}): DagRun => ({
   dag_id: 'etl',
   dag_run_id: 'r1',
   state: 'running',
@@ -22,15 +22,47 @@ export const runOf = (fields: Partial<Run> = {}): Run => ({
   conf: {},
   note: null,
   dag_versions: [],
+  dag_display_name: 'etl',
+  bundle_version: null,
+  last_scheduling_decision: null,
+  partition_key: null,
+  triggered_by: null,
   ...fields,
 });
 
-export const instanceOf = (taskId: string, fields: Partial<Instance> & { started?: number } = {}): Instance => {
+/** What no display shows. */
+const UNINTERESTING = {
+  dag_id: 'etl',
+  dag_display_name: 'etl',
+  dag_version: null,
+  executor: null,
+  executor_config: '{}',
+  hostname: null,
+  logical_date: iso(0),
+  note: null,
+  operator: null,
+  operator_name: null,
+  pid: null,
+  pool: 'default_pool',
+  pool_slots: 1,
+  priority_weight: 1,
+  queue: null,
+  queued_when: null,
+  rendered_fields: {},
+  run_after: iso(0),
+  scheduled_when: null,
+  trigger: null,
+  triggerer_job: null,
+  unixname: null,
+};
+
+export const instanceOf = (taskId: string, fields: Partial<TaskInstance> & { started?: number } = {}): TaskInstance => {
   const { started, ...rest } = fields;
   return {
     id: `${taskId} ${rest.map_index ?? -1}`,
     dag_run_id: 'r1',
     task_id: taskId,
+    task_display_name: taskId,
     map_index: -1,
     rendered_map_index: null,
     state: null,
@@ -41,16 +73,22 @@ export const instanceOf = (taskId: string, fields: Partial<Instance> & { started
     duration: null,
     failure_reason: null,
     wait_reason: null,
+    ...UNINTERESTING,
     ...rest,
   };
 };
 
-export const finished = (taskId: string, started: number, seconds: number, fields: Partial<Instance> = {}): Instance =>
+export const finished = (
+  taskId: string,
+  started: number,
+  seconds: number,
+  fields: Partial<TaskInstance> = {},
+): TaskInstance =>
   instanceOf(taskId, { state: 'success', started, end_date: iso(started + seconds), duration: seconds, ...fields });
 
 export const snapshotOf = (
-  instances: readonly Instance[],
-  options: { seconds?: number; run?: Partial<Run>; waitReason?: string } = {},
+  instances: readonly TaskInstance[],
+  options: { seconds?: number; run?: Partial<DagRun>; waitReason?: string } = {},
 ): Snapshot => ({
   run: runOf(options.run),
   instances,
