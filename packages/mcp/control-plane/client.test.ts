@@ -2,9 +2,10 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readBeginning } from '@svc/client/body.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readBeginning, readLastLines } from './bodies.ts';
 import { createControlPlane } from './client.ts';
+import { readLastLines } from './last-lines.ts';
 import { createLimit } from './limit.ts';
 
 const servers: Server[] = [];
@@ -22,6 +23,10 @@ async function listen(handler: RequestListener, port = 0): Promise<{ url: string
   const { port: own } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${own}`, port: own, server };
 }
+
+/** Any operation with an answer in text. */
+const TEXT = '/api/v2/dagSources/{dag_id}';
+const DAG = { path: { dag_id: 'x' } };
 
 const clientOf = (server: string, more: object = {}) =>
   createControlPlane({ server, token: 'the-token', tokenSource: 'request', limit: createLimit(8), ...more });
@@ -46,8 +51,8 @@ describe('a control plane that is restarted', () => {
       resolve();
     });
     const client = clientOf(first.url);
-    expect(await client.json('/x')).toEqual({ ok: true });
-    const answer = client.json('/x');
+    expect(await client.get('/api/v2/version')).toEqual({ ok: true });
+    const answer = client.get('/api/v2/version');
     await cut;
     first.server.closeAllConnections();
     await new Promise((resolve) => first.server.close(resolve));
@@ -62,7 +67,7 @@ describe('a control plane that is restarted', () => {
       calls += 1;
       (calls < 3 ? problem(503, 'not_ready', 'starting') : json)(request, response);
     });
-    expect(await clientOf(url).json('/x')).toEqual({ ok: true });
+    expect(await clientOf(url).get('/api/v2/version')).toEqual({ ok: true });
   });
 
   it('and cuts an answer in the middle is asked again, so half an answer is never taken for a whole one', async () => {
@@ -73,7 +78,7 @@ describe('a control plane that is restarted', () => {
       if (calls > 1) return void response.end('one\ntwo\nthree\n');
       response.write('one\ntwo\n', () => response.destroy());
     });
-    expect(await clientOf(url).text('/x', {}, (response) => readLastLines(response, 10))).toEqual([
+    expect(await clientOf(url).text(TEXT, DAG, ({ texts }) => readLastLines(texts, 10))).toEqual([
       'one',
       'two',
       'three',
@@ -91,7 +96,9 @@ describe('the token', () => {
     const { url } = await listen(
       (_request, response) => void response.writeHead(302, { location: elsewhere.url }).end(),
     );
-    await expect(clientOf(url).json('/x')).rejects.toThrow('does not answer as a svc control plane does (status 302)');
+    await expect(clientOf(url).get('/api/v2/version')).rejects.toThrow(
+      'does not answer as a svc control plane does (status 302)',
+    );
     expect(seen).toEqual([]);
   });
 
@@ -101,15 +108,18 @@ describe('the token', () => {
       seen.push(request);
       json(request, response);
     });
-    await clientOf(url).json('/x', { state: ['failed', 'none'], limit: 1 });
+    await clientOf(url).get('/api/v2/dags/{dag_id}/dagRuns', {
+      path: { dag_id: '~' },
+      query: { state: ['failed', 'queued'], limit: 1 },
+    });
     expect(seen.map(({ method, url: path, headers }) => [method, path, headers.authorization])).toEqual([
-      ['GET', '/x?state=failed&state=none&limit=1', 'Bearer the-token'],
+      ['GET', '/api/v2/dags/~/dagRuns?state=failed&state=queued&limit=1', 'Bearer the-token'],
     ]);
   });
 
   it('is in no message', async () => {
     const { url } = await listen(problem(401, 'token_invalid', 'the token is not valid'));
-    await expect(clientOf(url).json('/x')).rejects.not.toThrow('the-token');
+    await expect(clientOf(url).get('/api/v2/version')).rejects.not.toThrow('the-token');
   });
 });
 
@@ -117,7 +127,7 @@ describe('a refusal tells the agent what to do', () => {
   const message = async (handler: RequestListener, more: object = {}): Promise<string> => {
     const { url } = await listen(handler);
     const client = clientOf(url, more);
-    return client.json('/x').then(
+    return client.get('/api/v2/version').then(
       () => 'accepted',
       (error: Error) => error.message.replaceAll(url, 'URL'),
     );
@@ -170,7 +180,7 @@ describe('a refusal tells the agent what to do', () => {
   it('nobody there', async () => {
     const { url, server } = await listen(json);
     await new Promise((resolve) => server.close(resolve));
-    const started = clientOf(url).json('/x');
+    const started = clientOf(url).get('/api/v2/version');
     await expect(started).rejects.toThrow(
       `the control plane at ${url} cannot be reached: nothing listens there. It may be restarting`,
     );
@@ -181,7 +191,7 @@ describe('what is read', () => {
   it('ends when nobody waits for it any more', async () => {
     const { url } = await listen(() => {}); // never answers
     const abort = new AbortController();
-    const answer = clientOf(url, { signal: abort.signal }).json('/x');
+    const answer = clientOf(url, { signal: abort.signal }).get('/api/v2/version');
     setTimeout(() => abort.abort(), 20);
     await expect(answer).rejects.toThrow('aborted');
   });
@@ -192,7 +202,7 @@ describe('what is read', () => {
       for (let n = 0; n < 50; n += 1) response.write(`line ${n} ${'x'.repeat(200_000)}\n`);
       response.end('the end, without a line break');
     });
-    const lines = await clientOf(url).text('/x', {}, (response) => readLastLines(response, 3));
+    const lines = await clientOf(url).text(TEXT, DAG, ({ texts }) => readLastLines(texts, 3));
     expect(lines.map((line) => [line.slice(0, 8), line.length <= 4_000])).toEqual([
       ['line 48 ', true],
       ['line 49 ', true],
@@ -210,7 +220,7 @@ describe('what is read', () => {
         close();
       });
     });
-    const { text, isCut } = await clientOf(url).text('/x', {}, (response) => readBeginning(response, 5_000));
+    const { text, isCut } = await clientOf(url).text(TEXT, DAG, ({ texts }) => readBeginning(texts, 5_000));
     expect([text, isCut]).toEqual(['é'.repeat(5_000), true]);
     await closed; // the rest is not even received
   });
@@ -228,7 +238,7 @@ it('no more requests than allowed are under way, however many callers there are'
     }, 5);
   });
   const limit = createLimit(4);
-  const callers = Array.from({ length: 40 }, () => clientOf(url, { limit }).json('/x'));
+  const callers = Array.from({ length: 40 }, () => clientOf(url, { limit }).get('/api/v2/version'));
   expect(await Promise.all(callers)).toHaveLength(40);
   expect(most).toBe(4);
 });

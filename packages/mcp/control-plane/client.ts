@@ -1,26 +1,26 @@
 /**
  * The only way out of the tool server: GET requests to the one control plane it was started for, with the token of the caller
- * it works for. Redirects are not followed, so no other host ever sees the token, and there is no way to send anything but
- * GET, so nothing can be changed.
+ * it works for. There is no way to send anything but GET, so nothing can be changed.
  *
  * A control plane that is being restarted is waited for: every call only reads, so it is simply made again.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createApiClient } from '@svc/client/client.ts';
+import type { ApiClient, OpenAnswer } from '@svc/client/client.ts';
+import { ApiError } from '@svc/client/failure.ts';
+import type { Call, PathOf } from '@svc/client/operations.ts';
+import { retry } from '@svc/client/retry.ts';
 import { isLoopback } from '../loopback.ts';
 import { VERSION } from '../version.ts';
-import { AnswerTooLargeError, readBeginning, readJson } from './bodies.ts';
-import { ControlPlaneError, isTimeout, refusalOf, unreachable } from './failures.ts';
-import type { FailureContext, TokenSource } from './failures.ts';
+import { controlPlaneErrorOf } from './failures.ts';
+import type { TokenSource } from './failures.ts';
 import type { Limit } from './limit.ts';
-
-export type Query = Record<string, string | number | readonly string[]>;
 
 /** The control plane as one caller sees it. */
 export type ControlPlane = {
   readonly server: string;
-  json<T>(path: string, query?: Query): Promise<T>;
+  readonly get: ApiClient['get'];
   /** Text, given to `read` as it arrives; `read` is called again when the call has to be. */
-  text<T>(path: string, query: Query, read: (response: Response) => Promise<T>): Promise<T>;
+  text<P extends PathOf<'get'>, T>(path: P, call: Call<'get', P>, read: (answer: OpenAnswer) => Promise<T>): Promise<T>;
   /** How many requests were made so far. */
   requests(): number;
 };
@@ -35,87 +35,59 @@ export type ControlPlaneOptions = {
   signal?: AbortSignal;
 };
 
-const TIMEOUT_MS = 30_000;
+const TEXT_TIMEOUT_MS = 30_000;
 /** Pauses between tries, five seconds in all: a restart takes two or three, and bad news should not come much later. */
 const RETRY_AFTER_MS = [50, 250, 700, 1_500, 2_500] as const;
 /** A proxy without its backend, or a control plane that is not ready yet. */
 const PASSING_STATUSES = new Set([502, 503, 504]);
-/** Enough of a refusal to find its problem in. */
-const MAX_REFUSAL_LENGTH = 16 * 1024;
-
-class Passing extends Error {
-  readonly failure: ControlPlaneError;
-
-  constructor(failure: ControlPlaneError) {
-    super(failure.message);
-    this.failure = failure;
-  }
-}
 
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
-  const { server, token, limit, signal } = options;
-  const context: FailureContext = { server, tokenSource: options.tokenSource, hasToken: token !== undefined };
-  // Packing and unpacking the 18 MB spec of ten thousand tasks takes 125 ms; on one machine nothing is gained by it.
-  const isNear = isLoopback(new URL(server).hostname);
+  const { server, token, tokenSource, limit, signal } = options;
+  const api = createApiClient({
+    server,
+    token,
+    userAgent: `svc-mcp/${VERSION}`,
+    // Packing and unpacking the 18 MB spec of ten thousand tasks takes 125 ms; on one machine nothing is gained by it.
+    ...(isLoopback(new URL(server).hostname) && { headers: { 'accept-encoding': 'identity' } }),
+  });
   let requests = 0;
 
-  async function attempt<T>(url: string, accept: string, read: (response: Response) => Promise<T>): Promise<T> {
-    requests += 1;
-    const timeout = AbortSignal.timeout(TIMEOUT_MS);
-    const response = await fetch(url, {
-      redirect: 'manual', // followed, the token would go to wherever the answer points
-      signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
-      headers: {
-        accept,
-        'user-agent': `svc-mcp/${VERSION}`,
-        ...(isNear && { 'accept-encoding': 'identity' }),
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      },
-    });
-    const contentType = response.headers.get('content-type') ?? '';
-    const wanted = accept.split(';')[0] ?? '';
-    if (response.status === 200 && contentType.startsWith(wanted)) return read(response);
-    const { text: body } = await readBeginning(response, MAX_REFUSAL_LENGTH);
-    const requestId = response.headers.get('x-request-id');
-    const failure = refusalOf(context, { status: response.status, contentType, requestId, body });
-    throw PASSING_STATUSES.has(response.status) ? new Passing(failure) : failure;
-  }
-
-  async function call<T>(path: string, query: Query, accept: string, read: (r: Response) => Promise<T>): Promise<T> {
-    const url = `${server}${path}${queryString(query)}`;
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return await limit.run(() => attempt(url, accept, read));
-      } catch (error) {
-        signal?.throwIfAborted(); // nobody waits for the answer any more
-        if (error instanceof ControlPlaneError) throw error;
-        if (error instanceof AnswerTooLargeError || error instanceof SyntaxError) throw oddAnswer(server, error);
-        const pause = RETRY_AFTER_MS[tries];
-        if (pause === undefined || isTimeout(error)) {
-          throw error instanceof Passing ? error.failure : unreachable(context, error);
-        }
-        await sleep(pause, undefined, { ...(signal && { signal }) });
-      }
+  async function patiently<T>(request: () => Promise<T>): Promise<T> {
+    const once = (): Promise<T> => {
+      requests += 1;
+      return request();
+    };
+    try {
+      return await retry(() => limit.run(once), {
+        isPassing,
+        pauseMs: ({ index }) => RETRY_AFTER_MS[index],
+        signal,
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      throw controlPlaneErrorOf({ server, tokenSource, hasToken: token !== undefined }, error.failure);
     }
   }
+
+  const get = (path: PathOf<'get'>, call: object = {}) =>
+    patiently(() => (api.get as UntypedGet)(path, { ...call, signal }));
 
   return {
     server,
     requests: () => requests,
-    json: <T>(path: string, query: Query = {}) =>
-      call(path, query, 'application/json', readJson as (response: Response) => Promise<T>),
-    text: (path, query, read) => call(path, query, 'text/plain', read),
+    get: get as ApiClient['get'],
+    text: (path, call, read) =>
+      patiently(async () =>
+        read(await api.open(path, { ...call, accept: 'text/plain', timeoutMs: TEXT_TIMEOUT_MS, signal })),
+      ),
   };
 }
 
-const oddAnswer = (server: string, error: Error): ControlPlaneError =>
-  new ControlPlaneError('unexpected', `${server} does not answer as a svc control plane does: ${error.message}`);
+/** What is between the two typed ends only passes things on. */
+type UntypedGet = (path: string, call: object) => Promise<unknown>;
 
-function queryString(query: Query): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    for (const one of Array.isArray(value) ? (value as readonly string[]) : [value])
-      parameters.append(name, String(one));
-  }
-  return parameters.size === 0 ? '' : `?${parameters.toString()}`;
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  const { failure } = error;
+  return failure.kind === 'unreachable' ? !failure.isTimeout : PASSING_STATUSES.has(failure.status);
 }

@@ -2,6 +2,7 @@
  * What went wrong between the tool server and the control plane, in words an agent can act on: what it is, whether trying
  * again helps, and what a person has to do when it does not.
  */
+import type { Failure, NoAnswer, Refusal, UnexpectedAnswer } from '@svc/client/failure.ts';
 import { safeText } from '../text/untrusted.ts';
 
 export type FailureKind =
@@ -28,36 +29,21 @@ export type TokenSource = 'environment' | 'request';
 
 export type FailureContext = { server: string; tokenSource: TokenSource; hasToken: boolean };
 
-type Problem = { code: string; detail: string };
-
-/** Undefined when the body is no problem of the control plane: then something else answers at that address. */
-function readProblem(contentType: string, body: string): Problem | undefined {
-  if (!contentType.includes('application/problem+json')) return undefined;
-  try {
-    const { type, detail, title } = JSON.parse(body) as Record<string, unknown>;
-    return { code: String(type).replace(/^urn:svc:error:/, ''), detail: safeText(String(detail ?? title), 500) };
-  } catch {
-    return undefined;
+/** In words for the agent. */
+export function controlPlaneErrorOf(context: FailureContext, failure: Failure): ControlPlaneError {
+  switch (failure.kind) {
+    case 'refused':
+      return refused(context, failure);
+    case 'unexpected':
+      return unexpected(context, failure);
+    case 'unreachable':
+      return unreachable(context, failure);
   }
 }
 
-/** An answer that is a refusal. */
-export function refusalOf(
-  context: FailureContext,
-  response: { status: number; contentType: string; requestId: string | null; body: string },
-): ControlPlaneError {
-  const { server } = context;
-  const { status } = response;
-  const problem = readProblem(response.contentType, response.body);
-  if (problem === undefined) {
-    if (status >= 500) return unavailable(`${server} answers with status ${status}`);
-    return new ControlPlaneError(
-      'unexpected',
-      `${server} does not answer as a svc control plane does (status ${status}): a person has to check --server or SVC_SERVER_URL of svc-mcp`,
-    );
-  }
-  const { detail } = problem;
-  if (status === 401) return new ControlPlaneError('not_authenticated', notAuthenticated(context, problem));
+function refused(context: FailureContext, { status, code, ...refusal }: Refusal): ControlPlaneError {
+  const detail = safeText(refusal.detail, 500);
+  if (status === 401) return new ControlPlaneError('not_authenticated', notAuthenticated(context, code, detail));
   if (status === 403) {
     return new ControlPlaneError(
       'not_permitted',
@@ -71,16 +57,28 @@ export function refusalOf(
     );
   }
   if (status >= 500) {
-    const where = response.requestId === null ? '' : ` (request ${safeText(response.requestId, 130)})`;
+    const where = refusal.requestId === null ? '' : ` (request ${safeText(refusal.requestId, 130)})`;
     return unavailable(`the control plane cannot answer right now: ${detail}${where}`);
   }
   return new ControlPlaneError('invalid', `the control plane refuses this: ${detail}`);
 }
 
+/** Something else answers at that address. */
+function unexpected({ server }: FailureContext, { status, reason }: UnexpectedAnswer): ControlPlaneError {
+  if (status >= 500) return unavailable(`${server} answers with status ${status}`);
+  return new ControlPlaneError(
+    'unexpected',
+    reason === null
+      ? `${server} does not answer as a svc control plane does (status ${status}): a person has to check --server or SVC_SERVER_URL of svc-mcp`
+      : `${server} does not answer as a svc control plane does: ${reason}`,
+  );
+}
+
 const unavailable = (what: string): ControlPlaneError =>
   new ControlPlaneError('unavailable', `${what}. Try again in a few seconds`);
 
-function notAuthenticated({ server, tokenSource, hasToken }: FailureContext, { code, detail }: Problem): string {
+function notAuthenticated(context: FailureContext, code: string, detail: string): string {
+  const { server, tokenSource, hasToken } = context;
   const renew = `A person gets a new one with: svc auth create-token --server ${server} --username <email>`;
   const where =
     tokenSource === 'environment'
@@ -104,11 +102,9 @@ const REASONS: Record<string, string> = {
 };
 
 /** No answer at all. */
-export function unreachable({ server }: FailureContext, error: unknown): ControlPlaneError {
-  const code = codeOf(error);
-  const reason = isTimeout(error)
-    ? 'no answer in time'
-    : (REASONS[code] ?? (code === '' ? 'the connection failed' : code));
+function unreachable({ server }: FailureContext, { isTimeout, cause }: NoAnswer): ControlPlaneError {
+  const code = codeOf(cause);
+  const reason = isTimeout ? 'no answer in time' : (REASONS[code] ?? (code === '' ? 'the connection failed' : code));
   return new ControlPlaneError(
     'unreachable',
     `the control plane at ${server} cannot be reached: ${reason}. It may be restarting: try again in a few seconds. ` +
@@ -116,8 +112,6 @@ export function unreachable({ server }: FailureContext, error: unknown): Control
       '(svc lite listens on http://127.0.0.1:8088, a server on http://127.0.0.1:8080)',
   );
 }
-
-export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError';
 
 /** The system's code of the innermost cause that has one. */
 function codeOf(error: unknown): string {

@@ -2,17 +2,18 @@
  * What a diagnosis needs to know of a run. The number of requests does not grow with the run: a few short lists that the
  * control plane filters and counts, then the spec of the versions that failed, and one log tail for each failure shown.
  */
+import type { Call } from '@svc/client/operations.ts';
+import type { Dag, DagRun, TaskInstance } from '@svc/client/wire-types.ts';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { isRunFinished } from '@svc/spec/states.ts';
 import type { TaskState } from '@svc/spec/states.ts';
-import type { CompiledSpec } from '@svc/spec/schema.ts';
-import type { DagAnswer, InstanceAnswer, InstancesAnswer, RunAnswer } from '../control-plane/answers.ts';
-import { readLastLines } from '../control-plane/bodies.ts';
-import type { ControlPlane, Query } from '../control-plane/client.ts';
+import type { ControlPlane } from '../control-plane/client.ts';
 import { ControlPlaneError } from '../control-plane/failures.ts';
+import { runIds, tryIds } from '../control-plane/ids.ts';
+import type { RunRef } from '../control-plane/ids.ts';
+import { readLastLines } from '../control-plane/last-lines.ts';
 import { createLimit } from '../control-plane/limit.ts';
 import type { Limit } from '../control-plane/limit.ts';
-import { paths } from '../control-plane/paths.ts';
-import type { RunRef } from '../control-plane/paths.ts';
 import { safeLines } from '../text/untrusted.ts';
 import type { GraphTask } from './blocked.ts';
 import type { ModelTask } from './models.ts';
@@ -28,6 +29,9 @@ const MAX_WAITING = 5;
 const MAX_VERSIONS = 3;
 const REQUESTS_AT_ONCE = 6;
 
+const INSTANCES = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances';
+const LOG = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/logs/{try_number}';
+
 const FAILED: readonly TaskState[] = ['failed', 'up_for_retry'];
 const ACTIVE: readonly TaskState[] = ['running', 'queued', 'scheduled', 'restarting', 'deferred', 'up_for_reschedule'];
 
@@ -36,16 +40,16 @@ export type LogTail = { lines: string[]; note: string | null };
 export type SpecTask = GraphTask & ModelTask;
 
 export type RunFacts = {
-  run: RunAnswer;
+  run: DagRun;
   counts: Counts;
-  failures: { instance: InstanceAnswer; log: LogTail }[];
+  failures: { instance: TaskInstance; log: LogTail }[];
   /** Every failed task that was looked at, shown or not. */
   failedTaskIds: string[];
   /** By version. Null: it could not be read, and why. */
   graphs: Map<number, { tasks: readonly SpecTask[] } | { note: string }>;
-  waiting: InstanceAnswer[];
+  waiting: TaskInstance[];
   /** Only of a run that has not started. */
-  dag: DagAnswer | null;
+  dag: Dag | null;
 };
 
 export async function readRun(
@@ -54,8 +58,14 @@ export async function readRun(
   { logTailLines }: { logTailLines: number },
 ): Promise<RunFacts> {
   const few = createLimit(REQUESTS_AT_ONCE);
-  const list: List = (query) => few.run(() => controlPlane.json<InstancesAnswer>(paths.instances(ref), query));
-  const run = await controlPlane.json<RunAnswer>(paths.run(ref));
+  const path = runIds(ref);
+  const list: List = async (query) => {
+    const { task_instances: found, total_entries: total } = await few.run(() =>
+      controlPlane.get(INSTANCES, { path, query }),
+    );
+    return { task_instances: found, total_entries: total ?? 0 }; // null only to those who page by cursor
+  };
+  const run = await controlPlane.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}', { path });
   const [{ failed, ...counts }, active, waiting] = await Promise.all([
     readFailed(list),
     isRunFinished(run.state) ? NOTHING : list({ state: ACTIVE, limit: MAX_ACTIVE }),
@@ -65,7 +75,9 @@ export async function readRun(
   const [graphs, logs, dag] = await Promise.all([
     readGraphs({ controlPlane, heavy, few }, ref, shown),
     Promise.all(shown.map((instance) => few.run(() => readTail(controlPlane, ref, { instance, logTailLines })))),
-    run.state === 'queued' ? few.run(() => controlPlane.json<DagAnswer>(paths.dag(ref.dagId))) : null,
+    run.state === 'queued'
+      ? few.run(() => controlPlane.get('/api/v2/dags/{dag_id}', { path: { dag_id: ref.dagId } }))
+      : null,
   ]);
   return {
     run,
@@ -78,12 +90,13 @@ export async function readRun(
   };
 }
 
-type List = (query: Query) => Promise<InstancesAnswer>;
-const NOTHING: InstancesAnswer = { task_instances: [], total_entries: 0 };
+type Listed = { task_instances: TaskInstance[]; total_entries: number };
+type List = (query: NonNullable<Call<'get', typeof INSTANCES>['query']>) => Promise<Listed>;
+const NOTHING: Listed = { task_instances: [], total_entries: 0 };
 
 async function readFailed(list: List) {
   const [failed, lost, all] = await Promise.all([
-    list({ state: FAILED, limit: MAX_CANDIDATES, order_by: 'end_date' }),
+    list({ state: FAILED, limit: MAX_CANDIDATES, order_by: ['end_date'] }),
     list({ state: ['upstream_failed'], limit: 1 }),
     list({ limit: 1 }),
   ]);
@@ -100,12 +113,12 @@ type Readers = { controlPlane: ControlPlane; heavy: Limit; few: Limit };
 async function readGraphs(
   { controlPlane, heavy, few }: Readers,
   { dagId }: RunRef,
-  failures: readonly InstanceAnswer[],
+  failures: readonly TaskInstance[],
 ): Promise<RunFacts['graphs']> {
   const versions = [...new Set(failures.flatMap((failure) => failure.dag_version?.version_number ?? []))];
   const read = async (version: number) => {
-    const query = { version_number: version };
-    const { tasks } = await controlPlane.json<Pick<CompiledSpec, 'tasks'>>(paths.spec(dagId), query);
+    const call = { path: { dag_id: dagId }, query: { version_number: version } };
+    const { tasks } = (await controlPlane.get('/api/v2/dags/{dag_id}/spec', call)) as Pick<CompiledSpec, 'tasks'>;
     return { tasks: tasks.map(graphPart) }; // the rest of a spec is most of it, and not needed
   };
   const graphs = await Promise.all(
@@ -131,13 +144,15 @@ const graphPart = (task: CompiledSpec['tasks'][number]): SpecTask => ({
 async function readTail(
   controlPlane: ControlPlane,
   ref: RunRef,
-  { instance, logTailLines }: { instance: InstanceAnswer; logTailLines: number },
+  { instance, logTailLines }: { instance: TaskInstance; logTailLines: number },
 ): Promise<LogTail> {
   const { task_id: taskId, map_index: mapIndex, try_number: tryNumber } = instance;
   if (tryNumber < 1) return { lines: [], note: 'it never started, so it has no log' };
-  const query = { tail_lines: logTailLines, ...(mapIndex !== -1 && { map_index: mapIndex }) };
-  const path = paths.log({ ...ref, taskId, tryNumber });
-  const lines = await orNote(controlPlane.text(path, query, (response) => readLastLines(response, logTailLines)));
+  const call = {
+    path: tryIds({ ...ref, taskId, tryNumber }),
+    query: { tail_lines: logTailLines, ...(mapIndex !== -1 && { map_index: mapIndex }) },
+  };
+  const lines = await orNote(controlPlane.text(LOG, call, ({ texts }) => readLastLines(texts, logTailLines)));
   if ('note' in lines) return { lines: [], note: `the log could not be read: ${lines.note}` };
   return { lines: safeLines(lines), note: lines.length === 0 ? 'the log is empty' : null };
 }

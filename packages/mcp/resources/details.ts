@@ -1,14 +1,13 @@
 /** run://detail and health://control-plane. */
-import type { RunAnswer } from '../control-plane/answers.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
-import { paths } from '../control-plane/paths.ts';
-import type { RunRef } from '../control-plane/paths.ts';
+import { runIds } from '../control-plane/ids.ts';
+import type { RunRef } from '../control-plane/ids.ts';
 import { sanitizeValue } from '../text/sanitize.ts';
 import { safeTextOrNull } from '../text/untrusted.ts';
 
 /** State, type and timing. Not `conf`: people pass credentials in it. */
 export async function runDetail(controlPlane: ControlPlane, ref: RunRef): Promise<Record<string, unknown>> {
-  const run = await controlPlane.json<RunAnswer>(paths.run(ref));
+  const run = await controlPlane.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}', { path: runIds(ref) });
   return {
     dag_id: run.dag_id,
     run_id: run.dag_run_id,
@@ -31,9 +30,9 @@ export async function runDetail(controlPlane: ControlPlane, ref: RunRef): Promis
 
 export async function controlPlaneHealth(controlPlane: ControlPlane): Promise<Record<string, unknown>> {
   const [components, executor, version] = await Promise.all([
-    controlPlane.json<Record<string, unknown>>(paths.health),
-    controlPlane.json<Record<string, unknown>>(paths.executor),
-    controlPlane.json<Record<string, unknown>>(paths.version),
+    controlPlane.get('/api/v2/monitor/health'),
+    controlPlane.get('/api/v2/monitor/executor'),
+    controlPlane.get('/api/v2/version'),
   ]);
   return sanitizeValue({ server: controlPlane.server, components, executor, version }) as Record<string, unknown>;
 }

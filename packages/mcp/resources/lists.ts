@@ -1,9 +1,9 @@
 /** dag://list and task://instances: all entries of a list, page by page, a few pages at a time. */
-import type { DagAnswer, InstanceAnswer } from '../control-plane/answers.ts';
+import type { TaskInstance } from '@svc/client/wire-types.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
+import { runIds } from '../control-plane/ids.ts';
+import type { RunRef } from '../control-plane/ids.ts';
 import { createLimit } from '../control-plane/limit.ts';
-import { paths } from '../control-plane/paths.ts';
-import type { RunRef } from '../control-plane/paths.ts';
 import { MAX_RESOURCE_LENGTH } from '../text/caps.ts';
 import { safeText } from '../text/untrusted.ts';
 import { compactDag } from '../tools/list-dags.ts';
@@ -14,15 +14,15 @@ const PAGES_AT_ONCE = 3;
 
 type Listed = { total: number; is_complete: boolean };
 
-async function readAll<T>(
-  controlPlane: ControlPlane,
-  { path, name }: { path: string; name: string },
-): Promise<{ entries: T[]; total: number }> {
-  const page = (offset: number) =>
-    controlPlane.json<Record<string, unknown>>(path, { limit: PAGE, ...(offset > 0 && { offset }) });
-  const entriesOf = (answer: Record<string, unknown>): T[] => answer[name] as T[];
+type Page = { limit: number; offset?: number };
+
+async function readAll<Answer extends { total_entries: number | null }, Entry>(
+  read: (page: Page) => Promise<Answer>,
+  entriesOf: (answer: Answer) => readonly Entry[],
+): Promise<{ entries: Entry[]; total: number }> {
+  const page = (offset: number) => read({ limit: PAGE, ...(offset > 0 && { offset }) });
   const first = await page(0);
-  const total = Number(first['total_entries']);
+  const total = first.total_entries ?? 0; // null only to those who page by cursor
   const few = createLimit(PAGES_AT_ONCE);
   const offsets: number[] = [];
   for (let offset = PAGE; offset < Math.min(total, MAX_ENTRIES); offset += PAGE) offsets.push(offset);
@@ -39,21 +39,25 @@ function fitting<T>(entries: readonly T[], total: number): { shown: T[] } & List
 }
 
 export async function dagList(controlPlane: ControlPlane) {
-  const { entries, total } = await readAll<DagAnswer>(controlPlane, { path: paths.dags, name: 'dags' });
+  const { entries, total } = await readAll(
+    (query) => controlPlane.get('/api/v2/dags', { query }),
+    (answer) => answer.dags,
+  );
   const { shown, ...listed } = fitting(entries.map(compactDag), total);
   return { dags: shown, ...listed };
 }
 
 export async function instanceList(controlPlane: ControlPlane, ref: RunRef) {
-  const { entries, total } = await readAll<InstanceAnswer>(controlPlane, {
-    path: paths.instances(ref),
-    name: 'task_instances',
-  });
+  const path = runIds(ref);
+  const { entries, total } = await readAll(
+    (query) => controlPlane.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances', { path, query }),
+    (answer) => answer.task_instances,
+  );
   const { shown, ...listed } = fitting(entries.map(compactInstance), total);
   return { dag_id: ref.dagId, run_id: ref.runId, task_instances: shown, ...listed };
 }
 
-const compactInstance = (instance: InstanceAnswer) => ({
+const compactInstance = (instance: TaskInstance) => ({
   task_id: safeText(instance.task_id),
   ...(instance.map_index >= 0 && { map_index: instance.map_index }),
   state: instance.state,

@@ -5,7 +5,6 @@
  */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
-import { paths } from '../control-plane/paths.ts';
 import { MAX_RESOURCE_LENGTH } from '../text/caps.ts';
 import { redactValue } from '../text/redact.ts';
 import { sanitizeValue } from '../text/sanitize.ts';
@@ -14,7 +13,8 @@ import { sanitizeValue } from '../text/sanitize.ts';
 const MAX_LENGTH = MAX_RESOURCE_LENGTH - 4_096;
 
 export async function compiledSpec(controlPlane: ControlPlane, dagId: string): Promise<Record<string, unknown>> {
-  const spec = await controlPlane.json<CompiledSpec>(paths.spec(dagId));
+  const path = { dag_id: dagId };
+  const spec = (await controlPlane.get('/api/v2/dags/{dag_id}/spec', { path })) as CompiledSpec;
   const full = cleaned({
     ...spec,
     source: { ...spec.source, text: `see dag://source/${dagId}` },

@@ -1,8 +1,9 @@
 /** log://task and dag://source: text of others, cleaned and capped. */
-import { readBeginning, readLastLines } from '../control-plane/bodies.ts';
+import { readBeginning } from '@svc/client/body.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
-import { paths } from '../control-plane/paths.ts';
-import type { TryRef } from '../control-plane/paths.ts';
+import { tryIds } from '../control-plane/ids.ts';
+import type { TryRef } from '../control-plane/ids.ts';
+import { readLastLines } from '../control-plane/last-lines.ts';
 import { MAX_LOG_LINES, MAX_SOURCE_BYTES, capBytes, capText } from '../text/caps.ts';
 import { redactLines } from '../text/redact.ts';
 import { sanitizeLines } from '../text/sanitize.ts';
@@ -13,10 +14,11 @@ export type TextResource = { head: string; what: string; lines: string[] };
 /** Characters that are removed leave room for others: more is read than is shown. */
 const MAX_RAW_SOURCE_LENGTH = 4 * MAX_SOURCE_BYTES;
 
+const LOG = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/logs/{try_number}';
+
 export async function logTail(controlPlane: ControlPlane, ref: TryRef): Promise<TextResource> {
-  const lines = await controlPlane.text(paths.log(ref), { tail_lines: MAX_LOG_LINES }, (response) =>
-    readLastLines(response, MAX_LOG_LINES),
-  );
+  const call = { path: tryIds(ref), query: { tail_lines: MAX_LOG_LINES } };
+  const lines = await controlPlane.text(LOG, call, ({ texts }) => readLastLines(texts, MAX_LOG_LINES));
   const which = `try ${ref.tryNumber} of ${ref.taskId} in run ${ref.runId} of ${ref.dagId}`;
   const head =
     lines.length === 0
@@ -26,8 +28,9 @@ export async function logTail(controlPlane: ControlPlane, ref: TryRef): Promise<
 }
 
 export async function dagSource(controlPlane: ControlPlane, dagId: string): Promise<TextResource> {
-  const raw = await controlPlane.text(paths.source(dagId), {}, (response) =>
-    readBeginning(response, MAX_RAW_SOURCE_LENGTH),
+  const call = { path: { dag_id: dagId } };
+  const raw = await controlPlane.text('/api/v2/dagSources/{dag_id}', call, ({ texts }) =>
+    readBeginning(texts, MAX_RAW_SOURCE_LENGTH),
   );
   const clean = redactLines(sanitizeLines(raw.text), 'source')
     .map((line) => capText(line))

@@ -1,8 +1,8 @@
 /** Ids from the URI of a resource: decoded and checked, or refused with what is allowed. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Variables } from '@modelcontextprotocol/server';
-import { isSafeDagId, isSafeRunId, isSafeTaskId } from '../control-plane/paths.ts';
-import type { RunRef, TryRef } from '../control-plane/paths.ts';
+import { isSafeDagId, isSafeRunId, isSafeTaskId } from '../control-plane/ids.ts';
+import type { RunRef, TryRef } from '../control-plane/ids.ts';
 import { safeText } from '../text/untrusted.ts';
 import { MAX_INT } from '../tools/inputs.ts';
 

@@ -1,8 +1,8 @@
 /** diagnose_run: why a run failed, or what it waits for, in one call. */
-import type { z } from 'zod';
+import type { TaskInstance } from '@svc/client/wire-types.ts';
 import { FAILURE_CAUSES, isFailureCause } from '@svc/spec/failure-causes.ts';
 import { WAIT_REASONS } from '@svc/spec/wait-reasons.ts';
-import type { InstanceAnswer } from '../control-plane/answers.ts';
+import type { z } from 'zod';
 import { blockedBy } from '../diagnosis/blocked.ts';
 import { mergeModels, modelsInLog, modelsOfTask } from '../diagnosis/models.ts';
 import type { Model } from '../diagnosis/models.ts';
@@ -76,7 +76,7 @@ function failuresOf(facts: RunFacts): FailureOutput[] {
   });
 }
 
-function attemptOf(instance: InstanceAnswer): Omit<FailureOutput, 'blocks' | 'log'> {
+function attemptOf(instance: TaskInstance): Omit<FailureOutput, 'blocks' | 'log'> {
   const cause = /^\w+/.exec(instance.failure_reason ?? '')?.[0] ?? '';
   return {
     task_id: safeText(instance.task_id),
@@ -95,7 +95,7 @@ function attemptOf(instance: InstanceAnswer): Omit<FailureOutput, 'blocks' | 'lo
   };
 }
 
-function blockedByVersion(facts: RunFacts): (instance: InstanceAnswer) => FailureOutput['blocks'] {
+function blockedByVersion(facts: RunFacts): (instance: TaskInstance) => FailureOutput['blocks'] {
   const failed = new Set(facts.failedTaskIds);
   const byVersion = new Map(
     [...facts.graphs].map(([version, graph]) => [

@@ -1,6 +1,6 @@
 /** Inputs of tools. A refusal says what is allowed, so that the next call can be right. */
 import { z } from 'zod';
-import { isSafeDagId, isSafeRunId, isSafeTaskId } from '../control-plane/paths.ts';
+import { isSafeDagId, isSafeRunId, isSafeTaskId } from '../control-plane/ids.ts';
 
 /** A whole number with its range in every message. */
 export function wholeNumber(input: { min: number; max: number; default: number; about: string }) {

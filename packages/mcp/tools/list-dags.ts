@@ -1,7 +1,6 @@
 /** list_dags: what there is, compact. */
+import type { Dag } from '@svc/client/wire-types.ts';
 import { z } from 'zod';
-import type { DagAnswer, DagsAnswer } from '../control-plane/answers.ts';
-import { paths } from '../control-plane/paths.ts';
 import { UNTRUSTED_NOTICE, safeText, safeTextOrNull } from '../text/untrusted.ts';
 import { wholeNumber } from './inputs.ts';
 import { result } from './tool.ts';
@@ -19,7 +18,7 @@ export const listDagsInput = z.strictObject({
     .describe('Only DAGs with this tag'),
 });
 
-const Dag = z.object({
+const CompactDag = z.object({
   dag_id: z.string(),
   is_paused: z.boolean().describe('Paused: no new runs start'),
   schedule: z.string().nullable(),
@@ -30,7 +29,7 @@ const Dag = z.object({
 });
 
 export const listDagsOutput = z.object({
-  dags: z.array(Dag),
+  dags: z.array(CompactDag),
   total: z.number().describe('How many DAGs match in all'),
   is_complete: z.boolean().describe('False: there are more than shown; raise limit or give a tag'),
   notice: z.string(),
@@ -46,7 +45,7 @@ export const LIST_DAGS = {
 
 const MAX_TAGS = 10;
 
-export const compactDag = (dag: DagAnswer): z.infer<typeof Dag> => ({
+export const compactDag = (dag: Dag): z.infer<typeof CompactDag> => ({
   dag_id: safeText(dag.dag_id),
   is_paused: dag.is_paused,
   schedule: safeTextOrNull(dag.timetable_summary, 100),
@@ -58,7 +57,9 @@ export const compactDag = (dag: DagAnswer): z.infer<typeof Dag> => ({
 
 export async function listDags({ controlPlane }: ToolContext, input: z.infer<typeof listDagsInput>) {
   const { limit, tag } = input;
-  const answer = await controlPlane.json<DagsAnswer>(paths.dags, { limit, ...(tag !== undefined && { tags: [tag] }) });
+  const answer = await controlPlane.get('/api/v2/dags', {
+    query: { limit, tags: tag === undefined ? undefined : [tag] },
+  });
   const output: Output = {
     dags: answer.dags.map(compactDag),
     total: answer.total_entries,
