@@ -1,5 +1,5 @@
 /** What the agent service needs from the rest of the control plane, beside the scheduler's `Attempts`. */
-import type { RunRow } from '../engine/attempts.ts';
+import type { RunRow } from '../db/schema.ts';
 import type { LogStore } from '../logs/store.ts';
 
 export type LogSink = Pick<LogStore, 'append' | 'size'>;

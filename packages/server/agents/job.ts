@@ -1,6 +1,6 @@
 /** What the task process is given at its start: everything it needs to run without asking back. Pure. */
 import { ATTEMPT_VARIABLE } from '@svc/proto/marked-processes.ts';
-import type { RunRow, TaskInstanceRow } from '../engine/attempts.ts';
+import type { InstanceRow, RunRow } from '../db/schema.ts';
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import type { AttemptIdentity } from './credentials.ts';
 import type { SecretBundle } from './secret-delivery.ts';
@@ -39,7 +39,7 @@ export function factsQuery(
 }
 
 /** JSON. Values of other tasks are copied as they were written, not parsed. */
-export function taskJob(input: JobInput & { task: AttemptTask; instance: TaskInstanceRow }): string {
+export function taskJob(input: JobInput & { task: AttemptTask; instance: InstanceRow }): string {
   const { identity, task, instance, facts } = input;
   const { xcoms, prefetched } = prefetch(facts, task);
   const { [identity.taskId]: ownLength, ...upstreamLengths } = facts.lengths;

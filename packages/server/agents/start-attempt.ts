@@ -4,7 +4,8 @@ import { startCallback } from '../db/attempts/callback-requests.ts';
 import { readFacts } from '../db/attempts/start-facts.ts';
 import type { StartFacts } from '../db/attempts/start-facts.ts';
 import type { Database } from '../db/database.ts';
-import type { Attempts, HandedOver, PrepareNext, TaskInstanceRow } from '../engine/attempts.ts';
+import type { InstanceRow } from '../db/schema.ts';
+import type { Attempts, HandedOver, PrepareNext } from '../engine/attempts.ts';
 import { logKeyOf } from './attempt-logs.ts';
 import type { LogSink } from './collaborators.ts';
 import type { AttemptIdentity } from './credentials.ts';
@@ -83,7 +84,7 @@ export function createStartAttempt(input: StartInput): StartAttempt {
   }
 
   /** Only a rescheduled sensor goes on in the log of an earlier attempt; for all others there is nothing to look up. */
-  async function logOffset(identity: AttemptIdentity, runId: string, instance: TaskInstanceRow): Promise<number> {
+  async function logOffset(identity: AttemptIdentity, runId: string, instance: InstanceRow): Promise<number> {
     return instance.first_poke_at === null ? 0 : logs.size(logKeyOf(identity, runId));
   }
 

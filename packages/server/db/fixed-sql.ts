@@ -5,11 +5,12 @@
 import { CompiledQuery } from 'kysely';
 import type { Kysely, QueryResult } from 'kysely';
 
-class FixedSql<Row> {
-  readonly strings: TemplateStringsArray;
+export class FixedSql<Row> {
+  readonly strings: readonly string[];
   readonly values: readonly unknown[];
 
-  constructor(strings: TemplateStringsArray, values: readonly unknown[]) {
+  /** `strings` stand around the values: one more than there are. */
+  constructor(strings: readonly string[], values: readonly unknown[]) {
     this.strings = strings;
     this.values = values;
   }
@@ -20,7 +21,7 @@ class FixedSql<Row> {
   }
 }
 
-const texts = new WeakMap<TemplateStringsArray, string>();
+const texts = new WeakMap<readonly string[], string>();
 
 /** A template has its strings for life, so they are its name; which parts are fixed SQL themselves must not change, either. */
 function textOf(statement: FixedSql<unknown>): string {
@@ -43,3 +44,6 @@ const parametersOf = ({ values }: FixedSql<unknown>): unknown[] =>
 /** A tag like Kysely's `sql`: values are parameters, but for those that are fixed SQL themselves. */
 export const fixedSql = <Row>(strings: TemplateStringsArray, ...values: unknown[]): FixedSql<Row> =>
   new FixedSql(strings, values);
+
+/** SQL without values that was put together beforehand: a list of columns, say. For use within a `fixedSql`. */
+export const fixedText = (sql: string): FixedSql<never> => new FixedSql([sql], []);

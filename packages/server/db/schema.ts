@@ -1,5 +1,5 @@
 /** The tables as TypeScript sees them. The migrations are the truth; this mirrors them. */
-import type { ColumnType, Generated } from 'kysely';
+import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { RunState, RunType, TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 
@@ -467,6 +467,10 @@ export type SharedTables = {
 };
 
 export type AllTables = TenantTables & SharedTables;
+
+/** A whole row of `dag_runs`, and one of `task_instances`, as they are read. */
+export type RunRow = Selectable<TenantTables['dag_runs']>;
+export type InstanceRow = Selectable<TenantTables['task_instances']>;
 
 /** The names, for the tenant scope. Typed so that a table added above and forgotten here does not compile. */
 const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {

@@ -5,10 +5,7 @@
 import type { Selectable } from 'kysely';
 import type { FailureCause } from '@svc/spec/failure-causes.ts';
 import type { SharedDb } from '../db/database.ts';
-import type { TenantTables } from '../db/schema.ts';
-
-export type RunRow = Selectable<TenantTables['dag_runs']>;
-export type TaskInstanceRow = Selectable<TenantTables['task_instances']>;
+import type { InstanceRow, RunRow, TenantTables } from '../db/schema.ts';
 
 export type AttemptRef = {
   tenantId: string;
@@ -61,7 +58,7 @@ export type AttemptOutcome = {
 
 export type StartAnswer =
   /** Also for a repeated call. The rows are as of the start. */
-  | { kind: 'started'; run: RunRow; instance: TaskInstanceRow }
+  | { kind: 'started'; run: RunRow; instance: InstanceRow }
   /** The attempt is not the current one any more: do not run it, or stop it. */
   | { kind: 'stop'; reason: string };
 
@@ -84,7 +81,7 @@ export type PrepareNext = (trx: SharedDb, places: readonly NextPlace[]) => Promi
  * An attempt that was given to the worker with the answer: it is running. The rows are as of its start; `prepared` is what
  * its worker's `prepare` read, and missing when the same is given again.
  */
-export type HandedOver = { attempt: Attempt; run: RunRow; instance: TaskInstanceRow; prepared?: unknown };
+export type HandedOver = { attempt: Attempt; run: RunRow; instance: InstanceRow; prepared?: unknown };
 
 export type FinishAnswer = {
   answer: 'recorded' | 'stale';

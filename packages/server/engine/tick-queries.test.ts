@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ensureTenant } from '../auth/tenants.ts';
 import { findUnconsidered } from './sql/asset-events.ts';
-import { findBackfillsToAdvance } from '../db/dag-runs/backfills.ts';
+import { findBackfillsToAdvance } from './sql/backfills.ts';
 import { openDatabase, scopedToTenant } from '../db/database.ts';
 import type { Database, SharedDb } from '../db/database.ts';
 import { findDueDags, lastAutomatedInterval, nextDueMoment } from './sql/due-dags.ts';

@@ -9,13 +9,8 @@ import { scopedToTenant } from '../../db/database.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
 import { dateOf } from '../../engine/runs/backfill-plan.ts';
 import type { BackfillRequest } from '../../engine/runs/backfill-plan.ts';
-import {
-  cancelBackfill,
-  createBackfill,
-  createBackfillRunner,
-  pauseBackfill,
-  planBackfill,
-} from '../../engine/runs/backfills.ts';
+import { createBackfill } from '../../engine/edit/create-backfill.ts';
+import { cancelBackfill, createBackfillRunner, pauseBackfill, planBackfill } from '../../engine/runs/backfills.ts';
 import type { BackfillChange, BackfillPlan, BackfillRunner } from '../../engine/runs/backfills.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { Backfill, BackfillCreate, BackfillDates, backfillBody } from './schemas.ts';

@@ -9,7 +9,7 @@ import { markRuns, previewMark } from '../../engine/edit/mark-many.ts';
 import { deleteInRun } from '../../engine/edit/mark.ts';
 import type { MarkOptions, MarkableState } from '../../engine/edit/mark.ts';
 import { findRuns } from '../../engine/edit/select-instances.ts';
-import type { PlaceInRun, RunKey } from '../../engine/edit/select-instances.ts';
+import type { InstanceOfRun, RunKey } from '../../engine/edit/select-instances.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { Services } from '../services.ts';
@@ -73,7 +73,7 @@ export async function previewPatch(
   services: Services,
   target: Target,
   body: PatchBody,
-): Promise<PlaceInRun[]> {
+): Promise<InstanceOfRun[]> {
   const state = stateOf(body);
   if (state === undefined) return [];
   return previewMark(services.db.shared, services.scheduler, {

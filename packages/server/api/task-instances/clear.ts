@@ -10,7 +10,7 @@ import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
 import { clearRuns, previewClear } from '../../engine/edit/clear-many.ts';
 import type { ClearOptions } from '../../engine/edit/clear.ts';
 import { findRuns } from '../../engine/edit/select-instances.ts';
-import type { InstanceChoice, PlaceInRun, RunChoice, RunKey } from '../../engine/edit/select-instances.ts';
+import type { InstanceChoice, InstanceOfRun, RunChoice, RunKey } from '../../engine/edit/select-instances.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { noSuchRun } from '../dag-runs/bodies.ts';
 import { noSuchDag } from '../dags/dags.ts';
@@ -175,11 +175,11 @@ async function clear(input: {
   return cleared;
 }
 
-const namesOf = (places: readonly PlaceInRun[]): string[] =>
+const namesOf = (places: readonly InstanceOfRun[]): string[] =>
   places.map(({ taskId, mapIndex }) => (mapIndex === -1 ? taskId : `${taskId}[${mapIndex}]`));
 
 /** The web UI looks for the name of Airflow's exception and shows the text only with it. */
-function isRunning(places: readonly PlaceInRun[], runs: readonly RunKey[], clearedBefore = 0): ApiError {
+function isRunning(places: readonly InstanceOfRun[], runs: readonly RunKey[], clearedBefore = 0): ApiError {
   const runIds = new Map(runs.map((run) => [run.id, run.runId]));
   const names = places.slice(0, 5).map((place) => `${namesOf([place]).join()} of run ${runIds.get(place.run)}`);
   const more = places.length > names.length ? ` and ${places.length - names.length} more` : '';

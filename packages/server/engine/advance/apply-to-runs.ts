@@ -9,17 +9,11 @@ import type { FailureCause } from '@svc/spec/failure-causes.ts';
 import { isFinished, isOccupying, isRunFinished } from '@svc/spec/states.ts';
 import type { RunState } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
-import {
-  admit,
-  countActive,
-  countStates,
-  insertInstances,
-  listActive,
-  lockInstances,
-  renumberExpanded,
-  updateRunsAndInstances,
-} from '../sql/run-writes.ts';
-import type { InstancePick, InstanceRow, RunChange, RunRow } from '../sql/run-writes.ts';
+import type { InstanceRow, RunRow } from '../../db/schema.ts';
+import { insertInstances, lockInstances, renumberExpanded, updateRunsAndInstances } from '../sql/run-writes.ts';
+import { countStates, listActive } from '../sql/run-ends.ts';
+import { admit, countActive } from '../sql/slots.ts';
+import type { InstancePick, RunChange } from '../sql/run-writes.ts';
 import { nowIso } from '@svc/spec/clock.ts';
 import type { DagGraphs } from '../dag-graphs.ts';
 import { runOutcome } from '../plan/outcome.ts';

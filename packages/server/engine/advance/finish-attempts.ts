@@ -18,8 +18,11 @@ import { failureReason } from '@svc/spec/failure-causes.ts';
 import type { PolicySpec } from '@svc/spec/schema-task.ts';
 import { isRunFinished } from '@svc/spec/states.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
-import { keepTries, lockInstances, lockPlacesOf, lockRuns, releaseHeldBack } from '../sql/run-writes.ts';
-import type { InstanceRow, RunRef } from '../sql/run-writes.ts';
+import type { InstanceRow } from '../../db/schema.ts';
+import { lockInstances, lockRuns } from '../sql/run-writes.ts';
+import { lockTaskSlots, releaseHeldBack } from '../sql/slots.ts';
+import { keepTries } from '../sql/try-history.ts';
+import type { RunRef } from '../sql/run-writes.ts';
 import { beginning, inTransaction } from '../../db/transaction.ts';
 import { concludeAll, isHoldingBack, openWork, planAll, sendChanges } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
@@ -297,7 +300,7 @@ async function releaseLimits(trx: SharedDb, works: readonly RunWork[], kept: rea
     taskIds.map((taskId) => ({ tenantId: run.tenant_id, dagId: run.dag_id, taskId })),
   );
   await Promise.all([
-    lockPlacesOf(trx, tasks),
+    lockTaskSlots(trx, tasks),
     ...freed.map(({ run, taskIds, limit }) =>
       releaseHeldBack(trx, { tenantId: run.tenant_id, dagId: run.dag_id, taskIds, waits: TASK_LIMITS, limit }),
     ),

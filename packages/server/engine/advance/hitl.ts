@@ -8,10 +8,10 @@
  */
 import { sql } from 'kysely';
 import type { SharedDb } from '../../db/database.ts';
+import type { InstanceRow } from '../../db/schema.ts';
 import { answerQuestion } from '../../db/task-instances/hitl.ts';
 import type { Answer, Question, QuestionKey } from '../../db/task-instances/hitl.ts';
 import { lockRuns } from '../sql/run-writes.ts';
-import type { InstanceRow } from '../sql/run-writes.ts';
 import { load, noEffects, openWork, writeAll } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import type { DagGraphs } from '../dag-graphs.ts';

@@ -5,8 +5,8 @@
 import { isFinished } from '@svc/spec/states.ts';
 import type { TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
 import { failureReason } from '@svc/spec/failure-causes.ts';
-import type { InstanceRow, NewInstance, RunRow } from '../sql/run-writes.ts';
-import type { CountedState, StateCounts } from '../../db/schema.ts';
+import type { NewInstance } from '../sql/instance-columns.ts';
+import type { CountedState, InstanceRow, RunRow, StateCounts } from '../../db/schema.ts';
 import type { DagGraph } from '../dag-graphs.ts';
 import { decodeCounts, encodeCounts } from '../plan/encode.ts';
 import type { Change, ExpandedInstance, Instance, InstanceKey, MappedLength, Need, RunView } from '../plan/types.ts';

@@ -6,7 +6,7 @@ import { CompiledQuery } from 'kysely';
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
-import { countActiveOf } from '../sql/run-writes.ts';
+import { countActiveOfTask } from '../sql/slots.ts';
 import type { DagGraph, DagGraphs } from '../dag-graphs.ts';
 
 /** Advisory lock of claims; any number that nothing else uses. */
@@ -164,7 +164,7 @@ async function loadTaskUsage(trx: SharedDb, candidates: readonly Candidate[], us
   );
   for (const [key, row] of limited) {
     const task = { tenantId: row.tenant_id, dagId: row.dag_id, taskId: row.task_id, run: null };
-    usage.tasks.set(key, await countActiveOf(trx, task));
+    usage.tasks.set(key, await countActiveOfTask(trx, task));
   }
 }
 

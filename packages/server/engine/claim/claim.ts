@@ -9,7 +9,8 @@
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { countActive, countActiveOf, lockPlacesOf, lockRuns } from '../sql/run-writes.ts';
+import { lockRuns } from '../sql/run-writes.ts';
+import { countActive, countActiveOfTask, lockTaskSlots } from '../sql/slots.ts';
 import type { Attempt } from '../attempts.ts';
 import { CLAIM_LOCK, judgeCandidates, perRunLimit, runKey } from './candidates.ts';
 import type { Judged, Verdict } from './candidates.ts';
@@ -76,7 +77,7 @@ async function stillInFullRuns(trx: SharedDb, stopped: readonly Verdict[], judge
 async function stillOfFullTasks(trx: SharedDb, stopped: readonly Verdict[], judged: Judged): Promise<Set<Verdict>> {
   const full = stopped.filter(({ reason }) => TASK_LIMITS.has(reason));
   if (full.length === 0) return new Set();
-  await lockPlacesOf(
+  await lockTaskSlots(
     trx,
     full.map(({ candidate: row }) => ({ tenantId: row.tenant_id, dagId: row.dag_id, taskId: row.task_id })),
   );
@@ -90,7 +91,7 @@ async function stillOfFullTasks(trx: SharedDb, stopped: readonly Verdict[], judg
     const limit = isPerRun ? perRunLimit(row, judged.graphs.get(runKey(row))) : row.max_active_tis_per_dag;
     const task = { tenantId: row.tenant_id, dagId: row.dag_id, taskId: row.task_id, run: isPerRun ? row.run : null };
     const taken = chosen.filter(({ candidate }) => placesKey({ candidate, reason }) === placesKey(first)).length;
-    if ((await countActiveOf(trx, task)) + taken >= (limit ?? Infinity)) for (const one of verdicts) still.add(one);
+    if ((await countActiveOfTask(trx, task)) + taken >= (limit ?? Infinity)) for (const one of verdicts) still.add(one);
   }
   return still;
 }

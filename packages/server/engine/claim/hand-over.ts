@@ -12,8 +12,8 @@
  * An answer that is lost is not: the worker tells the end of A again, and gets what was given with it (`given_by`).
  */
 import type { SharedDb } from '../../db/database.ts';
+import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
-import type { InstanceRow, RunRow } from '../sql/run-writes.ts';
 import type { Attempt, GoingOn, HandedOver, NextPlace } from '../attempts.ts';
 import { chooseAtOnce } from './candidates.ts';
 import type { AtOnce, Candidate } from './candidates.ts';

@@ -6,9 +6,9 @@
  * left out of the set, and waited for alone.
  */
 import type { Database, SharedDb } from '../../db/database.ts';
+import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
 import { lockInstances } from '../sql/run-writes.ts';
-import type { InstanceRow, RunRow } from '../sql/run-writes.ts';
 import { beginning, inTransaction } from '../../db/transaction.ts';
 import type { AttemptRef, HeartbeatOf, StartAnswer } from '../attempts.ts';
 

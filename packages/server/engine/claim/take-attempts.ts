@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { SharedDb } from '../../db/database.ts';
+import type { InstanceRow } from '../../db/schema.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
-import type { InstanceRow } from '../sql/run-writes.ts';
 import type { Attempt } from '../attempts.ts';
 import { taskOfRunKey } from './candidates.ts';
 import type { Candidate } from './candidates.ts';

@@ -1,8 +1,8 @@
 /** What people do to a whole run: mark it, put it back in the queue, delete it. Each under the lock of the run's row. */
-import { sql } from 'kysely';
 import type { SharedDb } from '../../db/database.ts';
+import { deleteRunRow, requeueRun } from '../sql/run-edits.ts';
 import { lockRuns } from '../sql/run-writes.ts';
-import type { RunRef, RunRow } from '../sql/run-writes.ts';
+import type { RunRef } from '../sql/run-writes.ts';
 import { noEffects, waitingForPlace } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import type { DagGraphs } from '../dag-graphs.ts';
@@ -22,14 +22,8 @@ export async function markRun(
   if (input.state !== 'queued') return endRunAs(trx, graphs, run, { state: input.state, cause: 'marked_failed' });
   // A running run has left the queue already and would leave it again at once.
   if (run.state === 'running') return noEffects();
-  await requeue(trx, run);
+  await requeueRun(trx, input);
   return waitingForPlace(run);
-}
-
-async function requeue(trx: SharedDb, run: RunRow): Promise<void> {
-  await sql`
-    update dag_runs set state = 'queued', queued_at = now(), start_date = null, end_date = null, timeout_at = null
-    where tenant_id = ${run.tenant_id} and id = ${run.id}`.execute(trx);
 }
 
 export type Deletion = { kind: 'deleted'; effects: RunEffects } | { kind: 'running' } | { kind: 'gone' };
@@ -39,10 +33,6 @@ export async function deleteRun(trx: SharedDb, ref: RunRef): Promise<Deletion> {
   const [run] = await lockRuns(trx, [ref]);
   if (!run) return { kind: 'gone' };
   if (run.state === 'running') return { kind: 'running' };
-  const { rows } = await sql<{ attempt: string }>`
-    select attempt_id as attempt from task_instances
-    where tenant_id = ${ref.tenantId} and dag_id = ${run.dag_id} and run = ${ref.run} and attempt_id is not null
-      and state in ('queued', 'running', 'restarting', 'deferred')`.execute(trx);
-  await sql`delete from dag_runs where tenant_id = ${ref.tenantId} and id = ${ref.run}`.execute(trx);
-  return { kind: 'deleted', effects: { ...noEffects(), superseded: rows.map((row) => row.attempt) } };
+  const superseded = await deleteRunRow(trx, { ...ref, dagId: run.dag_id });
+  return { kind: 'deleted', effects: { ...noEffects(), superseded } };
 }

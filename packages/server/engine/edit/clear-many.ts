@@ -8,7 +8,7 @@ import { clearRun } from './clear.ts';
 import type { ClearOptions } from './clear.ts';
 import type { EditTools } from './edit-run.ts';
 import { findSelected, selectToClear } from './select-instances.ts';
-import type { FoundInstance, PlaceInRun, RunKey } from './select-instances.ts';
+import type { FoundInstance, InstanceOfRun, RunKey } from '../sql/find-runs.ts';
 
 /** What a clear of these runs would be about now, by run, task and map index. Changes nothing, locks nothing. */
 export const previewClear = (
@@ -28,7 +28,7 @@ export const previewClear = (
 };
 
 export type ClearOutcome =
-  | { kind: 'cleared'; places: PlaceInRun[] }
+  | { kind: 'cleared'; instances: InstanceOfRun[] }
   /** Nothing was changed in this run; runs with smaller ids were cleared. */
   | { kind: 'running'; run: number; keys: KeyInRun[]; clearedBefore: number };
 
@@ -46,11 +46,11 @@ export async function clearRuns(
     dagId: string;
     runs: readonly RunKey[];
     options: ClearOptions;
-    whenCleared?: (trx: TenantDb, run: RunKey, places: readonly PlaceInRun[]) => Promise<void>;
+    whenCleared?: (trx: TenantDb, run: RunKey, instances: readonly InstanceOfRun[]) => Promise<void>;
   },
 ): Promise<ClearOutcome> {
   const { tenantId, dagId, runs, options, whenCleared } = input;
-  const places: PlaceInRun[] = [];
+  const instances: InstanceOfRun[] = [];
   for (const run of runs.toSorted((a, b) => a.id - b.id)) {
     const outcome = await db.shared.transaction().execute((trx) =>
       clearRun(
@@ -67,11 +67,11 @@ export async function clearRuns(
       ),
     );
     if (outcome.kind === 'running') {
-      return { kind: 'running', run: run.id, keys: outcome.keys, clearedBefore: places.length };
+      return { kind: 'running', run: run.id, keys: outcome.keys, clearedBefore: instances.length };
     }
     if (outcome.kind === 'no_such_run') continue; // deleted meanwhile
     tools.applyEffects(outcome.effects);
-    places.push(...outcome.keys.map((key) => ({ ...key, run: run.id })));
+    instances.push(...outcome.keys.map((key) => ({ ...key, run: run.id })));
   }
-  return { kind: 'cleared', places };
+  return { kind: 'cleared', instances };
 }

@@ -1,6 +1,7 @@
 /** What clearing does to instances; what it means for their run is in clear.ts. */
-import { deleteBelongings, keepTriesOf, resetInstances } from '../sql/run-edits.ts';
-import type { InstanceRow } from '../sql/run-writes.ts';
+import { deleteOutputs, resetInstances } from '../sql/run-edits.ts';
+import { keepClearedTries } from '../sql/try-history.ts';
+import type { InstanceRow } from '../../db/schema.ts';
 import { keyOf, move, supersede } from './edit-run.ts';
 import type { OpenRun } from './edit-run.ts';
 import { collapseTasks, columnsFromSpec } from './rebuild-instances.ts';
@@ -13,17 +14,24 @@ export async function clearRows(open: OpenRun, rows: readonly InstanceRow[]): Pr
     supersede(open, row);
     move(open, row.state, null);
   }
-  await keepTriesOf(trx, ref, keys);
-  await deleteBelongings(trx, ref, keys);
+  await keepClearedTries(
+    trx,
+    keys.map((key) => ({ ...ref, ...key })),
+  );
+  await deleteOutputs(trx, ref, keys);
   await resetInstances(
     trx,
-    ref,
-    rows.flatMap((row) => {
+    rows.map((row) => {
       const task = graph.blueprint.tasks.get(row.task_id);
       if (!task) throw new Error(`unreachable: ${row.task_id} was cleared and is not in the graph`);
       const tryNumber = triesOf(row);
-      const tries = { try_number: tryNumber, max_tries: tryNumber + task.spec.policy.retries };
-      return { ...keyOf(row), ...columnsFromSpec(task), ...tries, version_number: open.run.version_number };
+      return {
+        ...row,
+        ...columnsFromSpec(task),
+        try_number: tryNumber,
+        max_tries: tryNumber + task.spec.policy.retries,
+        version_number: open.run.version_number,
+      };
     }),
   );
   await collapseTasks(open, keys);

@@ -196,7 +196,7 @@ describe('clearing', () => {
     const named = async (more: Partial<ClearOptions>) => {
       const outcome = await clear(run, [{ taskId: 'work' }], more);
       await engine.ended(run);
-      return outcome.kind === 'cleared' ? outcome.places.map(nameOf) : outcome;
+      return outcome.kind === 'cleared' ? outcome.instances.map(nameOf) : outcome;
     };
     expect(await named({})).toEqual(['work']);
     expect(await named({ includeUpstream: true })).toEqual(['down', 'up', 'work']);
@@ -251,7 +251,7 @@ describe('clearing mapped tasks', () => {
     expect(await engine.ended(run)).toBe('success');
     const outcome = await clear(run, [{ taskId: 'g.one', mapIndex: 1 }], { includeDownstream: true });
     expect(outcome).toMatchObject({ kind: 'cleared' });
-    expect(outcome.kind === 'cleared' && outcome.places.map(nameOf)).toEqual(['g.one[1]', 'g.two[1]', 'z']);
+    expect(outcome.kind === 'cleared' && outcome.instances.map(nameOf)).toEqual(['g.one[1]', 'g.two[1]', 'z']);
     expect(await engine.ended(run)).toBe('success');
     expect(await triesOf(run)).toEqual({ src: 1, 'g.one[0]': 1, 'g.one[1]': 2, 'g.two[0]': 1, 'g.two[1]': 2, z: 2 });
     ends = { src: list(3) };

@@ -10,15 +10,16 @@
  */
 import { isFailure } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
+import type { InstanceRow } from '../../db/schema.ts';
 import type { KeyInRun } from '../sql/run-edits.ts';
 import { lockInstances } from '../sql/run-writes.ts';
-import type { InstanceRow, RunRef } from '../sql/run-writes.ts';
+import type { RunRef } from '../sql/run-writes.ts';
 import { noEffects } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import { clearRows } from './clear-rows.ts';
 import { checksOf, closeRun, graphOf, keyOf, openRun, recount, reopen } from './edit-run.ts';
 import type { EditTools, OpenRun } from './edit-run.ts';
-import { fitToGraph } from './rebind-version.ts';
+import { rebindVersion } from './rebind-version.ts';
 import { isSelected, selectToClear } from './select-instances.ts';
 import type { InstanceChoice, Relatives } from './select-instances.ts';
 
@@ -67,7 +68,7 @@ export async function clearRun(
     return { kind: 'cleared', keys, effects: noEffects() };
   }
   const touched = await clearRows(open, rows);
-  if (isRebound) await fitToGraph(open, keys);
+  if (isRebound) await rebindVersion(open, keys);
   const waiting = await recount(open, isRebound ? open.graph.blueprint.tasks.keys() : touched);
   await options.whenCleared?.(keys);
   if (options.resetRun) reopen(open);

@@ -8,11 +8,13 @@
 import { isRunFinished } from '@svc/spec/states.ts';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
+import { findRunLimit, lockNewestVersion } from '../sql/dag-rows.ts';
 import { readSources, writeRun, writeUpstream } from '../sql/run-edits.ts';
 import type { KeyInRun } from '../sql/run-edits.ts';
-import { admit, countActive, lockRuns, releaseHeldBack } from '../sql/run-writes.ts';
-import type { InstanceRow, RunRef, RunRow } from '../sql/run-writes.ts';
-import type { StateCounts } from '../../db/schema.ts';
+import { lockRuns } from '../sql/run-writes.ts';
+import type { RunRef } from '../sql/run-writes.ts';
+import { admit, countActive, releaseHeldBack } from '../sql/slots.ts';
+import type { InstanceRow, RunRow, StateCounts } from '../../db/schema.ts';
 import { noEffects, waitingForPlace } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import { nowIso } from '@svc/spec/clock.ts';
@@ -42,7 +44,7 @@ export type OpenRun = {
   readonly now: string;
   /** Attempts whose word counts no more. */
   readonly superseded: string[];
-  /** Tasks of which an instance gave up its place among those that run. */
+  /** Tasks of which an instance gave up its slot. */
   readonly freed: Set<string>;
 };
 
@@ -53,15 +55,9 @@ export async function openRun(
   ref: RunRef & { dagId: string },
 ): Promise<(OpenRun & { newestVersion: number }) | undefined> {
   // The DAG's row first: whether a reopened run may start is counted under its lock.
-  const dag = await trx
-    .selectFrom('dags')
-    .select('current_version')
-    .where('tenant_id', '=', ref.tenantId)
-    .where('dag_id', '=', ref.dagId)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
+  const newestVersion = await lockNewestVersion(trx, ref);
   const [run] = await lockRuns(trx, [{ tenantId: ref.tenantId, run: ref.run }]);
-  if (!dag || !run) return undefined;
+  if (newestVersion === undefined || !run) return undefined;
   return {
     trx,
     tools,
@@ -73,7 +69,7 @@ export async function openRun(
     now: nowIso(),
     superseded: [],
     freed: new Set(),
-    newestVersion: dag.current_version,
+    newestVersion,
   };
 }
 
@@ -91,7 +87,7 @@ export function move(open: OpenRun, from: TaskStateOrNone | 'absent', to: TaskSt
   if (to !== 'absent') counts[countedAs(to)] = (counts[countedAs(to)] ?? 0) + 1;
 }
 
-/** The attempt of a row that is taken from it; what waited for its place may have it. */
+/** The attempt of a row that is taken from it; what waited for its slot may have it. */
 export function supersede(open: OpenRun, row: InstanceRow): void {
   if (row.state !== 'queued' && row.state !== 'running' && row.state !== 'restarting' && row.state !== 'deferred')
     return;
@@ -146,7 +142,7 @@ export const checksOf = (keys: readonly KeyInRun[]): PlanEvent[] =>
 
 export const keyText = ({ taskId, mapIndex }: KeyInRun): string => `${mapIndex}/${taskId}`;
 
-/** A finished run waits for its place among the DAG's runs again, as a new one would; it keeps the time it first started. */
+/** A finished run waits for a slot among the DAG's runs again, as a new one would; it keeps the time it first started. */
 export function reopen(open: OpenRun): void {
   if (!isRunFinished(open.run.state)) return;
   Object.assign(open.run, { state: 'queued', queued_at: open.now, end_date: null, timeout_at: null });
@@ -159,7 +155,7 @@ export async function closeRun(open: OpenRun, events: readonly PlanEvent[]): Pro
   await writeRun(trx, run);
   const effects = await goOn(open, events);
   if (open.freed.size > 0) {
-    effects.hasScheduled = true; // a place came free
+    effects.hasScheduled = true; // a slot came free
     await releaseLimits(open);
   }
   const { max_active_tasks: limit } = open.graph.spec.dag;
@@ -183,17 +179,13 @@ async function goOn(open: OpenRun, events: readonly PlanEvent[]): Promise<RunEff
 /** As for a new run: not of a paused DAG, not above max_active_runs, not before its time. Backfills start theirs. */
 async function mayStart(trx: SharedDb, run: RunRow): Promise<boolean> {
   if (run.backfill_id !== null || Date.parse(run.run_after) > Date.now()) return false;
-  const dag = await trx
-    .selectFrom('dags')
-    .select(['is_paused', 'max_active_runs'])
-    .where('tenant_id', '=', run.tenant_id)
-    .where('dag_id', '=', run.dag_id)
-    .executeTakeFirst();
+  const key = { tenantId: run.tenant_id, dagId: run.dag_id };
+  const dag = await findRunLimit(trx, key);
   if (!dag || dag.is_paused) return false;
-  return (await countRunning(trx, { tenantId: run.tenant_id, dagId: run.dag_id })) < dag.max_active_runs;
+  return (await countRunning(trx, key)) < dag.max_active_runs;
 }
 
-/** Instances that waited for a place of these very tasks. */
+/** Instances that waited for a slot of these very tasks. */
 async function releaseLimits({ trx, run, graph, freed }: OpenRun): Promise<void> {
   const limited = [...freed].filter((taskId) => {
     const policy = graph.blueprint.tasks.get(taskId)?.spec.policy;

@@ -6,7 +6,7 @@ import type { EditTools } from './edit-run.ts';
 import { markInRun } from './mark.ts';
 import type { MarkOptions } from './mark.ts';
 import { findSelected, selectToMark } from './select-instances.ts';
-import type { FoundInstance, PlaceInRun, RunKey } from './select-instances.ts';
+import type { FoundInstance, InstanceOfRun, RunKey } from '../sql/find-runs.ts';
 
 type MarkInput = { tenantId: string; dagId: string; runs: readonly RunKey[]; options: MarkOptions };
 
@@ -27,12 +27,12 @@ export async function markRuns(
     whenMarked?: (
       trx: TenantDb,
       run: RunKey,
-      places: { marked: readonly PlaceInRun[]; cleared: readonly PlaceInRun[] },
+      instances: { marked: readonly InstanceOfRun[]; cleared: readonly InstanceOfRun[] },
     ) => Promise<void>;
   },
-): Promise<PlaceInRun[]> {
+): Promise<InstanceOfRun[]> {
   const { tenantId, dagId, runs, options, whenMarked } = input;
-  const places: PlaceInRun[] = [];
+  const instances: InstanceOfRun[] = [];
   for (const run of runs.toSorted((a, b) => a.id - b.id)) {
     const effects = await db.shared.transaction().execute(async (trx) => {
       const outcome = await markInRun(trx, tools, { tenantId, dagId, run: run.id }, options);
@@ -40,10 +40,10 @@ export async function markRuns(
       const marked = outcome.keys.map((key) => ({ ...key, run: run.id }));
       const cleared = outcome.cleared.map((key) => ({ ...key, run: run.id }));
       if (marked.length > 0) await whenMarked?.(scopedToTenant(trx, tenantId), run, { marked, cleared });
-      places.push(...marked);
+      instances.push(...marked);
       return outcome.effects;
     });
     if (effects) tools.applyEffects(effects);
   }
-  return places;
+  return instances;
 }

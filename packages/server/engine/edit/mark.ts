@@ -10,10 +10,11 @@
 import { failureReason } from '@svc/spec/failure-causes.ts';
 import { isFinished } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
-import { deleteBelongings, deleteHistory, deleteInstances, lockFailed, markInstancesAs } from '../sql/run-edits.ts';
+import type { InstanceRow } from '../../db/schema.ts';
+import { deleteHistory, deleteInstances, deleteOutputs, lockFailed, markInstancesAs } from '../sql/run-edits.ts';
 import type { KeyInRun } from '../sql/run-edits.ts';
 import { lockInstances } from '../sql/run-writes.ts';
-import type { InstanceRow, RunRef } from '../sql/run-writes.ts';
+import type { RunRef } from '../sql/run-writes.ts';
 import { noEffects } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import { clearRows } from './clear-rows.ts';
@@ -112,7 +113,7 @@ export async function deleteInRun(
   move(open, row.state, 'absent');
   await deleteInstances(trx, open.ref, [key]);
   await deleteHistory(trx, open.ref, [key]);
-  await deleteBelongings(trx, open.ref, [key]);
+  await deleteOutputs(trx, open.ref, [key]);
   const waiting = await recount(open, neighboursOf(open, [key]));
   return { kind: 'deleted', effects: await closeRun(open, checksOf(waiting)) };
 }

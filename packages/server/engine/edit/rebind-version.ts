@@ -6,9 +6,8 @@
  *   mapped in another way      ──▶ new instances, when something of the task was cleared; then all of it runs again
  *   everything else            ──▶ stays; what is finished keeps the version it ran with
  */
-import { sql } from 'kysely';
 import { isFinished } from '@svc/spec/states.ts';
-import { markInstancesAs } from '../sql/run-edits.ts';
+import { listTaskIds, markInstancesAs } from '../sql/run-edits.ts';
 import type { KeyInRun } from '../sql/run-edits.ts';
 import { lockInstances } from '../sql/run-writes.ts';
 import { clearRows } from './clear-rows.ts';
@@ -18,8 +17,8 @@ import type { PlannedTask } from '../plan/blueprint.ts';
 import { addInstances, collapseTasks, readRows, replaceInstances } from './rebuild-instances.ts';
 
 /** `open.graph` is the new version's; `cleared` are the instances that were cleared before. */
-export async function fitToGraph(open: OpenRun, cleared: readonly KeyInRun[]): Promise<void> {
-  const present = await taskIdsOf(open);
+export async function rebindVersion(open: OpenRun, cleared: readonly KeyInRun[]): Promise<void> {
+  const present = await listTaskIds(open.trx, open.ref);
   const tasks = [...open.graph.blueprint.tasks.values()];
   await removeGone(
     open,
@@ -36,13 +35,6 @@ export async function fitToGraph(open: OpenRun, cleared: readonly KeyInRun[]): P
       .filter((task) => !present.includes(task.taskId))
       .map((task) => ({ task, mapIndexes: literalIndexes(task) ?? [-1] })),
   );
-}
-
-async function taskIdsOf({ trx, ref }: OpenRun): Promise<string[]> {
-  const { rows } = await sql<{ taskId: string }>`
-    select distinct task_id as "taskId" from task_instances
-    where tenant_id = ${ref.tenantId} and run = ${ref.run}`.execute(trx);
-  return rows.map((row) => row.taskId);
 }
 
 async function removeGone(open: OpenRun, taskIds: readonly string[]): Promise<void> {

@@ -2,11 +2,10 @@
  * Instances that are made anew in a run that has them already: a mapped task that is to be expanded over another value, a
  * task that a new version changed. Their tries go on: the numbers name their history and their logs.
  */
-import { sql } from 'kysely';
-import { deleteInstances } from '../sql/run-edits.ts';
-import type { KeyInRun, ResetRow } from '../sql/run-edits.ts';
+import type { ClearedInstance, NewInstance } from '../sql/instance-columns.ts';
+import { deleteInstances, readTries } from '../sql/run-edits.ts';
+import type { InstanceTries, KeyInRun } from '../sql/run-edits.ts';
 import { insertInstances } from '../sql/run-writes.ts';
-import type { NewInstance } from '../sql/run-writes.ts';
 import { move } from './edit-run.ts';
 import type { OpenRun } from './edit-run.ts';
 import type { PlannedTask } from '../plan/blueprint.ts';
@@ -17,7 +16,7 @@ import { encodeCounts } from '../plan/encode.ts';
 export const columnsFromSpec = (
   task: PlannedTask,
 ): Pick<
-  ResetRow,
+  ClearedInstance,
   'operator' | 'pool' | 'pool_slots' | 'priority_weight' | 'queue' | 'max_active_tis_per_dag' | 'max_tries'
 > => ({
   max_tries: task.spec.policy.retries,
@@ -60,21 +59,15 @@ export async function addInstances(
   await insertInstances(open.trx, rows);
 }
 
-type Row = KeyInRun & { state: string | null; tryNumber: number };
-
 /** All instances of the tasks. */
-export async function readRows(open: OpenRun, taskIds: readonly string[]): Promise<Map<string, Row[]>> {
-  const { rows } = await sql<Row>`
-    select task_id as "taskId", map_index as "mapIndex", state, try_number as "tryNumber" from task_instances
-    where tenant_id = ${open.ref.tenantId} and run = ${open.ref.run} and task_id = any(${[...taskIds]}::text[])
-    order by task_id, map_index`.execute(open.trx);
-  return Map.groupBy(rows, (row) => row.taskId);
+export async function readRows(open: OpenRun, taskIds: readonly string[]): Promise<Map<string, InstanceTries[]>> {
+  return Map.groupBy(await readTries(open.trx, open.ref, taskIds), (row) => row.taskId);
 }
 
 /** The instances of each task give way to others; all of them have been cleared. */
 export async function replaceInstances(
   open: OpenRun,
-  replaced: readonly { task: PlannedTask; rows: readonly Row[]; mapIndexes: readonly number[] }[],
+  replaced: readonly { task: PlannedTask; rows: readonly InstanceTries[]; mapIndexes: readonly number[] }[],
 ): Promise<void> {
   const gone = replaced.flatMap(({ rows }) => rows);
   for (const row of gone) {

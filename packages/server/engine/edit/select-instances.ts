@@ -4,13 +4,16 @@
  * A selection says, task by task, either "every instance" or which map indexes. Relatives of an instance in a mapped group
  * are, inside the same groups, those of the same map index; anywhere else they are all instances of the task.
  */
-import { sql } from 'kysely';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
 import type { DagGraphs } from '../dag-graphs.ts';
 import type { Blueprint } from '../plan/blueprint.ts';
 import { isTogether } from '../plan/mapped-levels.ts';
 import type { InstanceKey } from '../plan/types.ts';
+import { findInstancesOfTasks, findRunById, findRunsBetween, findVersionsOfRuns } from '../sql/find-runs.ts';
+import type { FoundInstance, RunKey } from '../sql/find-runs.ts';
+
+export type { InstanceOfRun, RunKey } from '../sql/find-runs.ts';
 
 /** Without a map index: every instance of the task. */
 export type InstanceChoice = { taskId: string; mapIndex?: number };
@@ -137,8 +140,6 @@ function setupsAndTeardowns(blueprint: Blueprint, taskId: string): string[] {
   });
 }
 
-export type RunKey = { id: number; runId: string };
-
 /** By id, the order in which locks of runs are taken. */
 export type RunChoice =
   | { runId: string; includePast: boolean; includeFuture: boolean }
@@ -152,35 +153,15 @@ export type RunsFound =
   | { kind: 'no_logical_date' };
 
 export async function findRuns(db: TenantDb, dagId: string, choice: RunChoice): Promise<RunsFound> {
-  if (!('runId' in choice)) return { kind: 'found', runs: await runsBetween(db, dagId, choice) };
-  const run = await db
-    .selectFrom('dag_runs')
-    .select(['id', 'run_id as runId', 'logical_date'])
-    .where('dag_id', '=', dagId)
-    .where('run_id', '=', choice.runId)
-    .executeTakeFirst();
+  if (!('runId' in choice)) return { kind: 'found', runs: await findRunsBetween(db, dagId, choice) };
+  const run = await findRunById(db, dagId, choice.runId);
   if (!run) return { kind: 'no_such_run' };
   if (!choice.includePast && !choice.includeFuture) return { kind: 'found', runs: [{ id: run.id, runId: run.runId }] };
   if (run.logical_date === null) return { kind: 'no_logical_date' };
   const from = choice.includePast ? null : run.logical_date;
   const to = choice.includeFuture ? null : run.logical_date;
-  return { kind: 'found', runs: await runsBetween(db, dagId, { from, to, isDated: true }) };
+  return { kind: 'found', runs: await findRunsBetween(db, dagId, { from, to, isDated: true }) };
 }
-
-function runsBetween(
-  db: TenantDb,
-  dagId: string,
-  { from, to, isDated = false }: { from: string | null; to: string | null; isDated?: boolean },
-): Promise<RunKey[]> {
-  let runs = db.selectFrom('dag_runs').select(['id', 'run_id as runId']).where('dag_id', '=', dagId).orderBy('id');
-  if (isDated) runs = runs.where('logical_date', 'is not', null);
-  if (from !== null) runs = runs.where(sql<boolean>`logical_date >= ${from}::timestamptz`);
-  if (to !== null) runs = runs.where(sql<boolean>`logical_date <= ${to}::timestamptz`);
-  return runs.execute();
-}
-
-export type PlaceInRun = InstanceKey & { run: number };
-export type FoundInstance = PlaceInRun & { state: TaskStateOrNone };
 
 /** The instances of these runs that a selection is about now, by run, task and map index. Changes nothing, locks nothing. */
 export async function findSelected(
@@ -197,33 +178,19 @@ export async function findSelected(
   },
 ): Promise<FoundInstance[]> {
   const { tenantId, dagId } = input;
-  const byVersion = Map.groupBy(await versionsOf(db, input), (run) => run.version);
+  const byVersion = Map.groupBy(await findVersionsOfRuns(db, input), (run) => run.version);
   const found: FoundInstance[] = [];
   for (const [versionNumber, runs] of byVersion) {
     const { blueprint } = await tools.graphs.get(db, { tenantId, dagId, versionNumber });
     const selection = input.select(blueprint);
-    const { rows } = await sql<FoundInstance>`
-      select run, task_id as "taskId", map_index as "mapIndex", state from task_instances
-      where tenant_id = ${tenantId} and run = any(${runs.map((run) => run.id)}::bigint[])
-        and task_id = any(${[...selection.keys()]}::text[])`.execute(db);
+    const rows = await findInstancesOfTasks(db, {
+      tenantId,
+      runs: runs.map((run) => run.id),
+      taskIds: [...selection.keys()],
+    });
     for (const row of rows) if (isSelected(selection, row) && input.wanted(row.state)) found.push(row);
   }
   return found.sort((a, b) => a.run - b.run || compareText(a.taskId, b.taskId) || a.mapIndex - b.mapIndex);
 }
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/** The version each run is bound to, or would be. */
-async function versionsOf(
-  db: SharedDb,
-  input: { tenantId: string; dagId: string; runs: readonly RunKey[]; onLatestVersion: boolean },
-): Promise<{ id: number; version: number }[]> {
-  const { tenantId, dagId, runs, onLatestVersion } = input;
-  const { rows } = await sql<{ id: number; version: number }>`
-    select r.id, case when ${onLatestVersion}::boolean then d.current_version else r.version_number end as version
-    from dag_runs r join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id
-    where r.tenant_id = ${tenantId} and r.dag_id = ${dagId} and r.id = any(${runs.map((run) => run.id)}::bigint[])`.execute(
-    db,
-  );
-  return rows;
-}

@@ -24,7 +24,7 @@ import {
   resolveAssets,
 } from '../sql/asset-events.ts';
 import { countLiveRuns } from '../sql/due-dags.ts';
-import type { DagKey } from '../sql/due-dags.ts';
+import type { DagKey } from '../sql/dag-rows.ts';
 import { isOutage } from '../../db/outage.ts';
 import { noEffects } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';

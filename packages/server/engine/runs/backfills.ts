@@ -8,43 +8,36 @@
  *   cancelled   completed at once; what has not started has failed
  *
  * Everything happens under the lock of the DAG's row. A run of a backfill counts against its backfill, not against the
- * DAG's max_active_runs, and is started here and nowhere else.
+ * DAG's max_active_runs, and is started here and nowhere else. How one is created is in edit/create-backfill.ts: it clears
+ * the finished runs that are to run again.
  */
-import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
+import { instantFromIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
-import { runIdFor } from '@svc/spec/timetables/run-id.ts';
 import type { RunInfo } from '@svc/spec/timetables/types.ts';
-import {
-  bindRun,
-  completeBackfill,
-  failQueuedRuns,
-  findBackfillsToAdvance,
-  findOpenBackfill,
-  findRunsByDate,
-  insertBackfillRuns,
-  lockBackfill,
-  lockQueuedRuns,
-  requeueRun,
-  setBackfillPaused,
-} from '../../db/dag-runs/backfills.ts';
-import type { BackfillKey } from '../../db/dag-runs/backfills.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
-import { lockDagRow } from '../sql/due-dags.ts';
-import type { DagKey } from '../sql/due-dags.ts';
+import {
+  completeBackfill,
+  failQueuedRuns,
+  findBackfillable,
+  findBackfillsToAdvance,
+  findRunsByDate,
+  lockBackfill,
+  lockQueuedRuns,
+  setBackfillPaused,
+} from '../sql/backfills.ts';
+import type { BackfillKey } from '../sql/backfills.ts';
+import type { DagKey } from '../sql/dag-rows.ts';
 import { isOutage } from '../../db/outage.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import { MAX_RUNS, backfillProblem, dateOf, runsInRange, stepsOf } from './backfill-plan.ts';
 import type { BackfillRequest, BackfillStep, ExistingByDate } from './backfill-plan.ts';
-import { clearRun } from '../edit/clear.ts';
 import { nowIso } from '@svc/spec/clock.ts';
-import type { EditTools } from '../edit/edit-run.ts';
+import type { DagGraphs } from '../dag-graphs.ts';
 import { paramProblems } from './run-params.ts';
 import { startRun } from './start-run.ts';
 import { isTransient } from './timetable-runs.ts';
 
-/** Clearing takes some milliseconds a run, and all of them happen before the caller has its answer. */
-const MAX_REPROCESSED = 1_000;
 /** So that one transaction stays short. */
 const STARTS_AT_ONCE = 20;
 
@@ -58,17 +51,11 @@ export type BackfillPlan =
 /** What a backfill would do now. */
 export async function planBackfill(
   db: SharedDb,
-  tools: EditTools,
+  tools: { graphs: DagGraphs },
   input: { tenantId: string; request: BackfillRequest },
 ): Promise<BackfillPlan> {
   const { tenantId, request } = input;
-  const scope = scopedToTenant(db, tenantId);
-  const dag = await scope
-    .selectFrom('dags')
-    .select(['current_version', 'timetable'])
-    .where('dag_id', '=', request.dagId)
-    .where('is_stale', '=', false)
-    .executeTakeFirst();
+  const dag = await findBackfillable(scopedToTenant(db, tenantId), request.dagId);
   if (!dag) return { kind: 'no_such_dag' };
   const versionNumber = dag.current_version;
   const { spec } = await tools.graphs.get(db, { tenantId, dagId: request.dagId, versionNumber });
@@ -87,116 +74,6 @@ export async function planBackfill(
 async function existingByDate(db: SharedDb, key: DagKey, runs: readonly RunInfo[]): Promise<ExistingByDate> {
   const found = await findRunsByDate(scopedToTenant(db, key.tenantId), key.dagId, runs.map(dateOf));
   return new Map(found.map(({ logicalDate, id, state }) => [instantOf(logicalDate), { id, state }]));
-}
-
-export type CreatedBackfill =
-  | { kind: 'created'; backfillId: number; effects: RunEffects[] }
-  | Exclude<BackfillPlan, { kind: 'planned' }>;
-
-/** Within a transaction of the caller's. Afterwards, when committed, the backfill wants to be advanced. */
-export async function createBackfill(
-  trx: SharedDb,
-  tools: EditTools,
-  input: { tenantId: string; request: BackfillRequest; user: string | null },
-): Promise<CreatedBackfill> {
-  const { tenantId, request, user } = input;
-  const scope = scopedToTenant(trx, tenantId);
-  await lockDagRow(scope, request.dagId);
-  const open = await findOpenBackfill(scope, request.dagId);
-  if (open) return { kind: 'already_running', backfillId: open.id };
-  const planned = await planBackfill(trx, tools, input);
-  if (planned.kind !== 'planned') return planned;
-  if (planned.dates === 0) {
-    return { kind: 'refused', problem: 'the schedule has no run between from_date and to_date that is due by now' };
-  }
-  const again = planned.steps.flatMap((step) => (step.kind === 'reprocess' ? [step.run] : []));
-  if (again.length > MAX_REPROCESSED) {
-    const problem = `${again.length} runs of the range would run again, at most ${MAX_REPROCESSED} may: split the range`;
-    return { kind: 'refused', problem };
-  }
-  const { id: backfillId } = await scope
-    .insertInto('backfills')
-    .values({
-      dag_id: request.dagId,
-      from_date: request.fromDate,
-      to_date: request.toDate,
-      dag_run_conf: request.conf === null ? null : JSON.stringify(request.conf),
-      reprocess_behavior: request.reprocess,
-      max_active_runs: request.maxActiveRuns,
-      run_backwards: request.runBackwards,
-      triggering_user_name: user,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  const conf = request.conf ?? {};
-  const key = { tenantId, dagId: request.dagId, backfillId };
-  await insertBackfillRuns(trx, key, {
-    backfillId,
-    versionNumber: planned.versionNumber,
-    conf,
-    user,
-    runs: planned.steps.flatMap((step) => (step.kind === 'create' ? [newRun(step.info)] : [])),
-  });
-  const effects: RunEffects[] = [];
-  for (const run of again.toSorted((a, b) => a - b)) {
-    effects.push(await reprocessRun(trx, tools, { key, run, conf, user, onLatestVersion: request.onLatestVersion }));
-  }
-  if (planned.steps.length === 0) await completeBackfill(trx, key, false); // every date has its run already
-  return { kind: 'created', backfillId, effects };
-}
-
-const newRun = ({ runAfter, logicalDate, dataInterval }: RunInfo) => ({
-  runId: runIdFor({ runType: 'backfill', runAfter }),
-  logicalDate: instantToIso(logicalDate),
-  dataIntervalStart: instantToIso(dataInterval.start),
-  dataIntervalEnd: instantToIso(dataInterval.end),
-  runAfter: instantToIso(runAfter),
-});
-
-/** A finished run once more, as one of the backfill's: cleared whole and queued. */
-async function reprocessRun(
-  trx: SharedDb,
-  tools: EditTools,
-  input: {
-    key: BackfillKey;
-    run: number;
-    conf: Record<string, unknown>;
-    user: string | null;
-    onLatestVersion: boolean;
-  },
-): Promise<RunEffects> {
-  const { key, run, conf, user, onLatestVersion } = input;
-  const { tenantId, dagId, backfillId } = key;
-  await bindRun(trx, { tenantId, run, backfillId, conf, user }); // first: a run that is a backfill's does not start by itself
-  const cleared = await clearRun(
-    trx,
-    tools,
-    { tenantId, dagId, run },
-    {
-      tasks: null,
-      onlyFailed: false,
-      resetRun: true,
-      onLatestVersion,
-      preventRunning: false,
-      includeUpstream: false,
-      includeDownstream: false,
-    },
-  );
-  if (cleared.kind !== 'cleared') throw new Error(`run ${run} went away while its DAG was locked`);
-  if (cleared.keys.length === 0) {
-    const versionNumber = onLatestVersion ? await currentVersion(trx, key) : null;
-    await requeueRun(trx, { tenantId, run, versionNumber });
-  }
-  return cleared.effects;
-}
-
-async function currentVersion(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<number | null> {
-  const dag = await scopedToTenant(trx, tenantId)
-    .selectFrom('dags')
-    .select('current_version')
-    .where('dag_id', '=', dagId)
-    .executeTakeFirst();
-  return dag?.current_version ?? null;
 }
 
 export type BackfillChange = 'changed' | 'completed' | 'no_such_backfill';
@@ -227,7 +104,7 @@ type Log = { error(details: object, message: string): void };
 
 export function createBackfillRunner(options: {
   db: Database;
-  tools: Pick<EditTools, 'graphs'>;
+  tools: { graphs: DagGraphs };
   /** Told after the commit of each transaction that started runs. */
   onEffects(effects: RunEffects): void;
   log: Log;
@@ -269,7 +146,7 @@ export function createBackfillRunner(options: {
 type Advance = { effects: RunEffects[]; isCompleted: boolean };
 const NOTHING: Advance = { effects: [], isCompleted: false };
 
-async function advanceOne(trx: SharedDb, tools: Pick<EditTools, 'graphs'>, key: BackfillKey): Promise<Advance> {
+async function advanceOne(trx: SharedDb, tools: { graphs: DagGraphs }, key: BackfillKey): Promise<Advance> {
   const backfill = await lockBackfill(trx, key);
   if (!backfill) return NOTHING;
   if (backfill.running + backfill.queued === 0) {

@@ -8,7 +8,7 @@ import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import { inferManualInterval } from '@svc/spec/timetables/next-run.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { SharedDb } from '../../db/database.ts';
-import type { RunRow } from '../sql/run-writes.ts';
+import type { RunRow } from '../../db/schema.ts';
 import { noEffects, waitingForPlace } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import { nowIso } from '@svc/spec/clock.ts';

@@ -2,12 +2,12 @@
  * Ends that come from outside the tasks: a user marks a run, or its dagrun_timeout strikes. One transaction under the run's
  * lock; attempts that were under way have no say any more, and their agents are told.
  */
-import { sql } from 'kysely';
 import { failureReason } from '@svc/spec/failure-causes.ts';
 import { isFinished, isOccupying } from '@svc/spec/states.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
+import type { InstanceRow, RunRow } from '../../db/schema.ts';
+import { findTimedOutRuns, listToEnd } from '../sql/run-ends.ts';
 import { lockRuns, updateRunsAndInstances } from '../sql/run-writes.ts';
-import type { InstanceRow, RunRow } from '../sql/run-writes.ts';
 import { load, noEffects, openWork, requestRunCallback, runChange } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import type { DagGraphs } from '../dag-graphs.ts';
@@ -24,12 +24,8 @@ export async function endRunAs(
 ): Promise<RunEffects> {
   const [work] = await openWork(trx, graphs, [run]);
   if (!work) return noEffects();
-  const { rows } = await sql<{ taskId: string; mapIndex: number }>`
-    select task_id as "taskId", map_index as "mapIndex" from task_instances
-    where tenant_id = ${run.tenant_id} and run = ${run.id}
-      and (state is null or state not in ('success', 'failed', 'skipped', 'upstream_failed', 'removed') or ${input.state === 'success'})
-    order by task_id, map_index`.execute(trx);
-  await load(trx, [{ work, picks: rows }]);
+  const ref = { tenantId: run.tenant_id, run: run.id };
+  await load(trx, [{ work, picks: await listToEnd(trx, ref, { withEnded: input.state === 'success' }) }]);
   for (const row of work.loadedRows()) endRow(work, row, input);
   Object.assign(run, { state: input.state, end_date: work.now, start_date: run.start_date ?? work.now });
   const effects = noEffects();
@@ -78,11 +74,8 @@ function targetOf(row: InstanceRow, input: { state: EndAs; cause: string }): 'su
 
 /** Runs whose dagrun_timeout has passed. */
 export async function timeOutRuns(db: Database, graphs: DagGraphs): Promise<RunEffects[]> {
-  const { rows } = await sql<{ tenantId: string; run: number }>`
-    select tenant_id as "tenantId", id as run from dag_runs
-    where state = 'running' and timeout_at <= clock_timestamp() order by timeout_at limit 50`.execute(db.shared);
   const effects: RunEffects[] = [];
-  for (const ref of rows) {
+  for (const ref of await findTimedOutRuns(db.shared)) {
     effects.push(
       await db.shared.transaction().execute(async (trx) => {
         const [run] = await lockRuns(trx, [ref]);

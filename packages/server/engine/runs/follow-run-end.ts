@@ -3,9 +3,9 @@
  * cause, the next run of its backfill. The tick would find all of it; this finds it at once, and asks one question when there
  * is nothing.
  */
-import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { DagKey } from '../sql/due-dags.ts';
+import type { DagKey } from '../sql/dag-rows.ts';
+import { findWaitingForRoom } from '../sql/due-dags.ts';
 import type { AssetRuns } from './asset-events.ts';
 import type { BackfillRunner } from './backfills.ts';
 import { nowIso } from '@svc/spec/clock.ts';
@@ -23,15 +23,7 @@ export function createRunEndFollower(options: {
   return async ({ tenantId, dagId }) => {
     const key = { tenantId, dagId };
     const now = nowIso();
-    // Plan: the DAG's row, and the first entry each of three indexes.
-    const { rows } = await sql<{ isDue: boolean; hasEvents: boolean; hasBackfill: boolean }>`
-      select coalesce(d.next_dagrun_run_after <= ${now}, false) as "isDue",
-        exists (select from asset_queue q where q.tenant_id = d.tenant_id and q.dag_id = d.dag_id and not q.is_considered)
-          as "hasEvents",
-        exists (select from backfills b where b.tenant_id = d.tenant_id and b.dag_id = d.dag_id and b.completed_at is null)
-          as "hasBackfill"
-      from dags d where d.tenant_id = ${tenantId} and d.dag_id = ${dagId} and not d.is_stale`.execute(db.shared);
-    const [found] = rows;
+    const found = await findWaitingForRoom(db.shared, key, now);
     if (found?.isDue) await timetables.createDueOf(key, now);
     if (found?.hasEvents) await assetRuns.consider([key]);
     if (found?.hasBackfill) await backfills.advance(key);

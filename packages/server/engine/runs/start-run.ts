@@ -7,7 +7,7 @@
  */
 import { sql } from 'kysely';
 import type { SharedDb } from '../../db/database.ts';
-import type { RunRow } from '../sql/run-writes.ts';
+import type { RunRow } from '../../db/schema.ts';
 import {
   concludeAll,
   isHoldingBack,

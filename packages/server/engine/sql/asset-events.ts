@@ -1,7 +1,7 @@
 /** Asset events and the queue of those that wait for a schedule. Statements of the scheduler: the tenant is in every key. */
 import { sql } from 'kysely';
 import type { SharedDb } from '../../db/database.ts';
-import type { DagKey } from './due-dags.ts';
+import type { DagKey } from './dag-rows.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 
 export type EventSource = { dagId: string; runId: string; taskId: string; mapIndex: number };

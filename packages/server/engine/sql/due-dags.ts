@@ -3,8 +3,7 @@ import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
 import type { AllTables, Moment } from '../../db/schema.ts';
-
-export type DagKey = { tenantId: string; dagId: string };
+import type { DagKey } from './dag-rows.ts';
 
 export type DueDag = Pick<
   Selectable<AllTables['dags']>,
@@ -19,7 +18,7 @@ export type DueDag = Pick<
   | 'next_dagrun_run_after'
 >;
 
-/** Runs that hold a place under max_active_runs, counted up to that limit; runs of backfills have a limit of their own. */
+/** Runs that hold a slot under max_active_runs, counted up to that limit; runs of backfills have a limit of their own. */
 const liveRunsOf = (dag: string) => sql<number>`(
   select count(*) from (
     select from dag_runs r
@@ -99,7 +98,17 @@ export async function lastAutomatedInterval(db: TenantDb, dagId: string): Promis
   return { start: row.start, end: row.end };
 }
 
-/** Keeps the scheduler from making a run of the DAG while its next one is worked out anew. */
-export async function lockDagRow(db: TenantDb, dagId: string): Promise<void> {
-  await db.selectFrom('dags').select('dag_id').where('dag_id', '=', dagId).forNoKeyUpdate().execute();
+/** What waits for a run of the DAG to end: its next date, asset events, a backfill. */
+export type WaitingForRoom = { isDue: boolean; hasEvents: boolean; hasBackfill: boolean };
+
+export async function findWaitingForRoom(db: SharedDb, key: DagKey, now: Moment): Promise<WaitingForRoom | undefined> {
+  // Plan: the DAG's row, and the first entry each of three indexes.
+  const { rows } = await sql<WaitingForRoom>`
+    select coalesce(d.next_dagrun_run_after <= ${now}, false) as "isDue",
+      exists (select from asset_queue q where q.tenant_id = d.tenant_id and q.dag_id = d.dag_id and not q.is_considered)
+        as "hasEvents",
+      exists (select from backfills b where b.tenant_id = d.tenant_id and b.dag_id = d.dag_id and b.completed_at is null)
+        as "hasBackfill"
+    from dags d where d.tenant_id = ${key.tenantId} and d.dag_id = ${key.dagId} and not d.is_stale`.execute(db);
+  return rows[0];
 }

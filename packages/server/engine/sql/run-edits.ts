@@ -5,7 +5,11 @@
 import { sql } from 'kysely';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
-import type { InstanceRow, RunRef, RunRow } from './run-writes.ts';
+import { fixedSql } from '../../db/fixed-sql.ts';
+import type { InstanceRow, RunRow } from '../../db/schema.ts';
+import { CLEARED_INSTANCES } from './instance-columns.ts';
+import type { ClearedInstance } from './instance-columns.ts';
+import type { RunRef } from './run-writes.ts';
 
 /** Instances of one run, by key. */
 export type KeyInRun = { taskId: string; mapIndex: number };
@@ -14,61 +18,16 @@ const keysOf = (ref: RunRef, keys: readonly KeyInRun[]) => sql`
   (select ${ref.tenantId}::uuid as tenant_id, ${ref.run}::bigint as run, k.* from
     unnest(${keys.map((key) => key.taskId)}::text[], ${keys.map((key) => key.mapIndex)}::int[]) as k(task_id, map_index))`;
 
-/**
- * Keeps the tries that have run, as they stand; one that is not over ends here, as failed. A try that was kept before
- * (it waited for its retry) stays as it is.
- */
-export async function keepTriesOf(trx: SharedDb, ref: RunRef, keys: readonly KeyInRun[]): Promise<void> {
-  if (keys.length === 0) return;
-  await sql`
-    insert into task_instance_history (tenant_id, run, task_id, map_index, try_number, id, dag_id, state, max_tries,
-      attempt_id, operator, pool, pool_slots, priority_weight, queue, scheduled_at, queued_at, start_date, end_date,
-      hostname, pid, failure_reason, rendered_map_index, version_number)
-    select t.tenant_id, t.run, t.task_id, t.map_index, t.try_number, t.id, t.dag_id,
-      case when t.state in ('success', 'failed', 'skipped', 'upstream_failed', 'removed') then t.state else 'failed' end,
-      t.max_tries, t.attempt_id, t.operator, t.pool, t.pool_slots, t.priority_weight, t.queue, t.scheduled_at, t.queued_at,
-      t.start_date, coalesce(t.end_date, clock_timestamp()), t.hostname, t.pid, t.failure_reason, t.rendered_map_index,
-      t.version_number
-    from task_instances t join ${keysOf(ref, keys)} k using (tenant_id, run, task_id, map_index)
-    where t.try_number > 0 and t.start_date is not null
-    on conflict (tenant_id, run, task_id, map_index, try_number) do nothing`.execute(trx);
-}
-
-export type ResetRow = KeyInRun &
-  Pick<
-    InstanceRow,
-    | 'try_number'
-    | 'max_tries'
-    | 'operator'
-    | 'pool'
-    | 'pool_slots'
-    | 'priority_weight'
-    | 'queue'
-    | 'max_active_tis_per_dag'
-    | 'version_number'
-  >;
-
 /** As if they had not been scheduled yet. The id is a new one: as in Airflow, it stands for a try, and the old one is over. */
-export async function resetInstances(trx: SharedDb, ref: RunRef, rows: readonly ResetRow[]): Promise<void> {
+export async function resetInstances(trx: SharedDb, rows: readonly ClearedInstance[]): Promise<void> {
   if (rows.length === 0) return;
-  const column = <K extends keyof ResetRow>(name: K): ResetRow[K][] => rows.map((row) => row[name]);
-  await sql`
+  await fixedSql`
     update task_instances t set
       state = null, id = uuid_in_order(), attempt_id = null, claimable = false, waits = null, skips = null,
       scheduled_at = null, queued_at = null, start_date = null, end_date = null, due_at = null, first_poke_at = null,
       heartbeat_at = null, hostname = '', pid = null, failure_reason = null, rendered_map_index = null, updated_at = now(),
-      try_number = k.try_number, max_tries = k.max_tries, operator = k.operator, pool = k.pool, pool_slots = k.pool_slots,
-      priority_weight = k.priority_weight, queue = k.queue, max_active_tis_per_dag = k.max_active_tis_per_dag,
-      version_number = k.version_number
-    from unnest(${column('taskId')}::text[], ${column('mapIndex')}::int[], ${column('try_number')}::int[],
-      ${column('max_tries')}::int[], ${column('operator')}::text[], ${column('pool')}::text[], ${column('pool_slots')}::int[],
-      ${column('priority_weight')}::bigint[], ${column('queue')}::text[], ${column('max_active_tis_per_dag')}::int[],
-      ${column('version_number')}::int[])
-      as k(task_id, map_index, try_number, max_tries, operator, pool, pool_slots, priority_weight, queue,
-        max_active_tis_per_dag, version_number)
-    where t.tenant_id = ${ref.tenantId} and t.run = ${ref.run} and t.task_id = k.task_id and t.map_index = k.map_index`.execute(
-    trx,
-  );
+      ${CLEARED_INSTANCES.assignments}
+    from ${CLEARED_INSTANCES.rows(rows)} where ${CLEARED_INSTANCES.sameKey}`.execute(trx);
 }
 
 /** To a state that a person chose. Its attempt, if it has one, has no say any more. */
@@ -99,7 +58,7 @@ export async function deleteInstances(trx: SharedDb, ref: RunRef, keys: readonly
 }
 
 /** Values and rendered fields: they are of the try that is gone. */
-export async function deleteBelongings(trx: SharedDb, ref: RunRef, keys: readonly KeyInRun[]): Promise<void> {
+export async function deleteOutputs(trx: SharedDb, ref: RunRef, keys: readonly KeyInRun[]): Promise<void> {
   if (keys.length === 0) return;
   for (const table of ['xcoms', 'rendered_fields']) {
     await sql`
@@ -168,4 +127,39 @@ export async function lockFailed(trx: SharedDb, ref: RunRef, taskIds: readonly s
       and state in ('failed', 'upstream_failed')
     order by run, task_id, map_index for no key update`.execute(trx);
   return rows;
+}
+
+/** Which tasks the run has instances of. */
+export async function listTaskIds(trx: SharedDb, ref: RunRef): Promise<string[]> {
+  const { rows } = await sql<{ taskId: string }>`
+    select distinct task_id as "taskId" from task_instances
+    where tenant_id = ${ref.tenantId} and run = ${ref.run}`.execute(trx);
+  return rows.map((row) => row.taskId);
+}
+
+export type InstanceTries = KeyInRun & { state: string | null; tryNumber: number };
+
+/** All instances of the tasks, with the number of the try each is at. */
+export async function readTries(trx: SharedDb, ref: RunRef, taskIds: readonly string[]): Promise<InstanceTries[]> {
+  const { rows } = await sql<InstanceTries>`
+    select task_id as "taskId", map_index as "mapIndex", state, try_number as "tryNumber" from task_instances
+    where tenant_id = ${ref.tenantId} and run = ${ref.run} and task_id = any(${[...taskIds]}::text[])
+    order by task_id, map_index`.execute(trx);
+  return rows;
+}
+
+export async function requeueRun(trx: SharedDb, ref: RunRef): Promise<void> {
+  await sql`
+    update dag_runs set state = 'queued', queued_at = now(), start_date = null, end_date = null, timeout_at = null
+    where tenant_id = ${ref.tenantId} and id = ${ref.run}`.execute(trx);
+}
+
+/** With its instances, values and history. Gives back the attempts that were under way. */
+export async function deleteRunRow(trx: SharedDb, ref: RunRef & { dagId: string }): Promise<string[]> {
+  const { rows } = await sql<{ attempt: string }>`
+    select attempt_id as attempt from task_instances
+    where tenant_id = ${ref.tenantId} and dag_id = ${ref.dagId} and run = ${ref.run} and attempt_id is not null
+      and state in ('queued', 'running', 'restarting', 'deferred')`.execute(trx);
+  await sql`delete from dag_runs where tenant_id = ${ref.tenantId} and id = ${ref.run}`.execute(trx);
+  return rows.map((row) => row.attempt);
 }

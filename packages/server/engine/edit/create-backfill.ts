@@ -1,0 +1,113 @@
+/**
+ * A backfill comes into being: in one transaction, under the lock of the DAG's row, all its runs are queued. Dates without a
+ * run get one; finished runs that are to run again are cleared. Which of them start is decided in runs/backfills.ts.
+ */
+import { instantToIso } from '@svc/spec/timetables/instant.ts';
+import { runIdFor } from '@svc/spec/timetables/run-id.ts';
+import type { RunInfo } from '@svc/spec/timetables/types.ts';
+import { findOpenBackfill } from '../../db/dag-runs/backfills.ts';
+import { scopedToTenant } from '../../db/database.ts';
+import type { SharedDb } from '../../db/database.ts';
+import type { RunEffects } from '../advance/apply-to-runs.ts';
+import type { BackfillRequest } from '../runs/backfill-plan.ts';
+import { planBackfill } from '../runs/backfills.ts';
+import type { BackfillPlan } from '../runs/backfills.ts';
+import {
+  assignToBackfill,
+  completeBackfill,
+  insertBackfill,
+  insertBackfillRuns,
+  requeueFinishedRun,
+} from '../sql/backfills.ts';
+import type { BackfillKey } from '../sql/backfills.ts';
+import { lockDagRow } from '../sql/dag-rows.ts';
+import { clearRun } from './clear.ts';
+import type { EditTools } from './edit-run.ts';
+
+/** Clearing takes some milliseconds a run, and all of them happen before the caller has its answer. */
+const MAX_REPROCESSED = 1_000;
+
+export type CreatedBackfill =
+  | { kind: 'created'; backfillId: number; effects: RunEffects[] }
+  | Exclude<BackfillPlan, { kind: 'planned' }>;
+
+/** Within a transaction of the caller's. Afterwards, when committed, the backfill wants to be advanced. */
+export async function createBackfill(
+  trx: SharedDb,
+  tools: EditTools,
+  input: { tenantId: string; request: BackfillRequest; user: string | null },
+): Promise<CreatedBackfill> {
+  const { tenantId, request, user } = input;
+  const scope = scopedToTenant(trx, tenantId);
+  await lockDagRow(scope, request.dagId);
+  const open = await findOpenBackfill(scope, request.dagId);
+  if (open) return { kind: 'already_running', backfillId: open.id };
+  const planned = await planBackfill(trx, tools, input);
+  if (planned.kind !== 'planned') return planned;
+  if (planned.dates === 0) {
+    return { kind: 'refused', problem: 'the schedule has no run between from_date and to_date that is due by now' };
+  }
+  const again = planned.steps.flatMap((step) => (step.kind === 'reprocess' ? [step.run] : []));
+  if (again.length > MAX_REPROCESSED) {
+    const problem = `${again.length} runs of the range would run again, at most ${MAX_REPROCESSED} may: split the range`;
+    return { kind: 'refused', problem };
+  }
+  const backfillId = await insertBackfill(scope, request, user);
+  const conf = request.conf ?? {};
+  const key = { tenantId, dagId: request.dagId, backfillId };
+  await insertBackfillRuns(trx, key, {
+    backfillId,
+    versionNumber: planned.versionNumber,
+    conf,
+    user,
+    runs: planned.steps.flatMap((step) => (step.kind === 'create' ? [newRun(step.info)] : [])),
+  });
+  const effects: RunEffects[] = [];
+  for (const run of again.toSorted((a, b) => a - b)) {
+    effects.push(await reprocessRun(trx, tools, { key, run, conf, user, onLatestVersion: request.onLatestVersion }));
+  }
+  if (planned.steps.length === 0) await completeBackfill(trx, key, false); // every date has its run already
+  return { kind: 'created', backfillId, effects };
+}
+
+const newRun = ({ runAfter, logicalDate, dataInterval }: RunInfo) => ({
+  runId: runIdFor({ runType: 'backfill', runAfter }),
+  logicalDate: instantToIso(logicalDate),
+  dataIntervalStart: instantToIso(dataInterval.start),
+  dataIntervalEnd: instantToIso(dataInterval.end),
+  runAfter: instantToIso(runAfter),
+});
+
+/** A finished run once more, as one of the backfill's: cleared whole and queued. */
+async function reprocessRun(
+  trx: SharedDb,
+  tools: EditTools,
+  input: {
+    key: BackfillKey;
+    run: number;
+    conf: Record<string, unknown>;
+    user: string | null;
+    onLatestVersion: boolean;
+  },
+): Promise<RunEffects> {
+  const { key, run, conf, user, onLatestVersion } = input;
+  const { tenantId, dagId, backfillId } = key;
+  await assignToBackfill(trx, { tenantId, run, backfillId, conf, user }); // first: a run that is a backfill's does not start by itself
+  const cleared = await clearRun(
+    trx,
+    tools,
+    { tenantId, dagId, run },
+    {
+      tasks: null,
+      onlyFailed: false,
+      resetRun: true,
+      onLatestVersion,
+      preventRunning: false,
+      includeUpstream: false,
+      includeDownstream: false,
+    },
+  );
+  if (cleared.kind !== 'cleared') throw new Error(`run ${run} went away while its DAG was locked`);
+  if (cleared.keys.length === 0) await requeueFinishedRun(trx, key, { run, onLatestVersion });
+  return cleared.effects;
+}

@@ -1,0 +1,221 @@
+/** Backfills and the runs they stand for. Which of those run is counted from the runs, never kept. */
+import { sql } from 'kysely';
+import type { RunState } from '@svc/spec/states.ts';
+import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
+import type { SharedDb, TenantDb } from '../../db/database.ts';
+import type { Moment, ReprocessBehavior, RunRow } from '../../db/schema.ts';
+import type { DagKey } from './dag-rows.ts';
+
+/** What a backfill of the DAG goes by; undefined when there is no such DAG. */
+export const findBackfillable = (
+  db: TenantDb,
+  dagId: string,
+): Promise<{ current_version: number; timetable: TimetableSpec } | undefined> =>
+  db
+    .selectFrom('dags')
+    .select(['current_version', 'timetable'])
+    .where('dag_id', '=', dagId)
+    .where('is_stale', '=', false)
+    .executeTakeFirst();
+
+export type NewBackfill = {
+  dagId: string;
+  fromDate: string;
+  toDate: string;
+  conf: Record<string, unknown> | null;
+  reprocess: ReprocessBehavior;
+  maxActiveRuns: number;
+  runBackwards: boolean;
+};
+
+/** Gives back its id. */
+export async function insertBackfill(db: TenantDb, backfill: NewBackfill, user: string | null): Promise<number> {
+  const { id } = await db
+    .insertInto('backfills')
+    .values({
+      dag_id: backfill.dagId,
+      from_date: backfill.fromDate,
+      to_date: backfill.toDate,
+      dag_run_conf: backfill.conf === null ? null : JSON.stringify(backfill.conf),
+      reprocess_behavior: backfill.reprocess,
+      max_active_runs: backfill.maxActiveRuns,
+      run_backwards: backfill.runBackwards,
+      triggering_user_name: user,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+export type ExistingRun = { id: number; logicalDate: Moment; state: RunState };
+
+/** Runs of the DAG for any of these dates, however they came to be. */
+export async function findRunsByDate(db: TenantDb, dagId: string, dates: readonly string[]): Promise<ExistingRun[]> {
+  const rows = await db
+    .selectFrom('dag_runs')
+    .select(['id', 'logical_date as logicalDate', 'state'])
+    .where('dag_id', '=', dagId)
+    .where('logical_date', '=', sql<string>`any(${[...dates]}::timestamptz[])`)
+    .execute();
+  return rows.flatMap(({ id, logicalDate, state }) => (logicalDate === null ? [] : [{ id, logicalDate, state }]));
+}
+
+export type NewBackfillRun = {
+  runId: string;
+  logicalDate: string;
+  dataIntervalStart: string;
+  dataIntervalEnd: string;
+  runAfter: string;
+};
+
+/** Queued; they start when the backfill has room. How many there are now that were not before. */
+export async function insertBackfillRuns(
+  trx: SharedDb,
+  { tenantId, dagId }: DagKey,
+  input: {
+    backfillId: number;
+    versionNumber: number;
+    conf: Record<string, unknown>;
+    user: string | null;
+    runs: readonly NewBackfillRun[];
+  },
+): Promise<number> {
+  const { runs } = input;
+  const { rows } = await sql<{ id: number }>`
+    insert into dag_runs (tenant_id, dag_id, run_id, run_type, state, logical_date, data_interval_start, data_interval_end,
+      run_after, queued_at, conf, triggered_by, triggering_user_name, version_number, backfill_id)
+    select ${tenantId}::uuid, ${dagId}, run_id, 'backfill', 'queued', logical_date, data_interval_start, data_interval_end,
+      run_after, now(), ${JSON.stringify(input.conf)}::jsonb, 'backfill', ${input.user}, ${input.versionNumber}::int,
+      ${input.backfillId}::bigint
+    from unnest(${runs.map((run) => run.runId)}::text[], ${runs.map((run) => run.logicalDate)}::timestamptz[],
+      ${runs.map((run) => run.dataIntervalStart)}::timestamptz[], ${runs.map((run) => run.dataIntervalEnd)}::timestamptz[],
+      ${runs.map((run) => run.runAfter)}::timestamptz[])
+      as r(run_id, logical_date, data_interval_start, data_interval_end, run_after)
+    on conflict do nothing returning id`.execute(trx);
+  return rows.length;
+}
+
+/** A finished run that is to run again becomes one of the backfill's. */
+export async function assignToBackfill(
+  trx: SharedDb,
+  input: { tenantId: string; run: number; backfillId: number; conf: Record<string, unknown>; user: string | null },
+): Promise<void> {
+  await sql`
+    update dag_runs set backfill_id = ${input.backfillId}, run_type = 'backfill', triggered_by = 'backfill',
+      triggering_user_name = ${input.user}, conf = ${JSON.stringify(input.conf)}::jsonb
+    where tenant_id = ${input.tenantId} and id = ${input.run}`.execute(trx);
+}
+
+/** For a run that had no task to clear: it never started, or its version has none. */
+export async function requeueFinishedRun(
+  trx: SharedDb,
+  { tenantId, dagId }: DagKey,
+  input: { run: number; onLatestVersion: boolean },
+): Promise<void> {
+  await sql`
+    update dag_runs r set state = 'queued', queued_at = now(), start_date = null, end_date = null, timeout_at = null,
+      version_number = case when ${input.onLatestVersion}::boolean then d.current_version else r.version_number end
+    from dags d
+    where r.tenant_id = ${tenantId} and r.id = ${input.run} and r.state in ('success', 'failed')
+      and d.tenant_id = r.tenant_id and d.dag_id = ${dagId}`.execute(trx);
+}
+
+export type BackfillKey = DagKey & { backfillId: number };
+
+/** Backfills for which there is something to do: a run may start, or all have ended. */
+export async function findBackfillsToAdvance(db: SharedDb, only?: DagKey): Promise<BackfillKey[]> {
+  // Plan: the open backfills, each with a look at its live runs; and the queued runs that belong to a backfill which is
+  // over, because somebody has cleared them since.
+  const { rows } = await sql<BackfillKey>`
+    select b.tenant_id as "tenantId", b.dag_id as "dagId", b.id as "backfillId" from backfills b
+    join dags d on d.tenant_id = b.tenant_id and d.dag_id = b.dag_id
+    where (${only === undefined}::boolean or (b.tenant_id = ${only?.tenantId ?? null}::uuid and b.dag_id = ${only?.dagId ?? null}))
+      and b.completed_at is null and (
+        not exists (select from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id
+          and r.state in ('queued', 'running'))
+        or (not b.is_paused and not d.is_paused and not d.is_stale
+          and exists (select from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id and r.state = 'queued')
+          and (select count(*) from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id
+            and r.state = 'running') < b.max_active_runs))
+    union
+    select b.tenant_id, b.dag_id, b.id from dag_runs r
+    join backfills b on b.tenant_id = r.tenant_id and b.id = r.backfill_id
+    join dags d on d.tenant_id = b.tenant_id and d.dag_id = b.dag_id
+    where r.state = 'queued' and r.state in ('queued', 'running') and b.completed_at is not null
+      and (${only === undefined}::boolean or (r.tenant_id = ${only?.tenantId ?? null}::uuid and r.dag_id = ${only?.dagId ?? null}))
+      and not d.is_paused and not d.is_stale
+    limit 200`.execute(db);
+  return rows;
+}
+
+export type LockedBackfill = {
+  maxActiveRuns: number;
+  runBackwards: boolean;
+  isCompleted: boolean;
+  /** Neither the backfill nor its DAG is paused. A run cleared after the end does not wait for the backfill. */
+  mayStart: boolean;
+  running: number;
+  queued: number;
+};
+
+/** Under the lock of the DAG's row, as everything that changes how many of its runs run. */
+export async function lockBackfill(trx: SharedDb, key: BackfillKey): Promise<LockedBackfill | undefined> {
+  const { tenantId, dagId, backfillId } = key;
+  await sql`select from dags where tenant_id = ${tenantId} and dag_id = ${dagId} for no key update`.execute(trx);
+  const { rows } = await sql<LockedBackfill>`
+    select b.max_active_runs as "maxActiveRuns", b.run_backwards as "runBackwards",
+      b.completed_at is not null as "isCompleted",
+      not d.is_paused and not d.is_stale and (not b.is_paused or b.completed_at is not null) as "mayStart",
+      (select count(*) from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id and r.state = 'running') as running,
+      (select count(*) from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id and r.state = 'queued') as queued
+    from backfills b join dags d on d.tenant_id = b.tenant_id and d.dag_id = b.dag_id
+    where b.tenant_id = ${tenantId} and b.id = ${backfillId}`.execute(trx);
+  return rows[0];
+}
+
+/** The next ones, in the order the backfill goes. */
+export async function lockQueuedRuns(
+  trx: SharedDb,
+  { tenantId, backfillId }: BackfillKey,
+  input: { runBackwards: boolean; limit: number },
+): Promise<RunRow[]> {
+  const direction = sql.raw(input.runBackwards ? 'desc' : 'asc');
+  const { rows } = await sql<RunRow>`
+    select * from dag_runs where tenant_id = ${tenantId} and backfill_id = ${backfillId} and state = 'queued'
+    order by logical_date ${direction}, id ${direction} limit ${input.limit}
+    for no key update skip locked`.execute(trx);
+  return rows;
+}
+
+export async function completeBackfill(
+  trx: SharedDb,
+  { tenantId, backfillId }: BackfillKey,
+  isCancelled: boolean,
+): Promise<void> {
+  await sql`
+    update backfills set completed_at = clock_timestamp(), updated_at = clock_timestamp(), is_paused = is_paused or ${isCancelled}
+    where tenant_id = ${tenantId} and id = ${backfillId} and completed_at is null`.execute(trx);
+}
+
+/** What has not started does not start any more. */
+export async function failQueuedRuns(trx: SharedDb, { tenantId, backfillId }: BackfillKey): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    with queued as (
+      select tenant_id, id from dag_runs
+      where tenant_id = ${tenantId} and backfill_id = ${backfillId} and state = 'queued'
+      order by id for no key update
+    )
+    update dag_runs r set state = 'failed', end_date = clock_timestamp() from queued q
+    where r.tenant_id = q.tenant_id and r.id = q.id returning r.id`.execute(trx);
+  return rows.length;
+}
+
+export async function setBackfillPaused(
+  trx: SharedDb,
+  { tenantId, backfillId }: BackfillKey,
+  isPaused: boolean,
+): Promise<void> {
+  await sql`
+    update backfills set is_paused = ${isPaused}, updated_at = clock_timestamp()
+    where tenant_id = ${tenantId} and id = ${backfillId} and is_paused <> ${isPaused}`.execute(trx);
+}

@@ -1,0 +1,33 @@
+/** The row of a DAG: its lock, under which runs are created, started and edited, and the limits that stand in it. */
+import type { SharedDb, TenantDb } from '../../db/database.ts';
+
+export type DagKey = { tenantId: string; dagId: string };
+
+/** Keeps the scheduler from making a run of the DAG while its next one is worked out anew. */
+export async function lockDagRow(db: TenantDb, dagId: string): Promise<void> {
+  await db.selectFrom('dags').select('dag_id').where('dag_id', '=', dagId).forNoKeyUpdate().execute();
+}
+
+/** Locks the row. Undefined when there is no such DAG. */
+export const lockNewestVersion = async (trx: SharedDb, key: DagKey): Promise<number | undefined> => {
+  const dag = await trx
+    .selectFrom('dags')
+    .select('current_version')
+    .where('tenant_id', '=', key.tenantId)
+    .where('dag_id', '=', key.dagId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  return dag?.current_version;
+};
+
+/** Whether runs of the DAG may start, and how many at a time. */
+export const findRunLimit = (
+  trx: SharedDb,
+  key: DagKey,
+): Promise<{ is_paused: boolean; max_active_runs: number } | undefined> =>
+  trx
+    .selectFrom('dags')
+    .select(['is_paused', 'max_active_runs'])
+    .where('tenant_id', '=', key.tenantId)
+    .where('dag_id', '=', key.dagId)
+    .executeTakeFirst();

@@ -1,0 +1,78 @@
+/** Tries that are over, kept in `task_instance_history` as the instance stands now. */
+import type { SharedDb } from '../../db/database.ts';
+import { fixedSql, fixedText } from '../../db/fixed-sql.ts';
+import type { TenantTables } from '../../db/schema.ts';
+import type { InstancePick } from './run-writes.ts';
+
+type HistoryColumn = Exclude<keyof TenantTables['task_instance_history'], 'duration'>;
+
+/** What is kept of an instance `t`, as an expression over its row; `true`: the column as it is. */
+const KEPT: Readonly<Record<HistoryColumn, string | true>> = {
+  tenant_id: true,
+  run: true,
+  task_id: true,
+  map_index: true,
+  try_number: true,
+  id: true,
+  dag_id: true,
+  // A try that did not end by itself counts as failed.
+  state: `case when t.state in ('success', 'failed', 'skipped', 'upstream_failed', 'removed') then t.state else 'failed' end`,
+  max_tries: true,
+  attempt_id: true,
+  operator: true,
+  pool: true,
+  pool_slots: true,
+  priority_weight: true,
+  queue: true,
+  scheduled_at: true,
+  queued_at: true,
+  start_date: true,
+  end_date: true,
+  hostname: true,
+  pid: true,
+  failure_reason: true,
+  rendered_map_index: true,
+  version_number: true,
+};
+
+const NAMES = fixedText(Object.keys(KEPT).join(', '));
+const valuesOf = (kept: Readonly<Record<string, string | true>>) =>
+  fixedText(
+    Object.entries(kept)
+      .map(([name, value]) => (value === true ? `t.${name}` : value))
+      .join(', '),
+  );
+const AS_STORED = valuesOf(KEPT);
+const ENDING_NOW = valuesOf({ ...KEPT, end_date: 'coalesce(t.end_date, clock_timestamp())' });
+
+/** The instances `t` of these keys. */
+const instancesOf = (picks: readonly InstancePick[]) => fixedSql`
+    task_instances t
+    join unnest(${picks.map((pick) => pick.tenantId)}::uuid[], ${picks.map((pick) => pick.run)}::bigint[],
+      ${picks.map((pick) => pick.taskId)}::text[], ${picks.map((pick) => pick.mapIndex ?? -1)}::int[])
+      as k(tenant_id, run, task_id, map_index)
+      on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index`;
+
+/** The try that is over. */
+export async function keepTries(trx: SharedDb, picks: readonly InstancePick[]): Promise<void> {
+  if (picks.length === 0) return;
+  await fixedSql`
+    insert into task_instance_history (${NAMES})
+    select ${AS_STORED} from ${instancesOf(picks)}
+    where t.try_number > 0
+    on conflict (tenant_id, run, task_id, map_index, try_number) do update set
+      state = excluded.state, end_date = excluded.end_date, failure_reason = excluded.failure_reason`.execute(trx);
+}
+
+/**
+ * Of instances that are cleared: the tries that have run. One that is not over ends here. A try that was kept before (it
+ * waited for its retry) stays as it is.
+ */
+export async function keepClearedTries(trx: SharedDb, picks: readonly InstancePick[]): Promise<void> {
+  if (picks.length === 0) return;
+  await fixedSql`
+    insert into task_instance_history (${NAMES})
+    select ${ENDING_NOW} from ${instancesOf(picks)}
+    where t.try_number > 0 and t.start_date is not null
+    on conflict (tenant_id, run, task_id, map_index, try_number) do nothing`.execute(trx);
+}
