@@ -49,9 +49,9 @@ export async function registerVersion(
   input: { dagId: string; artifact: Artifact; actor: Actor; /** For tests of schedules. */ now?: Date },
 ): Promise<Registration> {
   const { dagId, artifact, actor, now = new Date() } = input;
-  const problems = problemsOf(artifact.spec, dagId);
-  if (problems.length > 0) return { kind: 'refused', problems };
-  const spec = artifact.spec as CompiledSpec;
+  const checked = checkSpec(artifact.spec, dagId);
+  if ('problems' in checked) return { kind: 'refused', problems: checked.problems };
+  const { spec } = checked;
 
   const text = canonicalJson(spec);
   const contentHash = createHash('sha256')
@@ -102,14 +102,15 @@ export async function registerVersion(
 }
 
 /** Shape and references first; only a spec that has them can be asked for its id and its schedule. */
-function problemsOf(value: object, dagId: string): string[] {
-  const problems = validateSpec(value);
-  if (problems.length > 0) return problems;
-  const spec = value as CompiledSpec;
-  return [
+function checkSpec(value: object, dagId: string): { spec: CompiledSpec } | { problems: string[] } {
+  const shapeProblems = validateSpec(value);
+  if (shapeProblems.length > 0) return { problems: shapeProblems };
+  const spec = value as CompiledSpec; // it has just been told to be one
+  const problems = [
     ...(spec.dag.dag_id === dagId ? [] : [`the spec is of DAG ${spec.dag.dag_id}, not of ${dagId}`]),
     ...timetableProblems(spec.schedule).map(({ path, message }) => `schedule${path}: ${message}`),
   ];
+  return problems.length > 0 ? { problems } : { spec };
 }
 
 /** A new version goes on where the last one stood: what has run is not run again. */

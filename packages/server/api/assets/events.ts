@@ -5,7 +5,7 @@ import { recordAudit } from '../../db/identity/audit-log.ts';
 import { listAssetEvents } from '../../db/assets/event-lists.ts';
 import type { AssetEventQuery } from '../../db/assets/event-lists.ts';
 import { scopedToTenant } from '../../db/database.ts';
-import { createAssetRuns, recordOutsideEvent } from '../../engine/runs/asset-events.ts';
+import { createAssetRuns, recordExternalEvent } from '../../engine/runs/asset-events.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { ASSET_TAGS, AssetEvent, AssetEventCreate, AssetId, assetEventBody } from './schemas.ts';
 import { existingAsset } from './assets.ts';
@@ -115,7 +115,7 @@ function registerCreate(app: App, { db, scheduler }: Services): void {
       const scope = databaseOf(request, db);
       await existingAsset(scope, assetId);
       const { eventId, consumers } = await db.shared.transaction().execute(async (trx) => {
-        const recorded = await recordOutsideEvent(trx, tenantId, {
+        const recorded = await recordExternalEvent(trx, tenantId, {
           assetId,
           extra: { ...extra, from_rest_api: true },
           partitionKey,

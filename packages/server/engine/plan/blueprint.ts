@@ -1,6 +1,6 @@
 /**
  * What planning knows about a DAG version: its graph with everything that can be worked out beforehand. Built once per
- * version, never changed.
+ * version, never changed. A blueprint, not a plan: a plan says what follows from one event in one run.
  */
 import type { MappingSpec } from '@svc/spec/schema-parts.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';

@@ -8,9 +8,9 @@
  *                                                 group can then no longer start as a whole, are upstream_failed
  */
 import { isFailure, isFinished, type TaskStateOrNone } from '@svc/spec/states.ts';
-import type { Agenda } from './agenda.ts';
+import type { JudgeQueue } from './judge-queue.ts';
 import type { Blueprint, PlannedTask } from './blueprint.ts';
-import type { Board, Row } from './board.ts';
+import type { LoadedRows, Row } from './loaded-rows.ts';
 import { addFinished, addUpstream, noCounts } from './counts.ts';
 import { commonLevels, isTogether, itemSizes, literalProduct, sharedLevels } from './mapped-levels.ts';
 import { choosesFor, related } from './related.ts';
@@ -18,8 +18,8 @@ import type { Verdict } from './trigger-rule.ts';
 
 export interface Work {
   readonly blueprint: Blueprint;
-  readonly board: Board;
-  readonly agenda: Agenda;
+  readonly loaded: LoadedRows;
+  readonly queue: JudgeQueue;
 }
 
 type InputVerdict = 'ready' | 'wait' | 'skipped' | 'upstream_failed';
@@ -34,7 +34,7 @@ export function expandRow(work: Work, row: Row, rule: 'run' | 'wait'): Exclude<V
   if (early && !row.task.expandsEarly) return 'wait';
   const inputs = inputVerdict(work, row);
   if (inputs !== 'ready') return early ? 'wait' : inputs;
-  const length = work.board.length(row.task);
+  const length = work.loaded.length(row.task);
   if (length === undefined) return 'wait';
   if (length.kind === 'unusable') {
     row.failure = { cause: 'expansion_failed', text: length.reason };
@@ -50,15 +50,15 @@ export function expandRow(work: Work, row: Row, rule: 'run' | 'wait'): Exclude<V
  * Mapped groups that cannot be resized have the size they were first expanded for, whatever a task that is run again in them
  * finds: told from the task that shares most of them. Undefined when there is none.
  */
-function sizeSoFar({ blueprint, board }: Work, task: PlannedTask): number | undefined {
+function sizeSoFar({ blueprint, loaded }: Work, task: PlannedTask): number | undefined {
   if (task.canResize) return undefined;
   let best = 0;
   let size: number | undefined;
   for (const other of blueprint.ordered) {
     const common = commonLevels(task, other);
-    const further = common <= best || board.isSized(other.taskId) ? null : literalProduct(other, common);
-    if (further === null || board.row({ taskId: other.taskId, mapIndex: -1 }) !== null) continue;
-    const [rows, own] = [board.rows(other), board.length(task, common)];
+    const further = common <= best || loaded.isSized(other.taskId) ? null : literalProduct(other, common);
+    if (further === null || loaded.row({ taskId: other.taskId, mapIndex: -1 }) !== null) continue;
+    const [rows, own] = [loaded.rows(other), loaded.length(task, common)];
     if (!rows || rows.length === 0 || own?.kind !== 'known') continue;
     best = common;
     size = (rows.length / further) * own.length;
@@ -69,7 +69,7 @@ function sizeSoFar({ blueprint, board }: Work, task: PlannedTask): number | unde
 /** The row itself and, in a mapped group, the rows of its other tasks that have no state yet. */
 function membersOf(work: Work, row: Row): Row[] {
   return expandedWith(work, row.task).flatMap(({ taskId }) => {
-    const member = work.board.row({ taskId, mapIndex: -1 });
+    const member = work.loaded.row({ taskId, mapIndex: -1 });
     return member?.state === null && !isToBeSkipped(member) ? [member] : [];
   });
 }
@@ -77,8 +77,8 @@ function membersOf(work: Work, row: Row): Row[] {
 /** By somebody's choice. It stays whole, also while it waits for its past before it is skipped. */
 const isToBeSkipped = (row: Row): boolean => row.upstream.excluded > 0;
 
-function isExpandedToo({ board }: Work, { taskId }: PlannedTask): boolean {
-  const whole = board.row({ taskId, mapIndex: -1 });
+function isExpandedToo({ loaded }: Work, { taskId }: PlannedTask): boolean {
+  const whole = loaded.row({ taskId, mapIndex: -1 });
   return !whole || !isToBeSkipped(whole);
 }
 
@@ -92,22 +92,22 @@ export function expandedWith({ blueprint }: Pick<Work, 'blueprint'>, task: Plann
 }
 
 function multiply(work: Work, row: Row, length: number): void {
-  const { blueprint, board, agenda } = work;
+  const { blueprint, loaded, queue } = work;
   for (const childId of row.task.downstream) {
     const child = blueprint.tasks.get(childId);
     // Tasks of the same group are expanded together: each instance still has one counterpart.
     if (child && !(isTogether(row.task, child) && isExpandedToo(work, child)))
       addInstances(work, row, { child, length });
   }
-  for (const made of board.expand(row, length)) {
+  for (const made of loaded.expand(row, length)) {
     if (row.task.hasNestedUpstream) countAnew(work, made);
-    agenda.add(made);
+    queue.add(made);
   }
   for (const child of expandedBefore(work, row.task)) {
-    for (const target of board.rows(child) ?? []) {
+    for (const target of loaded.rows(child) ?? []) {
       if (target.state !== null) continue;
       countAnew(work, target);
-      agenda.add(target);
+      queue.add(target);
     }
   }
 }
@@ -116,21 +116,21 @@ function multiply(work: Work, row: Row, length: number): void {
  * Of the same group, when the row itself ended before the group was expanded and was cleared since: it stood for all of their
  * counterparts, and by now there may be more items, or fewer.
  */
-function expandedBefore({ blueprint, board }: Work, task: PlannedTask): PlannedTask[] {
+function expandedBefore({ blueprint, loaded }: Work, task: PlannedTask): PlannedTask[] {
   return task.downstream.flatMap((childId) => {
     const child = blueprint.tasks.get(childId);
-    if (!child || !isTogether(task, child) || board.isSized(childId)) return [];
-    return board.row({ taskId: childId, mapIndex: -1 }) === null ? [child] : [];
+    if (!child || !isTogether(task, child) || loaded.isSized(childId)) return [];
+    return loaded.row({ taskId: childId, mapIndex: -1 }) === null ? [child] : [];
   });
 }
 
 /** Its child now waits for more instances. */
 function addInstances(
-  { board, agenda }: Work,
+  { loaded, queue }: Work,
   row: Row,
   { child, length }: { child: PlannedTask; length: number },
 ): void {
-  const targets = board.rows(child) ?? [];
+  const targets = loaded.rows(child) ?? [];
   const isShared = sharedLevels(row.task, child) > 0;
   for (const target of targets) {
     if (target.state !== null) continue;
@@ -138,32 +138,32 @@ function addInstances(
       isShared && target.mapIndex !== -1
         ? itemSizes({ levels: row.task.levels, instances: length }, { levels: child.levels, instances: targets.length })
         : [length];
-    addUpstream(board.counts(target), { isSetup: row.task.isSetup, by: own - 1 });
-    if (target.task.expandsEarly) agenda.add(target);
+    addUpstream(loaded.counts(target), { isSetup: row.task.isSetup, by: own - 1 });
+    if (target.task.expandsEarly) queue.add(target);
   }
 }
 
 /** Which instances belong to it is known only now. A choice made further up is not to be seen here, and is kept. */
-export function countAnew({ blueprint, board }: Work, row: Row): void {
+export function countAnew({ blueprint, loaded }: Work, row: Row): void {
   const counts = noCounts();
   for (const upstreamId of row.task.upstream) {
     const upstream = blueprint.tasks.get(upstreamId);
     if (!upstream) continue;
-    for (const other of related(board, { of: row, among: upstream }) ?? []) {
+    for (const other of related(loaded, { of: row, among: upstream }) ?? []) {
       addUpstream(counts, { isSetup: upstream.isSetup, by: 1 });
       addFinished(counts, { state: other.state, isSetup: upstream.isSetup });
       if (other.skips?.includes(row.taskId) && choosesFor(other, row.task)) counts.excluded += 1;
     }
   }
   counts.excluded = Math.max(counts.excluded, row.upstream.excluded);
-  Object.assign(board.counts(row), counts);
+  Object.assign(loaded.counts(row), counts);
 }
 
 /** How it ends when an unmapped task that it is expanded over gave no value; undefined when none is lost so far. */
-export function lostInput({ blueprint, board }: Work, { task }: Row): 'skipped' | 'upstream_failed' | undefined {
+export function lostInput({ blueprint, loaded }: Work, { task }: Row): 'skipped' | 'upstream_failed' | undefined {
   let lost: 'skipped' | 'upstream_failed' | undefined;
   for (const taskId of task.inputs) {
-    const input = blueprint.tasks.has(taskId) ? board.row({ taskId, mapIndex: -1 }) : null;
+    const input = blueprint.tasks.has(taskId) ? loaded.row({ taskId, mapIndex: -1 }) : null;
     const state = lossBy(input?.state ?? null);
     if (state === 'upstream_failed') return state;
     lost ??= state;
@@ -189,7 +189,7 @@ function inputVerdict(work: Work, { task, upstream }: Row): InputVerdict {
 }
 
 function inputState(
-  { blueprint, board }: Work,
+  { blueprint, loaded }: Work,
   inputId: string,
   { direct, upstreamIsDone }: { direct: boolean; upstreamIsDone: boolean },
 ): InputVerdict {
@@ -198,7 +198,7 @@ function inputState(
   const unfinished = direct ? 'wait' : 'upstream_failed';
   // To look at thousands of instances each time one of them finishes would cost more than to wait for the last.
   if (input.isMapped && direct && !upstreamIsDone) return 'wait';
-  const whole = board.row({ taskId: inputId, mapIndex: -1 });
+  const whole = loaded.row({ taskId: inputId, mapIndex: -1 });
   if (whole === undefined) return 'wait';
   if (whole !== null) {
     if (!isFinished(whole.state)) return unfinished;
@@ -207,7 +207,7 @@ function inputState(
   }
   // Instances of an expanded input may fail one by one; the values of the others still count.
   if (direct) return 'ready';
-  const rows = board.rows(input);
+  const rows = loaded.rows(input);
   if (rows === undefined) return 'wait';
   return rows.every(({ state }) => isFinished(state)) ? 'ready' : unfinished;
 }

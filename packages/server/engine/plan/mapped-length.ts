@@ -29,7 +29,7 @@ export function lengthSources(mapping: MappingSpec): string[] {
 }
 
 function sourcesOf(value: unknown): string[] {
-  const tagged = (value ?? {}) as Record<string, unknown>;
+  const tagged = fieldsOf(value);
   if (tagged['__type'] === 'xcom') return [String(tagged['task_id'])];
   if (tagged['__type'] === 'xcom_map') return sourcesOf(tagged['source']);
   return Array.isArray(tagged['sources']) ? tagged['sources'].flatMap(sourcesOf) : [];
@@ -50,7 +50,7 @@ function partLength(value: unknown, length: number | null, valueLength: ValueLen
 
 function lengthOf(value: unknown, valueLength: ValueLength): MappedLength | undefined {
   if (Array.isArray(value)) return { kind: 'known', length: value.length };
-  const tagged = (value ?? {}) as Record<string, unknown>;
+  const tagged = fieldsOf(value);
   const sources = Array.isArray(tagged['sources']) ? tagged['sources'] : [];
   switch (tagged['__type']) {
     case 'xcom':
@@ -73,6 +73,10 @@ function lengthOf(value: unknown, valueLength: ValueLength): MappedLength | unde
   }
 }
 
+/** Of a value as the compiler wrote it: a reference is an object that names its kind in `__type`. */
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? { ...value } : {};
+
 /** All parts are asked for, also after one that is not loaded: the caller can then load them together. */
 function combine(
   parts: readonly (MappedLength | undefined)[],
@@ -88,5 +92,5 @@ function combine(
   return missing ? undefined : { kind: 'known', length: join(lengths) };
 }
 
-const describe = (tagged: Record<string, unknown>): string =>
+const describe = (tagged: Readonly<Record<string, unknown>>): string =>
   typeof tagged['__type'] === 'string' ? tagged['__type'] : 'not a list, not a reference';

@@ -19,9 +19,9 @@
  * Cost of one finish with one child: about 2 µs of CPU time, whatever the size of the run.
  */
 import { isFailure, isFinished, type TaskStateOrNone } from '@svc/spec/states.ts';
-import { Agenda } from './agenda.ts';
+import { JudgeQueue } from './judge-queue.ts';
 import type { Blueprint } from './blueprint.ts';
-import { Board, type Row } from './board.ts';
+import { LoadedRows, type Row } from './loaded-rows.ts';
 import { addFinished } from './counts.ts';
 import { expandRow, lossBy, lostInput, type Work } from './expand.ts';
 import { choosesFor, related } from './related.ts';
@@ -42,13 +42,13 @@ const ENDED_BY_FAIL_FAST = new Set<TaskStateOrNone>([
 const BETWEEN_ATTEMPTS = new Set<TaskStateOrNone>(['up_for_retry', 'up_for_reschedule']);
 
 export function plan(blueprint: Blueprint, view: RunView, events: readonly PlanEvent[]): Plan {
-  const work: Work = { blueprint, board: new Board(blueprint, view), agenda: new Agenda() };
+  const work: Work = { blueprint, loaded: new LoadedRows(blueprint, view), queue: new JudgeQueue() };
   // Twice in a batch is still once: children must not count a finish two times.
   const told = new Set<Row>();
   for (const event of events) {
     if (event.kind === 'started') start(work);
     else {
-      const row = work.board.row(event);
+      const row = work.loaded.row(event);
       if (!row) continue;
       if (event.kind === 'check') check(work, row);
       else if (isFinished(row.state) && !told.has(row)) {
@@ -59,26 +59,26 @@ export function plan(blueprint: Blueprint, view: RunView, events: readonly PlanE
   }
   const failFast = blueprint.failFast && [...told].some((row) => row.state === 'failed');
   if (failFast) endAll(work);
-  for (let rows = work.agenda.next(); rows; rows = work.agenda.next()) for (const row of rows) judge(work, row);
-  if (work.board.isIncomplete) return { kind: 'incomplete', needs: work.board.needs };
-  return { kind: 'complete', changes: work.board.changes(), failFast };
+  for (let rows = work.queue.next(); rows; rows = work.queue.next()) for (const row of rows) judge(work, row);
+  if (work.loaded.isIncomplete) return { kind: 'incomplete', needs: work.loaded.needs };
+  return { kind: 'complete', changes: work.loaded.changes(), failFast };
 }
 
-function start({ blueprint, board, agenda }: Work): void {
-  for (const task of blueprint.ordered) for (const row of board.rows(task) ?? []) agenda.add(row);
+function start({ blueprint, loaded, queue }: Work): void {
+  for (const task of blueprint.ordered) for (const row of loaded.rows(task) ?? []) queue.add(row);
 }
 
 /** Without the news that made it wait, so what they said is looked up. */
 function check(work: Work, row: Row): void {
   if (row.state === null && row.task.waitsForPast) row.waits = null;
   if (row.mapIndex === -1 && row.task.inputs.size > 0) row.forced = lostInput(work, row);
-  work.agenda.add(row);
+  work.queue.add(row);
 }
 
 function endAll(work: Work): void {
   for (const task of work.blueprint.ordered) {
     if (task.isTeardown) continue;
-    for (const row of work.board.rows(task) ?? []) {
+    for (const row of work.loaded.rows(task) ?? []) {
       if (!ENDED_BY_FAIL_FAST.has(row.state)) continue;
       row.failure = { cause: 'fail_fast', text: 'another task of the run failed' };
       settle(work, row, 'skipped');
@@ -88,23 +88,23 @@ function endAll(work: Work): void {
 
 /** Children count the finished row; what it chose to skip is excluded. */
 function tell(work: Work, row: Row): void {
-  const { board, agenda } = work;
+  const { loaded, queue } = work;
   const { state, task } = row;
   const lost = row.mapIndex === -1 ? lossBy(state) : undefined;
   forWaiting(work, row, task.downstream, (target) => {
-    addFinished(board.counts(target), { state, isSetup: task.isSetup });
+    addFinished(loaded.counts(target), { state, isSetup: task.isSetup });
     if (lost !== undefined && target.task.inputs.has(row.taskId)) force(target, lost);
-    agenda.add(target);
+    queue.add(target);
   });
   forWaiting(work, row, row.skips ?? NOBODY, (target) => {
     if (!choosesFor(row, target.task)) return;
-    board.counts(target).excluded += 1;
-    agenda.add(target);
+    loaded.counts(target).excluded += 1;
+    queue.add(target);
   });
-  forWaiting(work, row, task.watchers, (target) => agenda.add(target));
+  forWaiting(work, row, task.watchers, (target) => queue.add(target));
   forWaiting(work, row, lost === undefined ? task.farEarly : task.farMapped, (target) => {
     if (lost !== undefined) force(target, lost);
-    agenda.add(target);
+    queue.add(target);
   });
 }
 
@@ -117,7 +117,7 @@ const NOBODY: readonly string[] = [];
 
 /** Visits the instances of the given tasks that belong to the row and have no state yet. */
 function forWaiting(
-  { blueprint, board }: Work,
+  { blueprint, loaded }: Work,
   row: Row,
   taskIds: readonly string[],
   visit: (target: Row) => void,
@@ -125,14 +125,14 @@ function forWaiting(
   for (const taskId of taskIds) {
     const task = blueprint.tasks.get(taskId);
     if (!task) continue;
-    for (const target of related(board, { of: row, among: task }) ?? NO_ROWS) if (target.state === null) visit(target);
+    for (const target of related(loaded, { of: row, among: task }) ?? NO_ROWS) if (target.state === null) visit(target);
   }
 }
 
 const NO_ROWS: readonly Row[] = [];
 
 function judge(work: Work, row: Row): void {
-  const { board } = work;
+  const { loaded } = work;
   const { task } = row;
   const again = BETWEEN_ATTEMPTS.has(row.state);
   if ((row.state !== null && !again) || row.isExpanded) return;
@@ -147,7 +147,7 @@ function judge(work: Work, row: Row): void {
   if (verdict === 'run' && !again && !resize(work, row, (ended, state) => settle(work, ended, state))) return;
   const asksPast = verdict === 'run' ? task.waitsForPast : task.waitsForPastBeforeSkipping;
   if (asksPast && !again) {
-    const past = board.past(row);
+    const past = loaded.past(row);
     if (past !== true) {
       if (past === false) row.waits = 'past';
       return;
@@ -155,7 +155,7 @@ function judge(work: Work, row: Row): void {
   }
   if (verdict === 'skipped') settle(work, row, 'skipped');
   else if (task.finishesByItself && !again) settle(work, row, 'success');
-  else board.setState(row, 'scheduled');
+  else loaded.setState(row, 'scheduled');
 }
 
 /** Failures before skips, whoever reports them, so that the order of a batch does not matter. */
@@ -171,12 +171,12 @@ function verdictOn(work: Work, row: Row): Verdict {
 }
 
 /** What the setups it is in the scope of say; undefined when they allow it to run. */
-function setupVerdict({ blueprint, board }: Work, row: Row): Verdict | undefined {
+function setupVerdict({ blueprint, loaded }: Work, row: Row): Verdict | undefined {
   let verdict: Verdict | undefined;
   for (const setupId of row.task.watchedSetups) {
     const setup = blueprint.tasks.get(setupId);
     if (!setup) continue;
-    const rows = related(board, { of: row, among: setup });
+    const rows = related(loaded, { of: row, among: setup });
     // Not loaded: the plan is incomplete anyway, and must not act on half the truth.
     if (rows === undefined) return 'wait';
     for (const { state } of rows) {
@@ -189,6 +189,6 @@ function setupVerdict({ blueprint, board }: Work, row: Row): Verdict | undefined
 }
 
 function settle(work: Work, row: Row, state: 'success' | 'skipped' | 'upstream_failed' | 'removed'): void {
-  work.board.setState(row, state);
+  work.loaded.setState(row, state);
   tell(work, row);
 }

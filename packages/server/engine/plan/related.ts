@@ -4,28 +4,31 @@
  * whose range it is in.
  */
 import type { PlannedTask } from './blueprint.ts';
-import type { Board, Row } from './board.ts';
+import type { LoadedRows, Row } from './loaded-rows.ts';
 import { isSameItem, isTogether, sharedLevels } from './mapped-levels.ts';
 
 /** Instances of `among` that belong to `of`; undefined when they are not loaded. */
-export function related(board: Board, { of, among }: { of: Row; among: PlannedTask }): readonly Row[] | undefined {
-  if (of.mapIndex === -1) return board.rows(among);
-  if (isTogether(of.task, among)) return counterpart(board, { of, among });
-  return sharedLevels(of.task, among) === 0 ? board.rows(among) : sameItem(board, { of, among });
+export function related(
+  loaded: LoadedRows,
+  { of, among }: { of: Row; among: PlannedTask },
+): readonly Row[] | undefined {
+  if (of.mapIndex === -1) return loaded.rows(among);
+  if (isTogether(of.task, among)) return counterpart(loaded, { of, among });
+  return sharedLevels(of.task, among) === 0 ? loaded.rows(among) : sameItem(loaded, { of, among });
 }
 
-function counterpart(board: Board, { of, among }: { of: Row; among: PlannedTask }): readonly Row[] | undefined {
-  const found = board.row({ taskId: among.taskId, mapIndex: of.mapIndex });
+function counterpart(loaded: LoadedRows, { of, among }: { of: Row; among: PlannedTask }): readonly Row[] | undefined {
+  const found = loaded.row({ taskId: among.taskId, mapIndex: of.mapIndex });
   if (found === undefined) return undefined;
   if (found !== null) return [found];
   // Settled before the group was expanded: it stayed one instance for all.
-  const whole = board.row({ taskId: among.taskId, mapIndex: -1 });
+  const whole = loaded.row({ taskId: among.taskId, mapIndex: -1 });
   if (whole === undefined) return undefined;
   return whole === null ? [] : [whole];
 }
 
-function sameItem(board: Board, { of, among }: { of: Row; among: PlannedTask }): readonly Row[] | undefined {
-  const [siblings, rows] = [board.rows(of.task), board.rows(among)];
+function sameItem(loaded: LoadedRows, { of, among }: { of: Row; among: PlannedTask }): readonly Row[] | undefined {
+  const [siblings, rows] = [loaded.rows(of.task), loaded.rows(among)];
   if (siblings === undefined || rows === undefined) return undefined;
   const own = { levels: of.task.levels, instances: siblings.length, index: of.mapIndex };
   return rows.filter(

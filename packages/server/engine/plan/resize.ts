@@ -4,7 +4,7 @@
  * this concerns all of its tasks. Nothing left at all is what it is at the first expansion: skipped.
  */
 import type { PlannedTask } from './blueprint.ts';
-import type { Row } from './board.ts';
+import type { Row } from './loaded-rows.ts';
 import { addUpstream } from './counts.ts';
 import { countAnew, expandedWith, type Work } from './expand.ts';
 import { isTogether } from './mapped-levels.ts';
@@ -14,10 +14,10 @@ type Settle = (row: Row, state: 'removed' | 'skipped' | 'upstream_failed') => vo
 /** `row` may run. False: not now, or not any more. */
 export function resize(work: Work, row: Row, settle: Settle): boolean {
   const { task } = row;
-  const { board } = work;
-  if (!task.canResize || row.mapIndex === -1 || board.isSized(task.taskId)) return true;
-  const length = board.length(task);
-  const members = expandedWith(work, task).map((member) => ({ member, rows: board.rows(member) }));
+  const { loaded } = work;
+  if (!task.canResize || row.mapIndex === -1 || loaded.isSized(task.taskId)) return true;
+  const length = loaded.length(task);
+  const members = expandedWith(work, task).map((member) => ({ member, rows: loaded.rows(member) }));
   if (length === undefined || members.some(({ rows }) => rows === undefined)) return false;
   if (length.kind === 'unusable') {
     row.failure = { cause: 'expansion_failed', text: length.reason };
@@ -36,21 +36,21 @@ export function resize(work: Work, row: Row, settle: Settle): boolean {
   // Only now: they may stand upstream of each other.
   for (const one of made) {
     countAnew(work, one);
-    work.agenda.add(one);
+    work.queue.add(one);
   }
   return row.state === null;
 }
 
-function grow({ blueprint, board }: Work, task: PlannedTask, length: number): readonly Row[] {
-  const made = board.extend(task, length);
+function grow({ blueprint, loaded }: Work, task: PlannedTask, length: number): readonly Row[] {
+  const made = loaded.extend(task, length);
   if (made.length === 0) return made;
   for (const childId of task.downstream) {
     const child = blueprint.tasks.get(childId);
     if (!child) continue;
-    for (const target of board.rows(child) ?? []) {
+    for (const target of loaded.rows(child) ?? []) {
       // Of the same group: each still has its one counterpart, unless it stayed one for all.
       if (isTogether(task, child) && target.mapIndex !== -1) continue;
-      if (target.state === null) addUpstream(board.counts(target), { isSetup: task.isSetup, by: made.length });
+      if (target.state === null) addUpstream(loaded.counts(target), { isSetup: task.isSetup, by: made.length });
     }
   }
   return made;

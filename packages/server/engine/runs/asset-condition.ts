@@ -12,7 +12,8 @@ export function leavesOf(condition: AssetCondition): AssetLeaf[] {
     : [condition];
 }
 
-export function isMeant(leaf: AssetLeaf, asset: PresentAsset): boolean {
+/** Does the leaf name this asset, directly or through an alias? */
+export function refersTo(leaf: AssetLeaf, asset: PresentAsset): boolean {
   switch (leaf.type) {
     case 'asset':
       return leaf.name === asset.name && leaf.uri === asset.uri;
@@ -36,6 +37,6 @@ export function holds(condition: AssetCondition, present: readonly PresentAsset[
     case 'asset_alias':
     case 'asset_name_ref':
     case 'asset_uri_ref':
-      return present.some((asset) => isMeant(condition, asset));
+      return present.some((asset) => refersTo(condition, asset));
   }
 }

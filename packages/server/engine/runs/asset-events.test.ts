@@ -8,7 +8,7 @@ import type { Database, TenantDb } from '../../db/database.ts';
 import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { holds } from './asset-condition.ts';
-import { createAssetRuns, recordAssetEvents, recordOutsideEvent } from './asset-events.ts';
+import { createAssetRuns, recordAssetEvents, recordExternalEvent } from './asset-events.ts';
 import type { AssetEventOutcome } from '../attempts.ts';
 import { createRunCreator } from './create-run.ts';
 import { createDagGraphs } from '../dag-graphs.ts';
@@ -86,7 +86,7 @@ async function causesOf(dagId: string): Promise<string[][]> {
 const queued = () => tenant.selectFrom('asset_queue').select(['dag_id', 'is_considered']).execute();
 const finishAll = () => tenant.updateTable('dag_runs').set({ state: 'success' }).execute();
 
-describe('a condition', () => {
+describe('an asset condition', () => {
   it('any: each event makes a run; all: the run waits for the last, and takes every event that waited', async () => {
     await consumer('on-any', any(a, b));
     await consumer('on-all', all(a, b));
@@ -223,7 +223,7 @@ describe('a run that assets cause', () => {
   });
 });
 
-describe('who hears of an event', () => {
+describe('who hears of an asset event', () => {
   it('a DAG that is paused or stale does not, also later', async () => {
     await consumer('asleep', a, { is_paused_upon_creation: true });
     await consumer('gone', a);
@@ -257,13 +257,13 @@ describe('who hears of an event', () => {
     const event = (partitionKey: string | null) =>
       db.shared
         .transaction()
-        .execute((trx) => recordOutsideEvent(trx, tenantId, { assetId: row?.id ?? 0, extra: {}, partitionKey }));
+        .execute((trx) => recordExternalEvent(trx, tenantId, { assetId: row?.id ?? 0, extra: {}, partitionKey }));
     expect((await event('2026')).consumers).toEqual([]);
     expect((await event(null)).consumers).toEqual(['whole']);
   });
 });
 
-describe('nothing is lost or counted twice', () => {
+describe('no asset event is lost or counted twice', () => {
   it('when two tasks finish at the same moment and neither sees the other', async () => {
     await consumer('waits-for-both', all(a, b), { max_active_runs: 100 });
     for (let round = 0; round < 10; round += 1) {
@@ -323,7 +323,7 @@ describe('nothing is lost or counted twice', () => {
   });
 });
 
-describe('a new version', () => {
+describe('a new version of a DAG that waits for assets', () => {
   it('is judged by its own condition: what waited may be enough now, or mean nothing any more', async () => {
     await consumer('eager', all(a, b));
     await consumer('elsewhere', all(a, b));

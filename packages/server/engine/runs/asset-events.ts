@@ -15,7 +15,7 @@ import type { Database, SharedDb } from '../../db/database.ts';
 import {
   dropQueued,
   findUnconsidered,
-  giveQueueToRun,
+  assignQueueToRun,
   insertEvents,
   lockConsumer,
   markConsidered,
@@ -28,7 +28,7 @@ import type { DagKey } from '../sql/dag-rows.ts';
 import { isOutage } from '../../db/outage.ts';
 import { noEffects } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
-import { holds, isMeant, leavesOf } from './asset-condition.ts';
+import { holds, leavesOf, refersTo } from './asset-condition.ts';
 import type { RecordAssetEvents } from '../advance/attempt-outputs.ts';
 import { nowIso } from '@svc/spec/clock.ts';
 import type { CreateRun } from './create-run.ts';
@@ -54,7 +54,7 @@ export const recordAssetEvents: RecordAssetEvents = async (trx, source, events) 
 };
 
 /** An event that no task made: somebody says that the asset has changed. */
-export async function recordOutsideEvent(
+export async function recordExternalEvent(
   trx: SharedDb,
   tenantId: string,
   input: { assetId: number; extra: Record<string, unknown>; partitionKey: string | null },
@@ -124,7 +124,7 @@ async function considerOne(trx: SharedDb, key: DagKey, createRun: CreateRun): Pr
   const waiting = await queuedAssets(trx, key);
   const condition = 'assets' in dag.timetable ? dag.timetable.assets : null;
   const leaves = condition ? leavesOf(condition) : [];
-  const present = waiting.filter((asset) => leaves.some((leaf) => isMeant(leaf, asset)));
+  const present = waiting.filter((asset) => leaves.some((leaf) => refersTo(leaf, asset)));
   const gone = waiting.filter((asset) => !present.includes(asset));
   await dropQueued(
     trx,
@@ -140,7 +140,7 @@ async function considerOne(trx: SharedDb, key: DagKey, createRun: CreateRun): Pr
 
   const result = await createRun(trx, key.tenantId, assetTriggeredRun(key.dagId));
   if (result.kind === 'created') {
-    await giveQueueToRun(trx, key, result.run.id);
+    await assignQueueToRun(trx, key, result.run.id);
     return result.effects;
   }
   if (result.kind === 'invalid_conf') throw new Error(`params without a usable default: ${result.problems.join('; ')}`);

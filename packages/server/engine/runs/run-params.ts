@@ -6,7 +6,7 @@ import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 
 // Not strict: authors' schemas carry the trigger form's own keywords (values_display, section …).
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
-(formats as unknown as (instance: Ajv2020) => void)(ajv);
+formats.default(ajv);
 const compiled = new WeakMap<ParamSpec, ValidateFunction>();
 
 export function mergeParams(

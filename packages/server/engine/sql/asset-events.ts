@@ -93,8 +93,8 @@ export async function insertEvents(
     select ${tenantId}::uuid, asset_id, extra::jsonb, ${source?.dagId ?? null}, ${source?.taskId ?? null},
       ${source?.runId ?? null}, ${source?.mapIndex ?? -1}::int, ${input.partitionKey ?? null}, clock_timestamp()
     from unnest(${events.map(({ assetId }) => assetId)}::bigint[],
-      ${events.map(({ extra }) => JSON.stringify(extra))}::text[]) with ordinality as e(asset_id, extra, place)
-    order by place
+      ${events.map(({ extra }) => JSON.stringify(extra))}::text[]) with ordinality as e(asset_id, extra, position)
+    order by position
     returning id`.execute(trx);
   const ids = rows.map((row) => row.id).toSorted((a, b) => a - b);
   const pairs = events.flatMap(({ assetId, alias }, index) =>
@@ -195,7 +195,7 @@ export async function queuedAssets(trx: SharedDb, { tenantId, dagId }: DagKey): 
 }
 
 /** Everything that waits for the DAG becomes the cause of this run. */
-export async function giveQueueToRun(trx: SharedDb, { tenantId, dagId }: DagKey, run: number): Promise<void> {
+export async function assignQueueToRun(trx: SharedDb, { tenantId, dagId }: DagKey, run: number): Promise<void> {
   await sql`
     with taken as (
       delete from asset_queue where tenant_id = ${tenantId} and dag_id = ${dagId} returning event_id

@@ -1,10 +1,10 @@
 /**
- * Rows to judge, upstream first. A row is judged when nothing above it can change any more in the same plan, so that the
+ * The queue of rows to judge, upstream first. A row is judged when nothing above it can change any more in the same plan, so that the
  * outcome does not depend on the order in which a batch of finishes arrived.
  */
-import type { Row } from './board.ts';
+import type { Row } from './loaded-rows.ts';
 
-export class Agenda {
+export class JudgeQueue {
   readonly #rows = new Map<number, Set<Row>>();
   /** Binary heap of the orders that have rows. */
   readonly #heap: number[] = [];

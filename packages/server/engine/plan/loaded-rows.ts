@@ -24,7 +24,7 @@ export interface Row extends Instance {
   forced: 'skipped' | 'upstream_failed' | undefined;
 }
 
-export class Board {
+export class LoadedRows {
   readonly #blueprint: Blueprint;
   readonly #view: RunView;
   readonly #rows = new Map<string, Map<number, Row | null>>();
