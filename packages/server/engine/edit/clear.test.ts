@@ -223,7 +223,7 @@ describe('clearing mapped tasks', () => {
     await expectTrueCounts(run);
   });
 
-  it('without it runs the same instances again, all or one', async () => {
+  it('without what they are expanded over runs the same instances again, all of them or one', async () => {
     ends = { src: list(3), 'm[1]': { state: 'failed' } };
     const run = await engine.trigger(await newDag(MAPPED));
     expect(await engine.ended(run)).toBe('failed');
@@ -303,7 +303,7 @@ describe('clearing to the newest version', () => {
     await expectTrueCounts(run);
   });
 
-  it('can add the new tasks alone', async () => {
+  it('can add the tasks that are new and leave all others as they are', async () => {
     const dagId = await newDag(CHAIN);
     const run = await engine.trigger(dagId);
     await engine.ended(run);
@@ -325,7 +325,7 @@ describe('marking', () => {
     await expectTrueCounts(run);
   });
 
-  it('a running task stops it, and the run goes on', async () => {
+  it('a running task ends its attempt, and the run goes on', async () => {
     ends = { b: 'hang' };
     const run = await engine.trigger(await newDag(CHAIN));
     await expect.poll(async () => (await engine.states(run))['b']).toBe('running');

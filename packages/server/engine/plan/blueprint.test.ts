@@ -91,7 +91,7 @@ describe('tasks that finish by themselves', () => {
   });
 });
 
-describe('leaves', () => {
+describe('the tasks that decide how a run ends', () => {
   const leaves = (...tasks: Parameters<typeof sketchSpec>[0]['tasks']) => buildBlueprint(sketchSpec({ tasks })).leaves;
 
   it('are tasks with nothing after them', () => {

@@ -11,8 +11,8 @@ const anyCounts = fc.array(fc.nat(), { minLength: 11, maxLength: 11 }).map((numb
   return counts;
 });
 
-describe('counters as text', () => {
-  it('come back as they were', () => {
+describe('upstream counters as text', () => {
+  it('are read as they were written', () => {
     fc.assert(
       fc.property(anyCounts, (counts) => {
         expect(decodeCounts(encodeCounts(counts))).toEqual(counts);
@@ -20,7 +20,7 @@ describe('counters as text', () => {
     );
   });
 
-  it('are short for the usual task', () => {
+  it('take a few characters for the usual task', () => {
     expect(encodeCounts(noCounts())).toBe('0');
     expect(encodeCounts({ ...noCounts(), total: 3, success: 1 })).toBe('3,1');
     expect(encodeCounts({ ...noCounts(), total: 1, excluded: 1 })).toBe('1,0,0,0,0,0,0,0,0,0,1');

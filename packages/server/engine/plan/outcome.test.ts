@@ -35,7 +35,7 @@ describe('how a run ends', () => {
     expect(outcome(tasks, states)).toBe(expected);
   });
 
-  it('one failed instance of many is enough, none of a state is not', () => {
+  it('failed with one failed instance of many; a state that no instance is in decides nothing', () => {
     const blueprint = buildBlueprint(sketchSpec({ tasks: [{ id: 'm', map: 3 }] }));
     const states = (failed: number) => [
       { taskId: 'm', state: 'success' as const, count: 2 },

@@ -182,7 +182,7 @@ const FOUND_AFTER_CLEAR: [DagSketch, Script, number, number][] = [
 
 const RUNS = 600;
 
-describe.each(KINDS)('%s', (_, options) => {
+describe.each(KINDS)('the planner, on %s,', (_, options) => {
   it('agrees with a planner that looks at everything again each time, and leaves nothing behind', () => {
     fc.assert(
       fc.property(randomDag(options), script, (sketch, how) => {

@@ -19,7 +19,7 @@ const end = (name: string, state: TaskState = 'success', skips?: readonly string
   return { taskId, mapIndex: index === undefined ? -1 : Number(index), state, ...(skips && { skips }) };
 };
 
-describe('a finish', () => {
+describe('a task that finishes', () => {
   const diamond: DagSketch = {
     tasks: [{ id: 'a' }, { id: 'b', upstream: ['a'] }, { id: 'c', upstream: ['a'] }, { id: 'd', upstream: ['b', 'c'] }],
   };
@@ -40,7 +40,7 @@ describe('a finish', () => {
     expect(run.asked).toEqual([{ kind: 'instance', taskId: 'd', mapIndex: -1 }]);
   });
 
-  it('counts once although it is reported twice in a batch', () => {
+  it('is counted once although it is reported twice in a batch', () => {
     const run = begin(diamond);
     run.finish(end('a'));
     run.finish(end('b'), end('b'));
@@ -152,7 +152,7 @@ describe('branches and short circuits', () => {
   });
 });
 
-describe('the past', () => {
+describe('the past of a task (depends_on_past)', () => {
   it('holds a task back until a check finds it done', () => {
     let isDone = false;
     const run = begin(
@@ -204,7 +204,7 @@ describe('the past', () => {
   });
 });
 
-describe('between attempts', () => {
+describe('an instance between two attempts', () => {
   it.each(['up_for_retry', 'up_for_reschedule'] as const)(
     '%s is scheduled by a check, without asking for its past again',
     (state) => {

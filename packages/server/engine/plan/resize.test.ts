@@ -83,7 +83,7 @@ describe('a mapped task that is run again', () => {
     expect(run.states()).toMatchObject({ 'm[0]': 'scheduled', 'm[1]': 'success', 'm[2]': 'success' });
   });
 
-  it('as one instance alone finds the others as they are', () => {
+  it('as one instance alone finds the other instances as they were', () => {
     const { run, finishAll, clear } = begin(mapped, { a: 3 });
     finishAll();
     clear((name) => name === 'm[1]');

@@ -46,7 +46,7 @@ const ANSWERS: Record<TriggerRule, Record<Verdict, string>> = {
   all_skipped: { run: 'k kk', wait: '. k.', skipped: 's f u .s kf', upstream_failed: '' },
 };
 
-describe.each(TRIGGER_RULE_NAMES)('%s', (rule) => {
+describe.each(TRIGGER_RULE_NAMES)('trigger rule %s', (rule) => {
   it.each(Object.entries(ANSWERS[rule]).filter(([, cases]) => cases !== ''))('%s: %s', (verdict, cases) => {
     for (const upstream of cases.split(' '))
       expect(`${upstream} ${judge(rule, upstream)}`).toBe(`${upstream} ${verdict}`);

@@ -75,7 +75,7 @@ describe('why an instance waits', () => {
     expect(ask(sketch, { taskId: 'b', mapIndex: 1 })?.text).toContain('waits for a[1] (');
   });
 
-  it('shortens a long list', () => {
+  it('names the first few of many tasks and counts the others', () => {
     const ids = ['a', 'b', 'c', 'd', 'e'];
     const sketch: DagSketch = { tasks: [...ids.map((id) => ({ id })), { id: 'z', upstream: ids }] };
     expect(ask(sketch, { taskId: 'z' })?.text).toContain('waits for a, b, c and 2 more (');
@@ -106,7 +106,7 @@ describe('why an instance waits', () => {
     expect(ask(sketch, { taskId: 't2', play })).toMatchObject({ kind: 'setup', taskIds: ['s'] });
   });
 
-  it('names the past', () => {
+  it('names the instance of the previous run that it depends on', () => {
     const sketch: DagSketch = { tasks: [{ id: 'late', past: 'waits' }] };
     expect(ask(sketch, { taskId: 'late' })).toMatchObject({
       kind: 'past',

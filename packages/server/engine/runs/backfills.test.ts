@@ -237,7 +237,7 @@ describe('dates that have a run already', () => {
     expect(history).toMatchObject(isAgain ? [{ try_number: 1, state }] : []);
   });
 
-  it('run again in their place in the order, with the tries they have had', async () => {
+  it('run again when the order of dates comes to them, with the tries they have had', async () => {
     await insertFor(1, 'failed');
     await createdId({ reprocess: 'failed', maxActiveRuns: 1 });
     await advance();
@@ -269,7 +269,7 @@ describe('dates that have a run already', () => {
     expect(instances.map((row) => row.task_id).toSorted()).toEqual(['more', 'task']);
   });
 
-  it('all of them: the backfill has nothing to do and is completed at once', async () => {
+  it('and are all there are: the backfill has nothing to do and is completed at once', async () => {
     for (const day of [1, 2]) await insertFor(day, 'success');
     const id = await createdId({ toDate: '2026-01-02T00:00:00Z' });
     expect((await backfill(id)).completed_at).not.toBeNull();
@@ -359,7 +359,7 @@ describe('a backfill', () => {
     );
   });
 
-  it('that is over still starts a run of it that somebody queues again, and stays over', async () => {
+  it('that is completed still starts a run of it that somebody queues again, and stays completed', async () => {
     const id = await createdId({ toDate: '2026-01-01T00:00:00Z' });
     await advance();
     await endRunning('failed');
@@ -370,7 +370,7 @@ describe('a backfill', () => {
     expect((await backfill(id)).completed_at).toBe(completedAt);
   });
 
-  it('goes with its DAG', async () => {
+  it('is deleted with its DAG', async () => {
     await createdId();
     await sql`delete from dags where dag_id = ${dagId}`.execute(db.shared);
     expect(await tenant.selectFrom('backfills').select('id').where('dag_id', '=', dagId).execute()).toEqual([]);

@@ -64,7 +64,7 @@ it('a backlog of dates goes on with the end of each run, not with the next tick'
   }
 });
 
-it('events that waited for room, and the next run of a backfill, do so too', async () => {
+it('asset events that waited for room, and the next run of a backfill, go on with the end of a run', async () => {
   const asset = { type: 'asset' as const, name: 'a', uri: 'x://a' };
   const schedule = { type: 'asset_or_time' as const, timetable: daily, assets: asset };
   await registerScheduledDag(tenant, { dagId: 'both', schedule, dag: { max_active_runs: 1 } }, '2226-01-01T00:00:00Z');
@@ -99,6 +99,6 @@ it('events that waited for room, and the next run of a backfill, do so too', asy
   expect(after.filter((runId) => before.has(runId))).toEqual([]);
 });
 
-it('of a DAG that is gone is nothing to follow', async () => {
+it('the end of a run whose DAG is gone causes nothing', async () => {
   await expect(parts().follow({ tenantId, dagId: 'gone' })).resolves.toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import { mergeParams, paramProblems } from './run-params.ts';
 
@@ -15,22 +15,24 @@ const param = (name: string, schema: object, rest: Partial<ParamSpec> = {}): Par
 const count = param('count', { type: 'integer', minimum: 1 }, { default: 3 });
 const needed = param('needed', { type: 'string' }, { has_default: false });
 
-it('lays the conf of a run over the defaults and keeps what no param names', () => {
-  expect(mergeParams([count], { other: true })).toEqual({ count: 3, other: true });
-  expect(mergeParams([count], { count: 5 })).toEqual({ count: 5 });
-});
+describe('the params of a run', () => {
+  it('are its conf over the defaults, with what no param names', () => {
+    expect(mergeParams([count], { other: true })).toEqual({ count: 3, other: true });
+    expect(mergeParams([count], { count: 5 })).toEqual({ count: 5 });
+  });
 
-it('names the param whose value does not fit', () => {
-  expect(paramProblems([count], { count: 0 })).toEqual([expect.stringMatching(/^conf\.count: must be >= 1/)]);
-  expect(paramProblems([count], { count: 'many' })).toEqual([expect.stringMatching(/^conf\.count: must be integer/)]);
-  expect(paramProblems([count], {})).toEqual([]);
-});
+  it('are refused by name when a value does not fit its schema', () => {
+    expect(paramProblems([count], { count: 0 })).toEqual([expect.stringMatching(/^conf\.count: must be >= 1/)]);
+    expect(paramProblems([count], { count: 'many' })).toEqual([expect.stringMatching(/^conf\.count: must be integer/)]);
+    expect(paramProblems([count], {})).toEqual([]);
+  });
 
-it('asks for a value that the DAG has no default for', () => {
-  expect(paramProblems([needed], {})).toEqual([expect.stringContaining('conf.needed')]);
-  expect(paramProblems([needed], { needed: 'x' })).toEqual([]);
-});
+  it('need a value where the DAG has no default', () => {
+    expect(paramProblems([needed], {})).toEqual([expect.stringContaining('conf.needed')]);
+    expect(paramProblems([needed], { needed: 'x' })).toEqual([]);
+  });
 
-it('refuses nothing by a schema that nobody can read', () => {
-  expect(paramProblems([param('odd', { type: 'no such type' }, { default: 1 })], {})).toEqual([]);
+  it('are not refused by a schema that nobody can read', () => {
+    expect(paramProblems([param('odd', { type: 'no such type' }, { default: 1 })], {})).toEqual([]);
+  });
 });

@@ -125,7 +125,7 @@ describe('catchup', () => {
   });
 });
 
-describe('the moment', () => {
+describe('the moment at which the next run is due', () => {
   it('is told, so that a timer can be set to it, and a run is not made before it', async () => {
     await registerAt('2026-01-10T12:00:00Z', { dagId: 'tomorrow', schedule: daily, dag: start });
     await createAllDue('2026-01-10T12:00:00Z');
@@ -148,7 +148,7 @@ describe('the moment', () => {
 });
 
 describe('at max_active_runs', () => {
-  it('nothing is made, and the DAG neither asks to be called again nor takes the place of others', async () => {
+  it('nothing is made, and the DAG neither asks to be called again nor takes the turn of others', async () => {
     const dag = { ...start, catchup: true, max_active_runs: 1 };
     for (const dagId of ['busy-1', 'busy-2']) await registerAt('2026-01-10T12:00:00Z', { dagId, schedule: daily, dag });
     await createAllDue('2026-01-10T12:00:00Z');
@@ -202,7 +202,7 @@ it('@once runs once, also when its version is registered again', async () => {
   expect(await createAllDue('2026-02-01T00:00:00Z')).toBe(0);
 });
 
-describe('a new version', () => {
+describe('a new version of a scheduled DAG', () => {
   it('goes on after the newest scheduled run, on a schedule of its own', async () => {
     const dag = { ...start, catchup: true };
     await registerAt('2026-01-03T12:00:00Z', { dagId: 'again', schedule: daily, dag });
