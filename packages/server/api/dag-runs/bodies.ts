@@ -1,6 +1,6 @@
 /** From rows to what goes over the wire. */
 import { findRun } from '../../db/dag-runs/dag-runs.ts';
-import type { DagRunRow } from '../../db/dag-runs/dag-runs.ts';
+import type { ListedRun } from '../../db/dag-runs/dag-runs.ts';
 import { versionsOfRun } from '../../db/dags/dag-versions.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { versionBody } from '../dags/bodies.ts';
@@ -13,20 +13,20 @@ type RunPath = { dag_id: string; dag_run_id: string };
 export const noSuchRun = ({ dag_id: dagId, dag_run_id: runId }: RunPath): ApiError =>
   new ApiError('not_found', `The DagRun with dag_id: \`${dagId}\` and run_id: \`${runId}\` was not found`);
 
-export async function existingRun(db: TenantDb, path: RunPath): Promise<DagRunRow> {
+export async function existingRun(db: TenantDb, path: RunPath): Promise<ListedRun> {
   const run = await findRun(db, path.dag_id, path.dag_run_id);
   if (!run) throw noSuchRun(path);
   return run;
 }
 
 /** One run with every version its instances are of: more than one after a part of it was cleared to the newest. */
-export async function wholeRunBody(db: TenantDb, run: DagRunRow): Promise<DagRunBody> {
+export async function wholeRunBody(db: TenantDb, run: ListedRun): Promise<DagRunBody> {
   const versions = await versionsOfRun(db, run);
   return runBody(run, versions.map(versionBody));
 }
 
 /** `versions`: where the run's instances are of more than one. Default: the one the run is bound to. */
-export function runBody(run: DagRunRow, versions = versionsOf(run)): DagRunBody {
+export function runBody(run: ListedRun, versions = versionsOf(run)): DagRunBody {
   return {
     dag_run_id: run.run_id,
     dag_id: run.dag_id,
@@ -53,7 +53,7 @@ export function runBody(run: DagRunRow, versions = versionsOf(run)): DagRunBody 
   };
 }
 
-function versionsOf(run: DagRunRow): DagRunBody['dag_versions'] {
+function versionsOf(run: ListedRun): DagRunBody['dag_versions'] {
   const { version_id: id, bundle_name: bundleName, version_created_at: createdAt } = run;
   if (id === null || bundleName === null || createdAt === null) return [];
   return [versionBody({ ...run, id, bundle_name: bundleName, created_at: createdAt })];

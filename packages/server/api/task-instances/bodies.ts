@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
 import { findPoolUse, findRenderedFields, findVersionsOf } from '../../db/task-instances/details.ts';
 import type { VersionOfInstance } from '../../db/task-instances/details.ts';
-import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
+import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
 import type { TryRow } from '../../db/task-instances/try-history.ts';
 import { versionBody } from '../dags/bodies.ts';
 import type { FactsCache, TaskFacts } from './facts.ts';
@@ -16,7 +16,7 @@ export type TryBody = Static<typeof TaskInstanceTry>;
 export async function instanceBodies(
   db: TenantDb,
   cache: FactsCache,
-  rows: readonly InstanceRow[],
+  rows: readonly ListedInstance[],
 ): Promise<TaskInstanceBody[]> {
   const pools = [...new Set(rows.filter((row) => row.state === 'scheduled').map((row) => row.pool))];
   const keys = rows.map((row) => ({ run: row.run, taskId: row.task_id, mapIndex: row.map_index }));

@@ -4,12 +4,12 @@ import type { TaskState } from '@svc/spec/states.ts';
 import { recordAudit } from '../../db/identity/audit-log.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import { findInstancesOfTask, noteInstances } from '../../db/task-instances/task-instances.ts';
-import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
+import type { InstanceOfRun, ListedInstance } from '../../db/task-instances/task-instances.ts';
 import { markRuns, previewMark } from '../../engine/edit/mark-many.ts';
 import { deleteInRun } from '../../engine/edit/mark.ts';
 import type { MarkOptions, MarkableState } from '../../engine/edit/mark.ts';
 import { findRuns } from '../../engine/edit/select-instances.ts';
-import type { InstanceOfRun, RunKey } from '../../engine/edit/select-instances.ts';
+import type { RunKey } from '../../engine/edit/select-instances.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { Services } from '../services.ts';
@@ -31,7 +31,7 @@ export type PatchBody = {
 export const PATCH_FIELDS = ['new_state', 'note'] as const;
 
 /** The addressed rows; there is at least one. */
-export async function addressed(request: FastifyRequest, { db }: Services, target: Target): Promise<InstanceRow[]> {
+export async function addressed(request: FastifyRequest, { db }: Services, target: Target): Promise<ListedInstance[]> {
   const scope = databaseOf(request, db);
   const params = { dag_id: target.dagId, dag_run_id: target.runId, task_id: target.taskId };
   const run = await existingRunKey(scope, params);
@@ -150,7 +150,7 @@ async function takeNote(input: {
   request: FastifyRequest;
   services: Services;
   target: Target;
-  rows: readonly InstanceRow[];
+  rows: readonly ListedInstance[];
   note: string | null;
 }): Promise<void> {
   const { request, services, target, rows, note } = input;
@@ -173,7 +173,11 @@ async function takeNote(input: {
 }
 
 /** The row must exist. */
-export async function removeInstance(request: FastifyRequest, services: Services, row: InstanceRow): Promise<boolean> {
+export async function removeInstance(
+  request: FastifyRequest,
+  services: Services,
+  row: ListedInstance,
+): Promise<boolean> {
   const { db, scheduler } = services;
   const { tenantId } = principalOf(request);
   const outcome = await db.shared.transaction().execute(async (trx) => {

@@ -6,11 +6,11 @@ import { recordAudit } from '../../db/identity/audit-log.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { findInstances } from '../../db/task-instances/task-instances.ts';
-import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
+import type { InstanceOfRun, ListedInstance } from '../../db/task-instances/task-instances.ts';
 import { clearRuns, previewClear } from '../../engine/edit/clear-many.ts';
 import type { ClearOptions } from '../../engine/edit/clear.ts';
 import { findRuns } from '../../engine/edit/select-instances.ts';
-import type { InstanceChoice, InstanceOfRun, RunChoice, RunKey } from '../../engine/edit/select-instances.ts';
+import type { InstanceChoice, RunChoice, RunKey } from '../../engine/edit/select-instances.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { noSuchRun } from '../dag-runs/bodies.ts';
 import { noSuchDag } from '../dags/dags.ts';
@@ -131,7 +131,7 @@ async function clear(input: {
   dagId: string;
   runs: readonly RunKey[];
   body: Body;
-}): Promise<InstanceRow[]> {
+}): Promise<ListedInstance[]> {
   const { request, services, dagId, runs, body } = input;
   const { db, scheduler } = services;
   const { tenantId } = principalOf(request);
@@ -149,7 +149,7 @@ async function clear(input: {
   const running = preview.filter((place) => place.state === 'running');
   if (options.preventRunning && running.length > 0) throw isRunning(running, runs);
 
-  const cleared: InstanceRow[] = [];
+  const cleared: ListedInstance[] = [];
   const involved = new Set(preview.map((place) => place.run));
   const outcome = await clearRuns(db, scheduler, {
     tenantId,

@@ -9,7 +9,7 @@ import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { readSources } from '../../engine/sql/run-edits.ts';
 import { countRunningRuns, findPoolUse } from '../../db/task-instances/details.ts';
-import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
+import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
 import { noCounts } from '../../engine/plan/counts.ts';
 import { whySources, whyWaiting } from '../../engine/plan/why.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
@@ -42,7 +42,7 @@ const NAMES: Record<WaitReason, string> = {
 
 export function registerTaskInstanceDependencies(app: App, services: Services): void {
   const common = { tags: TAGS, response: { 200: TaskDependencies } };
-  const answer = async (scope: TenantDb, tenantId: string, row: InstanceRow) => ({
+  const answer = async (scope: TenantDb, tenantId: string, row: ListedInstance) => ({
     dependencies: await dependenciesOf({ scope, services, tenantId, row }),
   });
 
@@ -88,7 +88,7 @@ async function dependenciesOf(input: {
   scope: TenantDb;
   services: Services;
   tenantId: string;
-  row: InstanceRow;
+  row: ListedInstance;
 }): Promise<Dependency[]> {
   const { scope, services, tenantId, row } = input;
   if (row.state === 'running' || isFinished(row.state)) return [];
@@ -115,7 +115,7 @@ async function dependenciesOf(input: {
   return found;
 }
 
-async function runDependency(db: TenantDb, row: InstanceRow, limit: number): Promise<Dependency> {
+async function runDependency(db: TenantDb, row: ListedInstance, limit: number): Promise<Dependency> {
   const name = NAMES.run_queued;
   if (isRunFinished(row.run_state)) {
     return { name, reason: `its run is over (${row.run_state}): clear the run, or the task with reset_dag_runs` };
@@ -132,7 +132,7 @@ async function runDependency(db: TenantDb, row: InstanceRow, limit: number): Pro
 }
 
 /** What stands before it in its own run; nothing when all of that is through, and it is about to be scheduled. */
-async function graphDependency(services: Services, tenantId: string, row: InstanceRow): Promise<Dependency[]> {
+async function graphDependency(services: Services, tenantId: string, row: ListedInstance): Promise<Dependency[]> {
   const { blueprint } = await services.scheduler.graphs.get(services.db.shared, {
     tenantId,
     dagId: row.dag_id,

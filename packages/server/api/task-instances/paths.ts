@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
 import { findRunKey } from '../../db/task-instances/details.ts';
 import { findInstance, findInstancesOfTask } from '../../db/task-instances/task-instances.ts';
-import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
+import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
 import { noSuchRun } from '../dag-runs/bodies.ts';
 import { ApiError } from '../../http/errors.ts';
 import { MapIndex } from './schemas.ts';
@@ -24,7 +24,7 @@ export async function existingRunKey(db: TenantDb, params: RunInPath) {
   return run;
 }
 
-export async function existingInstance(db: TenantDb, params: TaskInPath, mapIndex: number): Promise<InstanceRow> {
+export async function existingInstance(db: TenantDb, params: TaskInPath, mapIndex: number): Promise<ListedInstance> {
   const { id: run } = await existingRunKey(db, params);
   const row = await findInstance(db, { run, taskId: params.task_id, mapIndex });
   if (row) return row;

@@ -9,7 +9,7 @@ import {
   listInstancesFrom,
   sortKeysOf,
 } from '../../db/task-instances/task-instances.ts';
-import type { InstanceOrder, InstanceRow } from '../../db/task-instances/task-instances.ts';
+import type { InstanceOrder, ListedInstance } from '../../db/task-instances/task-instances.ts';
 import { databaseOf } from '../../http/access.ts';
 import { decodeCursor, encodeCursor } from '../../http/cursor.ts';
 import { ALL } from '../dag-runs/filters.ts';
@@ -156,7 +156,7 @@ async function refuseUnmapped(db: TenantDb, facts: FactsCache, run: number, para
   throw new ApiError('not_found', `Task id ${params.task_id} is not mapped`);
 }
 
-async function isMapped(db: TenantDb, facts: FactsCache, row: InstanceRow): Promise<boolean> {
+async function isMapped(db: TenantDb, facts: FactsCache, row: ListedInstance): Promise<boolean> {
   const version = await db
     .selectFrom('dag_versions')
     .select('id')

@@ -6,7 +6,7 @@ import { isRunFinished } from '@svc/spec/states.ts';
 import { WAIT_REASONS, isWaitReason } from '@svc/spec/wait-reasons.ts';
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { PoolUse } from '../../db/task-instances/details.ts';
-import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
+import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
 import { decodeCounts } from '../../engine/plan/encode.ts';
 
 export type WaitContext = {
@@ -18,7 +18,7 @@ export type WaitContext = {
 export type Wait = { reason: WaitReason; text: string };
 
 type WaitingRow = Pick<
-  InstanceRow,
+  ListedInstance,
   'state' | 'run_state' | 'waits' | 'claimable' | 'due_at' | 'pool' | 'pool_slots' | 'upstream'
 >;
 

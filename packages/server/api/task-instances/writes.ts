@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { FastifyRequest } from 'fastify';
 import { findInstances } from '../../db/task-instances/task-instances.ts';
-import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
+import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
 import { databaseOf } from '../../http/access.ts';
 import type { App, Services } from '../services.ts';
 import { instanceBodies } from './bodies.ts';
@@ -27,7 +27,7 @@ const targetOf = (params: TaskInPath, mapIndex: number | undefined): Target => (
 });
 
 export function registerTaskInstanceWrites(app: App, services: Services, facts: FactsCache): void {
-  const listed = async (request: FastifyRequest, rows: readonly InstanceRow[]) => ({
+  const listed = async (request: FastifyRequest, rows: readonly ListedInstance[]) => ({
     task_instances: await instanceBodies(databaseOf(request, services.db), facts, rows),
     total_entries: rows.length,
     next_cursor: null,

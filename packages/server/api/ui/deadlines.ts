@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { findRun } from '../../db/dag-runs/dag-runs.ts';
-import type { DagRunRow } from '../../db/dag-runs/dag-runs.ts';
+import type { ListedRun } from '../../db/dag-runs/dag-runs.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { noSuchRun } from '../dag-runs/bodies.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
@@ -67,7 +67,7 @@ export function registerUiDeadlines(app: App, { db, scheduler }: Services): void
 }
 
 /** The average runtime of earlier runs is no date of this run, so such an alert has no deadline here. */
-export function deadlinesOf(spec: CompiledSpec, run: DagRunRow, now: number): Deadline[] {
+export function deadlinesOf(spec: CompiledSpec, run: ListedRun, now: number): Deadline[] {
   const created = run.queued_at ?? run.run_after;
   return spec.dag.deadlines.flatMap((alert, index): Deadline[] => {
     const from = { dagrun_logical_date: run.logical_date, dagrun_queued_at: run.queued_at }[alert.reference] ?? null;

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import { listRuns } from '../../db/dag-runs/dag-runs.ts';
-import type { DagRunRow } from '../../db/dag-runs/dag-runs.ts';
+import type { ListedRun } from '../../db/dag-runs/dag-runs.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { filterOfQuery, runOrder } from '../dag-runs/filters.ts';
@@ -169,7 +169,7 @@ type RunQuery = {
   triggering_user_prefix?: string;
 };
 
-async function chosenRuns(scope: TenantDb, dagId: string, query: RunQuery): Promise<DagRunRow[]> {
+async function chosenRuns(scope: TenantDb, dagId: string, query: RunQuery): Promise<ListedRun[]> {
   const { triggering_user: user, triggering_user_prefix: prefix, order_by: orderBy, ...rest } = query;
   const filter = filterOfQuery(dagId, {
     ...rest,
@@ -205,7 +205,7 @@ function mergeTrees(into: readonly GridNode[], from: readonly GridNode[]): GridN
   return [...merged, ...from.filter((node) => !known.has(node.id))];
 }
 
-function gridRun(run: DagRunRow, hasMissedDeadline: boolean) {
+function gridRun(run: ListedRun, hasMissedDeadline: boolean) {
   const body = runBody(run);
   const started = run.start_date === null ? undefined : Date.parse(run.start_date);
   const ended = run.end_date === null ? Date.now() : Date.parse(run.end_date);

@@ -38,7 +38,8 @@ const COLUMNS = [
 /** As text: the driver's JSON would change numbers with more digits than a JavaScript number has. */
 const CONF = sql<string>`r.conf::text`.as('conf');
 
-export type DagRunRow = Awaited<ReturnType<ReturnType<typeof selectRuns>['execute']>>[number];
+/** A run with what lists show of its DAG and its version. */
+export type ListedRun = Awaited<ReturnType<ReturnType<typeof selectRuns>['execute']>>[number];
 
 const selectRuns = (db: TenantDb) =>
   db
@@ -49,7 +50,7 @@ const selectRuns = (db: TenantDb) =>
     )
     .select([...COLUMNS, CONF]);
 
-export const findRun = (db: TenantDb, dagId: string, runId: string): Promise<DagRunRow | undefined> =>
+export const findRun = (db: TenantDb, dagId: string, runId: string): Promise<ListedRun | undefined> =>
   selectRuns(db).where('r.dag_id', '=', dagId).where('r.run_id', '=', runId).executeTakeFirst();
 
 export const findRunKey = (db: TenantDb, dagId: string, runId: string): Promise<RunKey | undefined> =>
@@ -114,7 +115,7 @@ export const sortKeysOf = (order: RunOrder): SortKey[] =>
 export async function listRuns(
   db: TenantDb,
   query: { filter: RunFilter; order: RunOrder; limit: number; offset: number },
-): Promise<{ runs: DagRunRow[]; total: number }> {
+): Promise<{ runs: ListedRun[]; total: number }> {
   const { filter, order, limit, offset } = query;
   const runs = await readPage(db, { conditions: conditionsOf(filter), keys: sortKeysOf(order), limit, offset });
   // A page that is not full says itself how many there are.
@@ -122,7 +123,7 @@ export async function listRuns(
   return { runs, total: isLast ? offset + runs.length : await countRuns(db, filter) };
 }
 
-export type PlacedRuns = { runs: DagRunRow[]; previous: Place | null; next: Place | null };
+export type PlacedRuns = { runs: ListedRun[]; previous: Place | null; next: Place | null };
 
 /** By place: the page, and where the pages before and after it begin. */
 export async function listRunsFrom(
@@ -147,7 +148,7 @@ export async function listRunsFrom(
   };
 }
 
-type PlacedRun = DagRunRow & { place: PlaceValue[] };
+type PlacedRun = ListedRun & { place: PlaceValue[] };
 
 const placeOf = (run: PlacedRun | undefined, backward: boolean): Place | null =>
   run ? { values: run.place, backward } : null;

@@ -1,7 +1,7 @@
 /** What lists show beside the rows of task instances: versions, rendered fields, and what holds back those that wait. */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
-import type { InstancePlace } from './task-instances.ts';
+import type { InstanceOfRun } from './task-instances.ts';
 
 export type VersionOfInstance = {
   id: string;
@@ -63,8 +63,8 @@ export function findDagVersions(
 /** JSON text by key of the instance. */
 export async function findRenderedFields(
   db: TenantDb,
-  keys: readonly InstancePlace[],
-): Promise<(InstancePlace & { fields: string })[]> {
+  keys: readonly InstanceOfRun[],
+): Promise<(InstanceOfRun & { fields: string })[]> {
   if (keys.length === 0) return [];
   return db
     .selectFrom('rendered_fields as f')

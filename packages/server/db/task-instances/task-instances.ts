@@ -47,14 +47,16 @@ const selectInstances = (db: TenantDb) =>
     .innerJoin('dag_runs as r', 'r.id', 't.run')
     .select([...COLUMNS, ...OF_THE_RUN_COLUMNS]);
 
-export type InstanceRow = Awaited<ReturnType<ReturnType<typeof selectInstances>['execute']>>[number];
+/** An instance with what lists show of its run. */
+export type ListedInstance = Awaited<ReturnType<ReturnType<typeof selectInstances>['execute']>>[number];
 
-export type InstancePlace = { run: number; taskId: string; mapIndex: number };
+/** Names an instance within its tenant; `run` is `dag_runs.id`. */
+export type InstanceOfRun = { run: number; taskId: string; mapIndex: number };
 
 export const findInstance = (
   db: TenantDb,
-  { run, taskId, mapIndex }: InstancePlace,
-): Promise<InstanceRow | undefined> =>
+  { run, taskId, mapIndex }: InstanceOfRun,
+): Promise<ListedInstance | undefined> =>
   selectInstances(db)
     .where('t.run', '=', run)
     .where('t.task_id', '=', taskId)
@@ -62,11 +64,11 @@ export const findInstance = (
     .executeTakeFirst();
 
 /** Every instance of a task in a run, by map index. */
-export const findInstancesOfTask = (db: TenantDb, run: number, taskId: string): Promise<InstanceRow[]> =>
+export const findInstancesOfTask = (db: TenantDb, run: number, taskId: string): Promise<ListedInstance[]> =>
   selectInstances(db).where('t.run', '=', run).where('t.task_id', '=', taskId).orderBy('t.map_index').execute();
 
 /** In the order of the keys; those that do not exist are left out. */
-export async function findInstances(db: TenantDb, keys: readonly InstancePlace[]): Promise<InstanceRow[]> {
+export async function findInstances(db: TenantDb, keys: readonly InstanceOfRun[]): Promise<ListedInstance[]> {
   if (keys.length === 0) return [];
   const runs = keys.map((key) => key.run);
   const taskIds = keys.map((key) => key.taskId);
@@ -83,7 +85,7 @@ export async function findInstances(db: TenantDb, keys: readonly InstancePlace[]
   return keys.flatMap((key) => byKey.get(keyText(key)) ?? []);
 }
 
-const keyText = ({ run, taskId, mapIndex }: InstancePlace): string => `${run} ${mapIndex} ${taskId}`;
+const keyText = ({ run, taskId, mapIndex }: InstanceOfRun): string => `${run} ${mapIndex} ${taskId}`;
 
 type Sortable = Omit<SortKey, 'direction'>;
 const sortable = (name: string, type: SortKey['type'], nullable = false): Sortable => ({
@@ -177,7 +179,7 @@ export function sortKeysOf(order: InstanceOrder, { run, dagIds }: InstanceFilter
 export async function listInstances(
   db: TenantDb,
   query: { filter: InstanceFilter; order: InstanceOrder; limit: number; offset: number },
-): Promise<{ instances: InstanceRow[]; total: number }> {
+): Promise<{ instances: ListedInstance[]; total: number }> {
   const { filter, order, limit, offset } = query;
   const instances = await readPage(db, { filter, keys: sortKeysOf(order, filter), limit, offset });
   // A page that is not full says itself how many there are.
@@ -185,7 +187,7 @@ export async function listInstances(
   return { instances, total: isLast ? offset + instances.length : await countInstances(db, filter) };
 }
 
-export type PlacedInstances = { instances: InstanceRow[]; previous: Place | null; next: Place | null };
+export type PlacedInstances = { instances: ListedInstance[]; previous: Place | null; next: Place | null };
 
 /** By place: the page, and where the pages before and after it begin. */
 export async function listInstancesFrom(
@@ -207,7 +209,7 @@ export async function listInstancesFrom(
   };
 }
 
-type PlacedRow = InstanceRow & { place: PlaceValue[] };
+type PlacedRow = ListedInstance & { place: PlaceValue[] };
 
 const placeOf = (row: PlacedRow | undefined, leadsBack: boolean): Place | null =>
   row ? { values: row.place, backward: leadsBack } : null;
@@ -290,7 +292,7 @@ const placeText = ({ expression, type }: SortKey): RawBuilder<unknown> =>
 /** What people write about instances; no state, so no lock of the run. */
 export async function noteInstances(
   db: TenantDb,
-  keys: readonly InstancePlace[],
+  keys: readonly InstanceOfRun[],
   { note, user }: { note: string | null; user: string },
 ): Promise<void> {
   if (keys.length === 0) return;

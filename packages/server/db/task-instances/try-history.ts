@@ -1,7 +1,7 @@
 /** The tries of a task instance: those that are over, and the current one. */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
-import type { InstancePlace } from './task-instances.ts';
+import type { InstanceOfRun } from './task-instances.ts';
 
 const COLUMNS = [
   't.run',
@@ -28,7 +28,7 @@ const COLUMNS = [
   'r.run_id',
 ] as const;
 
-const earlierTries = (db: TenantDb, { run, taskId, mapIndex }: InstancePlace) =>
+const earlierTries = (db: TenantDb, { run, taskId, mapIndex }: InstanceOfRun) =>
   db
     .selectFrom('task_instance_history as t')
     .innerJoin('dag_runs as r', 'r.id', 't.run')
@@ -38,7 +38,7 @@ const earlierTries = (db: TenantDb, { run, taskId, mapIndex }: InstancePlace) =>
     .where('t.map_index', '=', mapIndex);
 
 /** A try is kept when it ends, and the row goes on to show it until the next one begins: it is counted once. */
-const currentTry = (db: TenantDb, { run, taskId, mapIndex }: InstancePlace) =>
+const currentTry = (db: TenantDb, { run, taskId, mapIndex }: InstanceOfRun) =>
   db
     .selectFrom('task_instances as t')
     .innerJoin('dag_runs as r', 'r.id', 't.run')
@@ -54,10 +54,10 @@ const currentTry = (db: TenantDb, { run, taskId, mapIndex }: InstancePlace) =>
 export type TryRow = Awaited<ReturnType<ReturnType<typeof currentTry>['execute']>>[number];
 
 /** Oldest first. Empty when there is no such instance. */
-export const listTries = (db: TenantDb, place: InstancePlace): Promise<TryRow[]> =>
+export const listTries = (db: TenantDb, place: InstanceOfRun): Promise<TryRow[]> =>
   earlierTries(db, place).unionAll(currentTry(db, place)).orderBy('try_number').execute();
 
-export const findTry = (db: TenantDb, place: InstancePlace, tryNumber: number): Promise<TryRow | undefined> =>
+export const findTry = (db: TenantDb, place: InstanceOfRun, tryNumber: number): Promise<TryRow | undefined> =>
   earlierTries(db, place)
     .where('t.try_number', '=', tryNumber)
     .unionAll(currentTry(db, place).where('t.try_number', '=', tryNumber))

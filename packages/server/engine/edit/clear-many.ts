@@ -8,7 +8,8 @@ import { clearRun } from './clear.ts';
 import type { ClearOptions } from './clear.ts';
 import type { EditTools } from './edit-run.ts';
 import { findSelected, selectToClear } from './select-instances.ts';
-import type { FoundInstance, InstanceOfRun, RunKey } from '../sql/find-runs.ts';
+import type { InstanceOfRun } from '../../db/task-instances/task-instances.ts';
+import type { FoundInstance, RunKey } from '../sql/find-runs.ts';
 
 /** What a clear of these runs would be about now, by run, task and map index. Changes nothing, locks nothing. */
 export const previewClear = (

@@ -6,7 +6,8 @@ import type { EditTools } from './edit-run.ts';
 import { markInRun } from './mark.ts';
 import type { MarkOptions } from './mark.ts';
 import { findSelected, selectToMark } from './select-instances.ts';
-import type { FoundInstance, InstanceOfRun, RunKey } from '../sql/find-runs.ts';
+import type { InstanceOfRun } from '../../db/task-instances/task-instances.ts';
+import type { FoundInstance, RunKey } from '../sql/find-runs.ts';
 
 type MarkInput = { tenantId: string; dagId: string; runs: readonly RunKey[]; options: MarkOptions };
 

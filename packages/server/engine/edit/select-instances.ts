@@ -13,7 +13,7 @@ import type { InstanceKey } from '../plan/types.ts';
 import { findInstancesOfTasks, findRunById, findRunsBetween, findVersionsOfRuns } from '../sql/find-runs.ts';
 import type { FoundInstance, RunKey } from '../sql/find-runs.ts';
 
-export type { InstanceOfRun, RunKey } from '../sql/find-runs.ts';
+export type { RunKey } from '../sql/find-runs.ts';
 
 /** Without a map index: every instance of the task. */
 export type InstanceChoice = { taskId: string; mapIndex?: number };

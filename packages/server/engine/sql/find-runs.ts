@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
 import type { Moment } from '../../db/schema.ts';
+import type { InstanceOfRun } from '../../db/task-instances/task-instances.ts';
 
 export type RunKey = { id: number; runId: string };
 
@@ -46,7 +47,6 @@ export async function findVersionsOfRuns(
   return rows;
 }
 
-export type InstanceOfRun = { run: number; taskId: string; mapIndex: number };
 export type FoundInstance = InstanceOfRun & { state: TaskStateOrNone };
 
 /** All instances of these tasks in these runs. */
