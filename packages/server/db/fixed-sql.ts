@@ -38,8 +38,13 @@ function textOf(statement: FixedSql<unknown>): string {
   return text;
 }
 
-const parametersOf = ({ values }: FixedSql<unknown>): unknown[] =>
-  values.flatMap((value) => (value instanceof FixedSql ? parametersOf(value) : [value]));
+function parametersOf({ values }: FixedSql<unknown>, into: unknown[] = []): unknown[] {
+  for (const value of values) {
+    if (value instanceof FixedSql) parametersOf(value, into);
+    else into.push(value);
+  }
+  return into;
+}
 
 /** A tag like Kysely's `sql`: values are parameters, but for those that are fixed SQL themselves. */
 export const fixedSql = <Row>(strings: TemplateStringsArray, ...values: unknown[]): FixedSql<Row> =>
