@@ -18,10 +18,9 @@ export function createServices(input: {
   logs: LogStore;
   keyring: Keyring;
   workspaceCompiler: WorkspaceCompiler | undefined;
-  reason: () => string | null;
   onFailedLogin: () => void;
 }): Services {
-  const { config, db, secrets, scheduler, logs, keyring, workspaceCompiler, reason, onFailedLogin } = input;
+  const { config, db, secrets, scheduler, logs, keyring, workspaceCompiler, onFailedLogin } = input;
   return {
     config,
     db,
@@ -40,6 +39,5 @@ export function createServices(input: {
         failedLoginsPerMinute: config.auth.loginRateLimitPerMinute,
       },
     }),
-    readiness: { reason },
   };
 }

@@ -1,9 +1,10 @@
 import { pino } from 'pino';
-import { buildApp } from './http/app.ts';
+import { registerRoutes } from './api/routes.ts';
 import { loadConfig } from './config/load.ts';
 import { createRunEngine } from './create-run-engine.ts';
 import { createServices } from './create-services.ts';
 import { openDatabase } from './db/database.ts';
+import { buildApp } from './http/app.ts';
 import { createLogStore } from './logs/create-log-store.ts';
 import { openKeyring } from './open-keyring.ts';
 import { createSecretRegistry } from './telemetry/redact.ts';
@@ -30,14 +31,16 @@ export async function renderOpenApi(): Promise<string> {
     keyring,
     workspaceCompiler: undefined,
     secrets: createSecretRegistry(),
-    reason: () => null,
     onFailedLogin: () => {},
   });
   const app = await buildApp({
-    services,
-    logger,
+    db,
+    readiness: { reason: () => null },
     access: { sessions: services.sessions, proxies: { isTrusted: () => false }, everybodyIs: () => null },
+    corsOrigins: [],
+    logger,
     plugins: [],
+    registerRoutes: (routed) => registerRoutes(routed, services),
   });
   const document = JSON.stringify(app.swagger(), null, 2);
   await app.close();

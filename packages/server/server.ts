@@ -10,8 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { buildApp } from './http/app.ts';
-import type { App } from './api/services.ts';
+import { registerRoutes } from './api/routes.ts';
 import { bootstrapAdmin, noAuthAdministrator } from './auth/bootstrap.ts';
 import type { Principal } from './auth/sessions.ts';
 import { parseAddress } from './config/address.ts';
@@ -27,6 +26,8 @@ import { isOutage } from './db/outage.ts';
 import { ensureTenant } from './auth/tenants.ts';
 import { DEFAULT_TENANT } from './db/identity/tenants.ts';
 import { createHousekeeping } from './engine/housekeeping.ts';
+import { buildApp } from './http/app.ts';
+import type { App } from './http/typed-app.ts';
 import { createLogStore } from './logs/create-log-store.ts';
 import { openKeyring } from './open-keyring.ts';
 import { createLogger } from './telemetry/logger.ts';
@@ -105,16 +106,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     keyring,
     workspaceCompiler: options.workspaceCompiler,
     secrets,
-    reason: () => notReady,
     onFailedLogin: () => metrics.loginFailed(),
   });
   const proxies = createProxyTrust(config.server.trustedProxies);
   if (proxies.error !== undefined) logger.error(proxies.error);
   const app = await buildApp({
-    services,
-    logger,
+    db,
+    readiness: { reason: () => notReady },
     access: { sessions: services.sessions, proxies, everybodyIs: () => everybody },
+    corsOrigins: config.server.cors.allowedOrigins,
+    logger,
     plugins: [metrics.httpHooks, tracing.httpHooks],
+    registerRoutes: config.server.role === 'scheduler' ? undefined : (routed) => registerRoutes(routed, services),
   });
   const housekeeping = createHousekeeping({
     db,
@@ -214,7 +217,7 @@ function reportBoot(config: Config, warnings: readonly string[], logger: Logger)
   if (report.errors.length > 0) throw new BootError(report.errors.map((error) => error.message));
 }
 
-async function listen(config: Config, app: Awaited<ReturnType<typeof buildApp>>): Promise<string> {
+async function listen(config: Config, app: App): Promise<string> {
   const { host, port } = parseAddress(config.server.httpAddr) ?? { host: '127.0.0.1', port: 0 };
   try {
     const address = await app.listen({ host: host || '::', port });

@@ -1,6 +1,3 @@
-import type { FastifyInstance, FastifyBaseLogger, RawServerDefault } from 'fastify';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Sessions } from '../auth/sessions.ts';
 import type { Config } from '../config/load.ts';
 import type { Database } from '../db/database.ts';
@@ -22,19 +19,6 @@ export type Services = {
   scheduler: Scheduler;
   /** Of task attempts. */
   logs: LogStore;
-  readiness: Readiness;
   /** Compiles what is edited here; undefined where DAGs are compiled elsewhere. */
   workspaceCompiler: WorkspaceCompiler | undefined;
 };
-
-/** Why this process does not serve yet, or null when it does. */
-export type Readiness = { reason(): string | null };
-
-/** A Fastify instance whose handlers are typed by their TypeBox schemas. */
-export type App = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->;

@@ -2,11 +2,14 @@
 import { Type } from 'typebox';
 import { isOutage } from '../db/outage.ts';
 import { ApiError } from './errors.ts';
-import type { App, Services } from '../api/services.ts';
+import type { Readiness } from './readiness.ts';
+import type { App } from './typed-app.ts';
 
 const TEXT_RESPONSE = { 200: { description: 'Yes', content: { 'text/plain': { schema: Type.String() } } } };
 
-export function registerProbes(app: App, { db, readiness }: Pick<Services, 'db' | 'readiness'>): void {
+export type ProbedDatabase = { ping(): Promise<void> };
+
+export function registerProbes(app: App, { db, readiness }: { db: ProbedDatabase; readiness: Readiness }): void {
   app.get(
     '/healthz',
     {

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
-import type { App } from '../api/services.ts';
+import type { App } from './typed-app.ts';
 
 /** Our own pages load nothing from elsewhere and run no inline script. */
 const CONTENT_SECURITY_POLICY = {

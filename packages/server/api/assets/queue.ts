@@ -11,7 +11,8 @@ import { existingAsset } from './assets.ts';
 import { noSuchDag } from '../dags/dags.ts';
 import { ApiError } from '../../http/errors.ts';
 import { Collection, DateTime } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const QueuedEvent = Type.Object(
   {

@@ -8,7 +8,8 @@ import { basePath } from '../../config/resolved.ts';
 import { DEFAULT_TENANT } from '../../db/identity/tenants.ts';
 import { SESSION_COOKIE, actorOf, presentedToken, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const TokenRequest = Type.Object(
   {

@@ -17,7 +17,8 @@ import { Backfill, BackfillCreate, BackfillDates, backfillBody } from './schemas
 import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { Collection, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const TAGS = ['Backfills'];
 const ORDER_COLUMNS = {

@@ -11,7 +11,8 @@ import { existingRun, noSuchRun, wholeRunBody } from './bodies.ts';
 import { DagRun, DagRunUpdate, RUN_TAGS, RunParams } from './schemas.ts';
 import { ApiError } from '../../http/errors.ts';
 import { removeLogs } from '../logs/remove.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 import { UpdateMaskQuery, applyUpdateMask } from '../../http/update-mask.ts';
 
 const FIELDS = ['state', 'note'] as const;

@@ -19,7 +19,8 @@ import { registerRunWait } from './wait.ts';
 import { registerDagStats } from './stats.ts';
 import { noSuchDag } from '../dags/dags.ts';
 import { Collection } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 export function registerDagRuns(app: App, services: Services): void {
   registerLists(app, services);

@@ -5,7 +5,8 @@ import { countRunsByState } from '../../db/dag-runs/stats.ts';
 import { databaseOf } from '../../http/access.ts';
 import { RUN_TAGS, RunStateWord } from './schemas.ts';
 import { Collection } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const DagStats = Type.Object(
   {

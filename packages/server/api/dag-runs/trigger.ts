@@ -17,7 +17,8 @@ import { DagRun, DagRunCreate, RUN_TAGS } from './schemas.ts';
 import type { DagRunBody } from './schemas.ts';
 import { noSuchDag } from '../dags/dags.ts';
 import { ApiError } from '../../http/errors.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 export function registerTrigger(app: App, services: Services): void {
   app.post(

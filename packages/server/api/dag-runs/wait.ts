@@ -15,7 +15,8 @@ import { preferredType } from '../../http/accept.ts';
 import { databaseOf, requirePermission } from '../../http/access.ts';
 import { noSuchRun } from './bodies.ts';
 import { RUN_TAGS, RunParams } from './schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const NDJSON = 'application/x-ndjson';
 const JSON_TYPE = 'application/json';

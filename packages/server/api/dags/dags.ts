@@ -26,7 +26,8 @@ import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { removeLogs } from '../logs/remove.ts';
 import { DateTime, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 import { UpdateMaskQuery, applyUpdateMask } from '../../http/update-mask.ts';
 
 const ORDER_COLUMNS = {

@@ -8,7 +8,8 @@ import { Type } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 export function registerParseDagFile(app: App, { config, db }: Services): void {
   app.put(

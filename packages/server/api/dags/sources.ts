@@ -4,7 +4,8 @@ import { findVersionText } from '../../db/dags/dag-versions.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const Params = Type.Object({ dag_id: Type.String() });
 const VersionQuery = Type.Object({

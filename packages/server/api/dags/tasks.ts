@@ -7,7 +7,8 @@ import { Task, TaskCollection } from './schemas.ts';
 import { readSpec } from './specs.ts';
 import { noSuchDag } from './dags.ts';
 import { ApiError } from '../../http/errors.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const TAGS = ['Tasks'];
 

@@ -3,7 +3,8 @@ import { listDagWarnings } from '../../db/dags/dag-warnings.ts';
 import { databaseOf } from '../../http/access.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { Collection, DateTime, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const ORDER_COLUMNS = { dag_id: 'dag_id', warning_type: 'warning_type', message: 'message', timestamp: 'at' } as const;
 

@@ -28,7 +28,8 @@ import {
   Workspace,
   unitBody,
 } from './schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 import { Type } from 'typebox';
 
 const TAGS = ['Editor'];

@@ -24,7 +24,8 @@ import { LOG_FORMS, asJson, asNdjson, asText, placeholder, searchBody } from './
 import type { LogForm } from './forms.ts';
 import { offsetOf, tokenAt } from './continuation-token.ts';
 import { DateTime, Nullable } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const TAGS = ['Task logs'];
 const MAX_INT = 2_147_483_647;

@@ -7,7 +7,8 @@ import type { Config } from '../../config/keys.ts';
 import { effectiveRows } from '../../config/render-effective.ts';
 import { preferredType } from '../../http/accept.ts';
 import { ApiError } from '../../http/errors.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const TAGS = ['Config'];
 /** Of keys that have no section. */

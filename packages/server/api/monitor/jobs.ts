@@ -4,7 +4,8 @@ import { listJobs } from '../../db/processes/jobs.ts';
 import type { JobRow } from '../../db/processes/jobs.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { Collection, DateTime, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const ORDER_COLUMNS = {
   id: 'id',

@@ -5,7 +5,8 @@ import { agentControlPlaneAddr } from '../../config/resolved.ts';
 import { latestBeats } from '../../db/processes/heartbeats.ts';
 import { VERSION, gitVersion } from '../../version.ts';
 import { Nullable } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 /** A component whose last sign of life is older than this is not healthy. Airflow's limit, and its UI's expectation. */
 const HEALTHY_WITHIN_SECONDS = 30;

@@ -1,7 +1,7 @@
 /** Plugins are Python code inside an API server. This one runs none: both lists are empty because they cannot have entries. */
 import { Type } from 'typebox';
 import { Collection, PagingQuery } from '../../http/schemas.ts';
-import type { App } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
 
 const TAGS = ['Plugins'];
 const Names = Type.Array(Type.String());

@@ -4,7 +4,8 @@ import { Type } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { Collection, Nullable, PagingQuery } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const PREFIX = 'apache-airflow-providers-';
 /** Ours, in python/airflow/providers/standard; the version is the one whose interface it has. */

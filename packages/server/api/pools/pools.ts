@@ -21,7 +21,8 @@ import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { BulkPoolsBody, POOL_BODY_FIELDS, POOL_FIELDS, Pool, PoolBody, PoolUpdate } from './schemas.ts';
 import { Collection, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 import { UpdateMaskQuery, applyUpdateMask } from '../../http/update-mask.ts';
 
 const ORDER_COLUMNS = {

@@ -4,7 +4,8 @@ import { listBackfills } from '../../db/dag-runs/backfills.ts';
 import { databaseOf } from '../../http/access.ts';
 import { Backfill, backfillBody } from '../backfills/schemas.ts';
 import { Collection } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 export function registerUiBackfills(app: App, { db }: Services): void {
   app.get(

@@ -8,7 +8,8 @@ import { ENCODED_EXTENSIONS, SHELL_FILES, bundleFolder, openBundle, renderShell 
 import type { Bundle, BundleFile } from '@svc/web/bundle.ts';
 import { basePath, editionOf } from '../../config/resolved.ts';
 import { ApiError } from '../../http/errors.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const YEAR_SECONDS = 31_536_000;
 /**

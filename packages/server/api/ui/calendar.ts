@@ -9,7 +9,8 @@ import type { DagRow } from '../../db/dags/dags.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { noSuchDag } from '../dags/dags.ts';
 import { DateTime } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 /** A run every minute fills a month with 43,200; nobody reads them one by one. */
 const PLANNED_AT_MOST = 2_000;

@@ -11,7 +11,8 @@ import { assetExpression, assetsIn, conditionOf } from '../assets/expression.ts'
 import { dagBody } from '../dags/bodies.ts';
 import { DagListQuery, dagQuery, noSuchDag } from '../dags/dags.ts';
 import { questionBodies } from '../hitl/bodies.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 import { createFactsCache } from '../task-instances/facts.ts';
 import type { FactsCache } from '../task-instances/facts.ts';
 

@@ -4,7 +4,8 @@ import { Type } from 'typebox';
 import { RUN_STATES, TASK_STATES } from '@svc/spec/states.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { DateTime } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 /** Counting stops here: the UI shows "1000+". */
 const COUNT_LIMIT = 1_000;

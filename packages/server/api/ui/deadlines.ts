@@ -8,7 +8,8 @@ import { databaseOf, principalOf } from '../../http/access.ts';
 import { noSuchRun } from '../dag-runs/bodies.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { Collection, DateTime, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 import { RunParams } from '../task-instances/paths.ts';
 
 const ORDER_KEYS = {

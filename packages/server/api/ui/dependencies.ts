@@ -5,7 +5,8 @@ import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 import { dagReferences, referenceNode } from './external-dependencies.ts';
 import type { DagReference } from './external-dependencies.ts';
 

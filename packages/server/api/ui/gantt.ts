@@ -5,7 +5,8 @@ import { findRun } from '../../db/dag-runs/dag-runs.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { noSuchRun } from '../dag-runs/bodies.ts';
 import { ApiError } from '../../http/errors.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 type Bar = {
   task_id: string;

@@ -1,7 +1,7 @@
 /** The forms of the connection types, for the page that edits connections. */
 import { Type } from 'typebox';
 import { Nullable } from '../../http/schemas.ts';
-import type { App } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
 import { HOOK_FORMS } from './hook-forms.ts';
 import type { Field, HookForm, StandardField } from './hook-forms.ts';
 

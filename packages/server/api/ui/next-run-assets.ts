@@ -6,7 +6,8 @@ import { findDag } from '../../db/dags/dags.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { assetExpression, assetsIn, conditionOf } from '../assets/expression.ts';
 import { noSuchDag } from '../dags/dags.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 export function registerUiNextRunAssets(app: App, { db }: Services): void {
   app.get(

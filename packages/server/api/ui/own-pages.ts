@@ -3,7 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { renderPages } from '@svc/web/pages.ts';
 import type { Page } from '@svc/web/html.ts';
 import { basePath, editionOf } from '../../config/resolved.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 import { sendUiPage } from './bundle.ts';
 import type { UiPages } from './bundle.ts';
 

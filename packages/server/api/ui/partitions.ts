@@ -5,7 +5,8 @@ import { databaseOf } from '../../http/access.ts';
 import { noSuchDag } from '../dags/dags.ts';
 import { ApiError } from '../../http/errors.ts';
 import { Nullable } from '../../http/schemas.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const Common = {
   id: Type.Integer(),

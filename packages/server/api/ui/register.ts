@@ -1,5 +1,6 @@
 /** The private endpoints of the web UI, one line each. */
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 import { registerUiBackfills } from './backfills.ts';
 import { registerUiCalendar } from './calendar.ts';
 import { registerUiDags } from './dags.ts';

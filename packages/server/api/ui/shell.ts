@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import type { Permission } from '../../auth/permissions.ts';
 import { DEFAULT_TENANT } from '../../db/identity/tenants.ts';
 import { principalOf } from '../../http/access.ts';
-import type { App, Services } from '../services.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 import { RENEWAL_FAULTS } from '../auth/tokens.ts';
 
 const TAGS = ['UI'];

@@ -1,0 +1,78 @@
+/** Every route of the API and the web UI, one line per resource. */
+import type { AnswerElse } from '../http/app.ts';
+import type { App } from '../http/typed-app.ts';
+import { registerAssets } from './assets/assets.ts';
+import { registerAssetEvents } from './assets/events.ts';
+import { registerAssetQueue } from './assets/queue.ts';
+import { registerTokens } from './auth/tokens.ts';
+import { registerUsers } from './auth/users.ts';
+import { registerBackfills } from './backfills/backfills.ts';
+import { registerConnections } from './connections/connections.ts';
+import { registerDagRuns } from './dag-runs/dag-runs.ts';
+import { registerDags } from './dags/dags.ts';
+import { registerImportErrors } from './dags/import-errors.ts';
+import { registerParseDagFile } from './dags/parse-dag-file.ts';
+import { registerDagSources } from './dags/sources.ts';
+import { registerDagTags } from './dags/tags.ts';
+import { registerTasks } from './dags/tasks.ts';
+import { registerDagVersions } from './dags/versions.ts';
+import { registerDagWarnings } from './dags/warnings.ts';
+import { registerHitl } from './hitl/hitl.ts';
+import { registerIde } from './ide/ide.ts';
+import { registerIdePage } from './ide/page.ts';
+import { registerLogs } from './logs/logs.ts';
+import { registerAirflowConfig } from './monitor/airflow-config.ts';
+import { registerEventLogs } from './monitor/event-logs.ts';
+import { registerJobs } from './monitor/jobs.ts';
+import { registerMonitor } from './monitor/monitor.ts';
+import { registerPlugins } from './monitor/plugins.ts';
+import { registerProviders } from './monitor/providers.ts';
+import { registerPools } from './pools/pools.ts';
+import { registerTaskInstances } from './task-instances/task-instances.ts';
+import { registerUiBundle, sendUiPage } from './ui/bundle.ts';
+import { registerPages } from './ui/own-pages.ts';
+import { registerUi } from './ui/register.ts';
+import { registerVariables } from './variables/variables.ts';
+import { registerXcoms } from './xcoms/xcoms.ts';
+import type { Services } from './services.ts';
+
+/** The order is that of the OpenAPI document. */
+export function registerRoutes(app: App, services: Services): AnswerElse {
+  registerTokens(app, services);
+  registerUsers(app, services);
+  registerConnections(app, services);
+  registerVariables(app, services);
+  registerPools(app, services);
+  registerDags(app, services);
+  registerDagVersions(app, services);
+  registerDagSources(app, services);
+  registerDagTags(app, services);
+  registerDagRuns(app, services);
+  registerTaskInstances(app, services);
+  registerLogs(app, services);
+  registerXcoms(app, services);
+  registerTasks(app, services);
+  registerBackfills(app, services);
+  registerAssets(app, services);
+  registerAssetEvents(app, services);
+  registerAssetQueue(app, services);
+  registerImportErrors(app, services);
+  registerDagWarnings(app, services);
+  registerEventLogs(app, services);
+  registerMonitor(app, services);
+  registerJobs(app, services);
+  registerParseDagFile(app, services);
+  registerPlugins(app);
+  registerProviders(app, services);
+  registerAirflowConfig(app, services);
+  registerHitl(app, services);
+  registerIde(app, services);
+  registerUi(app, services);
+  const uiPages = registerUiBundle(app, services);
+  registerPages(app, services, uiPages);
+  registerIdePage(app, services);
+  return (request, reply) => {
+    const page = uiPages.pageFor(request);
+    return page === undefined ? undefined : sendUiPage(reply, page);
+  };
+}

@@ -1,0 +1,14 @@
+import { ApiError } from './errors.ts';
+import type { App } from './typed-app.ts';
+
+/** Why this process does not serve yet, or null when it does. */
+export type Readiness = { reason(): string | null };
+
+/** Before the schema is there, every answer but the probes' would be an internal error. */
+export function refuseUntilReady(app: App, readiness: Readiness): void {
+  app.addHook('onRequest', async (request) => {
+    if (['/healthz', '/readyz'].includes(request.routeOptions.url ?? '')) return;
+    const reason = readiness.reason();
+    if (reason !== null) throw new ApiError('not_ready', reason, { 'retry-after': '1' });
+  });
+}
