@@ -9,6 +9,7 @@ import { registerUsers } from './auth/users.ts';
 import { registerBackfills } from './backfills/backfills.ts';
 import { registerConnections } from './connections/connections.ts';
 import { registerDagRuns } from './dag-runs/dag-runs.ts';
+import { registerMaterialize } from './dag-runs/materialize.ts';
 import { registerDags } from './dags/dags.ts';
 import { registerImportErrors } from './dags/import-errors.ts';
 import { registerParseDagFile } from './dags/parse-dag-file.ts';
@@ -54,6 +55,7 @@ export function registerRoutes(app: App, services: Services): AnswerElse {
   registerTasks(app, services);
   registerBackfills(app, services);
   registerAssets(app, services);
+  registerMaterialize(app, services);
   registerAssetEvents(app, services);
   registerAssetQueue(app, services);
   registerImportErrors(app, services);

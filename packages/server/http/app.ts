@@ -72,8 +72,8 @@ export async function buildApp(options: AppOptions): Promise<App> {
   app.setValidatorCompiler(createValidatorCompiler());
   app.setSerializerCompiler(createSerializerCompiler());
 
-  let answerElse: AnswerElse = () => undefined;
-  installProblems(app, (request, reply) => answerElse(request, reply));
+  let answerElse: AnswerElse | undefined;
+  installProblems(app, (request, reply) => answerElse?.(request, reply));
   installJsonParser(app);
   requireAccessDeclarations(app);
   answerWithRequestId(app);

@@ -1,16 +1,14 @@
-/** Assets and aliases: list, get, and runs that write an asset anew. Their events: asset-events.ts. */
+/** Assets and aliases: list and get. Their events: events.ts; runs that write an asset anew: dag-runs/materialize.ts. */
 import { Type } from 'typebox';
-import { findAlias, findAsset, findProducers, listAliases, listAssets } from '../../db/assets/assets.ts';
+import { findAlias, findAsset, listAliases, listAssets } from '../../db/assets/assets.ts';
 import type { AssetRow } from '../../db/assets/assets.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ASSET_TAGS, Asset, AssetAlias, AssetId, aliasBody, assetBody } from './schemas.ts';
-import { DagRun, DagRunCreate } from '../dag-runs/schemas.ts';
-import { newRunOf, triggerInName } from '../dag-runs/trigger.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
-import { Collection, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
+import { Collection, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 
@@ -22,12 +20,11 @@ const ORDER_COLUMNS = {
   updated_at: 'updated_at',
 } as const;
 const ALIAS_ORDER = { id: 'id', name: 'name' } as const;
-const Params = Type.Object({ asset_id: AssetId });
+export const AssetParams = Type.Object({ asset_id: AssetId });
 
 export function registerAssets(app: App, services: Services): void {
   registerReads(app, services);
   registerAliases(app, services);
-  registerMaterialize(app, services);
 }
 
 export const noSuchAsset = (id: number): ApiError =>
@@ -84,7 +81,7 @@ function registerReads(app: App, { db }: Services): void {
         operationId: 'get_asset',
         tags: ASSET_TAGS,
         summary: 'Get one asset',
-        params: Params,
+        params: AssetParams,
         response: { 200: Asset },
       },
     },
@@ -140,49 +137,4 @@ function registerAliases(app: App, { db }: Services): void {
       return aliasBody(alias);
     },
   );
-}
-
-function registerMaterialize(app: App, services: Services): void {
-  app.post(
-    '/api/v2/assets/:asset_id/materialize',
-    {
-      // It starts a run: who may not trigger one may not do so by way of an asset.
-      config: { access: 'write:dag_run' },
-      schema: {
-        operationId: 'materialize_asset',
-        tags: ASSET_TAGS,
-        summary: 'Run the DAG that writes an asset',
-        params: Params,
-        body: Type.Optional(Nullable(DagRunCreate)),
-        response: { 200: DagRun },
-      },
-    },
-    async (request) => {
-      const { asset_id: assetId } = request.params;
-      const dagId = await onlyProducer(databaseOf(request, services.db), assetId);
-      return triggerInName(request, services, {
-        run: {
-          ...newRunOf(request.body ?? {}),
-          logicalDate: request.body?.logical_date ?? null,
-          dagId,
-          runType: 'asset_materialization',
-        },
-        event: 'materialize_asset',
-        detail: { asset_id: assetId },
-      });
-    },
-  );
-}
-
-async function onlyProducer(db: TenantDb, assetId: number): Promise<string> {
-  await existingAsset(db, assetId);
-  const [dagId, ...others] = await findProducers(db, assetId);
-  if (dagId === undefined) throw new ApiError('not_found', `No Dag materializes asset with ID: ${assetId}`);
-  if (others.length > 0) {
-    throw new ApiError(
-      'conflict',
-      `More than one Dag materializes asset with ID: ${assetId}: trigger one of ${[dagId, ...others].slice(0, 10).join(', ')}`,
-    );
-  }
-  return dagId;
 }

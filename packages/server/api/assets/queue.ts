@@ -8,7 +8,7 @@ import type { TenantDb } from '../../db/database.ts';
 import { actorOf, databaseOf } from '../../http/access.ts';
 import { ASSET_TAGS, AssetId } from './schemas.ts';
 import { existingAsset } from './assets.ts';
-import { noSuchDag } from '../dags/dags.ts';
+import { noSuchDag } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
 import { Collection, DateTime } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';

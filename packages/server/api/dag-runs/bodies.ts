@@ -5,15 +5,11 @@ import { versionsOfRun } from '../../db/dags/dag-versions.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { versionBody } from '../dags/bodies.ts';
 import type { DagRunBody } from './schemas.ts';
-import { ApiError } from '../../http/errors.ts';
 import { parseExactly } from '../../http/exact-json.ts';
+import { noSuchRun } from '../paths.ts';
+import type { RunInPath } from '../paths.ts';
 
-type RunPath = { dag_id: string; dag_run_id: string };
-
-export const noSuchRun = ({ dag_id: dagId, dag_run_id: runId }: RunPath): ApiError =>
-  new ApiError('not_found', `The DagRun with dag_id: \`${dagId}\` and run_id: \`${runId}\` was not found`);
-
-export async function existingRun(db: TenantDb, path: RunPath): Promise<ListedRun> {
+export async function existingRun(db: TenantDb, path: RunInPath): Promise<DagRunRow> {
   const run = await findRun(db, path.dag_id, path.dag_run_id);
   if (!run) throw noSuchRun(path);
   return run;

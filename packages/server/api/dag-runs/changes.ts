@@ -7,13 +7,14 @@ import type { SharedDb } from '../../db/database.ts';
 import { deleteRun, markRun } from '../../engine/edit/change-run.ts';
 import { startQueuedRuns } from '../../engine/runs/start-run.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
-import { existingRun, noSuchRun, wholeRunBody } from './bodies.ts';
-import { DagRun, DagRunUpdate, RUN_TAGS, RunParams } from './schemas.ts';
+import { existingRun, wholeRunBody } from './bodies.ts';
+import { DagRun, DagRunUpdate, RUN_TAGS } from './schemas.ts';
 import { ApiError } from '../../http/errors.ts';
 import { removeLogs } from '../logs/remove.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { UpdateMaskQuery, applyUpdateMask } from '../../http/update-mask.ts';
+import { RunParams, noSuchRun } from '../paths.ts';
 
 const FIELDS = ['state', 'note'] as const;
 

@@ -9,15 +9,15 @@ import { findInstances } from '../../db/task-instances/task-instances.ts';
 import { clearRuns, previewClear } from '../../engine/edit/clear-many.ts';
 import type { ClearOptions } from '../../engine/edit/clear.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
-import { existingRun, noSuchRun, wholeRunBody } from './bodies.ts';
-import { DagRun, DagRunClear, RUN_TAGS, RunParams } from './schemas.ts';
+import { existingRun, wholeRunBody } from './bodies.ts';
+import { DagRun, DagRunClear, RUN_TAGS } from './schemas.ts';
 import { readSpec } from '../dags/specs.ts';
-import { noSuchDag } from '../dags/dags.ts';
+import { RunParams, noSuchDag, noSuchRun } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { instanceBodies } from '../task-instances/bodies.ts';
-import { createFactsCache } from '../task-instances/facts.ts';
+import { createTaskSummaries } from '../dags/task-summaries.ts';
 import { TaskInstance } from '../task-instances/schemas.ts';
 
 const NewTask = Type.Object(
@@ -49,7 +49,7 @@ function optionsOf(body: Static<typeof DagRunClear>): ClearOptions {
 }
 
 export function registerRunClear(app: App, { db, scheduler }: Services): void {
-  const facts = createFactsCache();
+  const summaries = createTaskSummaries();
   app.post(
     '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/clear',
     {
@@ -80,7 +80,7 @@ export function registerRunClear(app: App, { db, scheduler }: Services): void {
         }
         const preview = await previewClear(db.shared, scheduler, input);
         const shown = await findInstances(scope, preview.slice(0, MAX_SHOWN));
-        return { task_instances: await instanceBodies(scope, facts, shown), total_entries: preview.length };
+        return { task_instances: await instanceBodies(scope, summaries, shown), total_entries: preview.length };
       }
       await clearRuns(db, scheduler, {
         ...input,

@@ -1,25 +1,16 @@
 /** What a list of runs may be asked: parameters and bodies of requests, as the database wants them. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { Range, RangedColumn, RunFilter } from '../../db/dag-runs/filters.ts';
+import type { RangedColumn, RunFilter } from '../../db/dag-runs/filters.ts';
 import type { RunColumn, RunOrder } from '../../db/dag-runs/dag-runs.ts';
 import { CursorQuery } from '../../http/cursor.ts';
-import {
-  RANGED_COLUMNS,
-  RANGE_ENDS,
-  RUN_SORT_KEYS,
-  RangeQuery,
-  RunStateWord,
-  RunTypeWord,
-  runTypeOf,
-} from './schemas.ts';
+import { RUN_SORT_KEYS, RangeQuery, RunStateWord, RunTypeWord, runTypeOf } from './schemas.ts';
 import type { DagRunsBatch } from './schemas.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
+import { rangeOf } from '../../http/ranges.ts';
 import { OrderByQuery, PagingQuery } from '../../http/schemas.ts';
-
-/** Path segment that stands for all DAGs. */
-export const ALL = '~';
+import { ALL } from '../paths.ts';
 
 const ORDER_COLUMNS = Object.fromEntries(
   RUN_SORT_KEYS.map((key) => [key, key === 'dag_run_id' ? 'run_id' : key]),
@@ -87,18 +78,22 @@ export function filterOfBatch(dagId: string, body: Static<typeof DagRunsBatch>):
   });
 }
 
-type Ends = Partial<Record<`${RangedColumn}_${(typeof RANGE_ENDS)[number]}`, string | number | null>>;
+const RANGED: readonly RangedColumn[] = [
+  'run_after',
+  'logical_date',
+  'start_date',
+  'end_date',
+  'updated_at',
+  'duration',
+];
 
-function rangesOf(asked: Ends): RunFilter['ranges'] {
-  const ranges: Partial<Record<RangedColumn, Range>> = {};
-  for (const column of RANGED_COLUMNS) {
-    const ends = RANGE_ENDS.map((end) => [end, asked[`${column}_${end}`] ?? null] as const).filter(
-      ([, limit]) => limit !== null,
-    );
-    if (ends.length > 0) ranges[column] = Object.fromEntries(ends) as Range;
-  }
-  return ranges;
-}
+const rangesOf = (asked: Parameters<typeof rangeOf<RangedColumn>>[0]): RunFilter['ranges'] =>
+  Object.fromEntries(
+    RANGED.flatMap((column) => {
+      const range = rangeOf(asked, column);
+      return range ? [[column, range] as const] : [];
+    }),
+  );
 
 /** `undefined` means "not asked for"; the database layer wants such keys absent. */
 const present = (asked: { [Key in keyof RunFilter]: RunFilter[Key] | undefined }): RunFilter =>

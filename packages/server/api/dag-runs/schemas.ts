@@ -2,11 +2,11 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { RUN_STATES, RUN_TYPES } from '@svc/spec/states.ts';
+import { rangeProperties } from '../../http/ranges.ts';
 import { DagVersion } from '../dags/schemas.ts';
 import { DateTime, MAX_LIMIT, Nullable } from '../../http/schemas.ts';
 
 export const RUN_TAGS = ['DAG runs'];
-export const RunParams = Type.Object({ dag_id: Type.String(), dag_run_id: Type.String() });
 
 export const RunStateWord = Type.Enum([...RUN_STATES]);
 
@@ -72,8 +72,8 @@ export const RUN_SORT_KEYS = [
   'duration',
 ] as const;
 
-/** What a range can be asked of, and what its ends are. */
-const RANGES = {
+/** What a range can be asked of. */
+const Ranged = {
   run_after: DateTime,
   logical_date: DateTime,
   start_date: DateTime,
@@ -81,27 +81,16 @@ const RANGES = {
   updated_at: DateTime,
   duration: Type.Number({ minimum: 0, maximum: 1e12, description: 'Seconds' }),
 };
-export const RANGED_COLUMNS = Object.keys(RANGES) as (keyof typeof RANGES)[];
-export const RANGE_ENDS = ['gte', 'gt', 'lte', 'lt'] as const;
-
-type Ends<Wrapped extends 'optional' | 'nullable'> = {
-  [Key in `${keyof typeof RANGES}_${(typeof RANGE_ENDS)[number]}`]: Wrapped extends 'optional'
-    ? ReturnType<typeof Type.Optional<Key extends `duration_${string}` ? typeof RANGES.duration : typeof DateTime>>
-    : ReturnType<
-        typeof Type.Optional<
-          ReturnType<typeof Nullable<Key extends `duration_${string}` ? typeof RANGES.duration : typeof DateTime>>
-        >
-      >;
-};
-
-const everyEnd = (wrap: (schema: typeof DateTime | typeof RANGES.duration) => object): object =>
-  Object.fromEntries(
-    RANGED_COLUMNS.flatMap((column) => RANGE_ENDS.map((end) => [`${column}_${end}`, wrap(RANGES[column])])),
-  );
-/** `run_after_gte`, `run_after_gt`, … as query parameters. */
-export const RangeQuery = everyEnd((schema) => Type.Optional(schema)) as Ends<'optional'>;
+export const RangeQuery = rangeProperties(Ranged);
 /** The same in a body, where null means "not asked". */
-const RangeBody = everyEnd((schema) => Type.Optional(Nullable(schema))) as Ends<'nullable'>;
+const RangeBody = rangeProperties({
+  run_after: Nullable(Ranged.run_after),
+  logical_date: Nullable(Ranged.logical_date),
+  start_date: Nullable(Ranged.start_date),
+  end_date: Nullable(Ranged.end_date),
+  updated_at: Nullable(Ranged.updated_at),
+  duration: Nullable(Ranged.duration),
+});
 
 export const DagRunsBatch = Type.Object(
   {

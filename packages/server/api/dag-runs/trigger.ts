@@ -15,7 +15,7 @@ import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { existingRun, wholeRunBody } from './bodies.ts';
 import { DagRun, DagRunCreate, RUN_TAGS } from './schemas.ts';
 import type { DagRunBody } from './schemas.ts';
-import { noSuchDag } from '../dags/dags.ts';
+import { noSuchDag } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';

@@ -13,8 +13,8 @@ import type { TenantDb } from '../../db/database.ts';
 import { isOutage } from '../../db/outage.ts';
 import { preferredType } from '../../http/accept.ts';
 import { databaseOf, requirePermission } from '../../http/access.ts';
-import { noSuchRun } from './bodies.ts';
-import { RUN_TAGS, RunParams } from './schemas.ts';
+import { RunParams, noSuchRun } from '../paths.ts';
+import { RUN_TAGS } from './schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 

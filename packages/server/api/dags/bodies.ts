@@ -4,7 +4,7 @@ import { scheduleIntervalOnTheWire } from '@svc/spec/timetables/presentation.ts'
 import type { AssetIds } from '../../db/assets/assets.ts';
 import type { DagVersionRow } from '../../db/dags/dag-versions.ts';
 import type { DagRow } from '../../db/dags/dags.ts';
-import { assetExpression, conditionOf } from '../assets/expression.ts';
+import { assetExpression, conditionOf } from './asset-expression.ts';
 import type { DagBody } from './schemas.ts';
 
 export function dagBody(dag: DagRow): DagBody {

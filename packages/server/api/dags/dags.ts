@@ -1,4 +1,4 @@
-/** DAGs: list, get, details, pause, delete, favourites. Their structure lives in versions (dag-versions.ts). */
+/** DAGs: list, get, details, pause, delete, favourites. Their structure lives in versions (versions.ts). */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { RUN_STATES } from '@svc/spec/states.ts';
@@ -18,17 +18,19 @@ import {
 import type { DagQuery, DagRow } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
-import { assetsIn, conditionOf } from '../assets/expression.ts';
+import { assetsIn, conditionOf } from './asset-expression.ts';
 import { dagBody, detailsBody } from './bodies.ts';
 import { Dag, DagCollection, DagDetails } from './schemas.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
+import { rangeOf, rangeProperties } from '../../http/ranges.ts';
 import { removeLogs } from '../logs/remove.ts';
 import { DateTime, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { UpdateMaskQuery, applyUpdateMask } from '../../http/update-mask.ts';
+import { noSuchDag } from '../paths.ts';
 
 const ORDER_COLUMNS = {
   dag_id: 'dag_id',
@@ -47,14 +49,7 @@ const Strings = Type.Optional(Type.Array(Type.String(), { maxItems: 100 }));
 /** DAGs with a run that matches all of these. */
 const RunFilters = {
   dag_run_state: Type.Optional(Type.Array(Type.Enum([...RUN_STATES]), { maxItems: 100 })),
-  dag_run_start_date_gte: Type.Optional(DateTime),
-  dag_run_start_date_gt: Type.Optional(DateTime),
-  dag_run_start_date_lte: Type.Optional(DateTime),
-  dag_run_start_date_lt: Type.Optional(DateTime),
-  dag_run_end_date_gte: Type.Optional(DateTime),
-  dag_run_end_date_gt: Type.Optional(DateTime),
-  dag_run_end_date_lte: Type.Optional(DateTime),
-  dag_run_end_date_lt: Type.Optional(DateTime),
+  ...rangeProperties({ dag_run_start_date: DateTime, dag_run_end_date: DateTime }),
 };
 const Filters = {
   tags: Strings,
@@ -89,9 +84,6 @@ export function registerDags(app: App, services: Services): void {
   registerDelete(app, services);
   registerFavorites(app, services);
 }
-
-export const noSuchDag = (dagId: string): ApiError =>
-  new ApiError('not_found', `The Dag with ID: \`${dagId}\` was not found`);
 
 async function existingDag(db: TenantDb, dagId: string): Promise<DagRow> {
   const dag = await findDag(db, dagId);
@@ -133,15 +125,8 @@ export function dagQuery(query: Static<typeof DagListQuery>, userId: string): Da
 /** Undefined when nothing is asked of the runs. */
 function runFilter(query: Static<typeof DagListQuery>): DagQuery['hasRun'] {
   const { dag_run_state: states } = query;
-  const ranges = Object.fromEntries(
-    (['start_date', 'end_date'] as const).flatMap((column) => {
-      const ends = (['gte', 'gt', 'lte', 'lt'] as const).flatMap((end) => {
-        const limit = query[`dag_run_${column}_${end}`];
-        return limit === undefined ? [] : [[end, limit] as const];
-      });
-      return ends.length === 0 ? [] : [[column, Object.fromEntries(ends)] as const];
-    }),
-  );
+  const [started, ended] = [rangeOf(query, 'dag_run_start_date'), rangeOf(query, 'dag_run_end_date')];
+  const ranges = { ...(started && { start_date: started }), ...(ended && { end_date: ended }) };
   if (!states?.length && Object.keys(ranges).length === 0) return undefined;
   return { ...(states?.length && { states }), ranges };
 }

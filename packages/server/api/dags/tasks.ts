@@ -5,7 +5,7 @@ import { databaseOf } from '../../http/access.ts';
 import { taskBody } from './bodies.ts';
 import { Task, TaskCollection } from './schemas.ts';
 import { readSpec } from './specs.ts';
-import { noSuchDag } from './dags.ts';
+import { noSuchDag } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';

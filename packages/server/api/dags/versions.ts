@@ -6,7 +6,7 @@ import { registerVersion } from '../../registry/register-version.ts';
 import { actorOf, databaseOf } from '../../http/access.ts';
 import { versionBody } from './bodies.ts';
 import { DagVersion, DagVersionCollection } from './schemas.ts';
-import { noSuchDag } from './dags.ts';
+import { noSuchDag } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { OrderByQuery, PagingQuery } from '../../http/schemas.ts';

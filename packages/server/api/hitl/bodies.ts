@@ -5,7 +5,7 @@ import type { Answer, Question } from '../../db/task-instances/hitl.ts';
 import { findInstances } from '../../db/task-instances/task-instances.ts';
 import { paramProblems } from '../../engine/runs/run-params.ts';
 import { instanceBodies } from '../task-instances/bodies.ts';
-import type { FactsCache } from '../task-instances/facts.ts';
+import type { TaskSummaries } from '../dags/task-summaries.ts';
 
 export function questionFields(question: Question) {
   const { responded_by_id: id, responded_by_name: name } = question;
@@ -30,12 +30,12 @@ const keyOf = (row: { run: number; task_id: string; map_index: number }): string
   `${row.run} ${row.map_index} ${row.task_id}`;
 
 /** With their task instances; one whose instance is gone is left out. */
-export async function questionBodies(scope: TenantDb, facts: FactsCache, questions: readonly Question[]) {
+export async function questionBodies(scope: TenantDb, summaries: TaskSummaries, questions: readonly Question[]) {
   const rows = await findInstances(
     scope,
     questions.map(({ run, task_id: taskId, map_index: mapIndex }) => ({ run, taskId, mapIndex })),
   );
-  const bodies = await instanceBodies(scope, facts, rows);
+  const bodies = await instanceBodies(scope, summaries, rows);
   const byKey = new Map(rows.map((row, index) => [keyOf(row), bodies[index]]));
   return questions.flatMap((question) => {
     const body = byKey.get(keyOf(question));

@@ -12,8 +12,8 @@ import type { Answer, Question, QuestionColumn, QuestionQuery } from '../../db/t
 import { findTry } from '../../db/task-instances/try-history.ts';
 import { answerAndGoOn } from '../../engine/advance/hitl.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
-import { ALL } from '../dag-runs/filters.ts';
-import { noSuchDag } from '../dags/dags.ts';
+import { ALL, RunParams, noSuchDag } from '../paths.ts';
+import { createTaskSummaries } from '../dags/task-summaries.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
@@ -22,8 +22,7 @@ import { Collection, DateTime, Nullable, OrderByQuery, PagingQuery } from '../..
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { tryBodies } from '../task-instances/bodies.ts';
-import { createFactsCache } from '../task-instances/facts.ts';
-import { MappedParams, RUN_PATH, RunParams, existingInstance, existingRunKey } from '../task-instances/paths.ts';
+import { MappedParams, RUN_PATH, existingInstance, existingRunKey } from '../task-instances/paths.ts';
 import { MapIndex, TaskInstance, TaskInstanceTry } from '../task-instances/schemas.ts';
 
 const TAGS = ['Human in the loop'];
@@ -100,7 +99,7 @@ const AnswerBody = Type.Object(
 
 export function registerHitl(app: App, services: Services): void {
   const { db } = services;
-  const facts = createFactsCache();
+  const summaries = createTaskSummaries();
 
   app.get(
     '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/hitlDetails',
@@ -125,7 +124,7 @@ export function registerHitl(app: App, services: Services): void {
         ...(dagId !== ALL && { dagIds: [dagId] }),
         ...(runId !== ALL && { runId }),
       });
-      return { hitl_details: await questionBodies(scope, facts, questions), total_entries: total };
+      return { hitl_details: await questionBodies(scope, summaries, questions), total_entries: total };
     },
   );
 
@@ -146,7 +145,7 @@ export function registerHitl(app: App, services: Services): void {
     async (request) => {
       const scope = databaseOf(request, db);
       const question = await currentQuestion(scope, request.params);
-      const [body] = await questionBodies(scope, facts, [question]);
+      const [body] = await questionBodies(scope, summaries, [question]);
       if (!body) throw noQuestion(request.params);
       return body;
     },
@@ -175,7 +174,7 @@ export function registerHitl(app: App, services: Services): void {
       const question = await findQuestion(scope, place, tryNumber);
       const row = await findTry(scope, place, tryNumber);
       if (!question || !row) throw noQuestion(request.params);
-      const [body] = await tryBodies(scope, facts, [row]);
+      const [body] = await tryBodies(scope, summaries, [row]);
       if (!body) throw noQuestion(request.params);
       return { ...questionFields(question), task_instance: body };
     },

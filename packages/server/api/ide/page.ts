@@ -4,10 +4,9 @@ import type { BundleFile } from '@svc/web/bundle.ts';
 import type { Page } from '@svc/web/html.ts';
 import { basePath, editionOf } from '../../config/resolved.ts';
 import { ApiError } from '../../http/errors.ts';
-import { sendPage } from '../ui/own-pages.ts';
+import { sendFile, sendPage } from '../../http/static-files.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
-import { sendFile } from '../ui/bundle.ts';
 
 const PUBLIC = { config: { access: 'public' as const }, schema: { hide: true } };
 

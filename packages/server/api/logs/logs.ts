@@ -20,8 +20,8 @@ import { endOfLastLine, startOfLastLines } from '../../logs/tail.ts';
 import { preferredType } from '../../http/accept.ts';
 import { databaseOf, presentedToken, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
-import { LOG_FORMS, asJson, asNdjson, asText, placeholder, searchBody } from './forms.ts';
-import type { LogForm } from './forms.ts';
+import { LOG_FORMATS, asJson, asNdjson, asText, placeholder, searchBody } from './formats.ts';
+import type { LogFormat } from './formats.ts';
 import { offsetOf, tokenAt } from './continuation-token.ts';
 import { DateTime, Nullable } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
@@ -112,17 +112,17 @@ export function registerLogs(app: App, services: Services): void {
       },
     },
     async (request, reply) => {
-      const form = preferredType(request.headers.accept, LOG_FORMS);
-      refuseOddRequests(request.params, request.query, form);
+      const format = preferredType(request.headers.accept, LOG_FORMATS);
+      refuseOddRequests(request.params, request.query, format);
       const logKey = logKeyOf(request);
       const row = await findTry(databaseOf(request, services.db), logKey);
       if (!row) throw noSuchTry(logKey);
-      reply.type(form === 'application/x-ndjson' ? form : `${form}; charset=utf-8`).header('vary', 'accept');
+      reply.type(format === 'application/x-ndjson' ? format : `${format}; charset=utf-8`).header('vary', 'accept');
       // A stream for HEAD would be read to its end for nobody.
       const answer =
         request.method === 'HEAD'
           ? ''
-          : await logBody({ request, reply, services, logKey, row, form, closing: closing.signal });
+          : await logBody({ request, reply, services, logKey, row, format, closing: closing.signal });
       return reply.serializer(String).send(answer as never);
     },
   );
@@ -173,15 +173,15 @@ function noSuchTry({ taskId, mapIndex, runId, tryNumber }: LogKey): ApiError {
 
 type LogQuery = Static<typeof Query>;
 
-function refuseOddRequests({ try_number: tryNumber }: Static<typeof Params>, query: LogQuery, form: LogForm): void {
-  if (tryNumber === 0 && form !== 'application/x-ndjson')
+function refuseOddRequests({ try_number: tryNumber }: Static<typeof Params>, query: LogQuery, format: LogFormat): void {
+  if (tryNumber === 0 && format !== 'application/x-ndjson')
     throw new ApiError('invalid_request', 'try_number must be >= 1, got 0');
   const asked = [query.search, query.tail_lines, query.token].filter((value) => value !== undefined && value !== '');
   if (asked.length > 1)
     throw new ApiError('unsupported_option', 'search, tail_lines and token exclude each other: send one of them');
   if (query.follow && query.search)
     throw new ApiError('unsupported_option', 'follow: a search looks at what is there: leave one of them out');
-  if (query.follow && form === 'application/json')
+  if (query.follow && format === 'application/json')
     throw new ApiError(
       'unsupported_option',
       'follow: JSON has one end only: ask for it with Accept: application/x-ndjson or text/plain',
@@ -194,12 +194,12 @@ type Body = {
   services: Services;
   logKey: LogKey;
   row: TryRow;
-  form: LogForm;
+  format: LogFormat;
   closing: AbortSignal;
 };
 
 async function logBody(input: Body): Promise<string | Readable> {
-  const { request, reply, services, logKey, row, form } = input;
+  const { request, reply, services, logKey, row, format } = input;
   const query = request.query as LogQuery;
   if (logKey.tryNumber === 0) return placeholder(row.state);
   const { logs } = services;
@@ -214,13 +214,13 @@ async function logBody(input: Body): Promise<string | Readable> {
     if (continuationToken !== null) reply.header('airflow-continuation-token', continuationToken);
     const from = await startOf({ logs, logKey, query, to });
     const parts = [
-      inForm({ form, lines: linesOf(logs.read(logKey, { from, to })), last: query.tail_lines, continuationToken }),
+      inFormat({ format, lines: linesOf(logs.read(logKey, { from, to })), last: query.tail_lines, continuationToken }),
     ];
     if (query.follow && !row.isOver) {
       request.headers['x-no-compression'] = 'follow'; // a compressor would hold back line after line until it has enough
       const signal = AbortSignal.any([left.signal, input.closing]);
       const grown = followLog(logs, logKey, { from: to, isOver: overCheck(input), signal });
-      parts.push(headersFirst(reply, inForm({ form, lines: linesOf(grown), continuationToken })));
+      parts.push(headersFirst(reply, inFormat({ format, lines: linesOf(grown), continuationToken })));
     }
     return Readable.from(oneAfterTheOther(parts), { objectMode: false });
   } catch (error) {
@@ -234,11 +234,11 @@ async function logBody(input: Body): Promise<string | Readable> {
 }
 
 async function searched(input: Body & { text: string; to: number; signal: AbortSignal }): Promise<string> {
-  const { request, reply, services, logKey, form, text, to, signal } = input;
+  const { request, reply, services, logKey, format, text, to, signal } = input;
   const { max_matches: maxMatches } = request.query as LogQuery;
   const found = await searchLog(services.logs, logKey, { text, maxMatches, to, signal });
   reply.header('x-log-search-complete', String(found.isComplete));
-  return searchBody(found, form);
+  return searchBody(found, format);
 }
 
 async function startOf(input: { logs: LogStore; logKey: LogKey; query: LogQuery; to: number }): Promise<number> {
@@ -248,13 +248,13 @@ async function startOf(input: { logs: LogStore; logKey: LogKey; query: LogQuery;
   return 0;
 }
 
-function inForm(input: {
-  form: LogForm;
+function inFormat(input: {
+  format: LogFormat;
   lines: ReturnType<typeof linesOf>;
   last?: number | undefined;
   continuationToken: string | null;
 }): AsyncGenerator<string> {
-  switch (input.form) {
+  switch (input.format) {
     case 'text/plain':
       return asText(input.lines, input.last);
     case 'application/x-ndjson':

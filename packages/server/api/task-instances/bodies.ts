@@ -6,22 +6,22 @@ import type { VersionOfInstance } from '../../db/task-instances/details.ts';
 import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
 import type { TryRow } from '../../db/task-instances/try-history.ts';
 import { versionBody } from '../dags/bodies.ts';
-import type { FactsCache, TaskFacts } from './facts.ts';
+import type { TaskSummaries, TaskSummary } from '../dags/task-summaries.ts';
 import type { TaskInstance, TaskInstanceTry } from './schemas.ts';
-import { waitOf } from './waits.ts';
+import { waitReasonOf } from './wait-reason.ts';
 
 export type TaskInstanceBody = Static<typeof TaskInstance>;
 export type TryBody = Static<typeof TaskInstanceTry>;
 
 export async function instanceBodies(
   db: TenantDb,
-  cache: FactsCache,
-  rows: readonly ListedInstance[],
+  summaries: TaskSummaries,
+  rows: readonly InstanceRow[],
 ): Promise<TaskInstanceBody[]> {
   const pools = [...new Set(rows.filter((row) => row.state === 'scheduled').map((row) => row.pool))];
   const keys = rows.map((row) => ({ run: row.run, taskId: row.task_id, mapIndex: row.map_index }));
   const [surroundings, rendered, uses] = await Promise.all([
-    surroundingsOf(db, cache, rows),
+    surroundingsOf(db, summaries, rows),
     findRenderedFields(db, keys),
     findPoolUse(db, pools),
   ]);
@@ -41,38 +41,38 @@ export async function instanceBodies(
       rendered_fields: parsed(fields.get(keyText(row.run, row.task_id, row.map_index))),
       trigger: null,
       triggerer_job: null,
-      wait_reason: waitOf(row, context)?.text ?? null,
+      wait_reason: waitReasonOf(row, context)?.text ?? null,
     };
   });
 }
 
-export async function tryBodies(db: TenantDb, cache: FactsCache, rows: readonly TryRow[]): Promise<TryBody[]> {
-  const surroundings = await surroundingsOf(db, cache, rows);
+export async function tryBodies(db: TenantDb, summaries: TaskSummaries, rows: readonly TryRow[]): Promise<TryBody[]> {
+  const surroundings = await surroundingsOf(db, summaries, rows);
   return rows.map((row) => tryBody(row, surroundings(row)));
 }
 
 type Versioned = { dag_id: string; version_number: number; task_id: string };
-type Surroundings = { version: VersionOfInstance | undefined; facts: TaskFacts | undefined };
+type Surroundings = { version: VersionOfInstance | undefined; task: TaskSummary | undefined };
 
 /** The version of each row, and what that version says about its task. */
 async function surroundingsOf(
   db: TenantDb,
-  cache: FactsCache,
+  summaries: TaskSummaries,
   rows: readonly Versioned[],
 ): Promise<(row: Versioned) => Surroundings> {
   const versions = await findVersionsOf(db, rows);
-  const facts = await cache.get(
+  const tasks = await summaries.get(
     db,
     versions.map((version) => version.id),
   );
   const byKey = new Map(versions.map((version) => [`${version.version_number} ${version.dag_id}`, version]));
   return (row) => {
     const version = byKey.get(`${row.version_number} ${row.dag_id}`);
-    return { version, facts: version && facts.get(version.id)?.get(row.task_id) };
+    return { version, task: version && tasks.get(version.id)?.get(row.task_id) };
   };
 }
 
-function tryBody(row: TryRow, { version, facts }: Surroundings): TryBody {
+function tryBody(row: TryRow, { version, task }: Surroundings): TryBody {
   return {
     task_id: row.task_id,
     dag_id: row.dag_id,
@@ -84,7 +84,7 @@ function tryBody(row: TryRow, { version, facts }: Surroundings): TryBody {
     state: row.state,
     try_number: row.try_number,
     max_tries: row.max_tries,
-    task_display_name: facts?.displayName ?? row.task_id,
+    task_display_name: task?.displayName ?? row.task_id,
     dag_display_name: version?.display_name ?? row.dag_id,
     hostname: row.hostname,
     unixname: null,
@@ -92,12 +92,12 @@ function tryBody(row: TryRow, { version, facts }: Surroundings): TryBody {
     pool_slots: row.pool_slots,
     queue: row.queue,
     priority_weight: row.priority_weight,
-    operator: facts?.taskType ?? row.operator,
-    operator_name: facts?.operatorName ?? row.operator,
+    operator: task?.taskType ?? row.operator,
+    operator_name: task?.operatorName ?? row.operator,
     queued_when: row.queued_at,
     scheduled_when: row.scheduled_at,
     pid: row.pid,
-    executor: facts?.executor ?? null,
+    executor: task?.executor ?? null,
     executor_config: '{}',
     dag_version: version ? versionBody(version) : null,
     failure_reason: row.failure_reason,

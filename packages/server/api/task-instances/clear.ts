@@ -12,13 +12,12 @@ import type { ClearOptions } from '../../engine/edit/clear.ts';
 import { findRuns } from '../../engine/edit/select-instances.ts';
 import type { InstanceChoice, RunChoice, RunKey } from '../../engine/edit/select-instances.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
-import { noSuchRun } from '../dag-runs/bodies.ts';
-import { noSuchDag } from '../dags/dags.ts';
+import { noSuchDag, noSuchRun } from '../paths.ts';
+import type { TaskSummaries } from '../dags/task-summaries.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { instanceBodies } from './bodies.ts';
-import type { FactsCache } from './facts.ts';
 import { TAGS } from './paths.ts';
 import { ClearBody, MAX_INT, TaskInstanceCollection } from './schemas.ts';
 
@@ -28,7 +27,7 @@ const NAMES_IN_AUDIT = 100;
 
 type Body = Static<typeof ClearBody>;
 
-export function registerTaskInstanceClear(app: App, services: Services, facts: FactsCache): void {
+export function registerTaskInstanceClear(app: App, services: Services, summaries: TaskSummaries): void {
   app.post(
     '/api/v2/dags/:dag_id/clearTaskInstances',
     {
@@ -54,7 +53,7 @@ export function registerTaskInstanceClear(app: App, services: Services, facts: F
       const runs = await runsOf(scope, dagId, body);
       const rows = await clear({ request, services, dagId, runs, body });
       return {
-        task_instances: await instanceBodies(scope, facts, rows),
+        task_instances: await instanceBodies(scope, summaries, rows),
         total_entries: rows.length,
         next_cursor: null,
         previous_cursor: null,

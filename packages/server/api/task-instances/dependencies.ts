@@ -17,7 +17,7 @@ import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { MapIndexQuery, MappedParams, RUN_PATH, TAGS, TaskParams, existingInstance } from './paths.ts';
 import { TaskDependencies } from './schemas.ts';
-import { waitOf } from './waits.ts';
+import { waitReasonOf } from './wait-reason.ts';
 
 type Dependency = { name: string; reason: string };
 
@@ -108,7 +108,7 @@ async function dependenciesOf(input: {
   if (row.state === null) {
     found.push(...(await graphDependency(services, tenantId, row)));
   } else {
-    const wait = waitOf(row, { isPaused: false, pool });
+    const wait = waitReasonOf(row, { isPaused: false, pool });
     if (wait && !found.some(({ name }) => name === NAMES[wait.reason])) {
       found.push({ name: NAMES[wait.reason], reason: wait.text });
     }

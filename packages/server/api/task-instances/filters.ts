@@ -3,16 +3,16 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { TASK_STATES } from '@svc/spec/states.ts';
 import type { TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
-import type { Bounds, InstanceFilter } from '../../db/task-instances/filters.ts';
+import type { InstanceFilter } from '../../db/task-instances/filters.ts';
 import { INSTANCE_COLUMNS } from '../../db/task-instances/task-instances.ts';
 import type { InstanceColumn, InstanceOrder } from '../../db/task-instances/task-instances.ts';
 import { CursorQuery } from '../../http/cursor.ts';
-import { RANGE_ENDS, RangeQuery } from '../dag-runs/schemas.ts';
+import { rangeOf, rangeProperties } from '../../http/ranges.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { DateTime, MAX_LIMIT, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
-import { choicesOf, displayNameFilter } from './choices.ts';
-import type { NameTools } from './choices.ts';
+import { tasksBySpec, displayNameFilter } from './spec-filters.ts';
+import type { TaskLookup } from './spec-filters.ts';
 import { MAX_INT, MapIndex } from './schemas.ts';
 
 /** Airflow's three ways to write "no status". */
@@ -26,11 +26,21 @@ const Strings = Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 }));
 const Numbers = (minimum: number) =>
   Type.Optional(Type.Array(Type.Integer({ minimum, maximum: MAX_INT }), { maxItems: 1_000 }));
 
+/** What a range can be asked of. */
+const Ranged = {
+  run_after: DateTime,
+  logical_date: DateTime,
+  start_date: DateTime,
+  end_date: DateTime,
+  updated_at: DateTime,
+  duration: Type.Number({ minimum: 0, maximum: 1e12, description: 'Seconds' }),
+};
+
 /** What lists of all tasks and of one mapped task have alike. */
 const commonFilters = {
   ...PagingQuery,
   ...OrderByQuery(INSTANCE_COLUMNS),
-  ...RangeQuery,
+  ...rangeProperties(Ranged),
   state: Type.Optional(Type.Array(StateFilter, { maxItems: 100 })),
   pool: Strings,
   queue: Strings,
@@ -61,24 +71,19 @@ const ORDER_COLUMNS = Object.fromEntries([
 ]) as Record<string, InstanceColumn>;
 
 const Texts = Type.Optional(Nullable(Type.Array(Type.String(), { maxItems: 1_000 })));
-const Moment = Type.Optional(Nullable(DateTime));
-const Seconds = Type.Optional(Nullable(Type.Number()));
-const bodyRange = <Name extends string, Schema extends typeof Moment | typeof Seconds>(name: Name, schema: Schema) =>
-  Object.fromEntries(RANGE_ENDS.map((end) => [`${name}_${end}`, schema])) as {
-    [Key in `${Name}_${(typeof RANGE_ENDS)[number]}`]: Schema;
-  };
-
 export const BatchBody = Type.Object(
   {
     dag_ids: Texts,
     dag_run_ids: Texts,
     task_ids: Texts,
     state: Type.Optional(Nullable(Type.Array(Nullable(StateFilter), { maxItems: 100 }))),
-    ...bodyRange('run_after', Moment),
-    ...bodyRange('logical_date', Moment),
-    ...bodyRange('start_date', Moment),
-    ...bodyRange('end_date', Moment),
-    ...bodyRange('duration', Seconds),
+    ...rangeProperties({
+      run_after: Nullable(DateTime),
+      logical_date: Nullable(DateTime),
+      start_date: Nullable(DateTime),
+      end_date: Nullable(DateTime),
+      duration: Nullable(Type.Number()),
+    }),
     pool: Texts,
     queue: Texts,
     executor: Texts,
@@ -93,14 +98,6 @@ export const BatchBody = Type.Object(
 export const instanceOrder = (keys: readonly string[] | undefined): InstanceOrder =>
   parseOrderBy<InstanceColumn>(keys, ORDER_COLUMNS, []);
 
-type Ends = Partial<Record<`${string}_${(typeof RANGE_ENDS)[number]}`, unknown>>;
-
-const boundsOf = (asked: object, column: string): Bounds | undefined => {
-  const ends = RANGE_ENDS.map((end) => [end, (asked as Ends)[`${column}_${end}`] ?? null] as const);
-  const given = ends.filter(([, limit]) => limit !== null);
-  return given.length === 0 ? undefined : (Object.fromEntries(given) as Bounds);
-};
-
 /** Which runs: what the path names. The version is that of the one run. */
 export type ListScope = { dagId?: string; run?: number; versionNumber?: number };
 
@@ -110,7 +107,7 @@ const scopeFilter = ({ dagId, run }: ListScope) => ({
 });
 
 export async function filterOfQuery(
-  tools: NameTools,
+  lookup: TaskLookup,
   scope: ListScope,
   query: Partial<Static<typeof ListQuery>>,
 ): Promise<InstanceFilter> {
@@ -125,13 +122,13 @@ export async function filterOfQuery(
     taskIds: query.task_id ? [query.task_id] : undefined,
     dagIdPatterns: parsePatterns({ pattern: query.dag_id_pattern, prefix: query.dag_id_prefix_pattern }),
     runIdPatterns: parsePatterns({ pattern: query.run_id_pattern, prefix: query.run_id_prefix_pattern }),
-    choices: await choicesOf(tools, dags, { executors: query.executor, group: query.task_group_id }),
-    displayNames: displayNames.length === 0 ? undefined : await displayNameFilter(tools, dags, displayNames),
+    tasks: await tasksBySpec(lookup, dags, { executors: query.executor, group: query.task_group_id }),
+    displayNames: displayNames.length === 0 ? undefined : await displayNameFilter(lookup, dags, displayNames),
   });
 }
 
 export async function filterOfBatch(
-  tools: NameTools,
+  lookup: TaskLookup,
   scope: ListScope,
   body: Static<typeof BatchBody>,
 ): Promise<InstanceFilter> {
@@ -145,8 +142,8 @@ export async function filterOfBatch(
     pools: body.pool ?? undefined,
     queues: body.queue ?? undefined,
     ...rangesOf(body),
-    choices: await choicesOf(
-      tools,
+    tasks: await tasksBySpec(
+      lookup,
       { dagIds, versionNumber: scope.versionNumber },
       { executors: body.executor ?? undefined },
     ),
@@ -171,13 +168,13 @@ const commonFilter = (query: Partial<Static<typeof ListQuery>>) => ({
   ...rangesOf(query),
 });
 
-const rangesOf = (asked: object) => ({
-  runAfter: boundsOf(asked, 'run_after'),
-  logicalDate: boundsOf(asked, 'logical_date'),
-  startDate: boundsOf(asked, 'start_date'),
-  endDate: boundsOf(asked, 'end_date'),
-  updatedAt: boundsOf(asked, 'updated_at'),
-  duration: boundsOf(asked, 'duration'),
+const rangesOf = (asked: Parameters<typeof rangeOf<keyof typeof Ranged>>[0]) => ({
+  runAfter: rangeOf(asked, 'run_after'),
+  logicalDate: rangeOf(asked, 'logical_date'),
+  startDate: rangeOf(asked, 'start_date'),
+  endDate: rangeOf(asked, 'end_date'),
+  updatedAt: rangeOf(asked, 'updated_at'),
+  duration: rangeOf(asked, 'duration'),
 });
 
 /** `undefined` means "not asked for"; the database layer wants such keys absent. */

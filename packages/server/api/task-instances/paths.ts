@@ -3,19 +3,18 @@ import { Type } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
 import { findRunKey } from '../../db/task-instances/details.ts';
 import { findInstance, findInstancesOfTask } from '../../db/task-instances/task-instances.ts';
-import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
-import { noSuchRun } from '../dag-runs/bodies.ts';
+import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
+import { RunParams, noSuchRun } from '../paths.ts';
+import type { RunInPath } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
 import { MapIndex } from './schemas.ts';
 
 export const TAGS = ['Task instances'];
 export const RUN_PATH = '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/taskInstances';
-export const RunParams = Type.Object({ dag_id: Type.String(), dag_run_id: Type.String() });
 export const TaskParams = Type.Object({ ...RunParams.properties, task_id: Type.String() });
 export const MappedParams = Type.Object({ ...TaskParams.properties, map_index: MapIndex });
 export const MapIndexQuery = { map_index: Type.Integer({ ...MapIndex, default: -1 }) };
 
-export type RunInPath = { dag_id: string; dag_run_id: string };
 export type TaskInPath = RunInPath & { task_id: string };
 
 export async function existingRunKey(db: TenantDb, params: RunInPath) {

@@ -12,8 +12,8 @@ import {
 import type { InstanceOrder, ListedInstance } from '../../db/task-instances/task-instances.ts';
 import { databaseOf } from '../../http/access.ts';
 import { decodeCursor, encodeCursor } from '../../http/cursor.ts';
-import { ALL } from '../dag-runs/filters.ts';
-import { noSuchDag } from '../dags/dags.ts';
+import { ALL, RunParams, noSuchDag } from '../paths.ts';
+import { createTaskSummaries } from '../dags/task-summaries.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
@@ -22,34 +22,33 @@ import { registerTaskInstanceBulk } from './bulk.ts';
 import { registerTaskInstanceDependencies } from './dependencies.ts';
 import { registerTaskInstanceWrites } from './writes.ts';
 import { instanceBodies } from './bodies.ts';
-import { createFactsCache } from './facts.ts';
-import type { FactsCache } from './facts.ts';
+import type { TaskSummaries } from '../dags/task-summaries.ts';
+import type { RunInPath } from '../paths.ts';
 import { BatchBody, ListQuery, MappedListQuery, filterOfBatch, filterOfQuery, instanceOrder } from './filters.ts';
 import type { ListScope } from './filters.ts';
 import {
   MapIndexQuery,
   MappedParams,
   RUN_PATH,
-  RunParams,
   TAGS,
   TaskParams,
   existingInstance,
   existingRunKey,
   noSuchInstance,
 } from './paths.ts';
-import type { RunInPath, TaskInPath } from './paths.ts';
+import type { TaskInPath } from './paths.ts';
 import { ExtraLinks, TaskInstance, TaskInstanceCollection } from './schemas.ts';
 import { registerTaskInstanceTries } from './tries.ts';
 
 export function registerTaskInstances(app: App, services: Services): void {
-  const facts = createFactsCache();
-  registerLists(app, services, facts);
-  registerMappedList(app, services, facts);
-  registerOne(app, services, facts);
-  registerTaskInstanceTries(app, services, facts);
+  const summaries = createTaskSummaries();
+  registerLists(app, services, summaries);
+  registerMappedList(app, services, summaries);
+  registerOne(app, services, summaries);
+  registerTaskInstanceTries(app, services, summaries);
   registerTaskInstanceDependencies(app, services);
-  registerTaskInstanceClear(app, services, facts);
-  registerTaskInstanceWrites(app, services, facts);
+  registerTaskInstanceClear(app, services, summaries);
+  registerTaskInstanceWrites(app, services, summaries);
   registerTaskInstanceBulk(app, services);
 }
 
@@ -71,7 +70,7 @@ async function scopeOf(db: TenantDb, params: RunInPath): Promise<ListScope> {
   return { dagId };
 }
 
-function registerLists(app: App, { db }: Services, facts: FactsCache): void {
+function registerLists(app: App, { db }: Services, summaries: TaskSummaries): void {
   app.get(
     RUN_PATH,
     {
@@ -89,11 +88,11 @@ function registerLists(app: App, { db }: Services, facts: FactsCache): void {
       const scope = databaseOf(request, db);
       const { limit, offset, cursor, order_by: keys } = request.query;
       const place = await scopeOf(scope, request.params);
-      const filter = await filterOfQuery({ db: scope, facts }, place, request.query);
+      const filter = await filterOfQuery({ db: scope, summaries }, place, request.query);
       const order = instanceOrder(keys);
       return cursor === undefined
-        ? pageByNumber(scope, facts, { filter, order, limit, offset })
-        : pageByPlace(scope, facts, { filter, order, limit, cursor });
+        ? pageByNumber(scope, summaries, { filter, order, limit, offset })
+        : pageByPlace(scope, summaries, { filter, order, limit, cursor });
     },
   );
 
@@ -114,13 +113,13 @@ function registerLists(app: App, { db }: Services, facts: FactsCache): void {
       const scope = databaseOf(request, db);
       const { page_limit: limit, page_offset: offset, order_by: key } = request.body;
       const place = await scopeOf(scope, request.params);
-      const filter = await filterOfBatch({ db: scope, facts }, place, request.body);
-      return pageByNumber(scope, facts, { filter, order: instanceOrder(key ? [key] : undefined), limit, offset });
+      const filter = await filterOfBatch({ db: scope, summaries }, place, request.body);
+      return pageByNumber(scope, summaries, { filter, order: instanceOrder(key ? [key] : undefined), limit, offset });
     },
   );
 }
 
-function registerMappedList(app: App, { db }: Services, facts: FactsCache): void {
+function registerMappedList(app: App, { db }: Services, summaries: TaskSummaries): void {
   app.get(
     `${RUN_PATH}/:task_id/listMapped`,
     {
@@ -140,37 +139,37 @@ function registerMappedList(app: App, { db }: Services, facts: FactsCache): void
       const { limit, offset, order_by: keys } = request.query;
       const run = await existingRunKey(scope, request.params);
       const place = { dagId, run: run.id, versionNumber: run.version_number };
-      const asked = await filterOfQuery({ db: scope, facts }, place, request.query);
+      const asked = await filterOfQuery({ db: scope, summaries }, place, request.query);
       const filter = { ...asked, taskIds: [taskId], isExpanded: true };
-      const answer = await pageByNumber(scope, facts, { filter, order: instanceOrder(keys), limit, offset });
-      if (answer.total_entries === 0) await refuseUnmapped(scope, facts, run.id, request.params);
+      const answer = await pageByNumber(scope, summaries, { filter, order: instanceOrder(keys), limit, offset });
+      if (answer.total_entries === 0) await refuseUnmapped(scope, summaries, run.id, request.params);
       return answer;
     },
   );
 }
 
 /** An empty list may mean that nothing matches, that the task is not expanded yet, or that there is nothing to list. */
-async function refuseUnmapped(db: TenantDb, facts: FactsCache, run: number, params: TaskInPath): Promise<void> {
+async function refuseUnmapped(db: TenantDb, summaries: TaskSummaries, run: number, params: TaskInPath): Promise<void> {
   const [first] = await findInstancesOfTask(db, run, params.task_id);
   if (!first) throw noSuchInstance(params);
-  if (first.map_index >= 0 || (await isMapped(db, facts, first))) return;
+  if (first.map_index >= 0 || (await isMapped(db, summaries, first))) return;
   throw new ApiError('not_found', `Task id ${params.task_id} is not mapped`);
 }
 
-async function isMapped(db: TenantDb, facts: FactsCache, row: ListedInstance): Promise<boolean> {
+async function isMapped(db: TenantDb, summaries: TaskSummaries, row: InstanceRow): Promise<boolean> {
   const version = await db
     .selectFrom('dag_versions')
     .select('id')
     .where('dag_id', '=', row.dag_id)
     .where('version_number', '=', row.version_number)
     .executeTakeFirst();
-  const known = version && (await facts.get(db, [version.id])).get(version.id);
+  const known = version && (await summaries.get(db, [version.id])).get(version.id);
   return known?.get(row.task_id)?.isMapped ?? false;
 }
 
-function registerOne(app: App, { db }: Services, facts: FactsCache): void {
+function registerOne(app: App, { db }: Services, summaries: TaskSummaries): void {
   const answer = async (scope: TenantDb, params: TaskInPath, mapIndex: number) => {
-    const [body] = await instanceBodies(scope, facts, [await existingInstance(scope, params, mapIndex)]);
+    const [body] = await instanceBodies(scope, summaries, [await existingInstance(scope, params, mapIndex)]);
     if (!body) throw new Error('unreachable: one row, one body');
     return body;
   };
@@ -230,12 +229,12 @@ function registerOne(app: App, { db }: Services, facts: FactsCache): void {
 
 async function pageByNumber(
   db: TenantDb,
-  facts: FactsCache,
+  summaries: TaskSummaries,
   query: { filter: InstanceFilter; order: InstanceOrder; limit: number; offset: number },
 ) {
   const { instances, total } = await listInstances(db, query);
   return {
-    task_instances: await instanceBodies(db, facts, instances),
+    task_instances: await instanceBodies(db, summaries, instances),
     total_entries: total,
     next_cursor: null,
     previous_cursor: null,
@@ -244,7 +243,7 @@ async function pageByNumber(
 
 async function pageByPlace(
   db: TenantDb,
-  facts: FactsCache,
+  summaries: TaskSummaries,
   query: { filter: InstanceFilter; order: InstanceOrder; limit: number; cursor: string },
 ) {
   const { filter, order, cursor } = query;
@@ -253,7 +252,7 @@ async function pageByPlace(
   const place = decodeCursor(cursor, name, sortKeysOf(order, filter));
   const { instances, previous, next } = await listInstancesFrom(db, { ...query, place });
   return {
-    task_instances: await instanceBodies(db, facts, instances),
+    task_instances: await instanceBodies(db, summaries, instances),
     total_entries: null,
     next_cursor: next && encodeCursor(name, next),
     previous_cursor: previous && encodeCursor(name, previous),

@@ -7,7 +7,7 @@ import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { tryBodies } from './bodies.ts';
-import type { FactsCache } from './facts.ts';
+import type { TaskSummaries } from '../dags/task-summaries.ts';
 import { MAX_INT, TaskInstanceTry, TaskInstanceTryCollection } from './schemas.ts';
 import { MapIndexQuery, MappedParams, RUN_PATH, TAGS, TaskParams, existingRunKey, noSuchInstance } from './paths.ts';
 import type { TaskInPath } from './paths.ts';
@@ -15,7 +15,7 @@ import type { TaskInPath } from './paths.ts';
 /** 0 is an instance that has not been tried yet. */
 const tryNumber = { task_try_number: Type.Integer({ minimum: 0, maximum: MAX_INT }) };
 
-export function registerTaskInstanceTries(app: App, { db }: Services, facts: FactsCache): void {
+export function registerTaskInstanceTries(app: App, { db }: Services, summaries: TaskSummaries): void {
   const access = 'read:task_instance';
   const all = { tags: TAGS, response: { 200: TaskInstanceTryCollection } };
   app.get(
@@ -30,7 +30,7 @@ export function registerTaskInstanceTries(app: App, { db }: Services, facts: Fac
         querystring: Type.Object(MapIndexQuery),
       },
     },
-    (request) => everyTry(databaseOf(request, db), facts, request.params, request.query.map_index),
+    (request) => everyTry(databaseOf(request, db), summaries, request.params, request.query.map_index),
   );
 
   app.get(
@@ -44,7 +44,7 @@ export function registerTaskInstanceTries(app: App, { db }: Services, facts: Fac
         params: MappedParams,
       },
     },
-    (request) => everyTry(databaseOf(request, db), facts, request.params, request.params.map_index),
+    (request) => everyTry(databaseOf(request, db), summaries, request.params, request.params.map_index),
   );
 
   const one = { tags: TAGS, response: { 200: TaskInstanceTry } };
@@ -60,7 +60,7 @@ export function registerTaskInstanceTries(app: App, { db }: Services, facts: Fac
         querystring: Type.Object(MapIndexQuery),
       },
     },
-    (request) => oneTry(databaseOf(request, db), facts, request.params, request.query.map_index),
+    (request) => oneTry(databaseOf(request, db), summaries, request.params, request.query.map_index),
   );
 
   app.get(
@@ -74,26 +74,26 @@ export function registerTaskInstanceTries(app: App, { db }: Services, facts: Fac
         params: Type.Object({ ...MappedParams.properties, ...tryNumber }),
       },
     },
-    (request) => oneTry(databaseOf(request, db), facts, request.params, request.params.map_index),
+    (request) => oneTry(databaseOf(request, db), summaries, request.params, request.params.map_index),
   );
 }
 
-async function everyTry(db: TenantDb, facts: FactsCache, params: TaskInPath, mapIndex: number) {
+async function everyTry(db: TenantDb, summaries: TaskSummaries, params: TaskInPath, mapIndex: number) {
   const { id: run } = await existingRunKey(db, params);
   const rows = await listTries(db, { run, taskId: params.task_id, mapIndex });
   if (rows.length === 0) throw noSuchInstance(params, mapIndex);
-  return { task_instances: await tryBodies(db, facts, rows), total_entries: rows.length };
+  return { task_instances: await tryBodies(db, summaries, rows), total_entries: rows.length };
 }
 
 async function oneTry(
   db: TenantDb,
-  facts: FactsCache,
+  summaries: TaskSummaries,
   params: TaskInPath & { task_try_number: number },
   mapIndex: number,
 ) {
   const { id: run } = await existingRunKey(db, params);
   const row = await findTry(db, { run, taskId: params.task_id, mapIndex }, params.task_try_number);
-  const [body] = row ? await tryBodies(db, facts, [row]) : [];
+  const [body] = row ? await tryBodies(db, summaries, [row]) : [];
   if (body) return body;
   throw new ApiError(
     'not_found',

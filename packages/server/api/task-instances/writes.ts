@@ -9,7 +9,7 @@ import type { Services } from '../services.ts';
 import { instanceBodies } from './bodies.ts';
 import { PATCH_FIELDS, addressed, applyPatch, previewPatch, removeInstance } from './changes.ts';
 import type { PatchBody as Patch, Target } from './changes.ts';
-import type { FactsCache } from './facts.ts';
+import type { TaskSummaries } from '../dags/task-summaries.ts';
 import { MapIndexQuery, MappedParams, RUN_PATH, TAGS, TaskParams, noSuchInstance } from './paths.ts';
 import type { TaskInPath } from './paths.ts';
 import { MapIndex, PatchBody, TaskInstanceCollection } from './schemas.ts';
@@ -27,9 +27,9 @@ const targetOf = (params: TaskInPath, mapIndex: number | undefined): Target => (
   mapIndex,
 });
 
-export function registerTaskInstanceWrites(app: App, services: Services, facts: FactsCache): void {
-  const listed = async (request: FastifyRequest, rows: readonly ListedInstance[]) => ({
-    task_instances: await instanceBodies(databaseOf(request, services.db), facts, rows),
+export function registerTaskInstanceWrites(app: App, services: Services, summaries: TaskSummaries): void {
+  const listed = async (request: FastifyRequest, rows: readonly InstanceRow[]) => ({
+    task_instances: await instanceBodies(databaseOf(request, services.db), summaries, rows),
     total_entries: rows.length,
     next_cursor: null,
     previous_cursor: null,

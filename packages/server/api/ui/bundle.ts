@@ -2,16 +2,15 @@
  * Serves the web UI's bundle as it was published. Every path that nothing else answers is its page, so that links into the
  * UI work; paths of the API are never shadowed by it. Without a bundle our own home page says how to get it.
  */
-import { createReadStream } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ENCODED_EXTENSIONS, SHELL_FILES, bundleFolder, openBundle, renderShell } from '@svc/web/bundle.ts';
-import type { Bundle, BundleFile } from '@svc/web/bundle.ts';
+import { SHELL_FILES, bundleFolder, openBundle, renderShell } from '@svc/web/bundle.ts';
+import type { Bundle } from '@svc/web/bundle.ts';
 import { basePath, editionOf } from '../../config/resolved.ts';
 import { ApiError } from '../../http/errors.ts';
+import { sendFile } from '../../http/static-files.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 
-const YEAR_SECONDS = 31_536_000;
 /**
  * The published package names this module and does not contain it; the UI goes on without its SQL highlighting. Answered, so
  * that the browser has nothing to complain of.
@@ -82,18 +81,4 @@ function shellOf(bundle: Bundle, { config }: Pick<Services, 'config'>): string {
     // Without a workspace the button would lead to nothing but advice.
     editor: config.ui.workspace === '' ? undefined : `${base}ide`,
   });
-}
-
-export function sendFile(request: FastifyRequest, reply: FastifyReply, file: BundleFile): FastifyReply {
-  reply
-    .header('etag', file.etag)
-    .header('vary', 'accept-encoding')
-    .header('cache-control', file.isImmutable ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache');
-  if (request.headers['if-none-match'] === file.etag) return reply.code(304).send();
-  const accepted = String(request.headers['accept-encoding'] ?? '');
-  const coding = file.encodings.find((candidate) => accepted.includes(candidate));
-  // Compressed once, at set-up; the compressing plugin leaves an answer alone that has an encoding already.
-  if (coding) reply.header('content-encoding', coding);
-  const path = coding ? `${file.path}${ENCODED_EXTENSIONS[coding]}` : file.path;
-  return reply.type(file.contentType).send(createReadStream(path));
 }

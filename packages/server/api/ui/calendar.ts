@@ -7,7 +7,7 @@ import { nextRun } from '@svc/spec/timetables/next-run.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import type { DagRow } from '../../db/dags/dags.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
-import { noSuchDag } from '../dags/dags.ts';
+import { noSuchDag } from '../paths.ts';
 import { DateTime } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';

@@ -7,14 +7,15 @@ import { findDag, listDags } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { listQuestions } from '../../db/task-instances/hitl.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
-import { assetExpression, assetsIn, conditionOf } from '../assets/expression.ts';
+import { assetExpression, assetsIn, conditionOf } from '../dags/asset-expression.ts';
 import { dagBody } from '../dags/bodies.ts';
-import { DagListQuery, dagQuery, noSuchDag } from '../dags/dags.ts';
+import { DagListQuery, dagQuery } from '../dags/dags.ts';
 import { questionBodies } from '../hitl/bodies.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
-import { createFactsCache } from '../task-instances/facts.ts';
-import type { FactsCache } from '../task-instances/facts.ts';
+import { noSuchDag } from '../paths.ts';
+import { createTaskSummaries } from '../dags/task-summaries.ts';
+import type { TaskSummaries } from '../dags/task-summaries.ts';
 
 type LightRun = {
   id: number;
@@ -32,7 +33,7 @@ type LightRun = {
 const QUESTIONS_AT_MOST = 100;
 
 export function registerUiDags(app: App, { db }: Services): void {
-  const facts = createFactsCache();
+  const summaries = createTaskSummaries();
   app.get(
     '/ui/dags',
     {
@@ -68,7 +69,7 @@ export function registerUiDags(app: App, { db }: Services): void {
         dags.flatMap((dag) => assetsIn(conditionOf(dag.timetable))),
       );
       const favorites = await favoritesAmong(scope, userId, ids);
-      const questions = permissions.has('read:task_instance') ? await openQuestions(scope, facts, ids) : [];
+      const questions = permissions.has('read:task_instance') ? await openQuestions(scope, summaries, ids) : [];
       const byDag = Map.groupBy(questions, (question) => question.task_instance.dag_id);
       return {
         dags: dags.map((dag) => ({
@@ -126,7 +127,7 @@ async function newestRuns(
   return byDag;
 }
 
-async function openQuestions(scope: TenantDb, facts: FactsCache, dagIds: readonly string[]) {
+async function openQuestions(scope: TenantDb, summaries: TaskSummaries, dagIds: readonly string[]) {
   if (dagIds.length === 0) return [];
   const { questions } = await listQuestions(scope, {
     limit: QUESTIONS_AT_MOST,
@@ -136,7 +137,7 @@ async function openQuestions(scope: TenantDb, facts: FactsCache, dagIds: readonl
     states: ['deferred'],
     isAnswered: false,
   });
-  return questionBodies(scope, facts, questions);
+  return questionBodies(scope, summaries, questions);
 }
 
 async function favoritesAmong(scope: TenantDb, userId: string, dagIds: readonly string[]): Promise<Set<string>> {

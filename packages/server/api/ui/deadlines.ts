@@ -5,12 +5,11 @@ import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { findRun } from '../../db/dag-runs/dag-runs.ts';
 import type { ListedRun } from '../../db/dag-runs/dag-runs.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
-import { noSuchRun } from '../dag-runs/bodies.ts';
+import { RunParams, noSuchRun } from '../paths.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { Collection, DateTime, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
-import { RunParams } from '../task-instances/paths.ts';
 
 const ORDER_KEYS = {
   id: 'id',

@@ -5,7 +5,7 @@
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { AssetCondition } from '@svc/spec/timetables/schema.ts';
 import type { AssetIds } from '../../db/assets/assets.ts';
-import { conditionOf } from '../assets/expression.ts';
+import { conditionOf } from '../dags/asset-expression.ts';
 import { graphEdge, graphNode } from './graph-parts.ts';
 import type { GraphEdge, GraphNode } from './graph-parts.ts';
 

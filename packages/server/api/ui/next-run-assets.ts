@@ -4,8 +4,8 @@ import { Type } from 'typebox';
 import { findAssetIds } from '../../db/assets/assets.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
-import { assetExpression, assetsIn, conditionOf } from '../assets/expression.ts';
-import { noSuchDag } from '../dags/dags.ts';
+import { assetExpression, assetsIn, conditionOf } from '../dags/asset-expression.ts';
+import { noSuchDag } from '../paths.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 

@@ -1,10 +1,10 @@
 /** The login page and the home page. Anybody may load them; what they show comes from the API with the visitor's session. */
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { renderPages } from '@svc/web/pages.ts';
 import type { Page } from '@svc/web/html.ts';
 import { basePath, editionOf } from '../../config/resolved.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import { sendPage } from '../../http/static-files.ts';
 import { sendUiPage } from './bundle.ts';
 import type { UiPages } from './bundle.ts';
 
@@ -25,11 +25,4 @@ export function registerPages(app: App, { config }: Services, ui: UiPages): void
   });
   serve('/auth/login', pages.login);
   for (const [name, asset] of pages.assets) serve(`/auth/static/${name}`, asset);
-}
-
-/** Always asked for, rarely sent: an upgrade shows at once, and a reload costs a 304. */
-export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
-  reply.header('cache-control', 'no-cache').header('etag', page.etag);
-  if (request.headers['if-none-match'] === page.etag) return reply.code(304).send();
-  return reply.type(page.contentType).send(page.body);
 }

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { findDag } from '../../db/dags/dags.ts';
 import { databaseOf } from '../../http/access.ts';
-import { noSuchDag } from '../dags/dags.ts';
+import { noSuchDag } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
 import { Nullable } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';

@@ -5,7 +5,7 @@ import { findAssetIds } from '../../db/assets/assets.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import { findVersion } from '../../db/dags/dag-versions.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
-import { noSuchDag } from '../dags/dags.ts';
+import { noSuchDag } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';

@@ -1,6 +1,6 @@
 /** Cross-task values between the database and the wire. */
 import type { XcomRow, XcomSummary } from '../../db/task-instances/xcoms.ts';
-import { asText, readable } from './readable.ts';
+import { asText, deserialize } from './deserialize.ts';
 import { ApiError } from '../../http/errors.ts';
 
 export const summaryBody = (row: XcomSummary, taskName: string | undefined) => ({
@@ -21,7 +21,7 @@ export type Form = { deserialize?: boolean; stringify?: boolean };
 
 /** As text: the value is put in as it is stored, digits and order of keys included. */
 export function entryText(row: XcomRow, taskName: string | undefined, form: Form = {}): string {
-  const shown = form.deserialize ? readable(row.value) : row.value;
+  const shown = form.deserialize ? deserialize(row.value) : row.value;
   const value = form.stringify ? JSON.stringify(asText(shown)) : shown;
   return `${JSON.stringify(summaryBody(row, taskName)).slice(0, -1)},"value":${value}}`;
 }

@@ -11,7 +11,7 @@ import type { XcomColumn, XcomKey, XcomQuery, XcomRow } from '../../db/task-inst
 import { createXcomStore } from '../../xcom/store.ts';
 import type { Refusal, XcomStore } from '../../xcom/store.ts';
 import { actorOf, databaseOf } from '../../http/access.ts';
-import { noSuchDag } from '../dags/dags.ts';
+import { noSuchDag } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
 import { installExactJsonParser } from '../../http/exact-json.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
@@ -19,8 +19,8 @@ import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { Collection, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
-import { createFactsCache } from '../task-instances/facts.ts';
-import type { FactsCache } from '../task-instances/facts.ts';
+import { createTaskSummaries } from '../dags/task-summaries.ts';
+import type { TaskSummaries } from '../dags/task-summaries.ts';
 import { entryText, storableKey, summaryBody, valueText } from './bodies.ts';
 import type { Form } from './bodies.ts';
 import { MapIndex, Xcom, XcomCreate, XcomFilters, XcomSummary, XcomUpdate } from './schemas.ts';
@@ -67,10 +67,10 @@ const addressesOf = (url: string, name: 'key' | 'xcom_key') => [
 ];
 type Address = ReturnType<typeof addressesOf>[number];
 
-type Deps = { db: Services['db']; xcoms: XcomStore; facts: FactsCache };
+type Deps = { db: Services['db']; xcoms: XcomStore; summaries: TaskSummaries };
 
 export function registerXcoms(app: App, { db, config }: Services): void {
-  const deps = { db, xcoms: createXcomStore({ maxBytes: config.xcom.maxBytes }), facts: createFactsCache() };
+  const deps = { db, xcoms: createXcomStore({ maxBytes: config.xcom.maxBytes }), summaries: createTaskSummaries() };
   // A scope of its own, because its bodies are stored, and read so that numbers keep their digits.
   void app.register(async (plain) => {
     installExactJsonParser(plain);
@@ -87,7 +87,7 @@ export function registerXcoms(app: App, { db, config }: Services): void {
   });
 }
 
-function registerList(app: App, { db, xcoms, facts }: Deps): void {
+function registerList(app: App, { db, xcoms, summaries }: Deps): void {
   app.get(
     ENTRIES,
     {
@@ -106,7 +106,7 @@ function registerList(app: App, { db, xcoms, facts }: Deps): void {
       const scope = databaseOf(request, db);
       const run = await namedRun(scope, request.params);
       const { entries, total } = await xcoms.list(scope, xcomQuery(request.params, run, request.query));
-      const names = await facts.get(
+      const names = await summaries.get(
         scope,
         entries.map((row) => row.version_id ?? '').filter((id) => id !== ''),
       );
@@ -217,7 +217,7 @@ function registerCreate(app: App, deps: Deps): void {
       },
     },
     async (request, reply) => {
-      const { db, xcoms, facts } = deps;
+      const { db, xcoms, summaries } = deps;
       const { dag_id: dagId, task_id: taskId, dag_run_id: runId } = request.params;
       const { map_index: mapIndex = -1 } = request.body;
       const entry = { key: storableKey(request.body.key), value: valueText(request.body.value) };
@@ -225,7 +225,7 @@ function registerCreate(app: App, deps: Deps): void {
         .transaction()
         .execute(async (trx) => {
           const { run, version_id: version } = await existingRun(trx, dagId, runId);
-          const tasks = version === null ? undefined : (await facts.get(trx, [version])).get(version);
+          const tasks = version === null ? undefined : (await summaries.get(trx, [version])).get(version);
           if (tasks && !tasks.has(taskId))
             throw new ApiError('not_found', `Task with ID: \`${taskId}\` not found in Dag: \`${dagId}\``);
           const outcome = await xcoms.create(trx, { run, dagId, taskId, mapIndex }, entry);
@@ -344,7 +344,7 @@ async function sendEntry(input: {
   const row: XcomRow | undefined = key && (await deps.xcoms.find(scope, key));
   if (!row) throw noSuchEntry(name);
   const version = row.version_id ?? '';
-  const names = version === '' ? undefined : (await deps.facts.get(scope, [version])).get(version);
+  const names = version === '' ? undefined : (await deps.summaries.get(scope, [version])).get(version);
   return reply
     .type('application/json; charset=utf-8')
     .serializer(String)

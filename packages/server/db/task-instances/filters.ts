@@ -8,7 +8,7 @@ import type { TextMatch } from '../text-match.ts';
 export type Bounds = { gte?: string | number; gt?: string | number; lte?: string | number; lt?: string | number };
 
 /** Tasks by what their spec says: the database has their ids only. */
-export type TaskChoice = {
+export type TaskKeys = {
   readonly dagIds: readonly string[];
   /** Beside the DAG of the same place. */
   readonly taskIds: readonly string[];
@@ -52,9 +52,9 @@ export type InstanceFilter = OfTheRun & {
   updatedAt?: Bounds;
   duration?: Bounds;
   /** Each narrows the list further. */
-  choices?: readonly TaskChoice[];
-  /** Shown names: those of `renamed` tasks are matched in `choice`, those of all others are their ids. */
-  displayNames?: { patterns: readonly TextMatch[]; renamed: TaskChoice; choice: TaskChoice };
+  tasks?: readonly TaskKeys[];
+  /** Shown names: those of `renamed` tasks are matched already, those of all others are their ids. */
+  displayNames?: { patterns: readonly TextMatch[]; renamed: TaskKeys; matching: TaskKeys };
 };
 
 const when = <T>(value: T | undefined, condition: (value: T) => RawBuilder<boolean>): RawBuilder<boolean>[] =>
@@ -115,14 +115,14 @@ export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean
   ...openEnded('t.end_date', filter.endDate),
   ...bounded('t.updated_at', filter.updatedAt),
   ...bounded('t.duration', filter.duration, 'float8'),
-  ...(filter.choices ?? []).map(isChosen),
+  ...(filter.tasks ?? []).map(isAmong),
   ...when(filter.displayNames, isNamed),
 ];
 
 /** Over anything with the DAG and the id of a task. */
-export function isNamed({ patterns, renamed, choice }: NonNullable<InstanceFilter['displayNames']>) {
-  const byId = sql.join([sql`not ${isChosen(renamed)}`, ...patterned('t.task_id', patterns)], sql` and `);
-  return sql<boolean>`((${byId}) or ${isChosen(choice)})`;
+export function isNamed({ patterns, renamed, matching }: NonNullable<InstanceFilter['displayNames']>) {
+  const byId = sql.join([sql`not ${isAmong(renamed)}`, ...patterned('t.task_id', patterns)], sql` and `);
+  return sql<boolean>`((${byId}) or ${isAmong(matching)})`;
 }
 
 type FilterName = keyof InstanceFilter;
@@ -174,7 +174,7 @@ const INDEXED: readonly (readonly TaskStateOrNone[])[] = [
   ['failed', 'upstream_failed', 'skipped', 'removed'],
 ];
 
-const isChosen = ({ dagIds, taskIds }: TaskChoice): RawBuilder<boolean> =>
+const isAmong = ({ dagIds, taskIds }: TaskKeys): RawBuilder<boolean> =>
   sql<boolean>`(t.dag_id, t.task_id) in (select * from unnest(${[...dagIds]}::text[], ${[...taskIds]}::text[]))`;
 
 const OPERATORS = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;

@@ -62,7 +62,7 @@ const down = (column: InstanceColumn): InstanceOrder => [{ column, direction: 'd
 const up = (column: InstanceColumn): InstanceOrder => [{ column, direction: 'asc' }];
 const named = (pattern: string): NonNullable<InstanceFilter['displayNames']> => {
   const none = { dagIds: [], taskIds: [] };
-  return { patterns: [{ operator: 'ilike', patterns: [pattern] }], renamed: none, choice: none };
+  return { patterns: [{ operator: 'ilike', patterns: [pattern] }], renamed: none, matching: none };
 };
 const list = (filter: InstanceFilter, order: InstanceOrder = [], limit = 100) =>
   listInstances(tenant, { filter, order, limit, offset: 0 });

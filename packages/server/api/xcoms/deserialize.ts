@@ -7,7 +7,7 @@ import { readJson, scalarOf, valueOf, writeJson } from '../../vault/json-text.ts
 import type { JsonNode, JsonObject } from '../../vault/json-text.ts';
 
 /** JSON text to JSON text. Numbers keep their digits, and what nests too deeply stays as it is. */
-export function readable(json: string): string {
+export function deserialize(json: string): string {
   if (!json.includes('__classname__')) return json;
   const node = readJson(json);
   return typeof node === 'string' ? json : writeJson(plain(node));

@@ -1,11 +1,11 @@
 /**
  * What task instances show of their task: names, operator, groups. It is in the spec of the version they belong to, far too
- * large to be read for every list; versions never change, so the few facts needed are kept by the version's id.
+ * large to be read for every list; versions never change, so the little that is needed is kept by the version's id.
  */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { TenantDb } from '../../db/database.ts';
 
-export type TaskFacts = {
+export type TaskSummary = {
   displayName: string;
   operatorName: string;
   taskType: string;
@@ -16,11 +16,11 @@ export type TaskFacts = {
 };
 
 /** By task id. */
-export type VersionFacts = ReadonlyMap<string, TaskFacts>;
+export type SummariesOfVersion = ReadonlyMap<string, TaskSummary>;
 
-export type FactsCache = {
+export type TaskSummaries = {
   /** By version id. Ids that the tenant does not have are left out. */
-  get(db: TenantDb, versionIds: readonly string[]): Promise<Map<string, VersionFacts>>;
+  get(db: TenantDb, versionIds: readonly string[]): Promise<Map<string, SummariesOfVersion>>;
 };
 
 /** Tasks, not versions, because that is what takes memory: some 200 bytes each. */
@@ -28,11 +28,11 @@ const KEPT_TASKS = 200_000;
 /** Specs are read a few at a time: each may be megabytes long. */
 const SPECS_AT_ONCE = 20;
 
-export function createFactsCache(): FactsCache {
-  const kept = new Map<string, VersionFacts>();
+export function createTaskSummaries(): TaskSummaries {
+  const kept = new Map<string, SummariesOfVersion>();
   let tasks = 0;
 
-  function keep(id: string, facts: VersionFacts): void {
+  function keep(id: string, facts: SummariesOfVersion): void {
     kept.set(id, facts);
     tasks += facts.size;
     for (const [oldest, its] of kept) {
@@ -44,7 +44,7 @@ export function createFactsCache(): FactsCache {
 
   return {
     async get(db, versionIds) {
-      const found = new Map<string, VersionFacts>();
+      const found = new Map<string, SummariesOfVersion>();
       const missing: string[] = [];
       for (const id of new Set(versionIds)) {
         const facts = kept.get(id);
@@ -63,7 +63,7 @@ export function createFactsCache(): FactsCache {
           .where('id', 'in', missing.slice(from, from + SPECS_AT_ONCE))
           .execute();
         for (const { id, spec } of rows) {
-          const facts = factsOf(JSON.parse(spec) as CompiledSpec);
+          const facts = summariesOf(JSON.parse(spec) as CompiledSpec);
           if (!kept.has(id)) keep(id, facts); // another request may have been faster
           found.set(id, facts);
         }
@@ -73,7 +73,7 @@ export function createFactsCache(): FactsCache {
   };
 }
 
-function factsOf(spec: CompiledSpec): VersionFacts {
+function summariesOf(spec: CompiledSpec): SummariesOfVersion {
   const groups = new Map(spec.groups.map((group) => [group.group_id, group]));
   const around = (groupId: string | null): string[] => {
     const ids: string[] = [];
@@ -84,7 +84,7 @@ function factsOf(spec: CompiledSpec): VersionFacts {
     spec.tasks.map((task) => {
       const ids = around(task.group_id);
       const isMapped = task.mapping !== null || ids.some((id) => (groups.get(id)?.mapping ?? null) !== null);
-      const facts: TaskFacts = {
+      const facts: TaskSummary = {
         displayName: task.display_name,
         operatorName: task.operator.operator_name,
         taskType: task.operator.task_type,

@@ -1,11 +1,11 @@
-/** The three forms in which a log is sent, each made from lines as they come: none holds more than a block of them. */
+/** The three formats in which a log is sent, each made from lines as they come: none holds more than a block of them. */
 import type { Line } from '../../logs/lines.ts';
 import { readRecord, textLines } from '../../logs/records.ts';
 import type { LogRecord } from '../../logs/records.ts';
 import type { LogSearch } from '../../logs/search.ts';
 
-export const LOG_FORMS = ['text/plain', 'application/x-ndjson', 'application/json'] as const;
-export type LogForm = (typeof LOG_FORMS)[number];
+export const LOG_FORMATS = ['text/plain', 'application/x-ndjson', 'application/json'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
 
 type Batches = AsyncIterable<readonly Line[]>;
 
@@ -51,8 +51,8 @@ const recordsOf = (lines: readonly Line[]): string[] =>
   });
 
 /** What a search found: as `grep -n` would show it, or as records of the one matching line each. */
-export function searchBody({ matches, isComplete }: LogSearch, form: LogForm): string {
-  if (form === 'text/plain') return matches.map(({ lineNumber, line }) => `${lineNumber}:${line}\n`).join('');
+export function searchBody({ matches, isComplete }: LogSearch, format: LogFormat): string {
+  if (format === 'text/plain') return matches.map(({ lineNumber, line }) => `${lineNumber}:${line}\n`).join('');
   const records = matches.map(({ lineNumber, message, record }) => ({
     timestamp: record.timestamp ?? null,
     ...(record.level !== undefined && { level: record.level }),
@@ -60,7 +60,7 @@ export function searchBody({ matches, isComplete }: LogSearch, form: LogForm): s
     event: message,
     line_number: lineNumber,
   }));
-  if (form === 'application/x-ndjson') return records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  if (format === 'application/x-ndjson') return records.map((record) => `${JSON.stringify(record)}\n`).join('');
   return JSON.stringify({ content: records, continuation_token: null, search_complete: isComplete });
 }
 

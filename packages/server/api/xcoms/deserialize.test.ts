@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { asText, readable } from './readable.ts';
+import { asText, deserialize } from './deserialize.ts';
 
 const tagged = (name: string, data: unknown, version = 1) => ({
   __classname__: name,
   __version__: version,
   __data__: data,
 });
-const shown = (value: unknown): unknown => JSON.parse(readable(JSON.stringify(value)));
+const shown = (value: unknown): unknown => JSON.parse(deserialize(JSON.stringify(value)));
 
-describe('the readable form', () => {
+describe('a value that Airflow serialised', () => {
   it.each([
     ['a tuple', tagged('builtins.tuple', [1, 'a']), [1, 'a']],
     [
@@ -52,12 +52,12 @@ describe('the readable form', () => {
 
   it('keeps digits and the order of keys', () => {
     const json = `{"b":1.50,"a":12345678901234567890,"t":{"__classname__":"builtins.int","__data__":"98765432109876543210"}}`;
-    expect(readable(json)).toBe('{"b":1.50,"a":12345678901234567890,"t":98765432109876543210}');
+    expect(deserialize(json)).toBe('{"b":1.50,"a":12345678901234567890,"t":98765432109876543210}');
   });
 
   it('leaves alone what nests too deeply to be walked', () => {
     const json = `${'['.repeat(5_000)}{"__classname__":"x"}${']'.repeat(5_000)}`;
-    expect(readable(json)).toBe(json);
+    expect(deserialize(json)).toBe(json);
   });
 });
 

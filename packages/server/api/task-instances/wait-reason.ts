@@ -1,6 +1,6 @@
 /**
  * Why a task instance waits, in a sentence. Pure: what it looks at was read for the list anyway, or belongs to all of its
- * rows at once. The dependencies of one instance (task-instance-dependencies.ts) go into detail.
+ * rows at once. The dependencies of one instance (dependencies.ts) go into detail.
  */
 import { isRunFinished } from '@svc/spec/states.ts';
 import { WAIT_REASONS, isWaitReason } from '@svc/spec/wait-reasons.ts';
@@ -23,7 +23,7 @@ type WaitingRow = Pick<
 >;
 
 /** Null: it does not wait. */
-export function waitOf(row: WaitingRow, context: WaitContext): Wait | null {
+export function waitReasonOf(row: WaitingRow, context: WaitContext): Wait | null {
   switch (row.state) {
     case null:
       return waitWithoutState(row, context);

@@ -4,54 +4,54 @@
  */
 import type { TenantDb } from '../../db/database.ts';
 import { findDagVersions } from '../../db/task-instances/details.ts';
-import type { InstanceFilter, TaskChoice } from '../../db/task-instances/filters.ts';
+import type { InstanceFilter, TaskKeys } from '../../db/task-instances/filters.ts';
 import type { TextMatch } from '../../db/text-match.ts';
-import type { FactsCache, TaskFacts } from './facts.ts';
+import type { TaskSummaries, TaskSummary } from '../dags/task-summaries.ts';
 
-export type NameTools = { db: TenantDb; facts: FactsCache };
+export type TaskLookup = { db: TenantDb; summaries: TaskSummaries };
 type Dags = { dagIds: readonly string[] | undefined; versionNumber: number | undefined };
 
-export async function choicesOf(
-  tools: NameTools,
+export async function tasksBySpec(
+  lookup: TaskLookup,
   dags: Dags,
   asked: { executors?: readonly string[] | undefined; group?: string | undefined },
-): Promise<TaskChoice[] | undefined> {
+): Promise<TaskKeys[] | undefined> {
   const { executors, group } = asked;
-  const conditions: ((facts: TaskFacts) => boolean)[] = [
-    ...(executors ? [(facts: TaskFacts) => executors.includes(facts.executor ?? '')] : []),
-    ...(group ? [(facts: TaskFacts) => facts.groups.includes(group)] : []),
+  const conditions: ((task: TaskSummary) => boolean)[] = [
+    ...(executors ? [(task: TaskSummary) => executors.includes(task.executor ?? '')] : []),
+    ...(group ? [(task: TaskSummary) => task.groups.includes(group)] : []),
   ];
   if (conditions.length === 0) return undefined;
-  const tasks = await tasksOf(tools, dags);
-  return [choice(tasks.filter(({ facts }) => conditions.every((condition) => condition(facts))))];
+  const tasks = await tasksOf(lookup, dags);
+  return [keysOf(tasks.filter(({ task }) => conditions.every((condition) => condition(task))))];
 }
 
 /** Nearly all tasks are shown by their id, which the database can match; the few that are not are matched here. */
 export async function displayNameFilter(
-  tools: NameTools,
+  lookup: TaskLookup,
   dags: Dags,
   patterns: readonly TextMatch[],
 ): Promise<NonNullable<InstanceFilter['displayNames']>> {
-  const renamed = (await tasksOf(tools, dags)).filter(({ taskId, facts }) => facts.displayName !== taskId);
-  const matching = renamed.filter(({ facts }) => patterns.every((match) => isMatch(facts.displayName, match)));
-  return { patterns, renamed: choice(renamed), choice: choice(matching) };
+  const renamed = (await tasksOf(lookup, dags)).filter(({ taskId, task }) => task.displayName !== taskId);
+  const matching = renamed.filter(({ task }) => patterns.every((match) => isMatch(task.displayName, match)));
+  return { patterns, renamed: keysOf(renamed), matching: keysOf(matching) };
 }
 
-type NamedTask = { dagId: string; taskId: string; facts: TaskFacts };
+type NamedTask = { dagId: string; taskId: string; task: TaskSummary };
 
-const choice = (tasks: readonly NamedTask[]): TaskChoice => ({
+const keysOf = (tasks: readonly NamedTask[]): TaskKeys => ({
   dagIds: tasks.map((task) => task.dagId),
   taskIds: tasks.map((task) => task.taskId),
 });
 
-async function tasksOf({ db, facts: cache }: NameTools, dags: Dags): Promise<NamedTask[]> {
+async function tasksOf({ db, summaries }: TaskLookup, dags: Dags): Promise<NamedTask[]> {
   const versions = await findDagVersions(db, dags);
-  const byId = await cache.get(
+  const byId = await summaries.get(
     db,
     versions.map((version) => version.id),
   );
   return versions.flatMap(({ id, dag_id: dagId }) =>
-    [...(byId.get(id) ?? [])].map(([taskId, facts]) => ({ dagId, taskId, facts })),
+    [...(byId.get(id) ?? [])].map(([taskId, task]) => ({ dagId, taskId, task })),
   );
 }
 

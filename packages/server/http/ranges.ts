@@ -1,0 +1,31 @@
+/** `run_after_gte`, `run_after_gt`, …: limits on a field of what a list shows, as Airflow names them. */
+import { Type } from 'typebox';
+import type { TOptional, TSchema } from 'typebox';
+
+export const RANGE_ENDS = ['gte', 'gt', 'lte', 'lt'] as const;
+type RangeEnd = (typeof RANGE_ENDS)[number];
+
+export type RangeProperties<Fields extends Record<string, TSchema>> = {
+  [Field in keyof Fields & string as `${Field}_${RangeEnd}`]: TOptional<Fields[Field]>;
+};
+
+/** The four limits of each field, all optional, as properties of a query or a body. */
+export const rangeProperties = <Fields extends Record<string, TSchema>>(fields: Fields): RangeProperties<Fields> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([field, schema]) =>
+      RANGE_ENDS.map((end) => [`${field}_${end}`, Type.Optional(schema)] as const),
+    ),
+  ) as RangeProperties<Fields>;
+
+/** Those limits of a field that were given. Null means "not asked", as in bodies. */
+export type Range = { [End in RangeEnd]?: string | number };
+type Limits<Field extends string> = { [Key in `${Field}_${RangeEnd}`]?: string | number | null | undefined };
+
+export function rangeOf<Field extends string>(asked: Limits<Field>, field: Field): Range | undefined {
+  const range: Range = {};
+  for (const end of RANGE_ENDS) {
+    const limit = asked[`${field}_${end}`];
+    if (limit !== null && limit !== undefined) range[end] = limit;
+  }
+  return Object.keys(range).length === 0 ? undefined : range;
+}
