@@ -5,10 +5,10 @@
  * does not (`fail`, the default), not at all; the answer is 200 either way and says per kind of action what happened.
  */
 import type { FastifyRequest } from 'fastify';
-import { sql } from 'kysely';
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
 import { recordAudit } from '../db/identity/audit-log.ts';
+import { lockBulkRequests } from '../db/bulk-lock.ts';
 import type { Database, TenantDb } from '../db/database.ts';
 import { actorOf, databaseOf, principalOf } from './access.ts';
 import { ApiError } from './errors.ts';
@@ -116,7 +116,7 @@ export function answerBulk<Entity>(input: {
   return databaseOf(request, db)
     .transaction()
     .execute(async (trx) => {
-      await takeBulkTurn(trx, tenantId, noun);
+      await lockBulkRequests(trx, tenantId, noun);
       const outcome = await runBulk(actions, storeIn(trx, tenantId));
       await recordAudit(trx, actorOf(request), {
         event: `bulk_${noun}s`,
@@ -206,12 +206,4 @@ export function refuseRepeatedNames<Entity>(
       seen.add(name);
     }
   }
-}
-
-/**
- * Two bulk requests that lock the same rows in different orders would wait for each other for ever. Within a tenant they
- * take turns instead. A request for one entity locks one row and waits for nothing while it holds it, so it needs no turn.
- */
-async function takeBulkTurn(db: TenantDb, tenantId: string, noun: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`bulk ${noun} ${tenantId}`}, 0))`.execute(db);
 }

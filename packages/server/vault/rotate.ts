@@ -6,8 +6,9 @@
  * run while servers write, be interrupted and started again, or run twice at once: a value is either untouched or done.
  * No lock is held from one row to the next.
  */
-import { sql } from 'kysely';
 import type { Database, SharedDb } from '../db/database.ts';
+import { connectionsAfter, replaceConnection, replaceVariable, variablesAfter } from '../db/secrets/sealed-values.ts';
+import type { SealedConnection, SealedVariable } from '../db/secrets/sealed-values.ts';
 import { UnsealError } from './keyring.ts';
 import type { Keyring, SealedPlace } from './keyring.ts';
 import { connectionPlace, variablePlace } from './vault.ts';
@@ -67,12 +68,12 @@ const resultOf = ({ examined, resealed, unreadable, contended }: Pass): ResealRe
 
 async function walk<Row>(
   pass: Pass,
-  batchAfter: (pass: Pass, last: Row | undefined) => Promise<Row[]>,
+  batchAfter: (db: SharedDb, last: Row | undefined, size: number) => Promise<Row[]>,
   resealRow: (pass: Pass, row: Row) => Promise<Step>,
 ): Promise<void> {
   let last: Row | undefined;
   for (;;) {
-    const batch = await batchAfter(pass, last);
+    const batch = await batchAfter(pass.db, last, pass.batchSize);
     if (batch.length === 0) return;
     for (const row of batch) {
       const step = await resealRow(pass, row);
@@ -85,70 +86,22 @@ async function walk<Row>(
   }
 }
 
-type StoredConnection = {
-  tenant_id: string;
-  connection_id: string;
-  password_sealed: string | null;
-  extra_sealed: string | null;
-};
-
-function connectionsAfter({ db, batchSize }: Pass, last: StoredConnection | undefined): Promise<StoredConnection[]> {
-  const rows = db
-    .selectFrom('connections')
-    .select(['tenant_id', 'connection_id', 'password_sealed', 'extra_sealed'])
-    .orderBy('tenant_id')
-    .orderBy('connection_id')
-    .limit(batchSize);
-  // Along the primary key: each batch costs its own size, wherever it begins.
-  return last
-    ? rows.where(sql<boolean>`(tenant_id, connection_id) > (${last.tenant_id}::uuid, ${last.connection_id})`).execute()
-    : rows.execute();
-}
-
-async function resealConnection(pass: Pass, row: StoredConnection): Promise<Step> {
+async function resealConnection(pass: Pass, row: SealedConnection): Promise<Step> {
   const place = (column: 'password' | 'extra') => connectionPlace(row.tenant_id, row.connection_id, column);
   const password = resealValue(pass, row.password_sealed, place('password'));
   const extra = resealValue(pass, row.extra_sealed, place('extra'));
   if (password === row.password_sealed && extra === row.extra_sealed) return 'nothing to do';
-  const { numUpdatedRows } = await pass.db
-    .updateTable('connections')
-    .set({ password_sealed: password, extra_sealed: extra })
-    .where('tenant_id', '=', row.tenant_id)
-    .where('connection_id', '=', row.connection_id)
-    .where('password_sealed', 'is not distinct from', row.password_sealed)
-    .where('extra_sealed', 'is not distinct from', row.extra_sealed)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 1n ? 'resealed' : 'contended';
+  const after = { ...row, password_sealed: password, extra_sealed: extra };
+  return (await replaceConnection(pass.db, row, after)) ? 'resealed' : 'contended';
 }
 
-type StoredVariable = { tenant_id: string; key: string; value_plain: string | null; value_sealed: string | null };
-
-function variablesAfter({ db, batchSize }: Pass, last: StoredVariable | undefined): Promise<StoredVariable[]> {
-  const rows = db
-    .selectFrom('variables')
-    .select(['tenant_id', 'key', 'value_plain', 'value_sealed'])
-    .orderBy('tenant_id')
-    .orderBy('key')
-    .limit(batchSize);
-  return last
-    ? rows.where(sql<boolean>`(tenant_id, key) > (${last.tenant_id}::uuid, ${last.key})`).execute()
-    : rows.execute();
-}
-
-async function resealVariable(pass: Pass, row: StoredVariable): Promise<Step> {
+async function resealVariable(pass: Pass, row: SealedVariable): Promise<Step> {
   const place = variablePlace(row.tenant_id, row.key);
   const sealed =
     row.value_plain === null ? resealValue(pass, row.value_sealed, place) : pass.keyring.seal(row.value_plain, place);
   if (sealed === row.value_sealed) return 'nothing to do';
-  const { numUpdatedRows } = await pass.db
-    .updateTable('variables')
-    .set({ value_plain: null, value_sealed: sealed })
-    .where('tenant_id', '=', row.tenant_id)
-    .where('key', '=', row.key)
-    .where('value_plain', 'is not distinct from', row.value_plain)
-    .where('value_sealed', 'is not distinct from', row.value_sealed)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 1n ? 'resealed' : 'contended';
+  const after = { ...row, value_plain: null, value_sealed: sealed };
+  return (await replaceVariable(pass.db, row, after)) ? 'resealed' : 'contended';
 }
 
 /** The same bytes when there is nothing to do, or nothing that can be done. */

@@ -1,7 +1,7 @@
 /** Changing a run: mark it, note something on it, delete it. */
 import { Type } from 'typebox';
 import { recordAudit } from '../../db/identity/audit-log.ts';
-import { findRunKey } from '../../db/dag-runs/dag-runs.ts';
+import { findRunKey, noteRun } from '../../db/dag-runs/dag-runs.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { deleteRun, markRun } from '../../engine/edit/change-run.ts';
@@ -52,14 +52,7 @@ function registerPatch(app: App, { db, scheduler }: Services): void {
           ? await markRun(trx, scheduler.graphs, { tenantId, run: key.id, state: change.state })
           : undefined;
         if (marked === null) throw noSuchRun(request.params);
-        if (change.note !== undefined) {
-          const noteUser = change.note === null ? null : email;
-          await scope
-            .updateTable('dag_runs')
-            .set({ note: change.note, note_user: noteUser })
-            .where('id', '=', key.id)
-            .execute();
-        }
+        if (change.note !== undefined) await noteRun(scope, key.id, { note: change.note, user: email });
         await recordAudit(scope, actorOf(request), {
           event: 'patch_dag_run',
           objectKind: 'dag_run',

@@ -5,6 +5,7 @@
 import { realpath, utimes } from 'node:fs/promises';
 import { sep } from 'node:path';
 import { Type } from 'typebox';
+import { findFileloc } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
@@ -51,14 +52,7 @@ export function registerParseDagFile(app: App, { config, db }: Services): void {
 async function fileOf(scope: TenantDb, token: string): Promise<string | undefined> {
   const [bundle, path] = readToken(token);
   if (typeof bundle !== 'string' || typeof path !== 'string' || `${bundle}${path}`.includes('\0')) return undefined;
-  const dag = await scope
-    .selectFrom('dags')
-    .select('fileloc')
-    .where('bundle_name', '=', bundle)
-    .where('relative_fileloc', '=', path)
-    .limit(1)
-    .executeTakeFirst();
-  return dag?.fileloc;
+  return findFileloc(scope, bundle, path);
 }
 
 function readToken(token: string): unknown[] {

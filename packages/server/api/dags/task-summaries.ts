@@ -3,6 +3,7 @@
  * large to be read for every list; versions never change, so the little that is needed is kept by the version's id.
  */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
+import { findSpecTexts } from '../../db/dags/dag-versions.ts';
 import type { TenantDb } from '../../db/database.ts';
 
 export type TaskSummary = {
@@ -57,11 +58,7 @@ export function createTaskSummaries(): TaskSummaries {
         found.set(id, facts);
       }
       for (let from = 0; from < missing.length; from += SPECS_AT_ONCE) {
-        const rows = await db
-          .selectFrom('dag_versions')
-          .select(['id', 'spec'])
-          .where('id', 'in', missing.slice(from, from + SPECS_AT_ONCE))
-          .execute();
+        const rows = await findSpecTexts(db, missing.slice(from, from + SPECS_AT_ONCE));
         for (const { id, spec } of rows) {
           const facts = summariesOf(JSON.parse(spec) as CompiledSpec);
           if (!kept.has(id)) keep(id, facts); // another request may have been faster

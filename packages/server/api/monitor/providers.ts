@@ -1,7 +1,7 @@
 /** Provider packages: the standard one, which tasks always have, and those that the newest versions of DAGs ask for. */
-import { sql } from 'kysely';
 import { Type } from 'typebox';
-import type { TenantDb } from '../../db/database.ts';
+import { findRequirements } from '../../db/dags/spec-search.ts';
+import type { Requirement } from '../../db/dags/spec-search.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { Collection, Nullable, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
@@ -42,7 +42,7 @@ export function registerProviders(app: App, { db }: Services): void {
     async (request) => {
       const { limit, offset } = request.query;
       const { tenantId } = principalOf(request);
-      const requirements = await requirementsOfDags(databaseOf(request, db), tenantId);
+      const requirements = await findRequirements(databaseOf(request, db), { tenantId, prefix: PREFIX });
       const asked = requirements.flatMap((row) => providerOf(row) ?? []);
       const providers = [...asked, ...(asked.some(isStandard) ? [] : [STANDARD])].toSorted((a, b) =>
         a.package_name < b.package_name ? -1 : 1,
@@ -53,23 +53,6 @@ export function registerProviders(app: App, { db }: Services): void {
 }
 
 const isStandard = (provider: { package_name: string }): boolean => provider.package_name === STANDARD.package_name;
-
-type Requirement = { requirement: string; dags: number };
-
-/** Only specs with such a package in them are parsed: of thousands, mostly few. */
-async function requirementsOfDags(scope: TenantDb, tenantId: string): Promise<Requirement[]> {
-  const { rows } = await sql<Requirement>`
-    select requirement, count(*) as dags from (
-      select v.spec::jsonb -> 'project' -> 'dependencies' as dependencies from dags d
-      join dag_versions v on v.tenant_id = d.tenant_id and v.dag_id = d.dag_id and v.version_number = d.current_version
-      where d.tenant_id = ${tenantId} and not d.is_stale and v.spec like ${`%"${PREFIX}%`}
-    ) as asked
-    cross join lateral jsonb_array_elements_text(
-      case when jsonb_typeof(dependencies) = 'array' then dependencies else '[]' end
-    ) as requirement
-    group by requirement order by requirement`.execute(scope);
-  return rows;
-}
 
 /** `apache-airflow-providers-http[extra] >= 5, < 6 ; marker` in its parts; undefined for other packages. */
 function providerOf({ requirement, dags }: Requirement) {

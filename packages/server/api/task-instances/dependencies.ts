@@ -6,6 +6,7 @@ import { Type } from 'typebox';
 import { isFinished, isRunFinished } from '@svc/spec/states.ts';
 import { WAIT_REASONS } from '@svc/spec/wait-reasons.ts';
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
+import { findDagLimits } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { readSources } from '../../engine/sql/run-edits.ts';
 import { countRunningRuns, findPoolUse } from '../../db/task-instances/details.ts';
@@ -93,14 +94,7 @@ async function dependenciesOf(input: {
 }): Promise<Dependency[]> {
   const { scope, services, tenantId, row } = input;
   if (row.state === 'running' || isFinished(row.state)) return [];
-  const [dag, [pool]] = await Promise.all([
-    scope
-      .selectFrom('dags')
-      .select(['is_paused', 'max_active_runs', 'max_active_tasks'])
-      .where('dag_id', '=', row.dag_id)
-      .executeTakeFirst(),
-    findPoolUse(scope, [row.pool]),
-  ]);
+  const [dag, [pool]] = await Promise.all([findDagLimits(scope, row.dag_id), findPoolUse(scope, [row.pool])]);
   const found: Dependency[] = [];
   if (dag?.is_paused)
     found.push({ name: NAMES.paused, reason: `Task's DAG '${row.dag_id}' is paused: unpause it to go on` });

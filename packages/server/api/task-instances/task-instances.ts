@@ -1,5 +1,6 @@
 /** Task instances: lists, by query and by body, one instance, one mapped instance. Writes are in files of their own. */
 import { Type } from 'typebox';
+import { findVersion } from '../../db/dags/dag-versions.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import type { InstanceFilter } from '../../db/task-instances/filters.ts';
@@ -157,12 +158,7 @@ async function refuseUnmapped(db: TenantDb, summaries: TaskSummaries, run: numbe
 }
 
 async function isMapped(db: TenantDb, summaries: TaskSummaries, row: InstanceRow): Promise<boolean> {
-  const version = await db
-    .selectFrom('dag_versions')
-    .select('id')
-    .where('dag_id', '=', row.dag_id)
-    .where('version_number', '=', row.version_number)
-    .executeTakeFirst();
+  const version = await findVersion(db, row.dag_id, row.version_number);
   const known = version && (await summaries.get(db, [version.id])).get(version.id);
   return known?.get(row.task_id)?.isMapped ?? false;
 }

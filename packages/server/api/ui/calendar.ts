@@ -1,9 +1,9 @@
 /** The calendar: runs by day or hour and state, and the runs that the timetable plans in the time shown. */
-import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { instantFromIso, instantToDate } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
 import { nextRun } from '@svc/spec/timetables/next-run.ts';
+import { countRunsByDate } from '../../db/dag-runs/stats.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import type { DagRow } from '../../db/dags/dags.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
@@ -47,16 +47,11 @@ export function registerUiCalendar(app: App, { db, scheduler }: Services): void 
       const unit = query.granularity === 'hourly' ? 'hour' : 'day';
       const from = query['logical_date_gte'] ?? query['logical_date_gt'] ?? null;
       const to = query['logical_date_lte'] ?? query['logical_date_lt'] ?? null;
-      const { rows } = await sql<{ date: string; state: string; count: number }>`
-        select date_trunc(${unit}, coalesce(logical_date, run_after), 'UTC') as date, state, count(*) as count from dag_runs
-        where tenant_id = ${tenantId} and dag_id = ${dagId}
-          and (${from}::timestamptz is null or coalesce(logical_date, run_after) >= ${from})
-          and (${to}::timestamptz is null or coalesce(logical_date, run_after) <= ${to})
-        group by 1, 2 order by 1, 2`.execute(scope);
+      const past = await countRunsByDate(scope, { tenantId, dagId, unit, from, to });
       const ref = { tenantId, dagId, versionNumber: dag.current_version };
       const { spec } = await scheduler.graphs.get(db.shared, ref);
       const planned = dag.is_paused ? [] : plannedRuns(dag, spec.dag.end_date, { unit, to });
-      const runs = [...rows, ...planned];
+      const runs = [...past, ...planned];
       return { dag_runs: runs, total_entries: runs.length };
     },
   );

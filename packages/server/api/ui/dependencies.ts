@@ -1,7 +1,9 @@
 /** How DAGs and assets hang together: who waits for what, over all DAGs or around one node. */
-import { sql } from 'kysely';
 import { Type } from 'typebox';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
+import { listAssetUses } from '../../db/assets/uses.ts';
+import type { AssetUse } from '../../db/assets/uses.ts';
+import { findDagsNamingOthers } from '../../db/dags/spec-search.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
@@ -12,15 +14,6 @@ import type { DagReference } from './external-dependencies.ts';
 
 type GraphNode = { id: string; label: string; type: string };
 type GraphEdge = { source_id: string; target_id: string };
-
-type Reference = {
-  dag_id: string;
-  role: 'schedule' | 'outlet' | 'inlet';
-  task_id: string;
-  kind: 'asset' | 'asset-alias';
-  id: number;
-  name: string;
-};
 
 export function registerUiDependencies(app: App, { db, scheduler }: Services): void {
   app.get(
@@ -44,7 +37,7 @@ export function registerUiDependencies(app: App, { db, scheduler }: Services): v
       const { tenantId } = principalOf(request);
       const scope = databaseOf(request, db);
       const { node_id: nodeId, dependency_type: kind } = request.query;
-      const references = await assetReferences(scope, tenantId);
+      const references = await listAssetUses(scope, tenantId);
       const graph =
         kind === 'data'
           ? dataGraph(references)
@@ -57,51 +50,16 @@ export function registerUiDependencies(app: App, { db, scheduler }: Services): v
   );
 }
 
-/** Told apart by how a reference names its asset: joined by any of three ways at once, every asset is compared (0.7 s for 5,000 DAGs). */
-async function assetReferences(scope: TenantDb, tenantId: string): Promise<Reference[]> {
-  const { rows } = await sql<Reference>`
-    ${sql.join(
-      [
-        sql`r.target = 'asset' and a.id = r.target_id`,
-        sql`r.target = 'name' and a.name = r.target_text`,
-        sql`r.target = 'uri' and a.uri = r.target_text`,
-      ].map(
-        (isNamed) => sql`
-    select r.dag_id, r.role, r.task_id, 'asset' as kind, a.id, a.name from asset_references r
-    join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id and not d.is_stale
-    join assets a on a.tenant_id = r.tenant_id and ${isNamed}
-    where r.tenant_id = ${tenantId}`,
-      ),
-      sql` union all `,
-    )}
-    union all
-    select r.dag_id, r.role, r.task_id, 'asset-alias', l.id, l.name from asset_references r
-    join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id and not d.is_stale
-    join asset_aliases l on l.tenant_id = r.tenant_id and r.target = 'alias' and l.id = r.target_id
-    where r.tenant_id = ${tenantId}
-    order by 1, 2, 3, 5`.execute(scope);
-  return rows;
-}
-
 type LoadGraph = (ref: { tenantId: string; dagId: string; versionNumber: number }) => Promise<{ spec: CompiledSpec }>;
 
-/**
- * Only specs that name another DAG are opened: the database finds them by the argument's name.
- * Plan: dag_versions_naming_dags, whose condition this is to the letter; 5,000 specs take half a second to search.
- */
+/** Only specs that name another DAG are opened. */
 export async function referencesBetweenDags(
   scope: TenantDb,
   tenantId: string,
   load: LoadGraph,
 ): Promise<DagReference[]> {
-  const { rows } = await sql<{ dag_id: string; current_version: number }>`
-    select d.dag_id, d.current_version from dags d
-    join dag_versions v on v.tenant_id = d.tenant_id and v.dag_id = d.dag_id and v.version_number = d.current_version
-    where d.tenant_id = ${tenantId} and not d.is_stale
-      and (v.spec like '%"trigger_dag_id"%' or v.spec like '%"external_dag_id"%')
-    order by d.dag_id`.execute(scope);
   const found: DagReference[] = [];
-  for (const row of rows) {
+  for (const row of await findDagsNamingOthers(scope, tenantId)) {
     const { spec } = await load({ tenantId, dagId: row.dag_id, versionNumber: row.current_version });
     found.push(...dagReferences(spec));
   }
@@ -129,11 +87,11 @@ class Graph {
 type GraphValue = Graph['value'];
 
 /** Assets by number, aliases by name: as the UI's links have it. */
-const assetNode = (graph: Graph, { kind, id, name }: Reference): string =>
+const assetNode = (graph: Graph, { kind, id, name }: AssetUse): string =>
   graph.node(`${kind}:${kind === 'asset' ? id : name}`, name, kind);
 
 /** DAG to asset to DAG, and DAGs that trigger or wait for others. */
-function schedulingGraph(references: readonly Reference[], between: readonly DagReference[]): GraphValue {
+function schedulingGraph(references: readonly AssetUse[], between: readonly DagReference[]): GraphValue {
   const graph = new Graph();
   for (const reference of references) {
     if (reference.role === 'inlet') continue;
@@ -154,7 +112,7 @@ function schedulingGraph(references: readonly Reference[], between: readonly Dag
 }
 
 /** Task to asset to task: what is read and written. */
-function dataGraph(references: readonly Reference[]): GraphValue {
+function dataGraph(references: readonly AssetUse[]): GraphValue {
   const graph = new Graph();
   for (const reference of references) {
     // An asset that no task reads or writes stands alone.

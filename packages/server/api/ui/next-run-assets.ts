@@ -1,7 +1,7 @@
 /** What an asset-scheduled DAG still waits for. */
-import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { findAssetIds } from '../../db/assets/assets.ts';
+import { listScheduleAssets } from '../../db/assets/uses.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { assetExpression, assetsIn, conditionOf } from '../dags/asset-expression.ts';
@@ -29,16 +29,9 @@ export function registerUiNextRunAssets(app: App, { db }: Services): void {
       const dag = await findDag(scope, dagId);
       if (!dag) throw noSuchDag(dagId);
       const condition = conditionOf(dag.timetable);
-      const { rows } = await sql<{ id: number; name: string; uri: string; lastUpdate: string | null }>`
-        select a.id, a.name, a.uri, max(q.created_at) as "lastUpdate" from asset_references r
-        join assets a on a.tenant_id = r.tenant_id
-          and ((r.target = 'asset' and a.id = r.target_id) or (r.target = 'name' and a.name = r.target_text) or (r.target = 'uri' and a.uri = r.target_text))
-        left join asset_queue q on q.tenant_id = a.tenant_id and q.asset_id = a.id and q.dag_id = r.dag_id
-        where r.tenant_id = ${tenantId} and r.dag_id = ${dagId} and r.role = 'schedule'
-        group by a.id, a.name, a.uri order by a.uri`.execute(scope);
       return {
         asset_expression: assetExpression(condition, await findAssetIds(scope, assetsIn(condition))),
-        events: rows,
+        events: await listScheduleAssets(scope, tenantId, dagId),
       };
     },
   );

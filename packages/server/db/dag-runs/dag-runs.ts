@@ -81,6 +81,65 @@ export async function findTaskIds(db: TenantDb, run: number): Promise<Set<string
   return new Set(rows.map((row) => row.task_id));
 }
 
+type RunVersion = { id: number; run_id: string; version_number: number };
+
+/** In the order asked for; those that do not exist are left out. */
+export async function findRunsById(db: TenantDb, dagId: string, runIds: readonly string[]): Promise<RunVersion[]> {
+  if (runIds.length === 0) return [];
+  const rows = await db
+    .selectFrom('dag_runs')
+    .select(['id', 'run_id', 'version_number'])
+    .where('dag_id', '=', dagId)
+    .where(sql<boolean>`run_id = any(${[...runIds]}::text[])`)
+    .execute();
+  const byId = new Map(rows.map((row) => [row.run_id, row]));
+  return runIds.flatMap((runId) => byId.get(runId) ?? []);
+}
+
+export type RunSummary = {
+  id: number;
+  dag_id: string;
+  run_id: string;
+  logical_date: string | null;
+  run_after: string;
+  start_date: string | null;
+  end_date: string | null;
+  state: RunState;
+  duration: number | null;
+};
+
+/** Plan: per DAG an index scan of dag_runs_newest, limited. */
+export async function findNewestRuns(
+  db: TenantDb,
+  { tenantId, dagIds, limit }: { tenantId: string; dagIds: readonly string[]; limit: number },
+): Promise<Map<string, RunSummary[]>> {
+  if (dagIds.length === 0 || limit === 0) return new Map();
+  const { rows } = await sql<RunSummary>`
+    select r.id, r.dag_id, r.run_id, r.logical_date, r.run_after, r.start_date, r.end_date, r.state, r.duration
+    from dags d cross join lateral (
+      select * from dag_runs n where n.tenant_id = d.tenant_id and n.dag_id = d.dag_id
+      order by n.run_after desc, n.id desc limit ${limit}
+    ) as r
+    where d.dag_id = any(${[...dagIds]}::text[]) and d.tenant_id = ${tenantId}
+    order by r.dag_id, r.run_after desc, r.id desc`.execute(db);
+  const byDag = new Map<string, RunSummary[]>();
+  for (const row of rows) byDag.set(row.dag_id, [...(byDag.get(row.dag_id) ?? []), row]);
+  return byDag;
+}
+
+/** What people write about a run; no state, so no lock. */
+export async function noteRun(
+  db: TenantDb,
+  run: number,
+  { note, user }: { note: string | null; user: string },
+): Promise<void> {
+  await db
+    .updateTable('dag_runs')
+    .set({ note, note_user: note === null ? null : user })
+    .where('id', '=', run)
+    .execute();
+}
+
 type Sortable = Omit<SortKey, 'direction'>;
 const column = (name: string, type: SortKey['type'], nullable = false): Sortable => ({
   expression: sql.ref(`r.${name}`),

@@ -9,7 +9,7 @@ export type DagRunCounts = {
 };
 
 /**
- * Of the given DAGs, or of all that are not stale. Counted as lists count (dag-run-filters.ts): all runs and those that are
+ * Of the given DAGs, or of all that are not stale. Counted as lists count (filters.ts): all runs and those that are
  * not finished from indexes alone, those that failed from theirs; the rest succeeded. One statement, because the parts must
  * be of one moment to be subtracted from each other.
  */
@@ -38,3 +38,20 @@ export async function countRunsByState(db: TenantDb, dagIds: readonly string[] |
 }
 
 const number = (name: string) => sql<number>`coalesce(${sql.ref(`${name}.n`)}, 0)`;
+
+export type DateCount = { date: string; state: string; count: number };
+
+/** Runs of a DAG by day or hour and state. */
+export async function countRunsByDate(
+  db: TenantDb,
+  query: { tenantId: string; dagId: string; unit: 'hour' | 'day'; from: string | null; to: string | null },
+): Promise<DateCount[]> {
+  const { tenantId, dagId, unit, from, to } = query;
+  const { rows } = await sql<DateCount>`
+    select date_trunc(${unit}, coalesce(logical_date, run_after), 'UTC') as date, state, count(*) as count from dag_runs
+    where tenant_id = ${tenantId} and dag_id = ${dagId}
+      and (${from}::timestamptz is null or coalesce(logical_date, run_after) >= ${from})
+      and (${to}::timestamptz is null or coalesce(logical_date, run_after) <= ${to})
+    group by 1, 2 order by 1, 2`.execute(db);
+  return rows;
+}

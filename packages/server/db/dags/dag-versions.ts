@@ -94,6 +94,13 @@ export function findVersionText(db: TenantDb, dagId: string, versionNumber?: num
   ).executeTakeFirst();
 }
 
+export const findSpecTexts = (db: TenantDb, ids: readonly string[]): Promise<{ id: string; spec: string }[]> =>
+  db
+    .selectFrom('dag_versions')
+    .select(['id', 'spec'])
+    .where('id', 'in', [...ids])
+    .execute();
+
 export type NewVersion = Omit<DagVersionRow, 'id' | 'created_at' | 'display_name'> & {
   spec: string;
   source: string | null;

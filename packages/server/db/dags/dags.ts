@@ -280,3 +280,35 @@ export async function isFavorite(db: TenantDb, userId: string, dagId: string): P
     .executeTakeFirst();
   return row !== undefined;
 }
+
+/** Those of the DAGs that the user has marked. */
+export async function findFavorites(db: TenantDb, userId: string, dagIds: readonly string[]): Promise<Set<string>> {
+  if (dagIds.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('dag_favorites')
+    .select('dag_id')
+    .where('user_id', '=', userId)
+    .where('dag_id', 'in', [...dagIds])
+    .execute();
+  return new Set(rows.map((row) => row.dag_id));
+}
+
+/** Where the file of a DAG is; undefined when no DAG is from there. */
+export async function findFileloc(db: TenantDb, bundleName: string, path: string): Promise<string | undefined> {
+  const dag = await db
+    .selectFrom('dags')
+    .select('fileloc')
+    .where('bundle_name', '=', bundleName)
+    .where('relative_fileloc', '=', path)
+    .limit(1)
+    .executeTakeFirst();
+  return dag?.fileloc;
+}
+
+/** What holds back its tasks. */
+export const findDagLimits = (db: TenantDb, dagId: string) =>
+  db
+    .selectFrom('dags')
+    .select(['is_paused', 'max_active_runs', 'max_active_tasks'])
+    .where('dag_id', '=', dagId)
+    .executeTakeFirst();

