@@ -1,26 +1,20 @@
-/** Which of the forms we offer the client wants, by its Accept header. */
+import Negotiator from 'negotiator';
 
 /**
- * The one with the highest weight; of several, the one named first. A client that names none of them gets the first we offer:
- * an answer in a form it did not expect tells more than none.
+ * Which of the formats we offer the client wants, by its Accept header: the one with the highest weight; of several, the one
+ * named first. A client that names none of them gets the first we offer: an answer in a format it did not expect tells more
+ * than none.
+ *
+ * The library is asked for what the client names, not for the best of ours: for it, `application/json; charset=utf-8` is
+ * something else than `application/json`.
  */
 export function preferredType<Type extends string>(
   accept: string | undefined,
   offered: readonly [Type, ...Type[]],
 ): Type {
-  let best: { type: Type; weight: number } | undefined;
-  for (const part of (accept ?? '').split(',')) {
-    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
-    const type = offered.find((candidate) => candidate === name);
-    if (type === undefined) continue;
-    const weight = weightOf(parameters);
-    if (weight > (best?.weight ?? 0)) best = { type, weight };
+  for (const accepted of new Negotiator({ headers: { accept } }).mediaTypes()) {
+    const type = offered.find((candidate) => candidate === accepted.toLowerCase());
+    if (type !== undefined) return type;
   }
-  return best?.type ?? offered[0];
-}
-
-function weightOf(parameters: readonly string[]): number {
-  const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-  if (weight === undefined) return 1;
-  return /^(?:0(?:\.\d*)?|1(?:\.0*)?)$/.test(weight) ? Number(weight) : 0;
+  return offered[0];
 }

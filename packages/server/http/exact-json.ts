@@ -8,11 +8,13 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 import { MAX_NESTING, nestingOf } from '../vault/json-text.ts';
 import { ApiError } from './errors.ts';
 
-/** Part of the language since 2025 and of Node 24; the compiler's library does not list it yet. */
-const exact = JSON as unknown as {
-  parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
-  rawJSON(text: string): object;
-};
+declare global {
+  /** Part of the language since 2025 and of Node 24; the compiler's library does not list it yet. */
+  interface JSON {
+    parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
+    rawJSON(text: string): object;
+  }
+}
 
 /** What a request puts around a stored value: the body, and in a bulk request the actions and their entities. */
 const ENVELOPE = 5;
@@ -40,7 +42,7 @@ export function parseExactly(text: string): unknown {
   if (nestingOf(text) > MAX_NESTING + ENVELOPE) {
     throw new ApiError('invalid_request', `the body nests deeper than ${MAX_NESTING} levels`);
   }
-  return exact.parse(text, (_key, value, { source }) =>
-    typeof value === 'number' && source !== undefined && String(value) !== source ? exact.rawJSON(source) : value,
+  return JSON.parse(text, (_key, value, { source }) =>
+    typeof value === 'number' && source !== undefined && String(value) !== source ? JSON.rawJSON(source) : value,
   );
 }

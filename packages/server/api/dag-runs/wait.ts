@@ -17,6 +17,7 @@ import { RunParams, noSuchRun } from '../paths.ts';
 import { RUN_TAGS } from './schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import { sendRaw } from '../../http/send-raw.ts';
 
 const NDJSON = 'application/x-ndjson';
 const JSON_TYPE = 'application/json';
@@ -69,7 +70,7 @@ export function registerRunWait(app: App, { db }: Services): void {
         isQuiet: type === JSON_TYPE,
         signal: AbortSignal.any([gone.signal, stopping.signal]),
       });
-      return reply.type(type).send(Readable.from(lines, { objectMode: false }) as never);
+      return sendRaw(reply.type(type), Readable.from(lines, { objectMode: false }));
     },
   );
 }

@@ -11,6 +11,7 @@ import { databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import { sendRaw } from '../../http/send-raw.ts';
 
 export function registerParseDagFile(app: App, { config, db }: Services): void {
   app.put(
@@ -39,11 +40,7 @@ export function registerParseDagFile(app: App, { config, db }: Services): void {
       const now = new Date();
       await utimes(path, now, now);
       // Written out: no body at all would be an error for the UI.
-      return reply
-        .code(201)
-        .type('application/json')
-        .serializer(String)
-        .send('null' as never);
+      return sendRaw(reply.code(201).type('application/json'), 'null');
     },
   );
 }

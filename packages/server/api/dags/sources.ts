@@ -2,10 +2,12 @@
 import { Type } from 'typebox';
 import { findVersionText } from '../../db/dags/dag-versions.ts';
 import { findDag } from '../../db/dags/dags.ts';
+import { preferredType } from '../../http/accept.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import { sendRaw } from '../../http/send-raw.ts';
 
 const Params = Type.Object({ dag_id: Type.String() });
 const VersionQuery = Type.Object({
@@ -48,11 +50,8 @@ export function registerDagSources(app: App, { db }: Services): void {
       if (!dag || !version)
         throw new ApiError('not_found', `The source code of the Dag with ID: \`${dagId}\` was not found`);
       const content = version.source ?? version.spec;
-      if (prefersText(request.headers.accept))
-        return reply
-          .type('text/plain; charset=utf-8')
-          .serializer(String)
-          .send(content as never);
+      if (preferredType(request.headers.accept, ['application/json', 'text/plain']) === 'text/plain')
+        return sendRaw(reply.type('text/plain; charset=utf-8'), content);
       return { content, dag_id: dagId, version_number: version.version_number, dag_display_name: dag.display_name };
     },
   );
@@ -75,24 +74,7 @@ export function registerDagSources(app: App, { db }: Services): void {
       const version = await findVersionText(databaseOf(request, db), dagId, request.query.version_number);
       if (!version) throw new ApiError('not_found', `The compiled spec of the Dag with ID: \`${dagId}\` was not found`);
       // Sent as it was registered, byte for byte: no need to parse and print megabytes again.
-      return reply
-        .type('application/json; charset=utf-8')
-        .serializer(String)
-        .send(version.spec as never);
+      return sendRaw(reply.type('application/json; charset=utf-8'), version.spec);
     },
   );
-}
-
-/** JSON unless the client names text/plain and gives JSON no higher weight. */
-function prefersText(accept: string | undefined): boolean {
-  const weights = new Map(
-    (accept ?? '').split(',').map((part) => {
-      const [type = '', ...parameters] = part.trim().split(';');
-      const quality = parameters
-        .map((parameter) => /^\s*q=([\d.]+)\s*$/.exec(parameter)?.[1])
-        .find((value) => value !== undefined);
-      return [type.trim().toLowerCase(), Number(quality ?? 1)] as const;
-    }),
-  );
-  return (weights.get('text/plain') ?? 0) > (weights.get('application/json') ?? 0);
 }

@@ -26,6 +26,7 @@ import { offsetOf, tokenAt } from './continuation-token.ts';
 import { DateTime, Nullable } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import { sendRaw } from '../../http/send-raw.ts';
 
 const TAGS = ['Task logs'];
 const MAX_INT = 2_147_483_647;
@@ -123,7 +124,7 @@ export function registerLogs(app: App, services: Services): void {
         request.method === 'HEAD'
           ? ''
           : await logBody({ request, reply, services, logKey, row, format, closing: closing.signal });
-      return reply.serializer(String).send(answer as never);
+      return sendRaw(reply, answer);
     },
   );
 

@@ -9,6 +9,7 @@ import { preferredType } from '../../http/accept.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import { sendRaw } from '../../http/send-raw.ts';
 
 const TAGS = ['Config'];
 /** Of keys that have no section. */
@@ -101,5 +102,5 @@ function answer(request: FastifyRequest, reply: FastifyReply, sections: Section[
   const text = sections.map(
     ({ name, options }) => `[${name}]\n${options.map(({ key, value }) => `${key} = ${value}\n`).join('')}`,
   );
-  return reply.type('text/plain; charset=utf-8').serializer(String).send(text.join('\n')) as never;
+  return sendRaw(reply.type('text/plain; charset=utf-8'), text.join('\n'));
 }

@@ -24,6 +24,7 @@ import type { TaskSummaries } from '../dags/task-summaries.ts';
 import { entryText, storableKey, summaryBody, valueText } from './bodies.ts';
 import type { Form } from './bodies.ts';
 import { MapIndex, Xcom, XcomCreate, XcomFilters, XcomSummary, XcomUpdate } from './schemas.ts';
+import { sendRaw } from '../../http/send-raw.ts';
 
 const TAGS = ['XComs'];
 const ALL = '~';
@@ -39,9 +40,9 @@ const ORDER_COLUMNS = {
   run_after: 'run_after',
 } as const;
 
-const Place = { dag_id: Type.String(), dag_run_id: Type.String(), task_id: Type.String() };
-const PlaceParams = Type.Object(Place);
-type PlaceIds = Static<typeof PlaceParams>;
+const InstanceIds = { dag_id: Type.String(), dag_run_id: Type.String(), task_id: Type.String() };
+const InstanceParams = Type.Object(InstanceIds);
+type InstanceInPath = Static<typeof InstanceParams>;
 
 const ListQuery = Type.Object({
   ...PagingQuery,
@@ -55,14 +56,14 @@ const ListQuery = Type.Object({
 
 /** A key may hold slashes. Clients write them as %2F, which is one part of a path; the web UI writes them plainly. */
 const addressesOf = (url: string, name: 'key' | 'xcom_key') => [
-  { url: `${url}/:${name}`, suffix: '', note: {}, params: Type.Object({ ...Place, [name]: Type.String() }) },
+  { url: `${url}/:${name}`, suffix: '', note: {}, params: Type.Object({ ...InstanceIds, [name]: Type.String() }) },
   {
     url: `${url}/:${name}/*`,
     suffix: '_with_slashes',
     note: {
       description: 'The same for a key whose slashes are not written as %2F: `*` is what follows the first one.',
     },
-    params: Type.Object({ ...Place, [name]: Type.String(), '*': Type.String() }),
+    params: Type.Object({ ...InstanceIds, [name]: Type.String(), '*': Type.String() }),
   },
 ];
 type Address = ReturnType<typeof addressesOf>[number];
@@ -97,7 +98,7 @@ function registerList(app: App, { db, xcoms, summaries }: Deps): void {
         tags: TAGS,
         summary: 'List cross-task values, without the values; `~` as an id is all',
         description: 'Default order: the newest run first, then by task_id, map_index and key.',
-        params: PlaceParams,
+        params: InstanceParams,
         querystring: ListQuery,
         response: { 200: Collection('XComCollection', 'xcom_entries', XcomSummary) },
       },
@@ -119,14 +120,17 @@ function registerList(app: App, { db, xcoms, summaries }: Deps): void {
 }
 
 /** A DAG or a run that is named must exist: an empty list would say that it has no values. */
-async function namedRun(db: TenantDb, { dag_id: dagId, dag_run_id: runId }: PlaceIds): Promise<number | undefined> {
+async function namedRun(
+  db: TenantDb,
+  { dag_id: dagId, dag_run_id: runId }: InstanceInPath,
+): Promise<number | undefined> {
   if (dagId === ALL) return undefined;
   if (!(await findDag(db, dagId))) throw noSuchDag(dagId);
   return runId === ALL ? undefined : (await existingRun(db, dagId, runId)).run;
 }
 
 /** `undefined` means "not asked for"; the database layer wants such keys absent. */
-function xcomQuery(ids: PlaceIds, run: number | undefined, query: Static<typeof ListQuery>): XcomQuery {
+function xcomQuery(ids: InstanceInPath, run: number | undefined, query: Static<typeof ListQuery>): XcomQuery {
   const asked = {
     run,
     dagId: ids.dag_id === ALL ? undefined : ids.dag_id,
@@ -172,7 +176,7 @@ function registerGet(app: App, deps: Deps, { url, suffix, note, params }: Addres
         response: { 200: Xcom },
       },
     },
-    (request, reply) => sendEntry({ deps, request, reply, mapIndex: request.query.map_index }),
+    async (request, reply) => sendEntry({ deps, request, reply, mapIndex: request.query.map_index }),
   );
 }
 
@@ -198,7 +202,8 @@ function registerGetEntry(app: App, deps: Deps, { url, suffix, note, params }: A
         response: { 200: Xcom },
       },
     },
-    (request, reply) => sendEntry({ deps, request, reply, mapIndex: request.query.map_index, form: request.query }),
+    async (request, reply) =>
+      sendEntry({ deps, request, reply, mapIndex: request.query.map_index, form: request.query }),
   );
 }
 
@@ -211,7 +216,7 @@ function registerCreate(app: App, deps: Deps): void {
         operationId: 'create_xcom_entry',
         tags: TAGS,
         summary: 'Create a cross-task value',
-        params: PlaceParams,
+        params: InstanceParams,
         body: XcomCreate,
         response: { 201: Xcom },
       },
@@ -318,7 +323,7 @@ async function keyIn(
   mapIndex: number,
   key = keyOf(request),
 ): Promise<XcomKey | undefined> {
-  const { dag_id: dagId, dag_run_id: runId, task_id: taskId } = request.params as PlaceIds;
+  const { dag_id: dagId, dag_run_id: runId, task_id: taskId } = request.params as InstanceInPath;
   const found = await findRunKey(db, dagId, runId);
   return found && { run: found.run, taskId, mapIndex, key };
 }
@@ -336,7 +341,7 @@ async function sendEntry(input: {
   mapIndex: number;
   key?: string;
   form?: Form;
-}): Promise<never> {
+}): Promise<FastifyReply> {
   const { deps, request, reply, mapIndex, form } = input;
   const scope = databaseOf(request, deps.db);
   const name = input.key ?? keyOf(request);
@@ -345,14 +350,14 @@ async function sendEntry(input: {
   if (!row) throw noSuchEntry(name);
   const version = row.version_id ?? '';
   const names = version === '' ? undefined : (await deps.summaries.get(scope, [version])).get(version);
-  return reply
-    .type('application/json; charset=utf-8')
-    .serializer(String)
-    .send(entryText(row, names?.get(row.task_id)?.displayName, form)) as never;
+  return sendRaw(
+    reply.type('application/json; charset=utf-8'),
+    entryText(row, names?.get(row.task_id)?.displayName, form),
+  );
 }
 
 function audit(db: TenantDb, request: FastifyRequest, event: string, key: string, mapIndex: number): Promise<void> {
-  const { dag_id: dagId, dag_run_id: runId, task_id: taskId } = request.params as PlaceIds;
+  const { dag_id: dagId, dag_run_id: runId, task_id: taskId } = request.params as InstanceInPath;
   return recordAudit(db, actorOf(request), {
     event,
     objectKind: 'xcom',

@@ -1,0 +1,9 @@
+import type { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+
+/**
+ * Sends what is written already: text that need not be parsed and printed again, or a stream. The response schema of the route
+ * says what is in it, for the document; it neither types nor serialises it.
+ */
+export const sendRaw = (reply: FastifyReply, body: string | Readable): FastifyReply =>
+  reply.serializer(String).send(body);
