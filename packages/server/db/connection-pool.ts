@@ -5,14 +5,13 @@
  *     a connection is idle, and an `error` event nobody listens to is an uncaught exception.)
  *   - A connection on which an outage was seen is closed, never lent again, and carries no further statement: a rollback
  *     sent after it would only wait as well.
- *   - Every wait is bounded: for a connection, for an answer (answer-watch.ts), for the end of the pool.
+ *   - Every wait is bounded: for a connection, for an answer (stall-detector.ts), for the end of the pool.
  *   - What the caller sees of an outage is always `DatabaseUnavailableError`.
  *   - Statements that are sent without waiting for one another travel together (see transaction.ts).
  */
-import type { Socket } from 'node:net';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
-import { createAnswerWatch, cutConnection } from './stall-detector.ts';
+import { createStallDetector, cutConnection } from './stall-detector.ts';
 import { momentFromPostgres } from './moment.ts';
 import { DatabaseUnavailableError, meansOutage } from './outage.ts';
 import { createStatementNames, isForeignSession, isOutdatedStatement } from './prepared-statements.ts';
@@ -78,7 +77,7 @@ export function openPool(options: PoolOptions): Pool {
     client.on('error', () => {}); // for its whole life: see above
     client.once('end', () => open.delete(client));
   });
-  const watch = createAnswerWatch({
+  const stalls = createStallDetector({
     suspectAfterMs: limits.suspectAfterMs,
     deadAfterMs: options.statementTimeoutMs > 0 ? options.statementTimeoutMs + CANCEL_GRACE_MS : Infinity,
     answers: () => answersOnNewConnection(options.url, limits.connectTimeoutMs),
@@ -117,7 +116,7 @@ export function openPool(options: PoolOptions): Pool {
     async function query(sql: string, parameters: unknown[]): Promise<unknown> {
       if (fault && sql === 'rollback') return ROLLED_BACK;
       if (fault) throw fault;
-      const answered = watch.sent(client);
+      const answered = stalls.sent(client);
       writeTogether(client);
       try {
         return await send(client, sql, parameters);
@@ -149,7 +148,7 @@ export function openPool(options: PoolOptions): Pool {
 
   let ended: Promise<void> | undefined;
   async function end(): Promise<void> {
-    watch.stop();
+    stalls.stop();
     const cut = setTimeout(() => {
       for (const client of open) cutConnection(client, 'Connection terminated: shutting down');
     }, limits.endGraceMs);
@@ -186,7 +185,7 @@ function createPgPool(options: PoolOptions, limits: PoolLimits): pg.Pool {
 }
 
 /**
- * With a callback of our own, as with a limit of time of our own (answer-watch.ts): pg's promise and its `query_timeout` both
+ * With a callback of our own, as with a limit of time of our own (stall-detector.ts): pg's promise and its `query_timeout` both
  * put a function into the query, `query.callback = …`, and V8 makes functions that are assigned to properties in its old
  * generation. There they hold on to all that the statement was for, the request and its answer, until the whole heap is
  * collected; and every small collection has to keep it: 5 to 15 ms instead of 1.
@@ -204,7 +203,7 @@ function ask(client: pg.PoolClient, { text, values, name }: pg.QueryConfig): Pro
 
 /** What is sent in one turn of the event loop leaves in one write: each would wake the backend by itself otherwise. */
 function writeTogether(client: pg.PoolClient): void {
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection; // as in answer-watch.ts
+  const { stream } = client.connection;
   if (stream.writableCorked > 0) return;
   stream.cork();
   process.nextTick(() => stream.uncork());

@@ -1,14 +1,14 @@
 /**
- * Paging by place instead of by number: a page begins after the last row of the one before, wherever that row stands now.
+ * Keyset paging: a page begins after the last row of the one before, wherever that row stands now, not at a number of rows.
  * Rows that are added or removed meanwhile neither repeat nor hide others, and the last page costs what the first does.
  *
- * A place is the values of the sort keys in one row; the last key must be unique. Nulls come last in both directions.
+ * A cursor is the values of the sort keys in one row; the last key must be unique. Nulls come last in both directions.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 
 export type Direction = 'asc' | 'desc';
-export type PlaceValue = string | number | null;
+export type CursorValue = string | number | null;
 
 export type SortKey = {
   /** As the query calls it: a column with its table, or an expression over some. */
@@ -18,10 +18,10 @@ export type SortKey = {
   readonly direction: Direction;
 };
 
-/** Where a page begins: after a place (`forward`), or so that it ends before it. */
-export type Place = { readonly values: readonly PlaceValue[]; readonly backward: boolean };
+/** Where a page begins: after that row, or (`backward`) so that it ends before it. */
+export type Cursor = { readonly values: readonly CursorValue[]; readonly backward: boolean };
 
-/** `order by` of a page. A page that ends before a place is read from its end: turn its rows round afterwards. */
+/** `order by` of a page. A page that ends before a cursor is read from its end: turn its rows round afterwards. */
 export const orderOf = (keys: readonly SortKey[], backward = false): RawBuilder<unknown> =>
   sql.join(
     keys.map(({ expression, nullable, direction }) => {
@@ -33,12 +33,12 @@ export const orderOf = (keys: readonly SortKey[], backward = false): RawBuilder<
     }),
   );
 
-/** The rows beyond the place, as a condition. */
-export function beyond(keys: readonly SortKey[], { values, backward }: Place): RawBuilder<boolean> {
+/** The rows beyond the cursor, as a condition. */
+export function beyond(keys: readonly SortKey[], { values, backward }: Cursor): RawBuilder<boolean> {
   const alternatives = keys.flatMap((key, index) => {
     const further = furtherThan(key, values[index] ?? null, backward);
     if (!further) return [];
-    const equal = keys.slice(0, index).map((earlier, place) => equalTo(earlier, values[place] ?? null));
+    const equal = keys.slice(0, index).map((earlier, position) => equalTo(earlier, values[position] ?? null));
     return [sql`(${sql.join([...equal, further], sql` and `)})`];
   });
   if (alternatives.length === 0) return sql<boolean>`false`;
@@ -48,18 +48,18 @@ export function beyond(keys: readonly SortKey[], { values, backward }: Place): R
   return sql<boolean>`(${bound} and (${sql.join(alternatives, sql` or `)}))`;
 }
 
-const cast = ({ type }: SortKey, value: PlaceValue): RawBuilder<unknown> => sql`${value}::${sql.raw(type)}`;
+const cast = ({ type }: SortKey, value: CursorValue): RawBuilder<unknown> => sql`${value}::${sql.raw(type)}`;
 
-const equalTo = (key: SortKey, value: PlaceValue): RawBuilder<unknown> =>
+const equalTo = (key: SortKey, value: CursorValue): RawBuilder<unknown> =>
   value === null ? sql`${key.expression} is null` : sql`${key.expression} = ${cast(key, value)}`;
 
 /** Undefined: nothing is. */
-function furtherThan(key: SortKey, value: PlaceValue, backward: boolean): RawBuilder<unknown> | undefined {
+function furtherThan(key: SortKey, value: CursorValue, backward: boolean): RawBuilder<unknown> | undefined {
   if (value === null) return backward ? sql`${key.expression} is not null` : undefined;
   const operator = sql.raw((key.direction === 'asc') === backward ? '<' : '>');
   const further = sql`${key.expression} ${operator} ${cast(key, value)}`;
   return key.nullable && !backward ? sql`(${further} or ${key.expression} is null)` : further;
 }
 
-const boundOf = (key: SortKey, value: PlaceValue, backward: boolean): RawBuilder<unknown> =>
+const boundOf = (key: SortKey, value: CursorValue, backward: boolean): RawBuilder<unknown> =>
   sql`${key.expression} ${sql.raw((key.direction === 'asc') === backward ? '<=' : '>=')} ${cast(key, value)}`;

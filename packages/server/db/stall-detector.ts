@@ -4,23 +4,22 @@
  * statement may take the time the statement timeout gives it; otherwise every statement that waits is given up, and its
  * request is told 503 after seconds instead of after the statement timeout.
  */
-import type { Socket } from 'node:net';
 import type pg from 'pg';
 
-export type AnswerWatch = {
+export type StallDetector = {
   /** Call when a statement is sent on this connection, and what it returns when the answer is there. */
   sent(client: pg.PoolClient): () => void;
   stop(): void;
 };
 
-export function createAnswerWatch(options: {
+export function createStallDetector(options: {
   /** How long a statement may take before anybody wonders. */
   suspectAfterMs: number;
   /** How long one may take at all: Postgres should have cancelled it, so its connection is dead though others are not. */
   deadAfterMs: number;
   /** Whether the database answers on a new connection. Must settle in bounded time. */
   answers: () => Promise<boolean>;
-}): AnswerWatch {
+}): StallDetector {
   const { suspectAfterMs, deadAfterMs, answers } = options;
   /** Statements on their way, of which several may travel together, and since when nothing was heard. */
   const sent = new Map<pg.PoolClient, { since: number; count: number }>();
@@ -63,7 +62,6 @@ export function createAnswerWatch(options: {
 }
 
 /** Closes the socket without the protocol's goodbye, which a database that does not answer would never acknowledge. */
-export function cutConnection(client: pg.ClientBase, reason: string): void {
-  const { connection } = client as unknown as { connection: { stream: Socket } }; // not in pg's types, but its own road too
-  connection.stream.destroy(new Error(reason));
+export function cutConnection(client: pg.Client, reason: string): void {
+  client.connection.stream.destroy(new Error(reason));
 }

@@ -1,10 +1,10 @@
 /**
- * The `cursor` parameter of lists, as Airflow has it: present, even empty, it asks for pages by place instead of by number.
+ * The `cursor` parameter of lists, as Airflow has it: present, even empty, it asks for pages by cursor instead of by offset.
  * A token is opaque to the client. It names the order it was made for, because it means nothing in another one; a leading
  * `~` marks one that leads back.
  */
 import { Type } from 'typebox';
-import type { Place, PlaceValue, SortKey } from '../db/keyset.ts';
+import type { Cursor, CursorValue, SortKey } from '../db/keyset.ts';
 import { ApiError } from './errors.ts';
 import { isDateTime } from './validation.ts';
 
@@ -22,13 +22,13 @@ export const CursorQuery = {
 /** The sort keys by name, in order, as a token remembers them: `-run_after,-id`. */
 export type NamedOrder = string;
 
-export function encodeCursor(order: NamedOrder, { values, backward }: Place): string {
+export function encodeCursor(order: NamedOrder, { values, backward }: Cursor): string {
   const token = Buffer.from(JSON.stringify([order, ...values])).toString('base64url');
   return backward ? `~${token}` : token;
 }
 
 /** Undefined for the empty cursor: the first page. */
-export function decodeCursor(cursor: string, order: NamedOrder, keys: readonly SortKey[]): Place | undefined {
+export function decodeCursor(cursor: string, order: NamedOrder, keys: readonly SortKey[]): Cursor | undefined {
   if (cursor === '') return undefined;
   const backward = cursor.startsWith('~');
   const parts = readToken(backward ? cursor.slice(1) : cursor);
@@ -41,7 +41,7 @@ export function decodeCursor(cursor: string, order: NamedOrder, keys: readonly S
   if (values.length !== keys.length || !keys.every((key, index) => fits(key, values[index]))) {
     throw new ApiError('invalid_request', 'cursor: this is none of ours: take it from next_cursor, or leave it empty');
   }
-  return { values: values as PlaceValue[], backward };
+  return { values: values as CursorValue[], backward };
 }
 
 function readToken(token: string): unknown[] | undefined {

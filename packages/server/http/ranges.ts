@@ -2,10 +2,10 @@
 import { Type } from 'typebox';
 import type { TOptional, TSchema } from 'typebox';
 
-export const RANGE_ENDS = ['gte', 'gt', 'lte', 'lt'] as const;
+const RANGE_ENDS = ['gte', 'gt', 'lte', 'lt'] as const;
 type RangeEnd = (typeof RANGE_ENDS)[number];
 
-export type RangeProperties<Fields extends Record<string, TSchema>> = {
+type RangeProperties<Fields extends Record<string, TSchema>> = {
   [Field in keyof Fields & string as `${Field}_${RangeEnd}`]: TOptional<Fields[Field]>;
 };
 
@@ -18,7 +18,7 @@ export const rangeProperties = <Fields extends Record<string, TSchema>>(fields: 
   ) as RangeProperties<Fields>;
 
 /** Those limits of a field that were given. Null means "not asked", as in bodies. */
-export type Range = { [End in RangeEnd]?: string | number };
+type Range = { [End in RangeEnd]?: string | number };
 type Limits<Field extends string> = { [Key in `${Field}_${RangeEnd}`]?: string | number | null | undefined };
 
 export function rangeOf<Field extends string>(asked: Limits<Field>, field: Field): Range | undefined {
@@ -29,3 +29,15 @@ export function rangeOf<Field extends string>(asked: Limits<Field>, field: Field
   }
   return Object.keys(range).length === 0 ? undefined : range;
 }
+
+const OPERATORS = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;
+
+/** The same for a moment, as comparisons. */
+export const comparisonsOf = <Field extends string>(
+  asked: { [Key in `${Field}_${RangeEnd}`]?: string },
+  field: Field,
+) =>
+  RANGE_ENDS.flatMap((end) => {
+    const moment = asked[`${field}_${end}`];
+    return moment === undefined ? [] : [{ operator: OPERATORS[end], moment }];
+  });

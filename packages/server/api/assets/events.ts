@@ -11,6 +11,7 @@ import { ASSET_TAGS, AssetEvent, AssetEventCreate, AssetId, assetEventBody } fro
 import { existingAsset } from './assets.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
+import { comparisonsOf, rangeProperties } from '../../http/ranges.ts';
 import { Collection, DateTime, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
@@ -33,13 +34,8 @@ const ListQuery = Type.Object({
   source_task_id: Type.Optional(Type.String()),
   source_run_id: Type.Optional(Type.String()),
   source_map_index: Type.Optional(Type.Integer({ minimum: -1, maximum: 2_147_483_647 })),
-  timestamp_gte: Type.Optional(DateTime),
-  timestamp_gt: Type.Optional(DateTime),
-  timestamp_lte: Type.Optional(DateTime),
-  timestamp_lt: Type.Optional(DateTime),
+  ...rangeProperties({ timestamp: DateTime }),
 });
-
-const RANGE = { timestamp_gte: '>=', timestamp_gt: '>', timestamp_lte: '<=', timestamp_lt: '<' } as const;
 
 export function registerAssetEvents(app: App, services: Services): void {
   registerList(app, services);
@@ -82,10 +78,7 @@ function eventQuery(query: Static<typeof ListQuery>): AssetEventQuery {
       { column: 'id', direction: 'asc' },
     ]),
     names: parsePatterns({ pattern: query.name_pattern, prefix: query.name_prefix_pattern }),
-    range: Object.entries(RANGE).flatMap(([name, operator]) => {
-      const moment = query[name as keyof typeof RANGE];
-      return moment === undefined ? [] : [{ operator, moment }];
-    }),
+    range: comparisonsOf(query, 'timestamp'),
     ...Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)),
   };
 }

@@ -54,8 +54,8 @@ function registerLists(app: App, { db }: Services): void {
       const [filter, order] = [filterOfQuery(dagId, request.query), runOrder(keys)];
       const answer =
         cursor === undefined
-          ? await pageByNumber(scope, { filter, order, limit, offset })
-          : await pageByPlace(scope, { filter, order, limit, cursor });
+          ? await pageByOffset(scope, { filter, order, limit, offset })
+          : await pageByCursor(scope, { filter, order, limit, cursor });
       if (answer.dag_runs.length === 0) await refuseUnknownDag(scope, dagId);
       return answer;
     },
@@ -79,7 +79,7 @@ function registerLists(app: App, { db }: Services): void {
       const { dag_id: dagId } = request.params;
       const { page_limit: limit, page_offset: offset, order_by: key } = request.body;
       const filter = filterOfBatch(dagId, request.body);
-      const answer = await pageByNumber(scope, { filter, order: runOrder(key ? [key] : undefined), limit, offset });
+      const answer = await pageByOffset(scope, { filter, order: runOrder(key ? [key] : undefined), limit, offset });
       if (answer.dag_runs.length === 0) await refuseUnknownDag(scope, dagId);
       return answer;
     },
@@ -91,7 +91,7 @@ async function refuseUnknownDag(db: TenantDb, dagId: string): Promise<void> {
   if (dagId !== ALL && !(await findDag(db, dagId))) throw noSuchDag(dagId);
 }
 
-async function pageByNumber(
+async function pageByOffset(
   db: TenantDb,
   query: { filter: RunFilter; order: RunOrder; limit: number; offset: number },
 ) {
@@ -99,11 +99,14 @@ async function pageByNumber(
   return { dag_runs: runs.map((run) => runBody(run)), total_entries: total, next_cursor: null, previous_cursor: null };
 }
 
-async function pageByPlace(db: TenantDb, query: { filter: RunFilter; order: RunOrder; limit: number; cursor: string }) {
+async function pageByCursor(
+  db: TenantDb,
+  query: { filter: RunFilter; order: RunOrder; limit: number; cursor: string },
+) {
   const { order, cursor } = query;
   const name = order.map(({ column, direction }) => (direction === 'desc' ? `-${column}` : column)).join();
-  const place = decodeCursor(cursor, name, sortKeysOf(order));
-  const { runs, previous, next } = await listRunsFrom(db, { ...query, place });
+  const from = decodeCursor(cursor, name, sortKeysOf(order));
+  const { runs, previous, next } = await listRunsFrom(db, { ...query, from });
   return {
     dag_runs: runs.map((run) => runBody(run)),
     total_entries: null,

@@ -7,7 +7,7 @@ import { paramProblems } from '../../engine/runs/run-params.ts';
 import { instanceBodies } from '../task-instances/bodies.ts';
 import type { TaskSummaries } from '../dags/task-summaries.ts';
 
-export function questionFields(question: Question) {
+export function hitlFields(question: Question) {
   const { responded_by_id: id, responded_by_name: name } = question;
   return {
     options: question.options,
@@ -30,7 +30,7 @@ const keyOf = (row: { run: number; task_id: string; map_index: number }): string
   `${row.run} ${row.map_index} ${row.task_id}`;
 
 /** With their task instances; one whose instance is gone is left out. */
-export async function questionBodies(scope: TenantDb, summaries: TaskSummaries, questions: readonly Question[]) {
+export async function hitlBodies(scope: TenantDb, summaries: TaskSummaries, questions: readonly Question[]) {
   const rows = await findInstances(
     scope,
     questions.map(({ run, task_id: taskId, map_index: mapIndex }) => ({ run, taskId, mapIndex })),
@@ -39,7 +39,7 @@ export async function questionBodies(scope: TenantDb, summaries: TaskSummaries, 
   const byKey = new Map(rows.map((row, index) => [keyOf(row), bodies[index]]));
   return questions.flatMap((question) => {
     const body = byKey.get(keyOf(question));
-    return body ? [{ ...questionFields(question), task_instance: body }] : [];
+    return body ? [{ ...hitlFields(question), task_instance: body }] : [];
   });
 }
 
@@ -51,9 +51,14 @@ export function answerProblem(question: Question, { chosenOptions, paramsInput }
   if (chosenOptions.length > 1 && !multiple) return 'chosen_options: the question takes one option only';
   const strange = Object.keys(paramsInput).filter((name) => !Object.hasOwn(params, name));
   if (strange.length > 0) return `params_input: the question has no field ${quoted(strange)}`;
-  const fields = Object.entries(params).map(
-    ([name, { value, schema }]) => ({ name, default: value, has_default: true, schema }) as unknown as ParamSpec,
-  );
+  const fields = Object.entries(params).map(([name, { value, schema, description }]): ParamSpec => ({
+    name,
+    schema,
+    description,
+    source: 'task',
+    has_default: true,
+    default: value,
+  }));
   const given = fields.filter(({ name }) => Object.hasOwn(paramsInput, name));
   return paramProblems(given, paramsInput)[0]?.replace(/^conf\./, 'params_input.');
 }

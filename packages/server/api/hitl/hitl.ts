@@ -7,8 +7,8 @@ import { recordAudit } from '../../db/identity/audit-log.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { findQuestion, listQuestions } from '../../db/task-instances/hitl.ts';
-import type { Answer, Question, QuestionColumn, QuestionQuery } from '../../db/task-instances/hitl.ts';
+import { findHitlDetail, listHitlDetails } from '../../db/task-instances/hitl.ts';
+import type { Answer, Question, HitlColumn, HitlQuery } from '../../db/task-instances/hitl.ts';
 import { findTry } from '../../db/task-instances/try-history.ts';
 import { answerAndGoOn } from '../../engine/advance/hitl.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
@@ -17,7 +17,8 @@ import { createTaskSummaries } from '../dags/task-summaries.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
-import { answerProblem, questionBodies, questionFields } from './bodies.ts';
+import { answerProblem, hitlBodies, hitlFields } from './bodies.ts';
+import { comparisonsOf, rangeProperties } from '../../http/ranges.ts';
 import { Collection, DateTime, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
@@ -41,10 +42,10 @@ const ORDER_COLUMNS = {
   rendered_map_index: 'map_index',
   task_instance_operator: 'operator',
   task_instance_state: 'state',
-} as const satisfies Record<string, QuestionColumn>;
+} as const satisfies Record<string, HitlColumn>;
 
 const HitlUser = Type.Object({ id: Type.String(), name: Type.String() }, { title: 'HitlUser' });
-const Question = {
+const HitlFields = {
   options: Type.Array(Type.String()),
   subject: Type.String(),
   body: Nullable(Type.String()),
@@ -59,8 +60,11 @@ const Question = {
   params_input: Type.Record(Type.String(), Type.Unknown()),
   response_received: Type.Boolean(),
 };
-const HitlDetail = Type.Object({ ...Question, task_instance: TaskInstance }, { title: 'HitlDetail' });
-const HitlDetailHistory = Type.Object({ ...Question, task_instance: TaskInstanceTry }, { title: 'HitlDetailHistory' });
+const HitlDetail = Type.Object({ ...HitlFields, task_instance: TaskInstance }, { title: 'HitlDetail' });
+const HitlDetailHistory = Type.Object(
+  { ...HitlFields, task_instance: TaskInstanceTry },
+  { title: 'HitlDetailHistory' },
+);
 const HitlResponse = Type.Object(
   {
     responded_by: HitlUser,
@@ -82,14 +86,11 @@ const Filters = {
   responded_by_user_name: Type.Optional(Type.Array(Type.String())),
   subject_search: Type.Optional(Type.String()),
   body_search: Type.Optional(Type.String()),
-  created_at_gte: Type.Optional(DateTime),
-  created_at_gt: Type.Optional(DateTime),
-  created_at_lte: Type.Optional(DateTime),
-  created_at_lt: Type.Optional(DateTime),
+  ...rangeProperties({ created_at: DateTime }),
 };
 
 const ListQuery = Type.Object({ ...PagingQuery, ...OrderByQuery(Object.keys(ORDER_COLUMNS)), ...Filters });
-const AnswerBody = Type.Object(
+const HitlAnswer = Type.Object(
   {
     chosen_options: Type.Array(Type.String(), { minItems: 1, maxItems: 1_000 }),
     params_input: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -119,12 +120,12 @@ export function registerHitl(app: App, services: Services): void {
       const { dag_id: dagId, dag_run_id: runId } = request.params;
       if (dagId !== ALL && !(await findDag(scope, dagId))) throw noSuchDag(dagId);
       if (dagId !== ALL && runId !== ALL) await existingRunKey(scope, request.params);
-      const { questions, total } = await listQuestions(scope, {
+      const { questions, total } = await listHitlDetails(scope, {
         ...queryOf(request.query),
         ...(dagId !== ALL && { dagIds: [dagId] }),
         ...(runId !== ALL && { runId }),
       });
-      return { hitl_details: await questionBodies(scope, summaries, questions), total_entries: total };
+      return { hitl_details: await hitlBodies(scope, summaries, questions), total_entries: total };
     },
   );
 
@@ -144,9 +145,9 @@ export function registerHitl(app: App, services: Services): void {
     },
     async (request) => {
       const scope = databaseOf(request, db);
-      const question = await currentQuestion(scope, request.params);
-      const [body] = await questionBodies(scope, summaries, [question]);
-      if (!body) throw noQuestion(request.params);
+      const question = await currentHitlDetail(scope, request.params);
+      const [body] = await hitlBodies(scope, summaries, [question]);
+      if (!body) throw noHitlDetail(request.params);
       return body;
     },
   );
@@ -170,13 +171,13 @@ export function registerHitl(app: App, services: Services): void {
       const scope = databaseOf(request, db);
       const { task_id: taskId, map_index: mapIndex, try_number: tryNumber } = request.params;
       const { id: run } = await existingRunKey(scope, request.params);
-      const place = { run, taskId, mapIndex };
-      const question = await findQuestion(scope, place, tryNumber);
-      const row = await findTry(scope, place, tryNumber);
-      if (!question || !row) throw noQuestion(request.params);
+      const instance = { run, taskId, mapIndex };
+      const question = await findHitlDetail(scope, instance, tryNumber);
+      const row = await findTry(scope, instance, tryNumber);
+      if (!question || !row) throw noHitlDetail(request.params);
       const [body] = await tryBodies(scope, summaries, [row]);
-      if (!body) throw noQuestion(request.params);
-      return { ...questionFields(question), task_instance: body };
+      if (!body) throw noHitlDetail(request.params);
+      return { ...hitlFields(question), task_instance: body };
     },
   );
 
@@ -189,13 +190,13 @@ export function registerHitl(app: App, services: Services): void {
         tags: TAGS,
         summary: 'Answer the question of a task instance',
         params: MappedParams,
-        body: AnswerBody,
+        body: HitlAnswer,
         response: { 200: HitlResponse },
       },
     },
     async (request) => {
       const { tenantId, userId, email } = principalOf(request);
-      const question = await currentQuestion(databaseOf(request, db), request.params);
+      const question = await currentHitlDetail(databaseOf(request, db), request.params);
       const by = { id: userId, name: email };
       const { chosen_options: chosenOptions, params_input: paramsInput = {} } = request.body;
       const answer: Answer = { by, chosenOptions, paramsInput };
@@ -232,15 +233,15 @@ export function registerHitl(app: App, services: Services): void {
   );
 }
 
-async function currentQuestion(scope: TenantDb, params: Static<typeof MappedParams>): Promise<Question> {
+async function currentHitlDetail(scope: TenantDb, params: Static<typeof MappedParams>): Promise<Question> {
   const {
     run,
     task_id: taskId,
     map_index: mapIndex,
     try_number: tryNumber,
   } = await existingInstance(scope, params, params.map_index);
-  const question = await findQuestion(scope, { run, taskId, mapIndex }, tryNumber);
-  if (!question) throw noQuestion(params);
+  const question = await findHitlDetail(scope, { run, taskId, mapIndex }, tryNumber);
+  if (!question) throw noHitlDetail(params);
   return question;
 }
 
@@ -257,15 +258,7 @@ function refuseIfWrong(question: Question, answer: Answer): void {
   if (problem !== undefined) throw new ApiError('invalid_request', problem);
 }
 
-function queryOf(query: Static<typeof ListQuery>): QuestionQuery {
-  const created = (
-    [
-      ['>=', query.created_at_gte],
-      ['>', query.created_at_gt],
-      ['<=', query.created_at_lte],
-      ['<', query.created_at_lt],
-    ] as const
-  ).flatMap(([operator, moment]) => (moment === undefined ? [] : [{ operator, moment }]));
+function queryOf(query: Static<typeof ListQuery>): HitlQuery {
   return {
     limit: query.limit,
     offset: query.offset,
@@ -274,7 +267,7 @@ function queryOf(query: Static<typeof ListQuery>): QuestionQuery {
     taskIdPatterns: parsePatterns({ pattern: query.task_id_pattern, prefix: query.task_id_prefix_pattern }),
     subjects: parsePatterns({ pattern: query.subject_search }),
     bodies: parsePatterns({ pattern: query.body_search }),
-    created,
+    created: comparisonsOf(query, 'created_at'),
     ...(query.task_id !== undefined && { taskId: query.task_id }),
     ...(query.map_index !== undefined && { mapIndex: query.map_index }),
     ...(query.state && { states: query.state.map((state): TaskStateOrNone => (state === 'none' ? null : state)) }),
@@ -290,5 +283,5 @@ const alreadyAnswered = ({ task_id: taskId }: Question): ApiError =>
     `Human-in-the-loop detail has already been updated for Task Instance of \`${taskId}\` and is not allowed to write again.`,
   );
 
-const noQuestion = ({ task_id: taskId }: { task_id: string }): ApiError =>
+const noHitlDetail = ({ task_id: taskId }: { task_id: string }): ApiError =>
   new ApiError('not_found', `Human-in-the-loop detail does not exist for the Task Instance of \`${taskId}\``);

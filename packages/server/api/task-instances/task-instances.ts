@@ -88,12 +88,12 @@ function registerLists(app: App, { db }: Services, summaries: TaskSummaries): vo
     async (request) => {
       const scope = databaseOf(request, db);
       const { limit, offset, cursor, order_by: keys } = request.query;
-      const place = await scopeOf(scope, request.params);
-      const filter = await filterOfQuery({ db: scope, summaries }, place, request.query);
+      const listed = await scopeOf(scope, request.params);
+      const filter = await filterOfQuery({ db: scope, summaries }, listed, request.query);
       const order = instanceOrder(keys);
       return cursor === undefined
-        ? pageByNumber(scope, summaries, { filter, order, limit, offset })
-        : pageByPlace(scope, summaries, { filter, order, limit, cursor });
+        ? pageByOffset(scope, summaries, { filter, order, limit, offset })
+        : pageByCursor(scope, summaries, { filter, order, limit, cursor });
     },
   );
 
@@ -113,9 +113,9 @@ function registerLists(app: App, { db }: Services, summaries: TaskSummaries): vo
     async (request) => {
       const scope = databaseOf(request, db);
       const { page_limit: limit, page_offset: offset, order_by: key } = request.body;
-      const place = await scopeOf(scope, request.params);
-      const filter = await filterOfBatch({ db: scope, summaries }, place, request.body);
-      return pageByNumber(scope, summaries, { filter, order: instanceOrder(key ? [key] : undefined), limit, offset });
+      const listed = await scopeOf(scope, request.params);
+      const filter = await filterOfBatch({ db: scope, summaries }, listed, request.body);
+      return pageByOffset(scope, summaries, { filter, order: instanceOrder(key ? [key] : undefined), limit, offset });
     },
   );
 }
@@ -139,10 +139,10 @@ function registerMappedList(app: App, { db }: Services, summaries: TaskSummaries
       const { dag_id: dagId, task_id: taskId } = request.params;
       const { limit, offset, order_by: keys } = request.query;
       const run = await existingRunKey(scope, request.params);
-      const place = { dagId, run: run.id, versionNumber: run.version_number };
-      const asked = await filterOfQuery({ db: scope, summaries }, place, request.query);
+      const listed = { dagId, run: run.id, versionNumber: run.version_number };
+      const asked = await filterOfQuery({ db: scope, summaries }, listed, request.query);
       const filter = { ...asked, taskIds: [taskId], isExpanded: true };
-      const answer = await pageByNumber(scope, summaries, { filter, order: instanceOrder(keys), limit, offset });
+      const answer = await pageByOffset(scope, summaries, { filter, order: instanceOrder(keys), limit, offset });
       if (answer.total_entries === 0) await refuseUnmapped(scope, summaries, run.id, request.params);
       return answer;
     },
@@ -223,7 +223,7 @@ function registerOne(app: App, { db }: Services, summaries: TaskSummaries): void
   );
 }
 
-async function pageByNumber(
+async function pageByOffset(
   db: TenantDb,
   summaries: TaskSummaries,
   query: { filter: InstanceFilter; order: InstanceOrder; limit: number; offset: number },
@@ -237,7 +237,7 @@ async function pageByNumber(
   };
 }
 
-async function pageByPlace(
+async function pageByCursor(
   db: TenantDb,
   summaries: TaskSummaries,
   query: { filter: InstanceFilter; order: InstanceOrder; limit: number; cursor: string },
@@ -245,8 +245,8 @@ async function pageByPlace(
   const { filter, order, cursor } = query;
   const keys = order.map(({ column, direction }) => (direction === 'desc' ? `-${column}` : column));
   const name = [...keys, filter.run === undefined ? 'of runs' : 'of a run'].join();
-  const place = decodeCursor(cursor, name, sortKeysOf(order, filter));
-  const { instances, previous, next } = await listInstancesFrom(db, { ...query, place });
+  const from = decodeCursor(cursor, name, sortKeysOf(order, filter));
+  const { instances, previous, next } = await listInstancesFrom(db, { ...query, from });
   return {
     task_instances: await instanceBodies(db, summaries, instances),
     total_entries: null,

@@ -8,17 +8,13 @@ import { findDag } from '../../db/dags/dags.ts';
 import type { DagRow } from '../../db/dags/dags.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { noSuchDag } from '../paths.ts';
+import { rangeProperties } from '../../http/ranges.ts';
 import { DateTime } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 
 /** A run every minute fills a month with 43,200; nobody reads them one by one. */
 const PLANNED_AT_MOST = 2_000;
-const Moments = Object.fromEntries(
-  ['logical_date', 'partition_date'].flatMap((name) =>
-    ['gte', 'gt', 'lte', 'lt'].map((end) => [`${name}_${end}`, Type.Optional(DateTime)]),
-  ),
-);
 
 export function registerUiCalendar(app: App, { db, scheduler }: Services): void {
   app.get(
@@ -32,7 +28,7 @@ export function registerUiCalendar(app: App, { db, scheduler }: Services): void 
         params: Type.Object({ dag_id: Type.String() }),
         querystring: Type.Object({
           granularity: Type.Union([Type.Literal('hourly'), Type.Literal('daily')], { default: 'daily' }),
-          ...Moments,
+          ...rangeProperties({ logical_date: DateTime, partition_date: DateTime }),
         }),
         response: { 200: Type.Object({ dag_runs: Type.Array(Type.Unknown()), total_entries: Type.Integer() }) },
       },
@@ -43,10 +39,10 @@ export function registerUiCalendar(app: App, { db, scheduler }: Services): void 
       const scope = databaseOf(request, db);
       const dag = await findDag(scope, dagId);
       if (!dag) throw noSuchDag(dagId);
-      const query = request.query as Record<string, string | undefined> & { granularity: 'hourly' | 'daily' };
+      const { query } = request;
       const unit = query.granularity === 'hourly' ? 'hour' : 'day';
-      const from = query['logical_date_gte'] ?? query['logical_date_gt'] ?? null;
-      const to = query['logical_date_lte'] ?? query['logical_date_lt'] ?? null;
+      const from = query.logical_date_gte ?? query.logical_date_gt ?? null;
+      const to = query.logical_date_lte ?? query.logical_date_lt ?? null;
       const past = await countRunsByDate(scope, { tenantId, dagId, unit, from, to });
       const ref = { tenantId, dagId, versionNumber: dag.current_version };
       const { spec } = await scheduler.graphs.get(db.shared, ref);

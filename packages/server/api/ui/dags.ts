@@ -5,12 +5,12 @@ import { findNewestRuns } from '../../db/dag-runs/dag-runs.ts';
 import type { RunSummary } from '../../db/dag-runs/dag-runs.ts';
 import { findDag, findFavorites, listDags } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { listQuestions } from '../../db/task-instances/hitl.ts';
+import { listHitlDetails } from '../../db/task-instances/hitl.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { assetExpression, assetsIn, conditionOf } from '../dags/asset-expression.ts';
 import { dagBody } from '../dags/bodies.ts';
 import { DagListQuery, dagQuery } from '../dags/dags.ts';
-import { questionBodies } from '../hitl/bodies.ts';
+import { hitlBodies } from '../hitl/bodies.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { noSuchDag } from '../paths.ts';
@@ -18,7 +18,7 @@ import { createTaskSummaries } from '../dags/task-summaries.ts';
 import type { TaskSummaries } from '../dags/task-summaries.ts';
 
 /** More than anybody would answer from the list of DAGs; the page of required actions has them all. */
-const QUESTIONS_AT_MOST = 100;
+const ACTIONS_AT_MOST = 100;
 
 export function registerUiDags(app: App, { db }: Services): void {
   const summaries = createTaskSummaries();
@@ -43,10 +43,10 @@ export function registerUiDags(app: App, { db }: Services): void {
       const { query } = request;
       const scope = databaseOf(request, db);
       const { userId, tenantId, permissions } = principalOf(request);
-      const { has_pending_actions: hasQuestion } = query;
+      const { has_pending_actions: hasPendingAction } = query;
       const { dags, total } = await listDags(scope, {
         ...dagQuery(query, userId),
-        ...(hasQuestion !== undefined && { hasQuestion }),
+        ...(hasPendingAction !== undefined && { hasPendingAction }),
       });
       const ids = dags.map((dag) => dag.dag_id);
       const runs = permissions.has('read:dag_run')
@@ -57,7 +57,7 @@ export function registerUiDags(app: App, { db }: Services): void {
         dags.flatMap((dag) => assetsIn(conditionOf(dag.timetable))),
       );
       const favorites = await findFavorites(scope, userId, ids);
-      const questions = permissions.has('read:task_instance') ? await openQuestions(scope, summaries, ids) : [];
+      const questions = permissions.has('read:task_instance') ? await pendingActions(scope, summaries, ids) : [];
       const byDag = Map.groupBy(questions, (question) => question.task_instance.dag_id);
       return {
         dags: dags.map((dag) => ({
@@ -96,15 +96,15 @@ export function registerUiDags(app: App, { db }: Services): void {
   );
 }
 
-async function openQuestions(scope: TenantDb, summaries: TaskSummaries, dagIds: readonly string[]) {
+async function pendingActions(scope: TenantDb, summaries: TaskSummaries, dagIds: readonly string[]) {
   if (dagIds.length === 0) return [];
-  const { questions } = await listQuestions(scope, {
-    limit: QUESTIONS_AT_MOST,
+  const { questions } = await listHitlDetails(scope, {
+    limit: ACTIONS_AT_MOST,
     offset: 0,
     order: [{ column: 'created_at', direction: 'desc' }],
     dagIds,
     states: ['deferred'],
     isAnswered: false,
   });
-  return questionBodies(scope, summaries, questions);
+  return hitlBodies(scope, summaries, questions);
 }

@@ -1,6 +1,7 @@
 /** The grid: its rows (the task tree), its columns (runs), and its cells (states of tasks and groups, streamed run by run). */
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
+import type { Static } from 'typebox';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import { listRuns } from '../../db/dag-runs/dag-runs.ts';
@@ -10,6 +11,7 @@ import { databaseOf, principalOf } from '../../http/access.ts';
 import { filterOfQuery, runOrder } from '../dag-runs/filters.ts';
 import { runBody } from '../dag-runs/bodies.ts';
 import { noSuchDag } from '../paths.ts';
+import { rangeProperties } from '../../http/ranges.ts';
 import { DateTime } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
@@ -17,23 +19,21 @@ import { deadlinesOf } from './deadlines.ts';
 import { roleOf, tasksAround, treeOf } from './dag-tree.ts';
 import type { TreeNode } from './dag-tree.ts';
 import { readCells } from './grid-cells.ts';
+import { sendRaw } from '../../http/send-raw.ts';
 
 const TAGS = ['UI'];
 const DagParams = Type.Object({ dag_id: Type.String() });
 
-const RunChoice = {
+const RunQuery = Type.Object({
   offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
   limit: Type.Integer({ minimum: 1, maximum: 1000, default: 50 }),
   order_by: Type.Optional(Type.Array(Type.String())),
-  run_after_gte: Type.Optional(DateTime),
-  run_after_gt: Type.Optional(DateTime),
-  run_after_lte: Type.Optional(DateTime),
-  run_after_lt: Type.Optional(DateTime),
+  ...rangeProperties({ run_after: DateTime }),
   run_type: Type.Optional(Type.Array(Type.String())),
   state: Type.Optional(Type.Array(Type.String())),
   triggering_user: Type.Optional(Type.String()),
   triggering_user_prefix: Type.Optional(Type.String()),
-};
+});
 
 const Around = {
   include_upstream: Type.Boolean({ default: false }),
@@ -67,7 +67,7 @@ export function registerUiGrid(app: App, services: Services): void {
         summary:
           'Rows of the grid: tasks and groups of the newest version and of the versions that the chosen runs used',
         params: DagParams,
-        querystring: Type.Object({ ...RunChoice, ...Around }),
+        querystring: Type.Object({ ...RunQuery.properties, ...Around }),
         response: { 200: Type.Array(Type.Unknown()) },
       },
     },
@@ -99,7 +99,7 @@ export function registerUiGrid(app: App, services: Services): void {
         tags: TAGS,
         summary: 'Columns of the grid',
         params: DagParams,
-        querystring: Type.Object(RunChoice),
+        querystring: RunQuery,
         response: { 200: Type.Array(Type.Unknown()) },
       },
     },
@@ -151,26 +151,12 @@ export function registerUiGrid(app: App, services: Services): void {
         runIds,
         specOf: (version) => specOf(tenantId, dagId, version),
       });
-      return reply.type('application/x-ndjson').send(Readable.from(lines) as never);
+      return sendRaw(reply.type('application/x-ndjson'), Readable.from(lines));
     },
   );
 }
 
-type RunQuery = {
-  offset: number;
-  limit: number;
-  order_by?: string[];
-  run_after_gte?: string;
-  run_after_gt?: string;
-  run_after_lte?: string;
-  run_after_lt?: string;
-  run_type?: string[];
-  state?: string[];
-  triggering_user?: string;
-  triggering_user_prefix?: string;
-};
-
-async function chosenRuns(scope: TenantDb, dagId: string, query: RunQuery): Promise<ListedRun[]> {
+async function chosenRuns(scope: TenantDb, dagId: string, query: Static<typeof RunQuery>): Promise<DagRunRow[]> {
   const { triggering_user: user, triggering_user_prefix: prefix, order_by: orderBy, ...rest } = query;
   const filter = filterOfQuery(dagId, {
     ...rest,

@@ -61,17 +61,16 @@ describe('with much history, the table is not read for', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['the newest runs of a DAG', () => list({ dagIds: ['dag_7'] })],
     [
-      'the newest runs of all, by place',
-      () => listRunsFrom(tenant, { filter: {}, order: NEWEST, limit: 100, place: undefined }),
+      'the newest runs of all, by cursor',
+      () => listRunsFrom(tenant, { filter: {}, order: NEWEST, limit: 100, from: undefined }),
     ],
     [
-      'a page far back, by place',
-      () =>
-        listRunsFrom(tenant, { filter: {}, order: NEWEST, limit: 100, place: { values: [at, 1], backward: false } }),
+      'a page far back, by cursor',
+      () => listRunsFrom(tenant, { filter: {}, order: NEWEST, limit: 100, from: { values: [at, 1], backward: false } }),
     ],
     [
-      'a thousand runs, by place',
-      () => listRunsFrom(tenant, { filter: {}, order: NEWEST, limit: 1_000, place: undefined }),
+      'a thousand runs, by cursor',
+      () => listRunsFrom(tenant, { filter: {}, order: NEWEST, limit: 1_000, from: undefined }),
     ],
     ['what runs or waits, of all DAGs', () => list({ states: ['running', 'queued'] }, 1)],
     ['what runs or waits, of one DAG', () => list({ dagIds: ['dag_7'], states: ['running', 'queued'] }, 1)],

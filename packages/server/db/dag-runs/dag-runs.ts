@@ -1,4 +1,4 @@
-/** Runs as lists and pages show them. What the scheduler reads and writes is in run-writes.ts. */
+/** Runs as lists and pages show them. What the scheduler reads and writes is in engine/sql/. */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { RunState } from '@svc/spec/states.ts';
@@ -6,7 +6,7 @@ import { UPDATED_AT, conditionsOf, countRuns } from './filters.ts';
 import type { RunFilter } from './filters.ts';
 import type { TenantDb } from '../database.ts';
 import { beyond, orderOf } from '../keyset.ts';
-import type { Direction, Place, PlaceValue, SortKey } from '../keyset.ts';
+import type { Cursor, CursorValue, Direction, SortKey } from '../keyset.ts';
 
 const COLUMNS = [
   'r.id',
@@ -170,7 +170,7 @@ export type RunOrder = readonly { column: RunColumn; direction: Direction }[];
 export const sortKeysOf = (order: RunOrder): SortKey[] =>
   order.map(({ column: name, direction }) => ({ ...SORTABLE[name], direction }));
 
-/** By number: the page and how many match in all. */
+/** By offset: the page and how many match in all. */
 export async function listRuns(
   db: TenantDb,
   query: { filter: RunFilter; order: RunOrder; limit: number; offset: number },
@@ -182,47 +182,47 @@ export async function listRuns(
   return { runs, total: isLast ? offset + runs.length : await countRuns(db, filter) };
 }
 
-export type PlacedRuns = { runs: ListedRun[]; previous: Place | null; next: Place | null };
+export type RunsFromCursor = { runs: DagRunRow[]; previous: Cursor | null; next: Cursor | null };
 
-/** By place: the page, and where the pages before and after it begin. */
+/** By cursor: the page, and where the pages before and after it begin. */
 export async function listRunsFrom(
   db: TenantDb,
-  query: { filter: RunFilter; order: RunOrder; limit: number; place: Place | undefined },
-): Promise<PlacedRuns> {
-  const { filter, order, limit, place } = query;
+  query: { filter: RunFilter; order: RunOrder; limit: number; from: Cursor | undefined },
+): Promise<RunsFromCursor> {
+  const { filter, order, limit, from } = query;
   const keys = sortKeysOf(order);
-  const backward = place?.backward ?? false;
-  const conditions = [...conditionsOf(filter), ...(place ? [beyond(keys, place)] : [])];
-  const read = await readPage(db, { conditions, keys, limit: limit + 1, offset: 0, placed: true, backward });
+  const backward = from?.backward ?? false;
+  const conditions = [...conditionsOf(filter), ...(from ? [beyond(keys, from)] : [])];
+  const read = await readPage(db, { conditions, keys, limit: limit + 1, offset: 0, withCursor: true, backward });
   const hasMore = read.length > limit;
   const runs = read.slice(0, limit);
   if (backward) runs.reverse();
   // Where we came from there is more, unless it was deleted: then that page is empty.
-  const hasPrevious = backward ? hasMore : place !== undefined;
+  const hasPrevious = backward ? hasMore : from !== undefined;
   const hasNext = backward || hasMore;
   return {
     runs,
-    previous: hasPrevious ? placeOf(runs[0], true) : null,
-    next: hasNext ? placeOf(runs.at(-1), false) : null,
+    previous: hasPrevious ? cursorOf(runs[0], true) : null,
+    next: hasNext ? cursorOf(runs.at(-1), false) : null,
   };
 }
 
-type PlacedRun = ListedRun & { place: PlaceValue[] };
+type RunWithCursor = DagRunRow & { cursor: CursorValue[] };
 
-const placeOf = (run: PlacedRun | undefined, backward: boolean): Place | null =>
-  run ? { values: run.place, backward } : null;
+const cursorOf = (run: RunWithCursor | undefined, backward: boolean): Cursor | null =>
+  run ? { values: run.cursor, backward } : null;
 
 type PageQuery = {
   conditions: readonly RawBuilder<boolean>[];
   keys: readonly SortKey[];
   limit: number;
   offset: number;
-  /** Say where each row stands; that is for pages by place only, and a tenth of what a page costs. */
-  placed?: boolean;
+  /** Say where each row stands; that is for pages by cursor only, and a tenth of what a page costs. */
+  withCursor?: boolean;
   backward?: boolean;
 };
 
-const NO_PLACE = sql<PlaceValue[]>`'[]'::jsonb`.as('place');
+const NO_CURSOR = sql<CursorValue[]>`'[]'::jsonb`.as('cursor');
 
 /**
  * The ids of the page first, then its rows: what a deep page passes over is read from an index alone. As an array, because
@@ -230,17 +230,19 @@ const NO_PLACE = sql<PlaceValue[]>`'[]'::jsonb`.as('place');
  *
  * Plan for the default order: index-only scan of dag_runs_newest or dag_runs_newest_of_all, limited; primary key.
  */
-function readPage(db: TenantDb, query: PageQuery): Promise<PlacedRun[]> {
-  const { conditions, keys, limit, offset, placed = false, backward = false } = query;
+function readPage(db: TenantDb, query: PageQuery): Promise<RunWithCursor[]> {
+  const { conditions, keys, limit, offset, withCursor = false, backward = false } = query;
   let page = db.selectFrom('dag_runs as r').select('r.id').orderBy(orderOf(keys, backward)).limit(limit).offset(offset);
   for (const condition of conditions) page = page.where(condition);
   return selectRuns(db)
-    .select(placed ? sql<PlaceValue[]>`jsonb_build_array(${sql.join(keys.map(placeText))})`.as('place') : NO_PLACE)
+    .select(
+      withCursor ? sql<CursorValue[]>`jsonb_build_array(${sql.join(keys.map(cursorText))})`.as('cursor') : NO_CURSOR,
+    )
     .where(sql<boolean>`r.id = any(array(${page}))`)
     .orderBy(orderOf(keys, backward))
     .execute();
 }
 
 /** In UTC with all its microseconds, whatever the session's time zone. */
-const placeText = ({ expression, type }: SortKey): RawBuilder<unknown> =>
+const cursorText = ({ expression, type }: SortKey): RawBuilder<unknown> =>
   type === 'timestamptz' ? sql`to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : expression;

@@ -34,7 +34,7 @@ export type DagQuery = {
   favoriteOf?: { userId: string; isFavorite: boolean };
   lastRunState?: RunState;
   /** A task of it waits for the answer of a person. */
-  hasQuestion?: boolean;
+  hasPendingAction?: boolean;
   /** The DAG has a run that matches all of it. */
   hasRun?: Pick<RunFilter, 'states' | 'ranges'>;
 };
@@ -111,7 +111,7 @@ function conditionsOf(query: DagQuery): RawBuilder<boolean>[] {
       (types) => sql`(timetable ->> 'type') = any(${[...types]}::text[])`,
     ),
     ...when(query.lastRunState, lastRunIs),
-    ...when(query.hasQuestion, (wanted) => sql`(dags.dag_id in (${DAGS_WITH_QUESTIONS})) = ${wanted}`),
+    ...when(query.hasPendingAction, (wanted) => sql`(dags.dag_id in (${DAGS_WITH_PENDING_ACTIONS})) = ${wanted}`),
     ...when(
       query.hasRun,
       (filter) => sql`exists (select from dag_runs r where r.tenant_id = dags.tenant_id and r.dag_id = dags.dag_id
@@ -127,7 +127,7 @@ function conditionsOf(query: DagQuery): RawBuilder<boolean>[] {
 }
 
 /** Plan: questions_open, and the instance of each by its key. */
-const DAGS_WITH_QUESTIONS = sql`
+const DAGS_WITH_PENDING_ACTIONS = sql`
   select q.dag_id from questions q
   join task_instances t on t.tenant_id = q.tenant_id and t.run = q.run and t.task_id = q.task_id
     and t.map_index = q.map_index and t.try_number = q.try_number and t.state = 'deferred'

@@ -64,17 +64,17 @@ export async function answerQuestion(db: SharedDb, key: QuestionKey, answer: Ans
   return rows[0];
 }
 
-export const findQuestion = (
+export const findHitlDetail = (
   db: TenantDb,
-  place: { run: number; taskId: string; mapIndex: number },
+  instance: { run: number; taskId: string; mapIndex: number },
   tryNumber: number,
 ): Promise<Question | undefined> =>
   db
     .selectFrom('questions')
     .selectAll()
-    .where('run', '=', place.run)
-    .where('task_id', '=', place.taskId)
-    .where('map_index', '=', place.mapIndex)
+    .where('run', '=', instance.run)
+    .where('task_id', '=', instance.taskId)
+    .where('map_index', '=', instance.mapIndex)
     .where('try_number', '=', tryNumber)
     .executeTakeFirst();
 
@@ -95,12 +95,12 @@ const SORTABLE = {
   responded_by_name: 'q.responded_by_name',
 } as const;
 
-export type QuestionColumn = keyof typeof SORTABLE;
+export type HitlColumn = keyof typeof SORTABLE;
 
-export type QuestionQuery = {
+export type HitlQuery = {
   limit: number;
   offset: number;
-  order: readonly { column: QuestionColumn; direction: 'asc' | 'desc' }[];
+  order: readonly { column: HitlColumn; direction: 'asc' | 'desc' }[];
   dagIds?: readonly string[];
   /** `dag_runs.run_id`. */
   runId?: string;
@@ -121,9 +121,9 @@ export type QuestionQuery = {
  * Of current tries; those of earlier ones are shown with their try.
  * Plan: questions_open for what waits for an answer, which is what pages poll; few at any time.
  */
-export async function listQuestions(
+export async function listHitlDetails(
   db: TenantDb,
-  query: QuestionQuery,
+  query: HitlQuery,
 ): Promise<{ questions: Question[]; total: number }> {
   let matching = db
     .selectFrom('questions as q')
@@ -154,7 +154,7 @@ const equal = (column: string, value: string | number | undefined): RawBuilder<b
 const among = (column: string, values: readonly string[] | undefined): RawBuilder<boolean>[] =>
   values === undefined ? [] : [sql<boolean>`${sql.ref(column)} = any(${[...values]}::text[])`];
 
-const conditionsOf = (query: QuestionQuery): RawBuilder<boolean>[] => [
+const conditionsOf = (query: HitlQuery): RawBuilder<boolean>[] => [
   ...among('q.dag_id', query.dagIds),
   ...equal('r.run_id', query.runId),
   ...equal('q.task_id', query.taskId),

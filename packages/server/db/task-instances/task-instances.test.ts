@@ -67,8 +67,8 @@ const named = (pattern: string): NonNullable<InstanceFilter['displayNames']> => 
 const list = (filter: InstanceFilter, order: InstanceOrder = [], limit = 100) =>
   listInstances(tenant, { filter, order, limit, offset: 0 });
 const pages = async (filter: InstanceFilter, order: InstanceOrder = []) => {
-  const first = await listInstancesFrom(tenant, { filter, order, limit: 50, place: undefined });
-  if (first.next) await listInstancesFrom(tenant, { filter, order, limit: 50, place: first.next });
+  const first = await listInstancesFrom(tenant, { filter, order, limit: 50, from: undefined });
+  if (first.next) await listInstancesFrom(tenant, { filter, order, limit: 50, from: first.next });
 };
 
 /** How often this connection has read the tables from end to end. */
@@ -84,7 +84,7 @@ describe('with much history, no table is read from end to end for', () => {
   const at = { gte: '2026-01-02T00:00:00Z', lte: '2026-01-02T06:00:00Z' };
   it.each<[string, () => Promise<unknown>]>([
     ['the newest of all', () => list({})],
-    ['the newest of all, by place', () => pages({})],
+    ['the newest of all, by cursor', () => pages({})],
     ['by id, downward', () => pages({}, down('id'))],
     ['by the date of the run', () => pages({}, down('run_after'))],
     ['those started last', () => pages({}, down('start_date'))],
@@ -98,10 +98,10 @@ describe('with much history, no table is read from end to end for', () => {
     ['a name that no task has', () => pages({ displayNames: named('nowhere') })],
     ['a name that no task of a DAG has', () => list({ dagIds: ['dag_7'], displayNames: named('nowhere') })],
     ['those of a DAG', () => list({ dagIds: ['dag_7'] })],
-    ['those of a DAG, by place', () => pages({ dagIds: ['dag_7'] }, down('id'))],
+    ['those of a DAG, by cursor', () => pages({ dagIds: ['dag_7'] }, down('id'))],
     ['those of a task', () => pages({ dagIds: ['dag_7'], taskIds: ['t3'] }, down('run_after'))],
     ['what failed', () => list({ states: ['failed'] })],
-    ['what failed, by place', () => pages({ states: ['failed'] }, down('id'))],
+    ['what failed, by cursor', () => pages({ states: ['failed'] }, down('id'))],
     ['what failed or was skipped', () => pages({ states: ['failed', 'upstream_failed', 'skipped'] })],
     ['what failed, of a DAG', () => pages({ dagIds: ['dag_0'], states: ['failed'] })],
     ['what failed, of a DAG that never did', () => list({ dagIds: ['dag_7'], states: ['failed'] })],

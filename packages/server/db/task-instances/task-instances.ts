@@ -1,9 +1,9 @@
-/** Task instances as lists and pages show them. What the scheduler reads and writes is in run-writes.ts. */
+/** Task instances as lists and pages show them. What the scheduler reads and writes is in engine/sql/. */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import { beyond, orderOf } from '../keyset.ts';
-import type { Direction, Place, PlaceValue, SortKey } from '../keyset.ts';
+import type { Cursor, CursorValue, Direction, SortKey } from '../keyset.ts';
 import { conditionsOnInstance, conditionsOnRun } from './filters.ts';
 import type { InstanceFilter } from './filters.ts';
 import { countInstances, narrowed } from './counts.ts';
@@ -175,7 +175,7 @@ export function sortKeysOf(order: InstanceOrder, { run, dagIds }: InstanceFilter
   return keys.filter((key, index) => keys.findIndex((other) => other.expression === key.expression) === index);
 }
 
-/** By number: the page and how many match in all. */
+/** By offset: the page and how many match in all. */
 export async function listInstances(
   db: TenantDb,
   query: { filter: InstanceFilter; order: InstanceOrder; limit: number; offset: number },
@@ -187,42 +187,42 @@ export async function listInstances(
   return { instances, total: isLast ? offset + instances.length : await countInstances(db, filter) };
 }
 
-export type PlacedInstances = { instances: ListedInstance[]; previous: Place | null; next: Place | null };
+export type InstancesFromCursor = { instances: InstanceRow[]; previous: Cursor | null; next: Cursor | null };
 
-/** By place: the page, and where the pages before and after it begin. */
+/** By cursor: the page, and where the pages before and after it begin. */
 export async function listInstancesFrom(
   db: TenantDb,
-  query: { filter: InstanceFilter; order: InstanceOrder; limit: number; place: Place | undefined },
-): Promise<PlacedInstances> {
-  const { filter, order, limit, place } = query;
+  query: { filter: InstanceFilter; order: InstanceOrder; limit: number; from: Cursor | undefined },
+): Promise<InstancesFromCursor> {
+  const { filter, order, limit, from } = query;
   const keys = sortKeysOf(order, filter);
-  const backward = place?.backward ?? false;
-  const read = await readPage(db, { filter, keys, limit: limit + 1, offset: 0, ...(place && { place }) });
+  const backward = from?.backward ?? false;
+  const read = await readPage(db, { filter, keys, limit: limit + 1, offset: 0, ...(from && { from }) });
   const hasMore = read.length > limit;
   const instances = read.slice(0, limit);
   if (backward) instances.reverse();
   // Where we came from there is more, unless it was deleted: then that page is empty.
   return {
     instances,
-    previous: backward ? (hasMore ? placeOf(instances[0], true) : null) : place ? placeOf(instances[0], true) : null,
-    next: backward || hasMore ? placeOf(instances.at(-1), false) : null,
+    previous: backward ? (hasMore ? cursorOf(instances[0], true) : null) : from ? cursorOf(instances[0], true) : null,
+    next: backward || hasMore ? cursorOf(instances.at(-1), false) : null,
   };
 }
 
-type PlacedRow = ListedInstance & { place: PlaceValue[] };
+type RowWithCursor = InstanceRow & { cursor: CursorValue[] };
 
-const placeOf = (row: PlacedRow | undefined, leadsBack: boolean): Place | null =>
-  row ? { values: row.place, backward: leadsBack } : null;
+const cursorOf = (row: RowWithCursor | undefined, leadsBack: boolean): Cursor | null =>
+  row ? { values: row.cursor, backward: leadsBack } : null;
 
 type PageQuery = {
   filter: InstanceFilter;
   keys: readonly SortKey[];
   limit: number;
   offset: number;
-  place?: Place;
+  from?: Cursor;
 };
 
-async function readPage(db: TenantDb, query: PageQuery): Promise<PlacedRow[]> {
+async function readPage(db: TenantDb, query: PageQuery): Promise<RowWithCursor[]> {
   const filter = await narrowed(db, query.filter);
   if (filter === null || query.limit === 0) return [];
   const inIndex = indexedOnly({ ...query, filter });
@@ -240,7 +240,7 @@ const INDEXED = ['start_date', 'end_date', 'duration'] as const;
 function indexedOnly(query: PageQuery): PageQuery | undefined {
   const [first, ...others] = query.keys;
   const has = INDEXED.find((column) => first?.expression === SORTABLE[column][0]?.expression);
-  if (!first || !has || query.filter.run !== undefined || query.place?.values[0] === null) return undefined;
+  if (!first || !has || query.filter.run !== undefined || query.from?.values[0] === null) return undefined;
   return { ...query, keys: [{ ...first, nullable: false }, ...others], filter: { ...query.filter, has } };
 }
 
@@ -252,16 +252,16 @@ function indexedOnly(query: PageQuery): PageQuery | undefined {
  * what did not succeed, task_instances_by_state and task_instances_of_dag_by_state. By `run_after`: dag_runs_newest or
  * dag_runs_newest_of_all, and each run's instances. Sorted run by run, limited.
  */
-function readRows(db: TenantDb, query: PageQuery): Promise<PlacedRow[]> {
-  const { filter, keys, place } = query;
+function readRows(db: TenantDb, query: PageQuery): Promise<RowWithCursor[]> {
+  const { filter, keys, from } = query;
   const ofRuns = conditionsOnRun(filter);
-  const others = [...conditionsOnInstance(filter), ...(place ? [beyond(keys, place)] : [])];
-  const order = orderOf(keys, place?.backward);
-  const placed = sql<PlaceValue[]>`jsonb_build_array(${sql.join(keys.map(placeText))})`.as('place');
+  const others = [...conditionsOnInstance(filter), ...(from ? [beyond(keys, from)] : [])];
+  const order = orderOf(keys, from?.backward);
+  const cursor = sql<CursorValue[]>`jsonb_build_array(${sql.join(keys.map(cursorText))})`.as('cursor');
   // Literals: with parameters Postgres settles for a plan for pages of any length, and reads whole tables for the longest.
   const [limit, offset] = [sql<number>`${sql.lit(query.limit)}`, sql<number>`${sql.lit(query.offset)}`];
   if (ofRuns.length > 0 || keys.some((key) => OF_RUNS.has(key.expression))) {
-    let page = selectInstances(db).select(placed).orderBy(order).limit(limit).offset(offset);
+    let page = selectInstances(db).select(cursor).orderBy(order).limit(limit).offset(offset);
     for (const condition of [...ofRuns, ...others]) page = page.where(condition);
     return page.execute();
   }
@@ -280,13 +280,13 @@ function readRows(db: TenantDb, query: PageQuery): Promise<PlacedRow[]> {
           .as('r'),
       (join) => join.onTrue(),
     )
-    .select([...COLUMNS, ...OF_THE_RUN_COLUMNS, placed])
+    .select([...COLUMNS, ...OF_THE_RUN_COLUMNS, cursor])
     .orderBy(order)
     .execute();
 }
 
 /** In UTC with all its microseconds, whatever the session's time zone. */
-const placeText = ({ expression, type }: SortKey): RawBuilder<unknown> =>
+const cursorText = ({ expression, type }: SortKey): RawBuilder<unknown> =>
   type === 'timestamptz' ? sql`to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : expression;
 
 /** What people write about instances; no state, so no lock of the run. */
