@@ -89,7 +89,7 @@ async function leaveFailedRun(): Promise<void> {
 }
 
 it(
-  'can be called by the official client, operation by operation, and says what its models expect',
+  'the API can be called by the official client, operation by operation, and says what its models expect',
   { timeout: 240_000 },
   async () => {
     const token = await server.login();

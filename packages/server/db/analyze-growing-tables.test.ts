@@ -37,7 +37,7 @@ const knownRows = async (): Promise<number | undefined> =>
     )
   ).rows[0]?.rows;
 
-it('analyses what has never been, and again when it has doubled, not when it has grown a little', async () => {
+it('a growing table is analysed when it has never been, and again when it has doubled, not when it has grown a little', async () => {
   expect(await analyseYoungTables(db)).toBe(0); // nothing in them
   await addFields(1, 1_000);
   expect(await analyseYoungTables(db)).toBe(1);

@@ -217,7 +217,7 @@ describe('prepared statements', () => {
   });
 });
 
-describe('limits', () => {
+describe('the connection pool', () => {
   it('never opens more connections than configured, and fails who waits too long', async () => {
     const db = open({ maxOpenConns: 2 });
     const slow = [sleepIn(db, 2), sleepIn(db, 2)];

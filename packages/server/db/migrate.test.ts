@@ -13,20 +13,20 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.remove());
 
-it('makes the schema once when many processes migrate an empty database at the same moment', async () => {
+it('migrating makes the schema once when many processes migrate an empty database at the same moment', async () => {
   const url = await cluster.createDatabase();
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => migrate(url)));
   expect(outcomes.filter(({ applied }) => applied.length > 0)).toHaveLength(1);
   expect(await queryDatabase(url, 'select count(*)::int as tables from tenants')).toEqual([{ tables: 0 }]);
 });
 
-it('has nothing to do the second time', async () => {
+it('migrating has nothing to do the second time', async () => {
   const url = await cluster.createDatabase();
   await migrate(url);
   expect(await migrate(url)).toEqual({ applied: [] });
 });
 
-it('refuses a schema of a newer version, and leaves it as it is', async () => {
+it('migrating refuses a schema of a newer version, and leaves it as it is', async () => {
   const url = await cluster.createDatabase();
   await migrate(url);
   await queryDatabase(url, `insert into kysely_migration (name, timestamp) values ('9999-from-the-future', 'now')`);
@@ -34,7 +34,7 @@ it('refuses a schema of a newer version, and leaves it as it is', async () => {
   await expect(migrate(url)).rejects.toThrow(/9999-from-the-future.*run that version, or restore a backup/);
 });
 
-it('leaves nothing half-made when the database goes away in the middle, and starts over', async () => {
+it('migrating leaves nothing half-made when the database goes away in the middle, and starts over', async () => {
   const url = await cluster.createDatabase();
   const faults: unknown[] = [];
   for (let delayMs = 0; delayMs < 60; delayMs += 10) {
@@ -50,7 +50,7 @@ it('leaves nothing half-made when the database goes away in the middle, and star
   expect(await queryDatabase(url, 'select count(*)::int as tables from audit_log')).toEqual([{ tables: 0 }]);
 });
 
-it('notices a database that stops answering while it waits for its turn', async () => {
+it('migrating notices a database that stops answering while it waits for its turn', async () => {
   const url = await cluster.createDatabase();
   await migrate(url);
   const blocker = new pg.Client({ connectionString: url });

@@ -37,7 +37,7 @@ describe('meansOutage', () => {
   });
 });
 
-it('takes the refused connection of another service for no outage of the database', () => {
+it('the refused connection of another service is no outage of the database', () => {
   expect(isOutage(coded('ECONNREFUSED'))).toBe(false);
   expect(isOutage(new DatabaseUnavailableError(coded('ECONNREFUSED'), true))).toBe(true);
 });

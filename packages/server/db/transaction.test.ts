@@ -96,7 +96,7 @@ describe('a commit that is sent with the last statements', () => {
   });
 });
 
-it('lets no statement through behind the commit: it would stand alone', async () => {
+it('a transaction lets no statement through behind the commit: it would stand alone', async () => {
   const work = inTransaction(db.shared, 'begin', async (trx, commit) => {
     await Promise.all([note(trx, 1), commit(), note(trx, 2)]);
   });
@@ -104,7 +104,7 @@ it('lets no statement through behind the commit: it would stand alone', async ()
   expect(await noted()).toEqual([1]);
 });
 
-it('lets no statement through when the beginning fails', async () => {
+it('a transaction lets no statement through when the beginning fails', async () => {
   const work = inTransaction(db.shared, 'begin; select 1 / 0', async (trx) => {
     await seen(trx).catch(() => {});
     await note(trx, 1);
@@ -113,7 +113,7 @@ it('lets no statement through when the beginning fails', async () => {
   expect(await noted()).toEqual([]);
 });
 
-it('lets no statement through when the transaction is over: the connection is another’s', async () => {
+it('a transaction lets no statement through when it is over: the connection is another’s', async () => {
   let kept: SharedDb | undefined;
   await inTransaction(db.shared, 'begin', async (trx) => {
     kept = trx;
@@ -122,7 +122,7 @@ it('lets no statement through when the transaction is over: the connection is an
   expect(await noted()).toEqual([]);
 });
 
-it('keeps plans for its own statements only', async () => {
+it('a transaction keeps plans for its own statements only', async () => {
   const mode = (on: SharedDb) => sql<{ mode: string }>`select current_setting('plan_cache_mode') as mode`.execute(on);
   const inside = await inTransaction(db.shared, beginning({ keepsPlans: true }), mode);
   expect(inside.rows).toEqual([{ mode: 'force_generic_plan' }]);

@@ -3,7 +3,7 @@ import { preferredType } from './accept.ts';
 
 const OFFERED = ['text/plain', 'application/x-ndjson', 'application/json'] as const;
 
-describe('the form of an answer', () => {
+describe('the format of an answer', () => {
   it.each([
     [undefined, 'text/plain'],
     ['', 'text/plain'],

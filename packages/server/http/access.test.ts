@@ -110,7 +110,7 @@ describe('a write with the session cookie', () => {
   });
 });
 
-describe('a denial', () => {
+describe('a denied request', () => {
   it('names the permission that is missing, with all fields of a problem', async () => {
     const answer = await server.call('/api/v2/users', { token: viewer });
     expect(answer.json()).toEqual({

@@ -23,7 +23,7 @@ const raw = (input: RawRequest) =>
   rawRequest(server.url, { ...input, headers: { authorization: `Bearer ${token}`, ...input.headers } });
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-describe('what goes wrong', () => {
+describe('the answer to a request that goes wrong:', () => {
   it.each([
     ['a path that is not there', { path: '/api/v2/nothing' }, 404, 'route_not_found'],
     [
@@ -263,7 +263,7 @@ const compressed = async (encoding: string) => {
   return response.headers['content-encoding'];
 };
 
-describe('compression', () => {
+describe('the compression of an answer', () => {
   it('is what the client accepts', async () => {
     expect(await compressed('gzip')).toBe('gzip');
     expect(await compressed('br')).toBe('br');

@@ -19,7 +19,7 @@ const Answer = Type.Object({
   any: Nullable(Type.Unknown()),
 });
 
-it('what may be null is written as it is, and so is null', () => {
+it('an answer’s field that may be null is written as it is, and so is null', () => {
   const full = {
     at: '2024-05-01T10:20:30.123456Z',
     name: 'a "b"',
@@ -36,7 +36,7 @@ it('what may be null is written as it is, and so is null', () => {
   expect(serialise(Answer, { ...empty, count: null })).toEqual({ ...empty, count: null });
 });
 
-it('only a union of one typed schema with null needs no validator', () => {
+it('to serialise an answer, only a union of one typed schema with null needs no validator', () => {
   const text = JSON.stringify(withNullable(Answer));
   expect(text.match(/anyOf/g)).toHaveLength(2); // `either`, and `any`, which says nothing about its type
   expect(withNullable(Nullable(DateTime))).toEqual({ type: 'string', format: 'date-time', nullable: true });

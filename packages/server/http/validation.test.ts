@@ -13,7 +13,7 @@ function complaint(schema: TSchema, value: unknown, httpPart: 'body' | 'querystr
   return validate(value) ? undefined : describeValidationError(validate.errors ?? [], httpPart).message;
 }
 
-describe('a date-time', () => {
+describe('a date-time in a request', () => {
   const at = (text: string) => complaint(Type.Object({ at: Type.String({ format: 'date-time' }) }), { at: text });
 
   it.each([
@@ -53,7 +53,7 @@ describe('a date-time', () => {
   });
 });
 
-describe('a uuid', () => {
+describe('a uuid in a request', () => {
   const id = (text: string) => complaint(Type.Object({ id: Type.String({ format: 'uuid' }) }), { id: text });
 
   it('may be written in either case', () => {
@@ -71,7 +71,7 @@ describe('a uuid', () => {
   });
 });
 
-describe('values', () => {
+describe('values of a request', () => {
   it('in a body mean what they say: nothing is converted', () => {
     expect(complaint(Type.Object({ n: Type.Integer() }), { n: '5' })).toBe('n must be integer, got string');
     expect(complaint(Type.Object({ s: Type.String() }), { s: null })).toBe('s must be string, got null');
@@ -92,7 +92,7 @@ describe('values', () => {
   });
 });
 
-describe('a complaint', () => {
+describe('the message of a validation error', () => {
   it('names the field and what is allowed', () => {
     expect(complaint(Type.Object({ a: Type.String() }), {})).toBe('field "a" is required');
     expect(complaint(Type.Object({ a: Type.Object({ b: Type.String() }) }), { a: {} })).toBe(

@@ -59,7 +59,7 @@ describe('a sealed value', () => {
   });
 });
 
-describe('rotation', () => {
+describe('a keyring in rotation', () => {
   const old = createKeyring({ current: OLD, previous: [] });
 
   it('opens what an older key sealed as long as that key is listed, and calls it stale', () => {

@@ -59,7 +59,7 @@ describe('what was read masked and is sent back', () => {
   });
 });
 
-describe('***', () => {
+describe('the mask *** that is sent back', () => {
   it('is the stored value at the same path, whatever its type', () => {
     expect(restored('{"a":{"token":"***"},"b":"***"}', '{"a":{"token":[1,{"x":1.0}]},"b":null}')).toBe(
       '{"a":{"token":[1,{"x":1.0}]},"b":null}',
@@ -93,7 +93,7 @@ describe('***', () => {
   });
 });
 
-describe('elements of an array', () => {
+describe('masked elements of an array', () => {
   const stored = '[{"h":"a","password":"pa"},{"h":"b","password":"pb"},{"h":"c","password":"pc"}]';
 
   test.each([

@@ -112,7 +112,7 @@ describe('an asset', () => {
   });
 });
 
-describe('an event', () => {
+describe('an asset event', () => {
   it('makes the DAGs run whose schedule it completes; the answer names their runs', async () => {
     const alone = await happen('a', { extra: { n: 1 } });
     expect(alone).toMatchObject({ extra: { n: 1, from_rest_api: true }, created_dagruns: [], source_map_index: -1 });
@@ -160,7 +160,7 @@ describe('an event', () => {
   });
 });
 
-describe('writing an asset anew', () => {
+describe('materialising an asset', () => {
   it('runs the one DAG that writes it', async () => {
     const run = (await call('POST', `/assets/${ids['a']}/materialize`, { conf: { x: 1 } })).json();
     expect(run).toMatchObject({

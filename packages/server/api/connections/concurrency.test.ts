@@ -37,7 +37,7 @@ function source() {
   return { db: server.db.tenant(tenantId), keyring, tenantId };
 }
 
-describe('connections', () => {
+describe('connections written at the same time', () => {
   it('twenty creates of one id at once all succeed, and no field that only one of them set is lost', async () => {
     const fields = ['description', 'host', 'login', 'schema', 'password'] as const;
     const answers = await Promise.all(
@@ -89,7 +89,7 @@ describe('connections', () => {
   });
 });
 
-describe('variables', () => {
+describe('variables written at the same time', () => {
   it('twenty creates of one key at once all succeed, and a description set by one survives the others', async () => {
     const answers = await Promise.all(
       numbers(20).map((n) =>

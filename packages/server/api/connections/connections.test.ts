@@ -43,7 +43,7 @@ const FULL = {
 };
 const SHOWN = { ...FULL, extra: '{"sslmode":"require","token":"***"}', team_name: null, password: undefined };
 
-describe('one connection', () => {
+describe('a connection', () => {
   it('is created, read, changed and deleted, with the documented statuses and every field', async () => {
     const created = await post(FULL);
     expect(created.status).toBe(201);
@@ -174,7 +174,7 @@ describe('one connection', () => {
   });
 });
 
-describe('the list', () => {
+describe('the list of connections', () => {
   beforeAll(async () => {
     const entities = Array.from({ length: 1_100 }, (_, n) => ({
       connection_id: `list-${String(n).padStart(4, '0')}`,
@@ -257,7 +257,7 @@ describe('the list', () => {
   });
 });
 
-describe('who may do it', () => {
+describe('who may read and write connections', () => {
   it('readers read, editors write, nobody else does anything', async () => {
     await server.addUser({ email: 'viewer@example.com', roles: ['viewer'] });
     await server.addUser({ email: 'editor@example.com', roles: ['editor'] });

@@ -127,7 +127,7 @@ describe('a connection that was read and is sent back', () => {
   });
 });
 
-describe('each field, left out, null, empty or set', () => {
+describe('each field of a connection, left out, null, empty or set', () => {
   const before = { description: 'd', host: 'h', login: 'l', schema: 's', port: 7, password: 'p', extra: '{"a":1}' };
   const texts = ['description', 'host', 'login', 'schema', 'extra'].flatMap((field) => [
     [field, 'omitted', undefined, before[field as 'host']] as const,
@@ -173,7 +173,7 @@ describe('a new connection', () => {
   });
 });
 
-describe('an extra that is no JSON object', () => {
+describe('the extra of a connection that is no JSON object', () => {
   test.each(['word', '[{"token":"x"}]', '"text"', '5', '{broken', ' '])(
     '%j is kept, and masked whole',
     async (extra) => {
@@ -185,7 +185,7 @@ describe('an extra that is no JSON object', () => {
   );
 });
 
-it('numbers that JavaScript cannot hold survive a change elsewhere in the extra', async () => {
+it('numbers that JavaScript cannot hold survive a change elsewhere in the extra of a connection', async () => {
   const id = newId();
   await write('POST', id, { extra: '{"id": 12345678901234567890, "rate": 1.0, "token": "t"}' });
   const shown = await read(id);
@@ -194,7 +194,7 @@ it('numbers that JavaScript cannot hold survive a change elsewhere in the extra'
   expect((await stored(id)).extra).toBe('{"id":12345678901234567890,"rate":2.50,"token":"t"}');
 });
 
-describe('two tenants with the same ids', () => {
+describe('connections of two tenants with the same ids', () => {
   it('never see, change or delete each other’s connections, nor open each other’s bytes', async () => {
     await server.addUser({ email: 'red@example.com', roles: ['admin'], tenant: 'red' });
     const red = await server.login('red@example.com', 'red');

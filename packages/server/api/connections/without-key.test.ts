@@ -39,7 +39,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-describe('without a configured key', () => {
+describe('connections without a configured key', () => {
   beforeAll(() => startWith({ 'secret-key': '' }));
 
   test.each([
@@ -84,7 +84,7 @@ describe('without a configured key', () => {
   });
 });
 
-describe('with another key and without the old one', () => {
+describe('connections with another key and without the old one', () => {
   beforeAll(() => startWith({ 'secret-key': NEW_KEY }));
 
   it('what is read and sent back keeps the sealed bytes, so that the old key can still bring them back', async () => {
@@ -112,7 +112,7 @@ describe('with another key and without the old one', () => {
   });
 });
 
-describe('with another key and the old one as previous', () => {
+describe('connections with another key and the old one as previous', () => {
   beforeAll(() => startWith({ 'secret-key': NEW_KEY, 'secret-key-previous': OLD_KEY }));
 
   it('everything is readable again', async () => {

@@ -415,7 +415,7 @@ describe('a list of runs', () => {
   });
 });
 
-describe('pages by cursor', () => {
+describe('pages of runs by cursor', () => {
   async function walk(query: string, onPage: (page: number) => Promise<void> = async () => {}) {
     const names: string[] = [];
     const pages: List[] = [];
@@ -504,7 +504,7 @@ describe('pages by cursor', () => {
   });
 });
 
-it('offset pages by id stay where they are while runs are added', async () => {
+it('pages of runs by offset, in the order of ids, stay where they are while runs are added', async () => {
   const seen: string[] = [];
   for (let offset = 0; offset < 6; offset += 2) {
     seen.push(...(await list(`order_by=id&limit=2&offset=${offset}`)).dag_runs.map(nameOf));

@@ -112,7 +112,7 @@ describe('the statistics of DAGs', () => {
   });
 });
 
-describe('unpausing', () => {
+describe('unpausing a DAG', () => {
   const stateOf = async (dagId: string, runId: string) =>
     (await call('GET', `/api/v2/dags/${dagId}/dagRuns/${runId}`)).json<{ state: string }>().state;
 

@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-describe('registering a version', () => {
+describe('registering a version of a DAG', () => {
   it('numbers new content from 1 and makes no version of unchanged content', async () => {
     const spec = renamed(basic, 'numbered');
     const first = await register(spec, {
@@ -287,7 +287,7 @@ describe('the list of DAGs', () => {
   });
 });
 
-describe('import errors', () => {
+describe('import errors of DAG files', () => {
   it('are shown with the DAGs of that file until it compiles again', async () => {
     const spec = renamed(basic, 'broken');
     await register(spec, { bundle_name: 'proj' });
@@ -304,7 +304,7 @@ describe('import errors', () => {
   });
 });
 
-describe('warnings', () => {
+describe('warnings of DAGs', () => {
   it('are those of the newest version', async () => {
     const spec = renamed(basic, 'warned');
     await register(spec, { warnings: ['start_date moves'] });
@@ -318,7 +318,7 @@ describe('warnings', () => {
   });
 });
 
-describe('deleting and bulk pausing', () => {
+describe('deleting DAGs and pausing many', () => {
   it('deletes a DAG with its versions, once, and never gives their numbers again', async () => {
     await register(renamed(basic, 'doomed'));
     const remove = () => server.call('/api/v2/dags/doomed', { method: 'DELETE', token: admin });

@@ -17,7 +17,7 @@ export type TaskSummary = {
 };
 
 /** By task id. */
-export type SummariesOfVersion = ReadonlyMap<string, TaskSummary>;
+type SummariesOfVersion = ReadonlyMap<string, TaskSummary>;
 
 export type TaskSummaries = {
   /** By version id. Ids that the tenant does not have are left out. */
@@ -33,9 +33,9 @@ export function createTaskSummaries(): TaskSummaries {
   const kept = new Map<string, SummariesOfVersion>();
   let tasks = 0;
 
-  function keep(id: string, facts: SummariesOfVersion): void {
-    kept.set(id, facts);
-    tasks += facts.size;
+  function keep(id: string, summaries: SummariesOfVersion): void {
+    kept.set(id, summaries);
+    tasks += summaries.size;
     for (const [oldest, its] of kept) {
       if (tasks <= KEPT_TASKS || oldest === id) break;
       kept.delete(oldest);
@@ -48,21 +48,21 @@ export function createTaskSummaries(): TaskSummaries {
       const found = new Map<string, SummariesOfVersion>();
       const missing: string[] = [];
       for (const id of new Set(versionIds)) {
-        const facts = kept.get(id);
-        if (!facts) {
+        const summaries = kept.get(id);
+        if (!summaries) {
           missing.push(id);
           continue;
         }
         kept.delete(id); // to the end: the first of the map is the one longest unused
-        kept.set(id, facts);
-        found.set(id, facts);
+        kept.set(id, summaries);
+        found.set(id, summaries);
       }
       for (let from = 0; from < missing.length; from += SPECS_AT_ONCE) {
         const rows = await findSpecTexts(db, missing.slice(from, from + SPECS_AT_ONCE));
         for (const { id, spec } of rows) {
-          const facts = summariesOf(JSON.parse(spec) as CompiledSpec);
-          if (!kept.has(id)) keep(id, facts); // another request may have been faster
-          found.set(id, facts);
+          const summaries = summariesOf(JSON.parse(spec) as CompiledSpec);
+          if (!kept.has(id)) keep(id, summaries); // another request may have been faster
+          found.set(id, summaries);
         }
       }
       return found;
@@ -81,7 +81,7 @@ function summariesOf(spec: CompiledSpec): SummariesOfVersion {
     spec.tasks.map((task) => {
       const ids = around(task.group_id);
       const isMapped = task.mapping !== null || ids.some((id) => (groups.get(id)?.mapping ?? null) !== null);
-      const facts: TaskSummary = {
+      const summary: TaskSummary = {
         displayName: task.display_name,
         operatorName: task.operator.operator_name,
         taskType: task.operator.task_type,
@@ -89,7 +89,7 @@ function summariesOf(spec: CompiledSpec): SummariesOfVersion {
         isMapped,
         groups: ids,
       };
-      return [task.task_id, facts] as const;
+      return [task.task_id, summary] as const;
     }),
   );
 }

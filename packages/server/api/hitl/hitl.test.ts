@@ -122,7 +122,7 @@ const valueOf = async (dagId: string, runId: string, taskId: string): Promise<un
     )
   ).json<{ value: unknown }>().value;
 
-describe('a question', () => {
+describe('a question of a task to people', () => {
   it('waits without a process until it is answered; the same try goes on with the answer', async () => {
     const runId = await asked('asks');
     const place: [string, string, string] = ['asks', runId, 'question'];
@@ -214,7 +214,7 @@ describe('a question', () => {
   });
 });
 
-describe('what follows', () => {
+describe('what follows in a run that asks people,', () => {
   it('from a refusal: the next task is skipped, and trigger rules decide further on', async () => {
     const runId = await asked('approves');
     expect((await answer(['approves', runId, 'approval'], { chosen_options: ['Reject'] })).status).toBe(200);

@@ -45,7 +45,7 @@ const codeOf = (answer: Answer): string =>
 const onDisk = (...parts: string[]): string => readFileSync(join(root, ...parts), 'utf8');
 const NEW = { 'if-none-match': '*' };
 
-describe('the workspace', () => {
+describe('the workspace of the editor', () => {
   it('is listed without what is hidden; links are named, not followed; nothing says where it is', async () => {
     const answer = await server.call('/api/v2/ide/workspace', { token });
     expect(answer.json()).toEqual({
@@ -113,7 +113,7 @@ describe('the workspace', () => {
   });
 });
 
-describe('nothing outside can be had', () => {
+describe('nothing outside the workspace can be had:', () => {
   const OUTSIDE = [
     '../outside/secret.txt',
     'project/../../outside/secret.txt',
@@ -191,7 +191,7 @@ describe('nothing outside can be had', () => {
   });
 });
 
-describe('what is no text', () => {
+describe('a file of the workspace that is no text', () => {
   it('is refused with what it is', async () => {
     expect(codeOf(await read('picture.png'))).toBe('415 not_text');
     expect(codeOf(await read('huge.csv'))).toBe('413 file_too_large');
@@ -209,7 +209,7 @@ describe('what is no text', () => {
   });
 });
 
-describe('whoever', () => {
+describe('in the editor, whoever', () => {
   it('lacks write:dag may not even look', async () => {
     await server.addUser({ email: 'viewer@example.com', roles: ['viewer'] });
     const viewer = await server.login('viewer@example.com');
@@ -246,7 +246,7 @@ describe('whoever', () => {
   });
 });
 
-describe('the page', () => {
+describe('the page of the editor', () => {
   it('comes with what it loads, under a policy without blobs, inline scripts or other hosts', async () => {
     const page = await server.call('/ide');
     expect(page.status).toBe(200);
@@ -276,7 +276,7 @@ describe('the page', () => {
   });
 });
 
-describe('without the settings', () => {
+describe('the editor without its settings:', () => {
   it('a workspace: the page says how to get one, the calls find nothing', async () => {
     const bare = await startTestServer();
     try {

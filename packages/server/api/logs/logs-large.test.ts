@@ -73,12 +73,12 @@ async function countBytes(response: IncomingMessage): Promise<number> {
   return bytes;
 }
 
-it('has the size it claims to test', () => {
+it('the large log has the size it claims to test', () => {
   expect(size / MEGABYTE).toBeGreaterThan(190);
 });
 
 it.each(['application/x-ndjson', 'text/plain', 'application/json'])(
-  'is sent as %s without being held in memory, while others are served',
+  'a large log is sent as %s without being held in memory, while others are served',
   async (accept) => {
     let others = 0;
     let sent = 0;
@@ -101,7 +101,7 @@ it.each(['application/x-ndjson', 'text/plain', 'application/json'])(
   },
 );
 
-it('waits for a client that does not read, instead of reading ahead of it', async () => {
+it('a large log waits for a client that does not read, instead of reading ahead of it', async () => {
   let response: IncomingMessage | undefined;
   const rise = await memoryDuring(async () => {
     response = await open({ accept: 'application/x-ndjson' });
@@ -112,7 +112,7 @@ it('waits for a client that does not read, instead of reading ahead of it', asyn
   response?.destroy();
 });
 
-it('is searched, and read from its end, without being held in memory', async () => {
+it('a large log is searched, and read from its end, without being held in memory', async () => {
   const rise = await memoryDuring(async () => {
     const found = await server.call(`${PATH}?search=line%20${LINES - 1}%20`, { token });
     expect(found.text).toMatch(new RegExp(`^${LINES}:`));

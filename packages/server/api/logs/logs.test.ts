@@ -213,7 +213,7 @@ describe('a log', () => {
   });
 });
 
-describe('the last lines', () => {
+describe('the last lines of a log', () => {
   it('are as many as were asked for, in every form, without what came before', async () => {
     const logKey = await task();
     await write(logKey, Array.from({ length: 5_000 }, (_, index) => jsonLine(`line ${index}`)).join(''));
@@ -239,7 +239,7 @@ describe('the last lines', () => {
   });
 });
 
-describe('a search', () => {
+describe('a search in a log', () => {
   it('finds text in any letter case, with the line numbers of the text form', async () => {
     const logKey = await task();
     await write(logKey, jsonLine('one') + jsonLine('two\nNEEDLE here') + jsonLine('needle again', { level: 'error' }));
@@ -278,7 +278,7 @@ describe('a search', () => {
   });
 });
 
-describe('a continuation token', () => {
+describe('the continuation token of a log', () => {
   it('goes on where the last answer ended, until the attempt is over', async () => {
     const logKey = await task({ state: 'running' });
     await write(logKey, `${jsonLine('one')}{"event":"half`);
@@ -319,7 +319,7 @@ function open(path: string, headers: Record<string, string> = {}, bearer = token
 
 const soon = (ms = 10) => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe('following', () => {
+describe('following a log', () => {
   async function collecting(response: IncomingMessage): Promise<{ text: string; ended: Promise<void> }> {
     const seen = { text: '', ended: Promise.resolve() };
     response.setEncoding('utf8').on('data', (part: string) => (seen.text += part));

@@ -79,7 +79,7 @@ it('providers are the standard one and what DAGs ask for, in the newest version 
   ).toEqual([['apache-airflow-providers-http', '5.2.0'], ['apache-airflow-providers-ssh', '>=4,<5'], standard]);
 });
 
-it('every connection type has one form, whose secrets are named so that they will be masked', async () => {
+it('hook metadata has one form for every connection type, whose secrets are named so that they will be masked', async () => {
   type Form = { connection_type: string; extra_fields: Record<string, { schema: { format?: string } }> };
   const forms = (await get('/ui/connections/hook_meta')).json<Form[]>();
   const types = forms.map((form) => form.connection_type);
@@ -97,7 +97,7 @@ it('every connection type has one form, whose secrets are named so that they wil
   }
 });
 
-describe('parsing a file', () => {
+describe('parsing a DAG file', () => {
   async function parse(dagId: string, fileloc: string) {
     const sample = sampleDag({ dagId, taskId: 'task', text: dagId }) as CompiledSpec;
     const spec = { ...sample, source: { ...sample.source, path: `${dagId}.py` } };
@@ -142,7 +142,7 @@ describe('parsing a file', () => {
   );
 });
 
-it('questions to people: none are asked, of a DAG that is there', async () => {
+it('the list of HITL details is empty where no task asks, and not found for a DAG that is not there', async () => {
   expect((await get('/api/v2/dags/~/dagRuns/~/hitlDetails?response_received=false')).json()).toEqual({
     hitl_details: [],
     total_entries: 0,

@@ -20,7 +20,7 @@ const jobs = async (query = '') =>
   (await server.call(`/api/v2/jobs?${query}`, { token })).json<{ jobs: Job[]; total_entries: number }>();
 const hosts = async (query: string) => (await jobs(query)).jobs.map((job) => job.hostname);
 
-it('tells a process that lives from one that left and one that died', async () => {
+it('the list of jobs tells a process that lives from one that left and one that died', async () => {
   const { jobs: all, total_entries: total } = await jobs();
   expect(total).toBe(3);
   expect(all.map(({ hostname, state, job_type: type }) => [hostname, state, type])).toEqual([
@@ -42,6 +42,6 @@ it.each([
   ['end_date_lt=2026-01-05T00:00:00Z', ['left']],
   ['order_by=-hostname&limit=1', ['silent']],
   ['order_by=dag_id', ['alive', 'silent', 'left']],
-])('finds them by %s', async (query, expected) => {
+])('the list of jobs finds processes by %s', async (query, expected) => {
   expect(await hosts(query)).toEqual(expected);
 });

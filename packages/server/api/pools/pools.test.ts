@@ -166,7 +166,7 @@ describe('how full a pool is', () => {
   });
 });
 
-describe('in bulk', () => {
+describe('pools in bulk', () => {
   it('pools are created, changed and deleted in one transaction', async () => {
     await create({ name: 'old', slots: 1, description: 'kept' });
     await create({ name: 'gone', slots: 1 });

@@ -160,7 +160,7 @@ describe('every operation can be called by an administrator of the tenant: the t
   });
 });
 
-describe('without a good token', () => {
+describe('every operation without a good token', () => {
   const bad: { what: string; outcome: string; token(): Promise<string | undefined> }[] = [
     { what: 'no token', outcome: '401 not_authenticated', token: async () => undefined },
     { what: 'garbage', outcome: '401 token_invalid', token: async () => 'made.up.token' },
@@ -206,7 +206,7 @@ describe('without a good token', () => {
   });
 });
 
-describe('each role', () => {
+describe('by the authorization matrix, each role', () => {
   it.each([...ROLE_NAMES, 'none'] as const)('%s may do what its permissions say, and nothing else', async (role) => {
     const held = new Set<string>(['user', ...(role === 'none' ? [] : ROLE_PERMISSIONS[role])]);
     const seen = await outcomes(guarded(), async (operation) => {

@@ -201,7 +201,7 @@ function withoutSecrets(body: unknown): unknown {
   );
 }
 
-describe('the search', () => {
+describe('the search for canaries', () => {
   it('finds a canary in every form it knows', () => {
     const { value } = planted.connectionPassword;
     const forms = [
@@ -225,7 +225,7 @@ describe('the search', () => {
   });
 });
 
-describe('no secret', () => {
+describe('of the canaries, no secret', () => {
   it('is in any response, body or header', () => {
     const leaks = answers.flatMap(({ request, text }) =>
       findCanaries(text, CANARIES).map((found) => `${request}: ${found}`),

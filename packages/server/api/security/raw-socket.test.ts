@@ -119,7 +119,7 @@ describe('a client that does not finish', () => {
   });
 });
 
-describe('the log', () => {
+describe('the log of broken requests', () => {
   it('does not carry what came in as garbage', async () => {
     await sendBytes(server.url, 'GET / HTTP/1.1\r\nAuthorization: Bearer in-the-garbage\u0000\r\n\r\n');
     expect(server.logLines.join('')).not.toContain('in-the-garbage');

@@ -221,7 +221,7 @@ describe('the clear request, row by row of its table', () => {
   });
 });
 
-describe('what Airflow adds to the request', () => {
+describe('what Airflow adds to the clear request', () => {
   it('pairs of task id and map index name one instance, -1 the one that is not mapped', async () => {
     const graph = await newDag({ tasks: { a: {}, m: { after: ['a'], over: 3 } } });
     const states = { a: 'success', m: ['failed', 'failed', 'success'] } as const;
@@ -288,7 +288,7 @@ describe('what Airflow adds to the request', () => {
   });
 });
 
-describe('a cleared instance', () => {
+describe('a cleared task instance', () => {
   it('keeps its try as history and goes on counting; its values and rendered fields are gone', async () => {
     const graph = await newDag();
     const run = await insertGraphRun(db, { graph, runId: 'one', state: 'failed', states: FAILED });

@@ -269,7 +269,7 @@ describe('a list of task instances', () => {
   });
 });
 
-describe('a list asked for by a body', () => {
+describe('a list of task instances asked for by a body', () => {
   const batch = async (body: object, path = '~/dagRuns/~') => {
     const answer = await server.call(`/api/v2/dags/${path}/taskInstances/list`, { method: 'POST', token: admin, body });
     return { status: answer.status, ...answer.json<List>() };
@@ -298,7 +298,7 @@ describe('a list asked for by a body', () => {
   });
 });
 
-describe('one task instance', () => {
+describe('a task instance', () => {
   it('has every field of the specification and of Airflow, nulls written out', async () => {
     const answer = await get('etl/dagRuns/old/taskInstances/extract');
     expect(answer.json()).toEqual({
@@ -403,7 +403,7 @@ describe('the instances of a mapped task', () => {
   });
 });
 
-describe('tries', () => {
+describe('tries of a task instance', () => {
   const tries = (path: string) => get(`etl/dagRuns/old/taskInstances/${path}`);
 
   it('are those that are over and the current one, under both addresses', async () => {

@@ -60,7 +60,7 @@ async function look(run: number) {
   return { state, counts, states: Object.fromEntries(rows.map((row) => [nameOf(row), row.state])), rows };
 }
 
-describe('marking', () => {
+describe('marking task instances', () => {
   it('ends the instance that way, and what failed because of it is judged anew in the reopened run', async () => {
     const graph = await newDag();
     const run = await insertGraphRun(db, { graph, runId: 'one', state: 'failed', states: FAILED });
@@ -216,7 +216,7 @@ describe('marking', () => {
   });
 });
 
-describe('a note', () => {
+describe('the note of a task instance', () => {
   it('is set, replaced, kept by null and taken away by a mask that names it', async () => {
     const graph = await newDag();
     await insertGraphRun(db, { graph, runId: 'one', state: 'failed', states: FAILED });
@@ -254,7 +254,7 @@ describe('deleting a task instance', () => {
   });
 });
 
-describe('a bulk request', () => {
+describe('a bulk request for task instances', () => {
   type Outcome = { success: string[]; errors: { error: string; status_code: number }[] };
   type Answered = { update: Outcome | null; delete: Outcome | null; create: Outcome | null };
   const bulk = async (path: string, ...actions: object[]): Promise<Answered & { status: number }> => {

@@ -78,7 +78,7 @@ const instancesOf = async (dagId: string, runId: string): Promise<Instance[]> =>
     )
   ).task_instances;
 
-describe('what the test looks at', () => {
+describe('the data that the contract test looks at', () => {
   it('has tasks in every kind of end, a mapped one, and one of several tries', async () => {
     const instances = await instancesOf('shop', RUN);
     const ends = new Set(instances.map(({ state }) => state));
@@ -88,7 +88,7 @@ describe('what the test looks at', () => {
   });
 });
 
-describe('reading', () => {
+describe('answers have the shapes of Airflow when reading', () => {
   const PAGE = '?limit=50&offset=0';
 
   it('lists and things of their own', async () => {
@@ -270,7 +270,7 @@ describe('reading', () => {
   });
 });
 
-describe('writing', () => {
+describe('answers have the shapes of Airflow when writing', () => {
   it('connections, variables and pools, one by one and in bulk', async () => {
     const connection = { connection_id: 'c', conn_type: 'http', host: 'example.com', password: 'x', extra: '{"a":1}' };
     const variable = { key: 'k', value: { any: 'json' }, description: 'd' };
@@ -434,7 +434,7 @@ describe('writing', () => {
   });
 });
 
-describe('all of it', () => {
+describe('the contract of Airflow, all of it,', () => {
   it('was looked at: every operation of both documents, but for those that say why not', () => {
     const table = airflow.operations.map((operation) => {
       const times = checks.times(operation);

@@ -88,7 +88,7 @@ function sortKeys(value: unknown): unknown {
   );
 }
 
-describe.each(DAG_IDS)('%s', (dagId) => {
+describe.each(DAG_IDS)('%s, beside what Airflow says,', (dagId) => {
   it('has the same nodes in the same order, and the same edges, with joins where groups meet', async () => {
     const graph = await get<Graph>(`/ui/structure/structure_data?dag_id=${dagId}`);
     expect(ours(graph.nodes)).toEqual(theirs(golden[dagId]?.structure.nodes));
@@ -122,14 +122,17 @@ describe.each(DAG_IDS)('%s', (dagId) => {
 /** Where Airflow fails (references) or draws nothing (a single asset), and we draw the asset. */
 const DRAWN_BY_US = new Set(['assets_ref', 'assets_one']);
 
-it.each(DAG_IDS.filter((dagId) => !DRAWN_BY_US.has(dagId)))('%s depends on the same things outside', async (dagId) => {
-  const graph = await get<Graph>(`/ui/structure/structure_data?dag_id=${dagId}&external_dependencies=true`);
-  expect(sorted(ours(graph.nodes))).toEqual(sorted(theirs(golden[dagId]?.external?.nodes)));
-  // Gates are numbered in the order in which they are met, which may differ.
-  expect(sorted(ours(graph.edges))).toEqual(sorted(theirs(golden[dagId]?.external?.edges)));
-});
+it.each(DAG_IDS.filter((dagId) => !DRAWN_BY_US.has(dagId)))(
+  '%s depends on the same things outside as in Airflow',
+  async (dagId) => {
+    const graph = await get<Graph>(`/ui/structure/structure_data?dag_id=${dagId}&external_dependencies=true`);
+    expect(sorted(ours(graph.nodes))).toEqual(sorted(theirs(golden[dagId]?.external?.nodes)));
+    // Gates are numbered in the order in which they are met, which may differ.
+    expect(sorted(ours(graph.edges))).toEqual(sorted(theirs(golden[dagId]?.external?.edges)));
+  },
+);
 
-it('a schedule of one asset, or of references, is drawn as well', async () => {
+it('the graph of a DAG draws a schedule of one asset, or of references, as well', async () => {
   const one = await get<Graph>('/ui/structure/structure_data?dag_id=assets_one&external_dependencies=true');
   expect(ours(one.edges)).toEqual([{ source_id: 's3://bucket/raw.csv', target_id: 'a', is_source_asset: true }]);
   const references = await get<Graph>('/ui/structure/structure_data?dag_id=assets_ref&external_dependencies=true');
@@ -141,7 +144,7 @@ it('a schedule of one asset, or of references, is drawn as well', async () => {
   ]);
 });
 
-describe('dependencies between DAGs', () => {
+describe('dependencies between DAGs, beside what Airflow says,', () => {
   it('are the same by schedule', async () => {
     const graph = await get<Graph>('/ui/dependencies');
     expect(sorted(ours(graph.nodes))).toEqual(sorted(theirs(ofAll.scheduling.nodes)));

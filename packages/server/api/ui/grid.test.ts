@@ -52,7 +52,7 @@ const run = (runId: string, states: Parameters<typeof insertGraphRun>[1]['states
 const cellOf = (line: Line | undefined, id: string): Cell | undefined =>
   line?.task_instances.find((cell) => cell.task_id === id);
 
-describe('a cell', () => {
+describe('a cell of the grid', () => {
   it('of a plain task has its state and no counts', async () => {
     await run('plain', { plain: 'running' });
     const [line] = await linesOf(['plain']);
@@ -102,7 +102,7 @@ describe('a cell', () => {
   });
 });
 
-describe('lines', () => {
+describe('lines of the grid', () => {
   it('come in the order asked for; a run that is not there, or has nothing, has none', async () => {
     await run('one', { plain: 'success' });
     await run('two', { plain: 'success' });
@@ -116,7 +116,7 @@ describe('lines', () => {
   });
 });
 
-describe('rows', () => {
+describe('rows of the grid', () => {
   it('that only older versions had stay for the runs that used them', async () => {
     const graph = { ...GRAPH, dagId: 'grown' };
     await registerGraph(tenant, graph);
@@ -132,7 +132,7 @@ describe('rows', () => {
   });
 });
 
-describe('a column', () => {
+describe('a column of the grid', () => {
   it('says that a run has missed a deadline of its DAG, whether it has ended or not', async () => {
     const spec = sampleDag({ dagId: 'due', taskId: 'task', text: 'x' }) as { dag: object };
     const deadline = { reference: 'dagrun_queued_at', reference_arguments: {}, interval: 60, callback: null };

@@ -21,7 +21,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-it('leads a visitor to the login and back to where they wanted to be, tells a wrong password, and signs out', async () => {
+it('our pages lead a visitor to the login and back to where they wanted to be, tell a wrong password, and sign out', async () => {
   const { page, problems } = await openPage(browser, [401]);
   await page.goto(`${server.url}/?from=bookmark`);
   await page.waitForURL('**/auth/login?next=*');
@@ -43,7 +43,7 @@ it('leads a visitor to the login and back to where they wanted to be, tells a wr
   expect(problems).toEqual([]);
 });
 
-it('never sends anybody to another site after the login', async () => {
+it('the login page never sends anybody to another site afterwards', async () => {
   const { page } = await openPage(browser);
   await page.goto(`${server.url}/auth/login?next=${encodeURIComponent('https://evil.example/')}`);
   await page.fill('#username', ADMIN_EMAIL);
@@ -52,7 +52,7 @@ it('never sends anybody to another site after the login', async () => {
   await page.waitForURL(`${server.url}/`);
 });
 
-it('shows the API reference without an error, under its content security policy', async () => {
+it('the page /docs shows the API reference without an error, under its content security policy', async () => {
   const { page, problems } = await openPage(browser);
   await page.goto(`${server.url}/docs`);
   await page.waitForSelector('.opblock-tag');

@@ -81,7 +81,7 @@ const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).
 const DAG_LIST = '/ui/dags?dag_runs_limit=14&limit=20&exclude_stale=true';
 const TODAY = `start_date=${ago(24)}`;
 
-it('the figures of a time are those that counting row by row gives, up to the limit', async () => {
+it('the dashboard’s figures of a time are those that counting row by row gives, up to the limit', async () => {
   const { id } = await server.db.shared.selectFrom('tenants').select('id').executeTakeFirstOrThrow();
   const db = server.db.tenant(id);
   const instances = [

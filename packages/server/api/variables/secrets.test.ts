@@ -95,7 +95,7 @@ describe('a variable that was read and is sent back', () => {
   });
 });
 
-describe('value and description, left out, null, empty or set', () => {
+describe('value and description of a variable, left out, null, empty or set', () => {
   const cases = [
     ['plain', {}, 'v', 'd'],
     ['plain', { value: null }, 'v', 'd'],
@@ -132,7 +132,7 @@ describe('value and description, left out, null, empty or set', () => {
   });
 });
 
-describe('masks inside a JSON value', () => {
+describe('masks inside the JSON value of a variable', () => {
   it('stand for what is stored there, and the rest is as sent', async () => {
     const key = newKey('config');
     const shown = await write('POST', key, {
@@ -163,7 +163,7 @@ it('two tenants with the same keys never see each other’s variables', async ()
   expect(await stored(key)).toBe('ours');
 });
 
-it('changes are in the audit log, with the names of the fields and none of their values', async () => {
+it('changes of variables are in the audit log, with the names of the fields and none of their values', async () => {
   const key = newKey('audit_token');
   await write('POST', key, { value: 'audit-value', description: 'd' });
   await write('PATCH', key, { value: '***', description: 'e' });
@@ -179,7 +179,7 @@ it('changes are in the audit log, with the names of the fields and none of their
   expect(log.text).not.toContain('audit-value');
 });
 
-describe('keys that come and go', () => {
+describe('variables, while secret keys come and go,', () => {
   it('is_encrypted tells what is stored, and what cannot be read survives being sent back', async () => {
     await write('POST', 'kept', { value: 'sealed with the first key' });
     await write('POST', 'kept_json', { value: '{"token":"t"}' });

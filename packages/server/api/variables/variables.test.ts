@@ -26,7 +26,7 @@ const list = async (query: string) => {
   return { keys: variables.map((row) => row.key), total };
 };
 
-describe('one variable', () => {
+describe('a variable', () => {
   it('is created, read, changed and deleted, with the documented statuses and every field', async () => {
     const created = await post({ key: 'region', value: 'eu', description: 'where' });
     expect(created.status).toBe(201);
@@ -105,7 +105,7 @@ const roundTrip = async (key: string, path: string) => {
   expect((await server.call(`${PATH}/${path}`, { method: 'DELETE', token })).status).toBe(204);
 };
 
-describe('a key in a path', () => {
+describe('the key of a variable in a path', () => {
   test.each(['a/b', 'a/b/c', '/a', 'a/', 'a//b', '/', '//', 'a/b//', 'a+b:c~d', 'test', 'a b', 'ü/é'])(
     '%s can be written with plain slashes',
     async (key) => {
@@ -140,7 +140,7 @@ describe('a key in a path', () => {
   });
 });
 
-describe('the list', () => {
+describe('the list of variables', () => {
   beforeAll(async () => {
     const entities = Array.from({ length: 1_100 }, (_, n) => ({
       key: `l/${String(n).padStart(4, '0')}`,
@@ -196,7 +196,7 @@ describe('the list', () => {
   });
 });
 
-it('readers read and editors write', async () => {
+it('variables are read by readers and written by editors', async () => {
   await server.addUser({ email: 'viewer@example.com', roles: ['viewer'] });
   const viewer = await server.login('viewer@example.com');
   await post({ key: 'roles/x', value: 'v' });

@@ -61,7 +61,7 @@ describe('a value that Airflow serialised', () => {
   });
 });
 
-describe('a value as one text', () => {
+describe('a cross-task value as one text', () => {
   it.each([
     ['"plain \\u00e9"', 'plain é'],
     ['{"a": 1.50}', '{"a": 1.50}'],

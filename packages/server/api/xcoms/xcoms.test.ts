@@ -41,7 +41,7 @@ type List = {
   total_entries: number;
 };
 
-describe('one value', () => {
+describe('a cross-task value', () => {
   it('has the fields of the specification and of Airflow, under both addresses', async () => {
     await put('load', 'return_value', '{"b": 1, "a": 12345678901234567890}');
     const expected = {
@@ -116,7 +116,7 @@ describe('one value', () => {
   });
 });
 
-describe('writing a value', () => {
+describe('writing a cross-task value', () => {
   it('creates, changes and deletes it, and the audit log says so', async () => {
     const created = await send('POST', entries('write'), { key: 'n', value: { a: [1, null, 'x'] } });
     expect([created.status, created.json()]).toMatchObject([
@@ -203,7 +203,7 @@ describe('writing a value', () => {
   });
 });
 
-describe('a list of values', () => {
+describe('a list of cross-task values', () => {
   beforeAll(async () => {
     await insertDag(db, { dagId: 'list_a', taskIds: ['one', 'two'] });
     await insertDag(db, { dagId: 'list_b', taskIds: ['one'] });

@@ -56,7 +56,7 @@ async function tableScans(): Promise<number> {
   return rows[0]?.scans ?? -1;
 }
 
-describe('with much history, the table is not read for', () => {
+describe('with much history, the table of runs is not read for', () => {
   const at = '2026-01-14T00:00:00Z';
   it.each<[string, () => Promise<unknown>]>([
     ['the newest runs of a DAG', () => list({ dagIds: ['dag_7'] })],

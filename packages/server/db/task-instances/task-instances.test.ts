@@ -165,7 +165,7 @@ async function expectTrueTotals(): Promise<void> {
   }
 }
 
-describe('the number of instances', () => {
+describe('the number of task instances', () => {
   it('is what it would be row by row', expectTrueTotals);
 
   it('follows runs that end, are marked, opened again and deleted', { timeout: 120_000 }, async () => {
