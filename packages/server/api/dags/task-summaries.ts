@@ -2,6 +2,7 @@
  * What task instances show of their task: names, operator, groups. It is in the spec of the version they belong to, far too
  * large to be read for every list; versions never change, so the little that is needed is kept by the version's id.
  */
+import { LRUCache } from 'lru-cache';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { findSpecTexts } from '../../db/dags/dag-versions.ts';
 import type { TenantDb } from '../../db/database.ts';
@@ -30,18 +31,10 @@ const KEPT_TASKS = 200_000;
 const SPECS_AT_ONCE = 20;
 
 export function createTaskSummaries(): TaskSummaries {
-  const kept = new Map<string, SummariesOfVersion>();
-  let tasks = 0;
-
-  function keep(id: string, summaries: SummariesOfVersion): void {
-    kept.set(id, summaries);
-    tasks += summaries.size;
-    for (const [oldest, its] of kept) {
-      if (tasks <= KEPT_TASKS || oldest === id) break;
-      kept.delete(oldest);
-      tasks -= its.size;
-    }
-  }
+  const kept = new LRUCache<string, SummariesOfVersion>({
+    maxSize: KEPT_TASKS,
+    sizeCalculation: (summaries) => Math.max(1, summaries.size),
+  });
 
   return {
     async get(db, versionIds) {
@@ -49,19 +42,13 @@ export function createTaskSummaries(): TaskSummaries {
       const missing: string[] = [];
       for (const id of new Set(versionIds)) {
         const summaries = kept.get(id);
-        if (!summaries) {
-          missing.push(id);
-          continue;
-        }
-        kept.delete(id); // to the end: the first of the map is the one longest unused
-        kept.set(id, summaries);
-        found.set(id, summaries);
+        if (summaries) found.set(id, summaries);
+        else missing.push(id);
       }
       for (let from = 0; from < missing.length; from += SPECS_AT_ONCE) {
-        const rows = await findSpecTexts(db, missing.slice(from, from + SPECS_AT_ONCE));
-        for (const { id, spec } of rows) {
+        for (const { id, spec } of await findSpecTexts(db, missing.slice(from, from + SPECS_AT_ONCE))) {
           const summaries = summariesOf(JSON.parse(spec) as CompiledSpec);
-          if (!kept.has(id)) keep(id, summaries); // another request may have been faster
+          kept.set(id, summaries);
           found.set(id, summaries);
         }
       }
