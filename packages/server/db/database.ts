@@ -62,7 +62,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** The same for a transaction that began before the tenant was known, as a login does. */
+/**
+ * The same for a transaction that began before the tenant was known, as a login does. The plugin is what makes the type true:
+ * it adds the tenant to every query, and refuses tables that belong to none.
+ */
 export const scopedToTenant = (db: SharedDb, tenantId: string): TenantDb =>
   db.withPlugin(tenantScope(tenantId)) as unknown as TenantDb;
 
