@@ -9,7 +9,7 @@ import { parseExactly } from '../../http/exact-json.ts';
 import { noSuchRun } from '../paths.ts';
 import type { RunInPath } from '../paths.ts';
 
-export async function existingRun(db: TenantDb, path: RunInPath): Promise<DagRunRow> {
+export async function existingRun(db: TenantDb, path: RunInPath): Promise<ListedRun> {
   const run = await findRun(db, path.dag_id, path.dag_run_id);
   if (!run) throw noSuchRun(path);
   return run;

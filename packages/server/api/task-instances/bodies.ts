@@ -16,7 +16,7 @@ export type TryBody = Static<typeof TaskInstanceTry>;
 export async function instanceBodies(
   db: TenantDb,
   summaries: TaskSummaries,
-  rows: readonly InstanceRow[],
+  rows: readonly ListedInstance[],
 ): Promise<TaskInstanceBody[]> {
   const pools = [...new Set(rows.filter((row) => row.state === 'scheduled').map((row) => row.pool))];
   const keys = rows.map((row) => ({ run: row.run, taskId: row.task_id, mapIndex: row.map_index }));

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
 import { findRunKey } from '../../db/task-instances/details.ts';
 import { findInstance, findInstancesOfTask } from '../../db/task-instances/task-instances.ts';
-import type { InstanceRow } from '../../db/task-instances/task-instances.ts';
+import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
 import { RunParams, noSuchRun } from '../paths.ts';
 import type { RunInPath } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';

@@ -157,7 +157,7 @@ async function refuseUnmapped(db: TenantDb, summaries: TaskSummaries, run: numbe
   throw new ApiError('not_found', `Task id ${params.task_id} is not mapped`);
 }
 
-async function isMapped(db: TenantDb, summaries: TaskSummaries, row: InstanceRow): Promise<boolean> {
+async function isMapped(db: TenantDb, summaries: TaskSummaries, row: ListedInstance): Promise<boolean> {
   const version = await findVersion(db, row.dag_id, row.version_number);
   const known = version && (await summaries.get(db, [version.id])).get(version.id);
   return known?.get(row.task_id)?.isMapped ?? false;

@@ -28,7 +28,7 @@ const targetOf = (params: TaskInPath, mapIndex: number | undefined): Target => (
 });
 
 export function registerTaskInstanceWrites(app: App, services: Services, summaries: TaskSummaries): void {
-  const listed = async (request: FastifyRequest, rows: readonly InstanceRow[]) => ({
+  const listed = async (request: FastifyRequest, rows: readonly ListedInstance[]) => ({
     task_instances: await instanceBodies(databaseOf(request, services.db), summaries, rows),
     total_entries: rows.length,
     next_cursor: null,

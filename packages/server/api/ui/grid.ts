@@ -156,7 +156,7 @@ export function registerUiGrid(app: App, services: Services): void {
   );
 }
 
-async function chosenRuns(scope: TenantDb, dagId: string, query: Static<typeof RunQuery>): Promise<DagRunRow[]> {
+async function chosenRuns(scope: TenantDb, dagId: string, query: Static<typeof RunQuery>): Promise<ListedRun[]> {
   const { triggering_user: user, triggering_user_prefix: prefix, order_by: orderBy, ...rest } = query;
   const filter = filterOfQuery(dagId, {
     ...rest,

@@ -182,7 +182,7 @@ export async function listRuns(
   return { runs, total: isLast ? offset + runs.length : await countRuns(db, filter) };
 }
 
-export type RunsFromCursor = { runs: DagRunRow[]; previous: Cursor | null; next: Cursor | null };
+export type RunsFromCursor = { runs: ListedRun[]; previous: Cursor | null; next: Cursor | null };
 
 /** By cursor: the page, and where the pages before and after it begin. */
 export async function listRunsFrom(
@@ -207,7 +207,7 @@ export async function listRunsFrom(
   };
 }
 
-type RunWithCursor = DagRunRow & { cursor: CursorValue[] };
+type RunWithCursor = ListedRun & { cursor: CursorValue[] };
 
 const cursorOf = (run: RunWithCursor | undefined, backward: boolean): Cursor | null =>
   run ? { values: run.cursor, backward } : null;

@@ -187,7 +187,7 @@ export async function listInstances(
   return { instances, total: isLast ? offset + instances.length : await countInstances(db, filter) };
 }
 
-export type InstancesFromCursor = { instances: InstanceRow[]; previous: Cursor | null; next: Cursor | null };
+export type InstancesFromCursor = { instances: ListedInstance[]; previous: Cursor | null; next: Cursor | null };
 
 /** By cursor: the page, and where the pages before and after it begin. */
 export async function listInstancesFrom(
@@ -209,7 +209,7 @@ export async function listInstancesFrom(
   };
 }
 
-type RowWithCursor = InstanceRow & { cursor: CursorValue[] };
+type RowWithCursor = ListedInstance & { cursor: CursorValue[] };
 
 const cursorOf = (row: RowWithCursor | undefined, leadsBack: boolean): Cursor | null =>
   row ? { values: row.cursor, backward: leadsBack } : null;
