@@ -1,6 +1,6 @@
 /**
  * Notices a database that has stopped answering without closing anything: a paused machine, a dead network path. A slow
- * statement looks the same from its own connection, so the watch asks on another one. As long as that gets an answer, a
+ * statement looks the same from its own connection, so this asks on another one. As long as that gets an answer, a
  * statement may take the time the statement timeout gives it; otherwise every statement that waits is given up, and its
  * request is told 503 after seconds instead of after the statement timeout.
  */
