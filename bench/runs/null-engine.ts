@@ -4,8 +4,8 @@ import { registerVersion } from '@svc/server/registry/register-version.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
 import { migrate } from '@svc/server/db/migrate.ts';
 import { createNullExecutor } from '@svc/server/executors/null.ts';
-import type { Attempts } from '@svc/server/engine/attempts.ts';
-import { createDagGraphs } from '@svc/server/engine/dag-graphs.ts';
+import type { Attempts } from '@svc/server/engine/shared/attempts.ts';
+import { createDagGraphs } from '@svc/server/engine/shared/dag-graphs.ts';
 import { createScheduler } from '@svc/server/engine/scheduler.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
 import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
@@ -29,10 +29,10 @@ export async function startNullEngine(url: string) {
   await db.tenant(tenant.id).updateTable('pools').set({ slots: -1 }).execute();
   let finished = 0;
 
-  const attempts: Pick<Attempts, 'start' | 'finishAndGoOn'> = {
+  const attempts: Pick<Attempts, 'start' | 'finishAndTakeNext'> = {
     start: (...args) => scheduler.attempts.start(...args),
-    async finishAndGoOn(...args) {
-      const answer = await scheduler.attempts.finishAndGoOn(...args);
+    async finishAndTakeNext(...args) {
+      const answer = await scheduler.attempts.finishAndTakeNext(...args);
       finished += 1;
       return answer;
     },
@@ -49,8 +49,8 @@ export async function startNullEngine(url: string) {
     executor: createNullExecutor({ attempts, parallelism: IN_FLIGHT, log }),
     dispatch: { bufferSize: 0, workers: 0 },
     recordAssetEvents: async () => ({ effects: [] }),
-    timeCauses: [],
-    say: () => {},
+    dueSources: [],
+    notifyOthers: () => {},
     log,
   });
   const scope = db.tenant(tenant.id);

@@ -2,7 +2,6 @@
  * Puts together what runs tasks: the scheduler, the service agents talk to, and the executor that carries attempts to them.
  * A process that only serves the API has a scheduler without an executor: it writes what users cause and wakes the others.
  */
-import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { createAgentCredentials } from './agents/credentials.ts';
 import { createAgentService } from './agents/agent-service.ts';
@@ -11,8 +10,8 @@ import { createTaskTrigger } from './agents/task-trigger.ts';
 import type { Config } from './config/load.ts';
 import type { Database } from './db/database.ts';
 import { readTaskAssetEvents } from './db/assets/task-events.ts';
-import { createSubprocessExecutor, reachableAddress } from './executors/subprocess.ts';
-import type { SubprocessExecutor } from './executors/subprocess.ts';
+import { executorOf } from './executors/executor-types.ts';
+import { reachableAddress } from './executors/subprocess.ts';
 import type { LogStore } from './logs/store.ts';
 import type { RunEffects } from './engine/advance/apply-to-runs.ts';
 import { createBackfillRunner } from './engine/runs/backfills.ts';
@@ -20,13 +19,16 @@ import { createRunEndFollower } from './engine/runs/follow-run-end.ts';
 import { clearRuns } from './engine/edit/clear-many.ts';
 import { createLogRetention } from './logs/retention.ts';
 import { createAssetRuns, recordAssetEvents } from './engine/runs/asset-events.ts';
-import type { Attempts } from './engine/attempts.ts';
+import type { Attempts } from './engine/shared/attempts.ts';
 import { nowIso } from '@svc/spec/clock.ts';
-import { createDagGraphs } from './engine/dag-graphs.ts';
+import { createDagGraphs } from './engine/shared/dag-graphs.ts';
+import type { DueSource } from './engine/due-work.ts';
 import { createScheduler } from './engine/scheduler.ts';
 import type { Scheduler } from './engine/scheduler.ts';
 import { createTimetableRuns } from './engine/runs/timetable-runs.ts';
-import { createWakeUps } from './engine/notifications.ts';
+import type { ManagedExecutor } from './engine/executor.ts';
+import { createNotifications } from './engine/notifications.ts';
+import { sendNotification } from './engine/sql/notify.ts';
 import type { Keyring } from './vault/keyring.ts';
 
 export type RunEngine = {
@@ -55,15 +57,15 @@ export function createRunEngine(input: EngineInput): RunEngine {
   const attempts: Attempts = {
     start: (...args) => scheduler.attempts.start(...args),
     finish: (...args) => scheduler.attempts.finish(...args),
-    finishAndGoOn: (...args) => scheduler.attempts.finishAndGoOn(...args),
+    finishAndTakeNext: (...args) => scheduler.attempts.finishAndTakeNext(...args),
     heartbeat: (...args) => scheduler.attempts.heartbeat(...args),
     lost: (...args) => scheduler.attempts.lost(...args),
   };
   const workers = runsTasks(config) ? createWorkers(input, attempts, () => scheduler) : null;
-  const wakeUps = createWakeUps({
+  const notifications = createNotifications({
     url: config.database.url,
-    notify: (channel, from) => sql`select pg_notify(${channel}, ${from})`.execute(db.shared),
-    onWake: workers && (() => scheduler.wokenFromOutside()),
+    send: (channel, from) => sendNotification(db, channel, from),
+    onNotified: workers && (() => scheduler.onNotified()),
   });
   const scheduler: Scheduler = createScheduler({
     db,
@@ -72,9 +74,9 @@ export function createRunEngine(input: EngineInput): RunEngine {
     dispatch: { bufferSize: config.scheduler.dispatchBufferSize, workers: config.scheduler.dispatchWorkers },
     leaseMs: config.scheduler.attemptLease,
     recordAssetEvents,
-    timeCauses: [() => timetableCause(), () => assetCause(), () => backfillCause()],
+    dueSources: [() => dueTimetables(), () => dueAssets(), () => dueBackfills()],
     onRunEnded: (ended) => followRunEnd(ended),
-    say: () => wakeUps.say(),
+    notifyOthers: () => notifications.notifyOthers(),
     log: logger,
   });
   const onEffects = (effects: RunEffects): void => scheduler.applyEffects(effects);
@@ -84,17 +86,17 @@ export function createRunEngine(input: EngineInput): RunEngine {
   const followRunEnd = createRunEndFollower({ db, timetables, assetRuns, backfills });
   const retention = createLogRetention({ logs: input.logs, retentionMs: config.logs.retention, log: logger });
 
-  async function timetableCause(): Promise<{ effects: RunEffects[]; nextAt: string | null }> {
+  async function dueTimetables(): ReturnType<DueSource> {
     const { nextDueAt } = await timetables.createDue({ now: nowIso(), limit: RUNS_AT_ONCE });
     return { effects: [], nextAt: nextDueAt };
   }
 
-  async function assetCause(): Promise<{ effects: RunEffects[]; nextAt: string | null }> {
+  async function dueAssets(): ReturnType<DueSource> {
     await assetRuns.considerAll();
     return { effects: [], nextAt: null };
   }
 
-  async function backfillCause(): Promise<{ effects: RunEffects[]; nextAt: string | null }> {
+  async function dueBackfills(): ReturnType<DueSource> {
     await backfills.advance();
     return { effects: [], nextAt: null };
   }
@@ -103,7 +105,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     scheduler,
     listen: async () => workers?.listen(),
     start() {
-      wakeUps.listen();
+      notifications.listen();
       workers?.executor.start();
       if (workers) retention.start();
     },
@@ -111,7 +113,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     agentAddress: () => workers?.address(),
     async stop() {
       await retention.stop();
-      await wakeUps.stop();
+      await notifications.stop();
       await workers?.close();
       await scheduler.stop();
     },
@@ -149,7 +151,7 @@ const EVERYTHING = {
 } as const;
 
 type Workers = {
-  executor: SubprocessExecutor;
+  executor: ManagedExecutor;
   address(): string | undefined;
   listen(): Promise<void>;
   close(): Promise<void>;
@@ -157,9 +159,10 @@ type Workers = {
 
 function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => Scheduler): Workers | null {
   const { config, db, keyring, logs, logger } = input;
-  if (config.executor.type !== 'subprocess') {
+  const createExecutor = executorOf(config.executor.type);
+  if (!createExecutor) {
     logger.warn(
-      'executor.type is "orchestrator", which this version does not have: runs will wait; set it to "subprocess" to run tasks on this machine',
+      `executor.type is "${config.executor.type}", which this version does not have: runs will wait; set it to "subprocess" to run tasks on this machine`,
     );
     return null;
   }
@@ -188,16 +191,12 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
     log: logger,
   });
   let address: string | undefined;
-  const executor = createSubprocessExecutor({
+  const executor = createExecutor({
+    config,
     service,
     credentials,
     attempts,
-    agentPath: config.executor.agentPath,
-    workdir: config.executor.subprocessWorkdir,
-    parallelism: config.executor.parallelism,
     controlPlane: () => config.executor.agentControlPlaneAddr || address || config.server.grpcAddr,
-    tlsCa: cert,
-    env: process.env,
     log: logger,
   });
   return {

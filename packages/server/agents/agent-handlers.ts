@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Metadata, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import type { AgentHandlers, NextAttempt, Order } from '@svc/proto/agent-service.ts';
 import { finishCallback } from '../db/attempts/callback-requests.ts';
-import type { GoingOn, HandedOver } from '../engine/attempts.ts';
+import type { FinishingWorker, HandedOver } from '../engine/shared/attempts.ts';
 import { assignmentOf } from './assignment.ts';
 import { createAttemptLogs } from './attempt-logs.ts';
 import type { AttemptLogs } from './attempt-logs.ts';
@@ -144,10 +144,10 @@ function finishHandler(parts: Parts) {
   }
 
   /** Only a worker that could be given orders is given attempts: the credential of one attempt leads to no other. */
-  async function workerOf(token: string): Promise<GoingOn | undefined> {
+  async function workerOf(token: string): Promise<FinishingWorker | undefined> {
     if (token === '') return undefined;
     const known = workers.holderOf(token);
-    if (known) return { hostname: known.hostname, takesNew: true, prepare: starts.prepare };
+    if (known) return { hostname: known.hostname, takesNew: true, readStartFacts: starts.readStartFacts };
     return (await credentials.verifyWorker(token)) === undefined ? undefined : { hostname: '', takesNew: false };
   }
 
@@ -182,8 +182,8 @@ function finishHandler(parts: Parts) {
       ended(parts, identity);
       return { recorded, log_length: await appended };
     }
-    const goingOn = await workerOf(request.worker_token);
-    const { answer, next } = await attempts.finishAndGoOn(identity, outcome, { beforeCommit: appended, goingOn });
+    const worker = await workerOf(request.worker_token);
+    const { answer, next } = await attempts.finishAndTakeNext(identity, outcome, { beforeCommit: appended, worker });
     ended(parts, identity);
     const handedOver = next && (await nextAttemptOf(next));
     return { recorded: answer === 'recorded', log_length: await appended, ...(handedOver && { next: handedOver }) };

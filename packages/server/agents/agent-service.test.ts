@@ -148,7 +148,7 @@ describe('the credential of one attempt', () => {
       const reply = await client.call('Finish', token, { ...success, worker_token: tokens[index] ?? '' });
       expect([reply.recorded, reply.next]).toEqual([true, null]);
     }
-    expect(attempts.map(({ attempt }) => harness.attempts.goingOn.get(attempt.attemptId))).toEqual([
+    expect(attempts.map(({ attempt }) => harness.attempts.workers.get(attempt.attemptId))).toEqual([
       undefined,
       undefined,
       undefined,

@@ -1,6 +1,6 @@
 import type { Assignment } from '@svc/proto/agent-service.ts';
 import type { AttemptIdentity } from './credentials.ts';
-import { versionKey } from '../engine/dag-graphs.ts';
+import { versionKey } from '../engine/shared/dag-graphs.ts';
 
 /** What a worker is told of an attempt before it knows anything else of it. */
 export const assignmentOf = (identity: Omit<AttemptIdentity, 'issuedAt'>, token: string): Assignment => ({

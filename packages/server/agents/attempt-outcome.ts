@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { FAILURE_CAUSES, isFailureCause, mayReport } from '@svc/spec/failure-causes.ts';
-import type { AssetEventOutcome, AttemptOutcome, Failure } from '../engine/attempts.ts';
+import type { AssetEventOutcome, AttemptOutcome, Failure } from '../engine/shared/attempts.ts';
 import { RpcError } from './rpc-errors.ts';
 
 const STATES = ['success', 'failed', 'skipped', 'reschedule'] as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AttemptRef, Failure, HeartbeatOf } from '../engine/attempts.ts';
+import type { AttemptRef, Failure, HeartbeatOf } from '../engine/shared/attempts.ts';
 import { createAgentCredentials } from './credentials.ts';
 import { answerHeartbeat } from './heartbeats.ts';
 

@@ -1,6 +1,6 @@
 /** Heartbeats: leases and credentials of a worker's attempts are renewed, and it learns which of them must stop. */
 import type { Beat } from '@svc/proto/agent-service.ts';
-import type { Attempts } from '../engine/attempts.ts';
+import type { Attempts } from '../engine/shared/attempts.ts';
 import type { AgentLog } from './collaborators.ts';
 import type { AgentCredentials, VerifiedAttempt } from './credentials.ts';
 

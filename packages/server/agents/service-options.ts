@@ -1,6 +1,6 @@
 /** What the agent service is made of: its settings, the rest of the control plane as it needs it, and who watches attempts. */
 import type { Database } from '../db/database.ts';
-import type { Attempts } from '../engine/attempts.ts';
+import type { Attempts } from '../engine/shared/attempts.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import type { AttemptLease } from './attempt-lease.ts';
 import type { AgentLog, LogSink, ReadAssetEvents, TriggerRun } from './collaborators.ts';

@@ -5,7 +5,7 @@ import { readFacts } from '../db/attempts/start-facts.ts';
 import type { StartFacts } from '../db/attempts/start-facts.ts';
 import type { Database } from '../db/database.ts';
 import type { InstanceRow } from '../db/schema.ts';
-import type { Attempts, HandedOver, PrepareNext } from '../engine/attempts.ts';
+import type { Attempts, HandedOver, ReadStartFacts } from '../engine/shared/attempts.ts';
 import { logKeyOf } from './attempt-logs.ts';
 import type { LogSink } from './collaborators.ts';
 import type { AttemptIdentity } from './credentials.ts';
@@ -30,7 +30,7 @@ export type StartInput = {
 export type StartAttempt = {
   start(identity: AttemptIdentity, worker: { hostname: string; pid: number | null }): Promise<StartReply>;
   /** Reads the facts of attempts that are handed over, for `goOn` to find. */
-  prepare: PrepareNext;
+  readStartFacts: ReadStartFacts;
   /** Of an attempt that is running already, because it was handed over. */
   goOn(identity: AttemptIdentity, handedOver: HandedOver): Promise<StartReply>;
 };
@@ -102,20 +102,20 @@ export function createStartAttempt(input: StartInput): StartAttempt {
       const version = await versions.get(identity);
       return identity.kind === 'callback' ? startCallbackJob(identity, version) : startTask(identity, version, worker);
     },
-    prepare: (trx, places) =>
+    readStartFacts: (trx, next) =>
       readFacts(
         trx,
-        places.map((place) => {
-          const task = versions.peek(place)?.tasks.get(place.taskId);
-          return task && { tenantId: place.tenantId, query: factsQuery(place, task) };
+        next.map((instance) => {
+          const task = versions.peek(instance)?.tasks.get(instance.taskId);
+          return task && { tenantId: instance.tenantId, query: factsQuery(instance, task) };
         }),
       ),
     async goOn(identity, handedOver) {
       const version = await versions.get(identity);
       const task = version?.tasks.get(identity.taskId);
       if (!version || !task) return refuse(identity);
-      const prepared = handedOver.prepared as StartFacts | undefined; // by `prepare`, above
-      return started(identity, { ...handedOver, job: await jobInput(identity, version, prepared), task });
+      const read = handedOver.startFacts as StartFacts | undefined; // by `readStartFacts`, above
+      return started(identity, { ...handedOver, job: await jobInput(identity, version, read), task });
     },
   };
 }

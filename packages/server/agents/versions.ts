@@ -9,8 +9,8 @@ import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { Version } from '@svc/proto/agent-service.ts';
 import type { Database } from '../db/database.ts';
 import { findVersionSpec } from '../db/dags/version-lookups.ts';
-import { versionKey } from '../engine/dag-graphs.ts';
-import type { VersionRef } from '../engine/dag-graphs.ts';
+import { versionKey } from '../engine/shared/dag-graphs.ts';
+import type { VersionRef } from '../engine/shared/dag-graphs.ts';
 import { createLoadCache } from '../engine/load-cache.ts';
 
 export type AttemptVersion = {

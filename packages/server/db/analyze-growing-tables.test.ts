@@ -4,7 +4,7 @@ import { ensureTenant } from '../auth/tenants.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { openDatabase } from './database.ts';
 import type { Database } from './database.ts';
-import { analyseYoungTables } from './analyze-growing-tables.ts';
+import { analyzeGrowingTables } from './analyze-growing-tables.ts';
 
 let dropDatabase: () => Promise<void>;
 let db: Database;
@@ -37,15 +37,15 @@ const knownRows = async (): Promise<number | undefined> =>
     )
   ).rows[0]?.rows;
 
-it('a growing table is analysed when it has never been, and again when it has doubled, not when it has grown a little', async () => {
-  expect(await analyseYoungTables(db)).toBe(0); // nothing in them
+it('a table is analyzed when it never was, and again when it has doubled, not when it has grown a little', async () => {
+  expect(await analyzeGrowingTables(db)).toBe(0); // nothing in them
   await addFields(1, 1_000);
-  expect(await analyseYoungTables(db)).toBe(1);
+  expect(await analyzeGrowingTables(db)).toBe(1);
   expect(await knownRows()).toBe(1_000);
-  expect(await analyseYoungTables(db)).toBe(0);
+  expect(await analyzeGrowingTables(db)).toBe(0);
   await addFields(1_001, 1_300);
-  expect(await analyseYoungTables(db)).toBe(0);
+  expect(await analyzeGrowingTables(db)).toBe(0);
   await addFields(1_301, 3_000);
-  expect(await analyseYoungTables(db)).toBe(1);
+  expect(await analyzeGrowingTables(db)).toBe(1);
   expect(await knownRows()).toBe(3_000);
 });

@@ -5,13 +5,13 @@
  *     a connection is idle, and an `error` event nobody listens to is an uncaught exception.)
  *   - A connection on which an outage was seen is closed, never lent again, and carries no further statement: a rollback
  *     sent after it would only wait as well.
- *   - Every wait is bounded: for a connection, for an answer (answer-stalls.ts), for the end of the pool.
+ *   - Every wait is bounded: for a connection, for an answer (stall-detector.ts), for the end of the pool.
  *   - What the caller sees of an outage is always `DatabaseUnavailableError`.
  *   - Statements that are sent without waiting for one another travel together (see transaction.ts).
  */
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
-import { createStallDetector, cutConnection } from './answer-stalls.ts';
+import { createStallDetector, cutConnection } from './stall-detector.ts';
 import { momentFromPostgres } from './moment.ts';
 import { DatabaseUnavailableError, meansOutage } from './outage.ts';
 import { createStatementNames, isForeignSession, isOutdatedStatement } from './prepared-statements.ts';
@@ -185,7 +185,7 @@ function createPgPool(options: PoolOptions, limits: PoolLimits): pg.Pool {
 }
 
 /**
- * With a callback of our own, as with a limit of time of our own (answer-stalls.ts): pg's promise and its `query_timeout` both
+ * With a callback of our own, as with a limit of time of our own (stall-detector.ts): pg's promise and its `query_timeout` both
  * put a function into the query, `query.callback = …`, and V8 makes functions that are assigned to properties in its old
  * generation. There they hold on to all that the statement was for, the request and its answer, until the whole heap is
  * collected; and every small collection has to keep it: 5 to 15 ms instead of 1.

@@ -24,37 +24,79 @@ const BEGIN_WITH_KEPT_PLANS = [
 export const beginning = ({ keepsPlans = false }): string => (keepsPlans ? BEGIN_WITH_KEPT_PLANS : 'begin');
 
 /**
+ * A transaction whose statements leave when they are executed, in that order, without waiting for the answers of those before
+ * them. A reader finds the order of what is sent by reading the work from top to bottom:
+ *
+ *   const dag = tx.send(lockDag(tx.db, dagId));      leaves with `begin`
+ *   const allowed = tx.send(check(tx.db));           behind it, in the same round trip
+ *   await tx.flush();                                both are answered, or one of them has thrown
+ *   const [row] = await tx.commitWith(insert(tx.db)) the last statement and the commit, in one round trip
+ */
+export type PipelinedTransaction = {
+  /** What is executed here leaves at once. */
+  readonly db: SharedDb;
+  /** Takes note of statements that are on their way: `flush` and `commitWith` wait for them, and tell their failure. */
+  send<T>(sent: Promise<T>): Promise<T>;
+  /** Answered: everything that was taken note of until this call, the beginning too. Throws the first failure. */
+  flush(): Promise<void>;
+  /**
+   * Sends the commit behind the statements that are given, which must be on their way: all of it is one round trip, and when
+   * one of them fails nothing is committed. Nothing can be sent afterwards. Without it, the end of the work commits.
+   */
+  commitWith<T extends readonly unknown[]>(...last: T): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }>;
+};
+
+/**
  * `beginning` (`begin`, and what else needs no parameters) leaves with the first statements of `work`. So what `work` sends
  * before its first answer must not write: should the beginning fail, it would stand alone.
- *
- * `commit` may be sent with the last statements: when one of those fails, it commits nothing. Without it, the end of `work`
- * commits.
  */
-export async function inTransaction<T>(
+export async function inPipelinedTransaction<T>(
   db: SharedDb,
   beginning: string,
-  work: (trx: SharedDb, commit: () => Promise<unknown>) => Promise<T>,
+  work: (tx: PipelinedTransaction) => Promise<T>,
 ): Promise<T> {
   return db.getExecutor().provideConnection(async (connection) => {
     const gate: Gate = { closed: undefined };
     const trx = overConnection(db, connection, gate);
+    const execute = (text: string): Promise<unknown> => trx.executeQuery(CompiledQuery.raw(text));
+    let unanswered: Promise<unknown>[] = [];
     let committing: Promise<unknown> | undefined;
-    const send = (text: string): Promise<unknown> => trx.executeQuery(CompiledQuery.raw(text));
-    const commit = (): Promise<unknown> => {
-      committing ??= send('commit');
+
+    function commit(): Promise<unknown> {
+      committing ??= execute('commit');
       gate.closed ??= new Error('unreachable: a statement behind the commit of its transaction');
       return committing;
+    }
+    const tx: PipelinedTransaction = {
+      db: trx,
+      send(sent) {
+        sent.catch(() => {}); // told by whoever waits for it
+        unanswered.push(sent);
+        return sent;
+      },
+      flush() {
+        const answers = Promise.all(unanswered).then(() => {});
+        answers.catch(() => {}); // may be waited for later, when more has been sent
+        unanswered = [answers]; // and if it is not, the commit waits for it
+        return answers;
+      },
+      async commitWith(...last) {
+        const answers = Promise.all(last);
+        await Promise.all([answers, ...unanswered, commit()]);
+        return answers;
+      },
     };
     try {
-      const begun = send(beginning);
+      const begun = tx.send(execute(beginning));
       begun.catch((error: unknown) => (gate.closed = error)); // looked at below
-      const result = await work(trx, commit);
+      const result = await work(tx);
       await begun;
+      await tx.flush();
       await commit();
       return result;
     } catch (error) {
       gate.closed = undefined;
-      await send('rollback');
+      await execute('rollback');
       throw error;
     } finally {
       gate.closed = new Error('unreachable: a statement of a transaction that is over');

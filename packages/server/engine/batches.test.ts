@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createBatches } from './batches.ts';
 
-it('sends the first item at once and what arrives meanwhile together, in order', async () => {
+it('a batch queue sends the first item at once and what arrives meanwhile together, in order', async () => {
   const sets: number[][] = [];
   const batches = createBatches<number, number>({
     atMost: 3,
@@ -15,7 +15,7 @@ it('sends the first item at once and what arrives meanwhile together, in order',
   expect(sets).toEqual([[1], [2, 3, 4], [5, 6]]);
 });
 
-it('fails the items of a failed set only, and goes on', async () => {
+it('a batch queue fails the items of a failed set only, and goes on', async () => {
   const batches = createBatches<number, number>({
     atMost: 1,
     run: async ([item = 0]) => {

@@ -1,27 +1,28 @@
 /**
- * Hands claimed attempts to the executor. Woken whenever something may have become claimable; one claim at a time per
- * process, and wake-ups during a claim lead to one more.
+ * Hands claimed attempts to the executor. Asked whenever something may have become claimable; one claim at a time per
+ * process, and requests during a claim lead to one more.
  *
  * `scheduler.dispatch_buffer_size` 0: the claim waits until the executor has taken the attempts. Greater: claimed attempts go
  * into a queue of that depth, which `scheduler.dispatch_workers` workers drain, so that a slow executor does not hold up claims.
  */
-import type { Database } from '../../db/database.ts';
-import { isOutage } from '../../db/outage.ts';
-import type { Attempt, Executor } from '../attempts.ts';
-import { claim } from './claim.ts';
-import type { DagGraphs } from '../dag-graphs.ts';
+import type { Database } from '../db/database.ts';
+import { isOutage } from '../db/outage.ts';
+import { claim } from './claim/claim.ts';
+import type { Executor } from './executor.ts';
+import type { Attempt } from './shared/attempts.ts';
+import type { DagGraphs } from './shared/dag-graphs.ts';
 
 /** As long as a transaction that finishes tasks takes. */
 const MISSED_AGAIN_MS = 2;
 
 export type Dispatcher = {
   /** Something may be claimable. */
-  kick(): void;
-  /** Places for a claim that somebody else makes, so many or less; to be given back with what was claimed. */
-  reserve(places: number): number;
+  requestClaim(): void;
+  /** Slots for a claim that somebody else makes, so many or less; to be given back with what was claimed. */
+  reserve(slots: number): number;
   handOut(reserved: number, attempts: readonly Attempt[]): void;
   /** The executor takes more: matters only when the last claim left something behind for want of room. */
-  capacityCame(): void;
+  onCapacity(): void;
   stop(): Promise<void>;
 };
 
@@ -35,7 +36,7 @@ export function createDispatcher(options: {
 }): Dispatcher {
   const { db, graphs, executor, log } = options;
   const queue: Attempt[] = [];
-  /** Places that claims under way may fill. */
+  /** Slots that claims under way may fill. */
   let promised = 0;
   let isWanted = false;
   let running: Promise<void> | undefined;
@@ -65,10 +66,10 @@ export function createDispatcher(options: {
       if (room <= 0 || isStopped) return;
       promised += room;
       const { attempts, withdrawn, missed } = await claim(db, graphs, room).finally(() => (promised -= room));
-      if (missed > 0) setTimeout(kick, MISSED_AGAIN_MS);
+      if (missed > 0) setTimeout(requestClaim, MISSED_AGAIN_MS);
       if (attempts.length > 0) hand(attempts);
       isShortOfRoom = attempts.length >= room;
-      // Withdrawn ones made place for others behind them; a full claim may have left some.
+      // Withdrawn ones made room for others behind them; a full claim may have left some.
       if (attempts.length === 0 && withdrawn === 0) return;
       if (attempts.length > 0 && attempts.length < room && withdrawn === 0) return;
     }
@@ -95,29 +96,29 @@ export function createDispatcher(options: {
     if (queue.length > 0) setImmediate(drain);
   }
 
-  function kick(): void {
+  function requestClaim(): void {
     isWanted = true;
     if (running || isStopped) return;
     running = loop().finally(() => {
       running = undefined;
-      if (isWanted && !isStopped) setTimeout(kick, 0);
+      if (isWanted && !isStopped) setTimeout(requestClaim, 0);
     });
   }
 
   return {
-    kick,
-    reserve(places) {
-      const reserved = isStopped ? 0 : Math.max(0, Math.min(places, roomLeft()));
+    requestClaim,
+    reserve(slots) {
+      const reserved = isStopped ? 0 : Math.max(0, Math.min(slots, roomLeft()));
       promised += reserved;
       return reserved;
     },
     handOut(reserved, attempts) {
       promised -= reserved;
       if (attempts.length > 0) hand(attempts);
-      if (isShortOfRoom) kick(); // it may have been for what was reserved
+      if (isShortOfRoom) requestClaim(); // it may have been for what was reserved
     },
-    capacityCame() {
-      if (isShortOfRoom) kick();
+    onCapacity() {
+      if (isShortOfRoom) requestClaim();
     },
     async stop() {
       isStopped = true;

@@ -9,7 +9,7 @@ import type { Database } from '../db/database.ts';
 import { beat, deleteOldHeartbeats, recordStop } from '../db/processes/heartbeats.ts';
 import type { Component, ProcessIdentity } from '../db/processes/heartbeats.ts';
 import { deleteExpiredSessions } from '../db/identity/sessions.ts';
-import { deleteOldCallbacks } from './advance/callbacks.ts';
+import { deleteOldCallbacks } from './sql/callbacks.ts';
 
 const BEAT_EVERY_MS = 5_000;
 const CLEAN_EVERY_MS = 60_000;

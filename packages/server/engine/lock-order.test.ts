@@ -4,9 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SharedDb } from '../db/database.ts';
 import { lockInstances, lockRuns } from './sql/run-writes.ts';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
-import type { Attempt } from './attempts.ts';
-import { releaseForgotten, releasePaused } from './advance/follow-ups.ts';
-import { renewLeases, startAttempts } from './claim/start-attempts.ts';
+import type { Attempt } from './shared/attempts.ts';
+import { releasePaused } from './advance/follow-ups.ts';
+import { startAttempts } from './claim/start-attempts.ts';
+import { renewLeases } from './sql/attempts.ts';
+import { releaseForgotten } from './sql/waiting-instances.ts';
 
 let engine: Awaited<ReturnType<typeof startScriptedScheduler>>;
 
@@ -50,7 +52,7 @@ describe('while a run is being planned, and one of its rows is held', () => {
   it.each([
     ['a', 'b'],
     ['b', 'a'],
-  ])('a set of starts waits for that one alone: %s', async (held, other) => {
+  ])('a set of starts waits for that row alone: %s', async (held, other) => {
     const { run, a, b } = await running();
     const worker = { hostname: 'here', pid: 7 };
     const starts = await holding(async (trx) => {
@@ -92,7 +94,7 @@ describe('while a run is being planned, and one of its rows is held', () => {
     expect(await started).toMatchObject([{ kind: 'stop' }, { kind: 'started' }]);
   });
 
-  it('leases are renewed around it, and its attempt is not told to stop', async () => {
+  it('leases of the other rows are renewed, and its own attempt is not told to stop', async () => {
     const { a, b } = await running();
     await holding(async (trx) => {
       await lockInstances(trx, [pick(a)]);
@@ -131,7 +133,7 @@ describe('while a run is being planned, and one of its rows is held', () => {
     expect(rows).toEqual([{ waits: null }, { waits: null }]);
   });
 
-  it('the safety net leaves it for the next time', async () => {
+  it('the release of forgotten instances leaves it for the next time', async () => {
     const { run, a } = await running();
     await engine.scope
       .updateTable('task_instances')

@@ -1,7 +1,7 @@
 /**
- * A word between the processes of one control plane that something is to be done. It carries no message: truth is in the
- * tables, a lost word costs at most one tick, a repeated one nothing. One channel; many wishes to speak become one word,
- * because a transaction that notifies takes a global lock at its commit.
+ * Processes of one control plane notify each other that something is to be done. A notification carries no message: truth is in
+ * the tables, a lost one costs at most one tick, a repeated one nothing. One channel; many requests to notify become one
+ * notification, because a transaction that notifies takes a global lock at its commit.
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
@@ -10,15 +10,15 @@ const CHANNEL = 'svc_wake';
 const COALESCE_MS = 10;
 const RECONNECT_MS = 1_000;
 
-export type WakeUps = { say(): void; listen(): void; stop(): Promise<void> };
+export type Notifications = { notifyOthers(): void; listen(): void; stop(): Promise<void> };
 
-export function createWakeUps(options: {
+export function createNotifications(options: {
   url: string;
-  /** Says the word with `pg_notify(channel, from)`. */
-  notify: (channel: string, from: string) => Promise<unknown>;
-  /** Null: this process has nothing to do when it is woken. */
-  onWake: (() => void) | null;
-}): WakeUps {
+  /** With `pg_notify(channel, from)`. */
+  send: (channel: string, from: string) => Promise<unknown>;
+  /** Null: this process has nothing to do when it is notified. */
+  onNotified: (() => void) | null;
+}): Notifications {
   const self = randomUUID();
   let timer: NodeJS.Timeout | undefined;
   let client: pg.Client | undefined;
@@ -26,7 +26,7 @@ export function createWakeUps(options: {
   let isStopped = false;
 
   function listen(): void {
-    if (isStopped || !options.onWake) return;
+    if (isStopped || !options.onNotified) return;
     const connection = new pg.Client({
       connectionString: options.url,
       application_name: 'svc listen',
@@ -42,20 +42,20 @@ export function createWakeUps(options: {
     connection.on('error', again);
     connection.on('end', again);
     connection.on('notification', ({ payload }) => {
-      if (payload !== self) options.onWake?.(); // who spoke has acted already
+      if (payload !== self) options.onNotified?.(); // the sender has acted already
     });
     connection
       .connect()
       .then(() => connection.query(`listen ${CHANNEL}`))
-      .then(() => options.onWake?.()) // what was said while nobody listened
+      .then(() => options.onNotified?.()) // what was sent while nobody listened
       .catch(again);
   }
   return {
     listen,
-    say() {
+    notifyOthers() {
       timer ??= setTimeout(() => {
         timer = undefined;
-        options.notify(CHANNEL, self).catch(() => {}); // the tick finds it
+        options.send(CHANNEL, self).catch(() => {}); // the tick finds it
       }, COALESCE_MS);
     },
     async stop() {

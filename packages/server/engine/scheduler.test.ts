@@ -88,7 +88,7 @@ describe('retries', () => {
   });
 });
 
-describe('the word of an attempt', () => {
+describe('the report of an attempt', () => {
   it('counts once: a repeated finish changes nothing, one of another attempt is stale', async () => {
     engine.setScript(() => 'hang');
     const run = await engine.run(graphOf({ a: [], b: ['a'] }));
@@ -158,7 +158,7 @@ describe('limits', () => {
     await expect.poll(async () => (await engine.states(run))['free']).toBe('success');
   });
 
-  it('max_active_tis_per_dagrun', async () => {
+  it('max_active_tis_per_dagrun is used up and never exceeded', async () => {
     const tasks = graphOf({ a: [] }, () => ({
       policy: { max_active_tis_per_dagrun: 3 },
       rest: {
@@ -173,7 +173,7 @@ describe('limits', () => {
     expect(await peakOf(tasks, { wanted: 3 })).toBe(3);
   });
 
-  it('max_active_runs: a place that came free before the next run was there to be seen is found by that run', async () => {
+  it('max_active_runs: a slot that came free before the next run was there to be seen is found by that run', async () => {
     engine.setScript(() => 'hang');
     const dagId = 'seen_too_late';
     const first = await engine.run(graphOf({ a: [] }), { dagId, dag: { max_active_runs: 1 } });

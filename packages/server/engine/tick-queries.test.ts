@@ -86,7 +86,7 @@ it('a new version finds where its DAG stood without reading its past', async () 
   expect(await rowsScanned(question)).toEqual(NONE);
 });
 
-it('would notice a scan', async () => {
+it('the count of rows that the tick reads would notice a scan of what has ended', async () => {
   const scanned = await rowsScanned((trx) => sql`select count(*) from dag_runs where note is not null`.execute(trx));
   expect(scanned['dag_runs']).toBeGreaterThan(20_000);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentService } from '../agents/agent-service.ts';
-import type { AttemptOutcome } from '../engine/attempts.ts';
+import type { AttemptOutcome } from '../engine/shared/attempts.ts';
 import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
 import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harness.ts';
 import { resolveAgent } from './agent-process.ts';
@@ -113,7 +113,7 @@ describe('svc-agent run', () => {
     expect(await harness.logOf(attempt)).toEqual([]);
   });
 
-  it('refuses what is no credential in words', async () => {
+  it('refuses, in plain words, what is no credential', async () => {
     const agent = startAgent('run', 'nonsense');
     let said = '';
     agent.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
@@ -142,7 +142,7 @@ describe('svc-agent work', () => {
     try_number: attempt.tryNumber,
   });
 
-  it('whose input closes finishes and tells what it has begun, then leaves', async () => {
+  it('whose input closes finishes and reports what it has begun, then leaves', async () => {
     const { worker, agent } = await startWorker();
     const attempt = await harness.queue({ dagId: 'modes', taskId: 'waits' });
     worker.send({ assignment: await assignmentOf(attempt) });
@@ -183,7 +183,7 @@ describe('svc-agent work', () => {
     });
   });
 
-  it('tells a file that cannot be loaded, with the traceback in the log', async () => {
+  it('reports a DAG file that cannot be loaded, with the traceback in the log', async () => {
     const breakIt = (spec: { source: { text: string } }): void => {
       spec.source.text = 'import nothing_of_this_name\n';
     };
@@ -199,7 +199,7 @@ describe('svc-agent work', () => {
     expect(events.join('\n')).toContain('ModuleNotFoundError');
   });
 
-  it('tells packages that cannot be installed, with what the installer said', async () => {
+  it('reports packages that cannot be installed, with what the installer said', async () => {
     const needy = (spec: { project: unknown }): void => {
       spec.project = { defined_as: 'needy', dependencies: ['./no-such-folder/no-such-package'] };
     };
@@ -301,7 +301,7 @@ describe('the executor', () => {
     expect(reachableAddress({ host, port: 9_091 })).toBe(address);
   });
 
-  it('that runs nothing starts and finishes each attempt, and has room again', async () => {
+  it('that runs nothing (null) starts and finishes each attempt, and has room again', async () => {
     const executor = createNullExecutor({ attempts: harness.attempts, parallelism: 3, log: harness.log });
     let told = 0;
     executor.onCapacity(() => (told += 1));

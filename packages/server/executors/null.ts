@@ -1,14 +1,15 @@
 /** Ends every attempt as soon as it gets it, without running anything: what the scheduler alone can do is measured with it. */
 import type { AgentLog } from '../agents/collaborators.ts';
-import type { Attempt, Attempts, Executor } from '../engine/attempts.ts';
+import type { ManagedExecutor } from '../engine/executor.ts';
+import type { Attempt, Attempts } from '../engine/shared/attempts.ts';
 
-const GOING_ON = { hostname: 'null', takesNew: true };
+const WORKER = { hostname: 'null', takesNew: true };
 
 export function createNullExecutor(input: {
-  attempts: Pick<Attempts, 'start' | 'finishAndGoOn'>;
+  attempts: Pick<Attempts, 'start' | 'finishAndTakeNext'>;
   parallelism: number;
   log: AgentLog;
-}): Executor {
+}): ManagedExecutor {
   const { attempts, parallelism, log } = input;
   const listeners: (() => void)[] = [];
   let running = 0;
@@ -18,14 +19,14 @@ export function createNullExecutor(input: {
     for (const listener of listeners) listener();
   };
 
-  /** Ends it, and all that it is given for it. */
+  /** Ends it, and all that it is handed for it. */
   async function runFrom(first: Attempt): Promise<void> {
     let attempt: Attempt | undefined = first;
     try {
       const answer = await attempts.start(first, { hostname: 'null', pid: null });
       if (answer.kind === 'stop') return over();
       while (attempt) {
-        const { next } = await attempts.finishAndGoOn(attempt, { state: 'success' }, { goingOn: GOING_ON });
+        const { next } = await attempts.finishAndTakeNext(attempt, { state: 'success' }, { worker: WORKER });
         over();
         attempt = next?.attempt;
       }
@@ -45,5 +46,8 @@ export function createNullExecutor(input: {
     cancel: () => {},
     onCapacity: (listener) => void listeners.push(listener),
     dispatchCallbacks: () => {},
+    start: () => {},
+    isConnected: () => true,
+    close: async () => {},
   };
 }

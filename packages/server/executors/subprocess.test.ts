@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WORKER_VARIABLE, markedProcesses } from '@svc/proto/marked-processes.ts';
-import type { AttemptOutcome } from '../engine/attempts.ts';
+import type { AttemptOutcome } from '../engine/shared/attempts.ts';
 import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
 import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harness.ts';
 import { createSubprocessExecutor } from './subprocess.ts';
-import type { SubprocessExecutor } from './subprocess.ts';
+import type { ManagedExecutor } from '../engine/executor.ts';
 
 /** Bodies tell what they do through files, so that the test sees it whatever becomes of their words. */
 const DAG = (folder: string): string => `
@@ -94,9 +94,9 @@ bodies()
 `;
 
 let harness: AgentHarness;
-let executor: SubprocessExecutor;
+let executor: ManagedExecutor;
 
-async function startExecutor(): Promise<SubprocessExecutor> {
+async function startExecutor(): Promise<ManagedExecutor> {
   const service = await harness.startService();
   const started = createSubprocessExecutor({
     service,
@@ -165,7 +165,7 @@ describe('an attempt', () => {
     expect(outcome.pid).toBe(Number(readFileSync(file('die.started'), 'utf8')));
   });
 
-  it('that leaves without a word has failed', async () => {
+  it('whose process exits without an outcome has failed', async () => {
     const { attempt, outcome } = await run('leave');
     expect(outcome.failure).toMatchObject({ cause: 'process_exited', text: expect.stringContaining('exit code 3') });
     const lines = await harness.logOf(attempt);

@@ -3,7 +3,7 @@
  *
  *   stopped ──start──▶ starting ──it connects──▶ connected ──stream breaks──▶ starting (the process lives, and comes back)
  *                          ▲                         │
- *                          └──── pause, growing ◀────┴── the process ends: its attempts are lost, said at once
+ *                          └──── pause, growing ◀────┴── the process ends: its attempts are lost, told at once
  *
  * An order travels without an acknowledgement, so those of attempts that have not started are sent again when the stream
  * comes back; the agent knows an attempt it has been given before.
@@ -18,7 +18,8 @@ import { assignmentOf } from '../agents/assignment.ts';
 import type { AgentLog } from '../agents/collaborators.ts';
 import type { AgentCredentials, AttemptIdentity } from '../agents/credentials.ts';
 import type { AnnouncedWorker } from '../agents/worker-hub.ts';
-import type { Attempt, AttemptRef, Attempts, CallbackJob, Executor } from '../engine/attempts.ts';
+import type { CallbackJob, ManagedExecutor } from '../engine/executor.ts';
+import type { Attempt, AttemptRef, Attempts } from '../engine/shared/attempts.ts';
 import { startAgentProcess } from './agent-process.ts';
 import type { AgentProcess } from './agent-process.ts';
 
@@ -41,16 +42,9 @@ export type SubprocessExecutorOptions = {
   log: AgentLog;
 };
 
-export type SubprocessExecutor = Executor & {
-  start(): void;
-  isConnected(): boolean;
-  /** `leave`: running tasks go on without us, and are told to the next control plane. `stop`: they are ended. */
-  close(how: 'leave' | 'stop'): Promise<void>;
-};
-
 type Identity = Omit<AttemptIdentity, 'issuedAt'>;
 
-/** `seenAt`: when it was dispatched, started, or last spoken of by a heartbeat. */
+/** `seenAt`: when it was dispatched, started, or last named by a heartbeat. */
 type InFlight = { identity: Identity; isStarted: boolean; seenAt: number };
 
 type Worker = { id: string; announced: AnnouncedWorker; process: AgentProcess; startedAt: number };
@@ -59,10 +53,10 @@ const PAUSES = { firstMs: 100, longestMs: 10_000 };
 /** A process that lived this long was fine: the next one is started at once. */
 const STEADY_MS = 30_000;
 const STOP_PATIENCE_MS = 15_000;
-/** An attempt of which a connected agent has said nothing for so long takes no place any more, whatever became of it. */
+/** An attempt of which a connected agent has said nothing for so long holds no slot any more, whatever became of it. */
 const FORGOTTEN_MS = 5 * 60_000;
 
-export function createSubprocessExecutor(options: SubprocessExecutorOptions): SubprocessExecutor {
+export function createSubprocessExecutor(options: SubprocessExecutorOptions): ManagedExecutor {
   const { service, credentials, attempts, parallelism, log } = options;
   const inFlight = new Map<string, InFlight>();
   const listeners: (() => void)[] = [];
@@ -96,7 +90,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
       worker = undefined;
       current.announced.dismiss();
       if (!isClosing()) log.error({ agent: current.process.pid, how }, 'the agent has ended: it is started again');
-      await mourn(current, how);
+      await failInFlight(current, how);
       if (Date.now() - current.startedAt > STEADY_MS) pauses.reset();
       await pauseFor(pauses.next());
     }
@@ -125,8 +119,8 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
     return { id, announced, process: startAgentProcess({ ...options, settings }), startedAt: Date.now() };
   }
 
-  /** What a dead process was running has failed, or was never begun. Nothing of it may run on when that is said. */
-  async function mourn({ id }: Worker, how: string): Promise<void> {
+  /** What a dead process was running has failed, or was never begun. Nothing of it may run on when that is told. */
+  async function failInFlight({ id }: Worker, how: string): Promise<void> {
     const lost = [...inFlight];
     const left = await endMarkedProcesses(WORKER_VARIABLE, id);
     if (left.length > 0) log.error({ processes: left }, 'processes of a dead agent could not be ended');
@@ -164,7 +158,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
     if (known.identity.kind === 'task') service.startEarly(known.identity, { hostname: hostname() });
   }
 
-  function freePlaces(): number {
+  function freeSlots(): number {
     if (!worker?.announced.isConnected() || isClosing()) return 0;
     for (const [attemptId, { seenAt }] of inFlight) {
       if (Date.now() - seenAt > FORGOTTEN_MS) inFlight.delete(attemptId);
@@ -173,7 +167,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Su
   }
 
   return {
-    capacity: freePlaces,
+    capacity: freeSlots,
     dispatch(claimed: readonly Attempt[]) {
       for (const { queue: _queue, ...attempt } of claimed) accept({ kind: 'task', ...attempt });
     },

@@ -15,7 +15,7 @@ import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { registerVersion } from '@svc/server/registry/register-version.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
 import { createDiskLogStore } from '@svc/server/logs/disk-store.ts';
-import type { Attempt } from '@svc/server/engine/attempts.ts';
+import type { Attempt } from '@svc/server/engine/shared/attempts.ts';
 import { createKeyring } from '@svc/server/vault/keyring.ts';
 import { createRowAttempts } from '../engine/row-attempts.ts';
 import { insertInstance, insertRun } from '../engine/run-rows.ts';

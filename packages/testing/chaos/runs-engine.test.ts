@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, expect, it } from 'vitest';
 import { claim } from '@svc/server/engine/claim/claim.ts';
-import { createDagGraphs } from '@svc/server/engine/dag-graphs.ts';
+import { createDagGraphs } from '@svc/server/engine/shared/dag-graphs.ts';
 import { graphOf, startScriptedScheduler } from '../engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '../engine/scripted-scheduler.ts';
 import { createRandom } from './random.ts';
@@ -88,11 +88,11 @@ it('never exceeds a limit when two schedulers claim at once, and leaves no place
     policy: { pool: 'narrow' },
   }));
   const run = await first.run(tasks);
-  const kicking = setInterval(() => [first, second].forEach(({ scheduler }) => scheduler.wokenFromOutside()), 5);
+  const notifying = setInterval(() => [first, second].forEach(({ scheduler }) => scheduler.onNotified()), 5);
   try {
     expect(await first.ended(run)).toBe('success');
   } finally {
-    clearInterval(kicking);
+    clearInterval(notifying);
   }
   expect(most).toBeLessThanOrEqual(3);
   expect([...first.seen, ...second.seen]).toHaveLength(60);

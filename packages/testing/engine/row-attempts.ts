@@ -4,7 +4,13 @@
  */
 import type { Database } from '@svc/server/db/database.ts';
 import { DatabaseUnavailableError } from '@svc/server/db/outage.ts';
-import type { AttemptOutcome, AttemptRef, Attempts, Failure, GoingOn } from '@svc/server/engine/attempts.ts';
+import type {
+  AttemptOutcome,
+  AttemptRef,
+  Attempts,
+  Failure,
+  FinishingWorker,
+} from '@svc/server/engine/shared/attempts.ts';
 
 export type RowAttempts = Attempts & {
   /** Every report that was recorded, in order. */
@@ -12,7 +18,7 @@ export type RowAttempts = Attempts & {
   readonly stale: { attemptId: string; outcome: AttemptOutcome }[];
   readonly losses: { attemptId: string; failure: Failure }[];
   /** Who would have gone on with another attempt, by the attempt that ended. */
-  readonly goingOn: Map<string, GoingOn | undefined>;
+  readonly workers: Map<string, FinishingWorker | undefined>;
   readonly calls: { start: number; finish: number; heartbeat: number };
   /** How many of the next calls are carried out and then not answered. */
   readonly loseAnswers: { start: number; finish: number };
@@ -44,7 +50,7 @@ export function createRowAttempts(db: Database): RowAttempts {
     recorded: [],
     stale: [],
     losses: [],
-    goingOn: new Map(),
+    workers: new Map(),
     calls: { start: 0, finish: 0, heartbeat: 0 },
     loseAnswers: { start: 0, finish: 0 },
     stopping: new Set(),
@@ -65,12 +71,12 @@ export function createRowAttempts(db: Database): RowAttempts {
     },
 
     async finish(ref, outcome) {
-      return (await attempts.finishAndGoOn(ref, outcome, {})).answer;
+      return (await attempts.finishAndTakeNext(ref, outcome, {})).answer;
     },
 
-    async finishAndGoOn(ref, outcome, { beforeCommit, goingOn }) {
+    async finishAndTakeNext(ref, outcome, { beforeCommit, worker }) {
       await beforeCommit;
-      attempts.goingOn.set(ref.attemptId, goingOn);
+      attempts.workers.set(ref.attemptId, worker);
       attempts.calls.finish += 1;
       const state = outcome.state === 'reschedule' ? 'up_for_reschedule' : outcome.state;
       const row = await current(ref)

@@ -8,8 +8,9 @@ import { makeSpec, makeTask } from '../spec/make-spec.ts';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { registerVersion } from '@svc/server/registry/register-version.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
-import type { Attempt, AttemptOutcome, Executor } from '@svc/server/engine/attempts.ts';
-import { createDagGraphs } from '@svc/server/engine/dag-graphs.ts';
+import type { Attempt, AttemptOutcome } from '@svc/server/engine/shared/attempts.ts';
+import type { Executor } from '@svc/server/engine/executor.ts';
+import { createDagGraphs } from '@svc/server/engine/shared/dag-graphs.ts';
 import { createScheduler } from '@svc/server/engine/scheduler.ts';
 import { createTestDatabase } from '../postgres/test-database.ts';
 
@@ -60,8 +61,8 @@ export async function startScriptedScheduler(
     for (let attempt: Attempt | undefined = first; attempt;) {
       const outcome = await script(attempt);
       if (outcome === 'hang') return;
-      const goingOn = input.goesOn === false ? undefined : { hostname: 'test', takesNew: true };
-      const { next } = await scheduler.attempts.finishAndGoOn(attempt, outcome, { goingOn });
+      const worker = input.goesOn === false ? undefined : { hostname: 'test', takesNew: true };
+      const { next } = await scheduler.attempts.finishAndTakeNext(attempt, outcome, { worker });
       if (next) over();
       attempt = next?.attempt;
     }
@@ -103,8 +104,8 @@ export async function startScriptedScheduler(
     dispatch: { bufferSize: 0, workers: 0 },
     ...(input.leaseMs !== undefined && { leaseMs: input.leaseMs }),
     recordAssetEvents: async () => ({ effects: [] }),
-    timeCauses: [],
-    say: () => {},
+    dueSources: [],
+    notifyOthers: () => {},
     log,
   });
   const scope = db.tenant(tenant.id);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
 import { makeSpec } from '../spec/make-spec.ts';
 import { createDiskLogStore } from '@svc/server/logs/disk-store.ts';
-import type { AttemptOutcome } from '@svc/server/engine/attempts.ts';
+import type { AttemptOutcome } from '@svc/server/engine/shared/attempts.ts';
 import { startScriptedScheduler } from '../engine/scripted-scheduler.ts';
 import { startTestServer } from '../server/test-server.ts';
 

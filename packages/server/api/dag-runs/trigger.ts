@@ -10,7 +10,7 @@ import { scopedToTenant } from '../../db/database.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { nowIso } from '@svc/spec/clock.ts';
 import type { CreateRunResult, NewRun } from '../../engine/runs/create-run.ts';
-import type { AroundTheRun } from '../../engine/runs/trigger-run.ts';
+import type { TriggerOptions } from '../../engine/runs/trigger-run.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { existingRun, wholeRunBody } from './bodies.ts';
 import { DagRun, DagRunCreate, RUN_TAGS } from './schemas.ts';
@@ -41,7 +41,7 @@ export function registerTrigger(app: App, services: Services): void {
       const { tenantId } = principalOf(request);
       return triggerInName(request, services, {
         run: { ...newRunOf(request.body), dagId, runType: 'manual' },
-        check: (trx) => refuseUnrunnable(scopedToTenant(trx, tenantId), dagId),
+        precondition: (trx) => refuseUnrunnable(scopedToTenant(trx, tenantId), dagId),
         event: 'trigger_dag_run',
       });
     },
@@ -54,13 +54,13 @@ export async function triggerInName(
   { db, scheduler }: Services,
   wanted: {
     run: Omit<NewRun, 'triggeredBy' | 'triggeringUser' | 'noteUser'>;
-    check?: AroundTheRun['check'];
+    precondition?: TriggerOptions['precondition'];
     event: string;
     detail?: Record<string, unknown>;
   },
 ): Promise<DagRunBody> {
   const { tenantId, email } = principalOf(request);
-  const { check, event, detail = {} } = wanted;
+  const { precondition, event, detail = {} } = wanted;
   const input: NewRun = {
     ...wanted.run,
     // A browser names the page it comes from; scripts do not.
@@ -70,8 +70,8 @@ export async function triggerInName(
   };
   const { dagId } = input;
   const result = await scheduler.trigger(tenantId, input, {
-    ...(check && { check }),
-    record: (trx, { run_id: runId }) => {
+    ...(precondition && { precondition }),
+    alsoWrite: (trx, { run_id: runId }) => {
       const entry = { event, objectKind: 'dag_run', objectId: runId, dagId, runId, detail };
       return recordAudit(scopedToTenant(trx, tenantId), actorOf(request), entry);
     },

@@ -130,7 +130,7 @@ function registerCreate(app: App, { db, scheduler }: Services): void {
         await recordAudit(trx, actorOf(request), { event: 'post_pool', objectKind: 'pool', objectId: name });
         return written(saved, name);
       });
-      scheduler.wake(); // tasks may have been waiting for a pool of this name
+      scheduler.requestClaim(); // tasks may have been waiting for a pool of this name
       return reply.code(201).send(poolBody(pool, usageOf(await readPoolUsage(scope), name)));
     },
   );
@@ -175,7 +175,7 @@ function registerPatch(app: App, { db, scheduler }: Services): void {
         });
         return written(saved, name);
       });
-      scheduler.wake();
+      scheduler.requestClaim();
       return poolBody(pool, usageOf(await readPoolUsage(scope), name));
     },
   );
@@ -232,7 +232,7 @@ function registerBulk(app: App, { db, scheduler }: Services): void {
         if (action.action === 'update') applyUpdateMask({}, action.update_mask, POOL_BODY_FIELDS);
       }
       const outcome = await answerBulk({ request, db, noun: NAMED.noun, actions, storeIn: (trx) => bulkStore(trx) });
-      scheduler.wake();
+      scheduler.requestClaim();
       return outcome;
     },
   );

@@ -10,12 +10,19 @@ import { isFinished, isOccupying, isRunFinished } from '@svc/spec/states.ts';
 import type { RunState } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
-import { insertInstances, lockInstances, renumberExpanded, updateRunsAndInstances } from '../sql/run-writes.ts';
+import { requestCallback } from '../sql/callbacks.ts';
 import { countStates, listActive } from '../sql/run-ends.ts';
+import {
+  insertInstances,
+  lockInstances,
+  lockRuns,
+  renumberExpanded,
+  updateRunsAndInstances,
+} from '../sql/run-writes.ts';
 import { admit, countActive } from '../sql/slots.ts';
 import type { InstancePick, RunChange } from '../sql/run-writes.ts';
 import { nowIso } from '@svc/spec/clock.ts';
-import type { DagGraphs } from '../dag-graphs.ts';
+import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { runOutcome } from '../plan/outcome.ts';
 import { plan } from '../plan/plan.ts';
 import type { Need, PlanEvent } from '../plan/types.ts';
@@ -24,13 +31,13 @@ import { RunWork } from './run-work.ts';
 
 export type RunEffects = {
   ended: { tenantId: string; dagId: string; run: number; runId: string; state: RunState }[];
-  /** Attempts whose word counts no more: their agents should hear it soon. */
+  /** Attempts whose reports count no more: their agents should hear it soon. */
   superseded: string[];
   /** The earliest moment at which a retry or a poke is due. */
   dueAt: string | null;
   /** Finished tasks whose instance in the next run may be waiting for them. */
   pastMoved: { tenantId: string; dagId: string; run: number; taskIds: string[] }[];
-  /** DAGs with a run that waits for a place: there may be one. */
+  /** DAGs with a run that waits for a slot: there may be one. */
   queued: { tenantId: string; dagId: string }[];
   /** Something may be claimed now. */
   hasScheduled: boolean;
@@ -47,11 +54,16 @@ export const noEffects = (): RunEffects => ({
   hasCallbacks: false,
 });
 
-/** Of a run that is queued: it starts when its DAG has a place for it. */
-export const waitingForPlace = (run: { tenant_id: string; dag_id: string }): RunEffects => ({
+/** Of a run that is queued: it starts when its DAG has a slot for it. */
+export const waitingForSlot = (run: { tenant_id: string; dag_id: string }): RunEffects => ({
   ...noEffects(),
   queued: [{ tenantId: run.tenant_id, dagId: run.dag_id }],
 });
+
+export async function openRun(trx: SharedDb, graphs: DagGraphs, run: RunRow, now = nowIso()): Promise<RunWork> {
+  const ref = { tenantId: run.tenant_id, dagId: run.dag_id, versionNumber: run.version_number };
+  return new RunWork({ run, graph: await graphs.get(trx, ref), now });
+}
 
 export async function openWork(
   trx: SharedDb,
@@ -59,12 +71,7 @@ export async function openWork(
   runs: readonly RunRow[],
   now = nowIso(),
 ): Promise<RunWork[]> {
-  return Promise.all(
-    runs.map(async (run) => {
-      const ref = { tenantId: run.tenant_id, dagId: run.dag_id, versionNumber: run.version_number };
-      return new RunWork({ run, graph: await graphs.get(trx, ref), now });
-    }),
-  );
+  return Promise.all(runs.map((run) => openRun(trx, graphs, run, now)));
 }
 
 /** Loads into several runs at once. */
@@ -219,7 +226,7 @@ function markClaimable(work: RunWork): void {
   for (const row of work.fresh) if (row.state === 'scheduled') row.claimable = true;
 }
 
-/** Some are held back now, or were before: then the place that came free is one of theirs. */
+/** Some are held back now, or were before: then the slot that came free is one of theirs. */
 export const isHoldingBack = (work: RunWork): boolean =>
   Math.max(work.counts.live ?? 0, work.run.state_counts.live ?? 0) > work.graph.spec.dag.max_active_tasks;
 
@@ -267,16 +274,13 @@ export async function requestRunCallback(
   state: 'success' | 'failed',
   reason = state === 'success' ? 'success' : 'task_failure',
 ): Promise<void> {
-  await trx
-    .insertInto('callback_requests')
-    .values({
-      tenant_id: work.run.tenant_id,
-      run: work.run.id,
-      dag_id: work.run.dag_id,
-      which: state === 'success' ? 'on_success' : 'on_failure',
-      reason,
-    })
-    .execute();
+  await requestCallback(trx, {
+    tenant_id: work.run.tenant_id,
+    run: work.run.id,
+    dag_id: work.run.dag_id,
+    which: state === 'success' ? 'on_success' : 'on_failure',
+    reason,
+  });
 }
 
 /** For a caller that holds the run's lock and has changed instances by itself (clear, mark). */
@@ -286,16 +290,9 @@ export function createApplyToRun(graphs: DagGraphs) {
     ref: { tenantId: string; run: number },
     events: readonly PlanEvent[],
   ): Promise<RunEffects> => {
-    const run = await trx
-      .selectFrom('dag_runs')
-      .selectAll()
-      .where('tenant_id', '=', ref.tenantId)
-      .where('id', '=', ref.run)
-      .forNoKeyUpdate()
-      .executeTakeFirst();
+    const [run] = await lockRuns(trx, [ref]);
     if (!run || isRunFinished(run.state)) return noEffects();
-    const [work] = await openWork(trx, graphs, [run]);
-    if (!work) return noEffects();
+    const work = await openRun(trx, graphs, run);
     await planAll(trx, [{ work, events }]);
     return writeAll(trx, [work]);
   };

@@ -1,10 +1,12 @@
 /** What finished attempts leave beside their state: values for other tasks, rendered fields, asset events, callbacks. */
 import type { SharedDb } from '../../db/database.ts';
-import { fixedSql } from '../../db/fixed-sql.ts';
-import type { RunEffects } from './apply-to-runs.ts';
-import type { AssetEventOutcome, AttemptOutcome, AttemptRef } from '../attempts.ts';
 import { itemCount } from '../../xcom/value.ts';
-import type { Ending } from './finish-attempts.ts';
+import type { AssetEventOutcome } from '../shared/attempts.ts';
+import { deleteValues, saveRenderedFields, saveValues } from '../sql/attempt-outputs.ts';
+import { requestCallback } from '../sql/callbacks.ts';
+import type { RunEffects } from './apply-to-runs.ts';
+import { reportedOf, retriedOf } from './ending.ts';
+import type { Ending, ReportedEnding } from './ending.ts';
 import { waitForAnswers } from './hitl.ts';
 import type { RunWork } from './run-work.ts';
 
@@ -22,17 +24,29 @@ export function sendOutputs(
   byRun: ReadonlyMap<number, RunWork>,
 ): Promise<unknown> {
   const reported = reportedOf(endings);
-  return Promise.all([saveValues(trx, reported, byRun), saveRenderedFields(trx, reported)]);
+  const values = reported.flatMap(({ ref, outcome }) =>
+    (outcome.xcoms ?? []).map(({ key, value }) => ({
+      of: ref,
+      dagId: byRun.get(ref.run)?.run.dag_id ?? '',
+      key,
+      value,
+      length: itemCount(value),
+    })),
+  );
+  const fields = reported.flatMap(({ ref, outcome: { renderedFields = {} } }) =>
+    Object.keys(renderedFields).length > 0 ? [{ of: ref, fields: renderedFields }] : [],
+  );
+  return Promise.all([saveValues(trx, values), saveRenderedFields(trx, fields)]);
 }
 
-/** What only some endings have. */
-export async function saveBelongings(
+/** What only some endings have, and planning or the next try must find done. Sends nothing for those that have none of it. */
+export async function saveRareOutputs(
   trx: SharedDb,
   input: { endings: readonly Ending[]; byRun: ReadonlyMap<number, RunWork>; recordAssetEvents: RecordAssetEvents },
 ): Promise<{ dueAt: string | null; hasCallbacks: boolean }> {
   const { endings, byRun } = input;
   const reported = reportedOf(endings);
-  await dropValuesOfRetried(trx, endings, byRun);
+  await deleteValues(trx, retriedOf(endings, byRun)); // a new try begins without the values of the one before
   await waitForAnswers(trx, rescheduledOf(reported, byRun));
   let dueAt: string | null = null;
   for (const { ref, outcome } of reported) {
@@ -45,61 +59,12 @@ export async function saveBelongings(
   return { dueAt, hasCallbacks: await requestCallbacksOfLost(trx, endings, byRun) };
 }
 
-type Reported = { ref: AttemptRef; outcome: AttemptOutcome };
-
-const reportedOf = (endings: readonly Ending[]): Reported[] =>
-  endings.flatMap((ending) => ('outcome' in ending ? [{ ref: ending.ref, outcome: ending.outcome }] : []));
-
-const rescheduledOf = (reported: readonly Reported[], byRun: ReadonlyMap<number, RunWork>) =>
+const rescheduledOf = (reported: readonly ReportedEnding[], byRun: ReadonlyMap<number, RunWork>) =>
   reported.flatMap(({ ref, outcome }) => {
     const work = byRun.get(ref.run);
     const row = work?.row(ref);
     return outcome.state === 'reschedule' && work && row?.state === 'up_for_reschedule' ? [{ work, row }] : [];
   });
-
-async function saveValues(
-  trx: SharedDb,
-  reported: readonly Reported[],
-  byRun: ReadonlyMap<number, RunWork>,
-): Promise<void> {
-  const rows = reported.flatMap(({ ref, outcome }) => (outcome.xcoms ?? []).map((xcom) => ({ ref, ...xcom })));
-  if (rows.length === 0) return;
-  await fixedSql`
-    insert into xcoms (tenant_id, run, task_id, map_index, key, dag_id, value, length, at)
-    select *, clock_timestamp() from unnest(${rows.map(({ ref }) => ref.tenantId)}::uuid[], ${rows.map(({ ref }) => ref.run)}::bigint[],
-      ${rows.map(({ ref }) => ref.taskId)}::text[], ${rows.map(({ ref }) => ref.mapIndex)}::int[],
-      ${rows.map(({ key }) => key)}::text[], ${rows.map(({ ref }) => byRun.get(ref.run)?.run.dag_id ?? '')}::text[],
-      ${rows.map(({ value }) => value)}::text[], ${rows.map(({ value }) => itemCount(value))}::int[])
-    on conflict (tenant_id, run, task_id, map_index, key)
-      do update set value = excluded.value, length = excluded.length, at = excluded.at`.execute(trx);
-}
-
-async function saveRenderedFields(trx: SharedDb, reported: readonly Reported[]): Promise<void> {
-  const rows = reported.filter(({ outcome }) => Object.keys(outcome.renderedFields ?? {}).length > 0);
-  if (rows.length === 0) return;
-  await fixedSql`
-    insert into rendered_fields (tenant_id, run, task_id, map_index, fields)
-    select * from unnest(${rows.map(({ ref }) => ref.tenantId)}::uuid[], ${rows.map(({ ref }) => ref.run)}::bigint[],
-      ${rows.map(({ ref }) => ref.taskId)}::text[], ${rows.map(({ ref }) => ref.mapIndex)}::int[],
-      ${rows.map(({ outcome }) => JSON.stringify(outcome.renderedFields))}::text[])
-    on conflict (tenant_id, run, task_id, map_index) do update set fields = excluded.fields`.execute(trx);
-}
-
-/** A new try begins without the values of the one before. */
-async function dropValuesOfRetried(
-  trx: SharedDb,
-  endings: readonly Ending[],
-  byRun: ReadonlyMap<number, RunWork>,
-): Promise<void> {
-  const refs = endings.map(({ ref }) => ref).filter((ref) => byRun.get(ref.run)?.row(ref)?.state === 'up_for_retry');
-  if (refs.length === 0) return;
-  await fixedSql`
-    delete from xcoms x using unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.run)}::bigint[],
-      ${refs.map((ref) => ref.taskId)}::text[], ${refs.map((ref) => ref.mapIndex)}::int[]) as k(tenant_id, run, task_id, map_index)
-    where x.tenant_id = k.tenant_id and x.run = k.run and x.task_id = k.task_id and x.map_index = k.map_index`.execute(
-    trx,
-  );
-}
 
 /** A task that lived to its end has called its callbacks itself. For one that did not, somebody else has to. */
 async function requestCallbacksOfLost(
@@ -111,29 +76,27 @@ async function requestCallbacksOfLost(
   for (const ending of endings) {
     const work = byRun.get(ending.ref.run);
     const row = work?.row(ending.ref);
-    if (!work || !row || !endedWithoutItsOwnWord(ending)) continue;
+    if (!work || !row || !endedWithoutItsCallbacks(ending)) continue;
     const callbacks = work.graph.blueprint.tasks.get(row.task_id)?.spec.callbacks;
     const which = row.state === 'up_for_retry' ? 'on_retry' : 'on_failure';
     if ((row.state !== 'up_for_retry' && row.state !== 'failed') || !callbacks?.[which]?.length) continue;
-    await trx
-      .insertInto('callback_requests')
-      .values({
-        tenant_id: row.tenant_id,
-        run: row.run,
-        dag_id: row.dag_id,
-        task_id: row.task_id,
-        map_index: row.map_index,
-        try_number: row.try_number,
-        which,
-        reason: row.failure_reason ?? 'the task was lost',
-      })
-      .execute();
+    await requestCallback(trx, {
+      tenant_id: row.tenant_id,
+      run: row.run,
+      dag_id: row.dag_id,
+      task_id: row.task_id,
+      map_index: row.map_index,
+      try_number: row.try_number,
+      which,
+      reason: row.failure_reason ?? 'the task was lost',
+    });
     hasAny = true;
   }
   return hasAny;
 }
 
-const AGENTS_OWN_WORD = new Set([
+/** Failures that the agent reports because the task's process could not. */
+const REPORTED_BY_AGENT = new Set([
   'process_killed',
   'process_exited',
   'out_of_memory',
@@ -141,5 +104,5 @@ const AGENTS_OWN_WORD = new Set([
   'dag_file_failed',
 ]);
 
-const endedWithoutItsOwnWord = (ending: Ending): boolean =>
-  'lost' in ending || (ending.outcome.state === 'failed' && AGENTS_OWN_WORD.has(ending.outcome.failure?.cause ?? ''));
+const endedWithoutItsCallbacks = (ending: Ending): boolean =>
+  'lost' in ending || (ending.outcome.state === 'failed' && REPORTED_BY_AGENT.has(ending.outcome.failure?.cause ?? ''));

@@ -1,31 +1,24 @@
 /** Retries, rescheduled sensors and questions whose time has come go back among the scheduled. */
-import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
+import { findDueInstances, nextDueAt } from '../sql/due-instances.ts';
+import type { DueInstance } from '../sql/due-instances.ts';
 import { lockRuns } from '../sql/run-writes.ts';
 import { load, noEffects, openWork, writeAll } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
-import type { DagGraphs } from '../dag-graphs.ts';
+import type { DagGraphs } from '../shared/dag-graphs.ts';
 
 const AT_ONCE = 500;
-
-type Due = { tenantId: string; run: number; taskId: string; mapIndex: number };
 
 export async function scheduleDue(
   db: Database,
   graphs: DagGraphs,
 ): Promise<{ effects: RunEffects; mayBeMore: boolean; nextDueAt: string | null }> {
-  // Plan: index task_instances_due, which holds nothing but what waits for a time.
-  const { rows } = await sql<Due>`
-    select tenant_id as "tenantId", run, task_id as "taskId", map_index as "mapIndex" from task_instances
-    where due_at <= clock_timestamp() order by due_at limit ${AT_ONCE}`.execute(db.shared);
-  const effects = rows.length === 0 ? noEffects() : await scheduleThese(db, graphs, rows);
-  const next = await sql<{
-    at: string | null;
-  }>`select min(due_at) as at from task_instances where due_at is not null`.execute(db.shared);
-  return { effects, mayBeMore: rows.length === AT_ONCE, nextDueAt: next.rows[0]?.at ?? null };
+  const due = await findDueInstances(db, AT_ONCE);
+  const effects = due.length === 0 ? noEffects() : await scheduleThese(db, graphs, due);
+  return { effects, mayBeMore: due.length === AT_ONCE, nextDueAt: await nextDueAt(db) };
 }
 
-async function scheduleThese(db: Database, graphs: DagGraphs, due: readonly Due[]): Promise<RunEffects> {
+async function scheduleThese(db: Database, graphs: DagGraphs, due: readonly DueInstance[]): Promise<RunEffects> {
   return db.shared.transaction().execute(async (trx) => {
     const refs = [...new Map(due.map((row) => [row.run, { tenantId: row.tenantId, run: row.run }])).values()];
     const works = await openWork(trx, graphs, await lockRuns(trx, refs));

@@ -2,90 +2,83 @@
  * The end of attempts, as a set: their outcomes, what follows in their runs, and what they leave behind (values, rendered
  * fields, asset events), all in one transaction. When it has committed, the next tasks are there to be claimed.
  *
- *   success, skipped   as reported
- *   failed             up_for_retry while tries are left and the task did not ask otherwise; else failed
- *   reschedule         up_for_reschedule: the same try goes on at its time
- *   lost, not begun    back to scheduled: nothing has run
- *
- * The word of an attempt that is not the current one of its instance changes nothing.
- *
- * This is the road between two tasks, so nothing is waited for that is not needed to go on. Three round trips in the usual case:
+ * This is the path between two tasks, so nothing is waited for that is not needed to go on. Three round trips in the usual case:
  *   1  begin, the runs, the finished instances and their children
  *   2  values, what follows in the runs, and what could be started next (hand-over.ts)
  *   3  the start of the next, what its worker must be told, commit
  */
-import { failureReason } from '@svc/spec/failure-causes.ts';
-import type { PolicySpec } from '@svc/spec/schema-task.ts';
 import { isRunFinished } from '@svc/spec/states.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
-import type { InstanceRow } from '../../db/schema.ts';
+import { beginning, inPipelinedTransaction } from '../../db/transaction.ts';
+import { chooseNext, completeRuns, findHandedOver, handedOver, readStartFacts } from '../claim/hand-over.ts';
+import type { FinishedAttempt } from '../claim/hand-over.ts';
+import type { AttemptRef, FinishAnswer, HandedOver } from '../shared/attempts.ts';
+import type { DagGraphs } from '../shared/dag-graphs.ts';
+import { startInstances } from '../sql/claims.ts';
 import { lockInstances, lockRuns } from '../sql/run-writes.ts';
+import type { RunRef } from '../sql/run-writes.ts';
 import { lockTaskSlots, releaseHeldBack } from '../sql/slots.ts';
 import { keepTries } from '../sql/try-history.ts';
-import type { RunRef } from '../sql/run-writes.ts';
-import { beginning, inTransaction } from '../../db/transaction.ts';
+import { acceptOutcomes } from './accept-outcomes.ts';
 import { concludeAll, isHoldingBack, openWork, planAll, sendChanges } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
-import type { AttemptOutcome, AttemptRef, Failure, FinishAnswer, GoingOn, HandedOver } from '../attempts.ts';
-import { secondsAfter } from '@svc/spec/clock.ts';
-import type { DagGraphs } from '../dag-graphs.ts';
-import { saveBelongings, sendOutputs } from './attempt-outputs.ts';
+import { saveRareOutputs, sendOutputs } from './attempt-outputs.ts';
 import type { RecordAssetEvents } from './attempt-outputs.ts';
-import { findHandedOver, findNext, startNext } from '../claim/hand-over.ts';
-import type { Giver } from '../claim/hand-over.ts';
-import type { PlanEvent } from '../plan/types.ts';
+import { retriedOf } from './ending.ts';
+import type { Ending } from './ending.ts';
 import type { RunWork } from './run-work.ts';
 
-/** An end as reported, or the loss of an attempt. */
-export type Ending = {
-  ref: AttemptRef;
-  beforeCommit?: Promise<unknown> | undefined;
-  goingOn?: GoingOn | undefined;
-} & ({ outcome: AttemptOutcome } | { lost: Failure; hasBegun: boolean });
 export type FinishTools = { graphs: DagGraphs; recordAssetEvents: RecordAssetEvents; keepsPlans?: boolean };
-
-/** A reschedule whose time is missing or unreadable pokes again soon. */
-const DEFAULT_POKE_SECONDS = 60;
-const CAPPED_DELAY_SECONDS = 86_400;
 
 export async function finishAttempts(
   db: Database,
   tools: FinishTools,
   endings: readonly Ending[],
 ): Promise<{ answers: FinishAnswer[]; effects: RunEffects }> {
-  return inTransaction(db.shared, beginning(tools), async (trx, commit) => {
-    const works = await openAround(trx, tools.graphs, endings);
+  const { graphs, recordAssetEvents } = tools;
+  return inPipelinedTransaction(db.shared, beginning(tools), async (tx) => {
+    // Round trip 1: the runs, the finished instances and their children.
+    const works = await openAround(tx.db, graphs, endings);
     const byRun = new Map(works.map((work) => [work.run.id, work]));
-    const { answers, kept, repeated, events } = takeWords(byRun, endings);
-    const outputs = quiet(sendOutputs(trx, kept, byRun));
-    const beside = await saveBelongings(trx, { endings: kept, byRun, recordAssetEvents: tools.recordAssetEvents });
+    const { answers, kept, repeated, events } = acceptOutcomes(byRun, endings);
+
+    // Round trip 2: what was left behind, what follows in the runs, what could be started next.
+    tx.send(sendOutputs(tx.db, kept, byRun));
+    const rare = await saveRareOutputs(tx.db, { endings: kept, byRun, recordAssetEvents });
     await planAll(
-      trx,
+      tx.db,
       works.map((work) => ({ work, events: isRunFinished(work.run.state) ? [] : (events.get(work) ?? []) })),
     );
-    const written = quiet(sendWrites(trx, { works, kept, byRun }));
-    const look = () => findNext(trx, tools.graphs, giversOf(kept));
+    tx.send(sendChanges(tx.db, works));
+    tx.send(keepTries(tx.db, retriedOf(kept, byRun)));
+    tx.send(releaseLimits(tx.db, works, kept));
+    const written = tx.flush(); // waited for when the choice is on its way, too
     // A run that holds instances back lets the next of them through in `concludeAll`, and those are to be found, too.
-    const early = works.some(isHoldingBack) ? undefined : quiet(look());
-    await Promise.all([outputs, written]);
-    const effects = await concludeAll(trx, works);
-    const found = await (early ?? look());
-    const again = await findHandedOver(trx, idsOf(repeated));
+    const isLate = works.some(isHoldingBack);
+    const early = isLate ? undefined : tx.send(chooseNext(tx.db, graphs, finishedOf(kept)));
+    await written;
+    const effects = await concludeAll(tx.db, works);
+    const next = await (early ?? chooseNext(tx.db, graphs, finishedOf(kept)));
+    const again = await findHandedOver(tx.db, idsOf(repeated));
     await Promise.all(endings.map(({ beforeCommit }) => beforeCommit));
-    const given = await startNext(trx, found, { works, commit });
-    effects.dueAt = beside.dueAt ?? effects.dueAt; // an asset event is due at once
-    effects.hasScheduled = found?.hasMore(given.size) ?? (effects.hasScheduled || kept.length > 0); // a place came free
-    effects.hasCallbacks ||= beside.hasCallbacks;
-    const next = new Map([...again, ...given]);
-    return { answers: endings.map(({ ref }, index) => answerOf(answers[index], next.get(ref.attemptId))), effects };
+
+    // Round trip 3: the start of the next, what its worker must be told, commit.
+    const { chosen, finished } = next ?? NOTHING_NEXT;
+    const [rows, runs, startFacts] = await tx.commitWith(
+      startInstances(tx.db, chosen, finished),
+      completeRuns(tx.db, chosen, new Map(works.map(({ run }) => [run.id, run]))),
+      readStartFacts(tx.db, { chosen, finished }),
+    );
+    const given = handedOver(finished, { rows, runs, startFacts });
+    effects.dueAt = rare.dueAt ?? effects.dueAt; // an asset event is due at once
+    effects.hasScheduled = next?.hasMore(given.size) ?? (effects.hasScheduled || kept.length > 0); // a slot came free
+    effects.hasCallbacks ||= rare.hasCallbacks;
+    const byEnded = new Map([...again, ...given]);
+    return { answers: endings.map(({ ref }, index) => answerOf(answers[index], byEnded.get(ref.attemptId))), effects };
   });
 }
 
-/** Awaited later: until then nobody else hears of a failure. */
-function quiet<T>(sent: Promise<T>): Promise<T> {
-  sent.catch(() => {});
-  return sent;
-}
+const NOTHING_NEXT = { chosen: [], finished: [] };
 
 const answerOf = (answer: FinishAnswer['answer'] | undefined, next: HandedOver | undefined): FinishAnswer => ({
   answer: answer ?? 'stale',
@@ -93,10 +86,10 @@ const answerOf = (answer: FinishAnswer['answer'] | undefined, next: HandedOver |
 });
 
 const idsOf = (endings: readonly Ending[]): string[] =>
-  endings.flatMap(({ ref, goingOn }) => (goingOn ? [ref.attemptId] : []));
+  endings.flatMap(({ ref, worker }) => (worker ? [ref.attemptId] : []));
 
-const giversOf = (endings: readonly Ending[]): Giver[] =>
-  endings.flatMap(({ ref, goingOn }) => (goingOn?.takesNew ? [{ attemptId: ref.attemptId, ...goingOn }] : []));
+const finishedOf = (endings: readonly Ending[]): FinishedAttempt[] =>
+  endings.flatMap(({ ref, worker }) => (worker?.takesNew ? [{ attemptId: ref.attemptId, ...worker }] : []));
 
 /**
  * The runs, and in the same round trip the finished instances with the children that planning will ask for. Which those are
@@ -132,163 +125,7 @@ const unique = (picks: readonly ExactPick[]): ExactPick[] => [
   ...new Map(picks.map((pick) => [`${pick.run}/${pick.mapIndex}/${pick.taskId}`, pick])).values(),
 ];
 
-type Words = {
-  answers: FinishAnswer['answer'][];
-  kept: Ending[];
-  /** The same word again, because its answer was lost. */
-  repeated: Ending[];
-  events: ReadonlyMap<RunWork, PlanEvent[]>;
-};
-
-function takeWords(byRun: ReadonlyMap<number, RunWork>, endings: readonly Ending[]): Words {
-  const kept: Ending[] = [];
-  const repeated: Ending[] = [];
-  const events = new Map<RunWork, PlanEvent[]>([...byRun.values()].map((work) => [work, []]));
-  const answers = endings.map((ending): FinishAnswer['answer'] => {
-    const work = byRun.get(ending.ref.run);
-    const row = work && currentRow(work, ending.ref);
-    if (!work || !row) return 'stale';
-    if (row.state !== 'running' && row.state !== 'queued') {
-      repeated.push(ending);
-      return 'recorded'; // the first time
-    }
-    if (ending.ref.tenantId !== work.run.tenant_id) return 'stale';
-    const event = applyEnding(work, row, ending);
-    if (event) events.get(work)?.push(event);
-    kept.push(ending);
-    return 'recorded';
-  });
-  return { answers, kept, repeated, events };
-}
-
-function sendWrites(
-  trx: SharedDb,
-  { works, kept, byRun }: { works: readonly RunWork[]; kept: readonly Ending[]; byRun: ReadonlyMap<number, RunWork> },
-): Promise<unknown> {
-  return Promise.all([
-    sendChanges(trx, works),
-    keepTries(
-      trx,
-      kept.flatMap((ending) => retriedPick(byRun, ending)),
-    ),
-    releaseLimits(trx, works, kept),
-  ]);
-}
-
-function currentRow(work: RunWork, ref: AttemptRef): InstanceRow | undefined {
-  const row = work.row(ref);
-  return row?.attempt_id === ref.attemptId ? row : undefined;
-}
-
-function applyEnding(work: RunWork, row: InstanceRow, ending: Ending): PlanEvent | undefined {
-  if ('lost' in ending) return applyLoss(work, row, ending);
-  const { outcome } = ending;
-  const at = endOf(outcome, work.now);
-  const told = {
-    ...(outcome.renderedMapIndex !== undefined && { rendered_map_index: outcome.renderedMapIndex }),
-    ...(outcome.pid !== undefined && { pid: outcome.pid }),
-  };
-  switch (outcome.state) {
-    case 'success':
-    case 'skipped': {
-      const skips = outcome.skips && outcome.skips.length > 0 ? JSON.stringify(outcome.skips) : null;
-      work.change(row, {
-        ...told,
-        ...ENDED,
-        state: outcome.state,
-        end_date: at,
-        skips,
-        start_date: row.start_date ?? at,
-      });
-      return finished(row);
-    }
-    case 'reschedule': {
-      const dueAt = readable(outcome.rescheduleAt) ?? secondsAfter(work.now, DEFAULT_POKE_SECONDS);
-      const firstPokeAt = row.first_poke_at ?? row.start_date ?? work.now;
-      const next = { state: 'up_for_reschedule' as const, end_date: at, due_at: dueAt, first_poke_at: firstPokeAt };
-      work.change(row, { ...told, ...next });
-      return undefined;
-    }
-    case 'failed':
-      return applyFailure(work, row, {
-        failure: outcome.failure ?? { cause: 'exception' },
-        isRetryable: outcome.retryable !== false,
-        at,
-        told,
-      });
-  }
-}
-
-const ENDED = { first_poke_at: null, due_at: null, waits: null } as const;
-const finished = (row: InstanceRow): PlanEvent => ({ kind: 'finished', taskId: row.task_id, mapIndex: row.map_index });
-
-function applyFailure(
-  work: RunWork,
-  row: InstanceRow,
-  input: { failure: Failure; isRetryable: boolean; at: string; told: Partial<InstanceRow> },
-): PlanEvent | undefined {
-  const reason = failureReason(input.failure.cause, input.failure.text);
-  const common = {
-    ...input.told,
-    ...ENDED,
-    end_date: input.at,
-    failure_reason: reason,
-    start_date: row.start_date ?? input.at,
-  };
-  if (input.isRetryable && row.try_number <= row.max_tries && !isRunFinished(work.run.state)) {
-    const policy = work.graph.blueprint.tasks.get(row.task_id)?.spec.policy;
-    const dueAt = secondsAfter(work.now, policy ? retryDelay(policy, row.try_number) : 0);
-    work.change(row, { ...common, state: 'up_for_retry', due_at: dueAt });
-    return undefined;
-  }
-  work.change(row, { ...common, state: 'failed' });
-  return finished(row);
-}
-
-/** An attempt that never began has run nothing: it is simply dispatched again, as the same try. */
-function applyLoss(
-  work: RunWork,
-  row: InstanceRow,
-  { lost: failure, hasBegun }: { lost: Failure; hasBegun: boolean },
-): PlanEvent | undefined {
-  if (row.state === 'queued' || !hasBegun) {
-    work.change(row, {
-      state: 'scheduled',
-      attempt_id: null,
-      queued_at: null,
-      start_date: null,
-      try_number: Math.max(0, row.try_number - (row.first_poke_at === null ? 1 : 0)),
-    });
-    return undefined;
-  }
-  return applyFailure(work, row, { failure, isRetryable: true, at: work.now, told: {} });
-}
-
-/** Airflow's: the delay, or the delay times the factor for each try so far, up to the longest wait. */
-export function retryDelay(policy: PolicySpec, tryNumber: number): number {
-  const factor = policy.retry_exponential_backoff;
-  const grown = factor > 0 ? policy.retry_delay * factor ** Math.max(0, tryNumber - 1) : policy.retry_delay;
-  return Math.min(grown, policy.max_retry_delay ?? Infinity, Math.max(CAPPED_DELAY_SECONDS, policy.retry_delay));
-}
-
-/** The clock of an agent may be wrong: never before the start, never after now. */
-function endOf(outcome: AttemptOutcome, now: string): string {
-  const reported = readable(outcome.endedAt);
-  return reported !== undefined && Date.parse(reported) <= Date.parse(now) ? reported : now;
-}
-
-const readable = (moment: string | undefined): string | undefined =>
-  moment !== undefined && !Number.isNaN(Date.parse(moment)) ? moment : undefined;
-
-function retriedPick(
-  byRun: ReadonlyMap<number, RunWork>,
-  { ref }: Ending,
-): { tenantId: string; run: number; taskId: string; mapIndex: number }[] {
-  const row = byRun.get(ref.run)?.row(ref);
-  return row?.state === 'up_for_retry' ? [ref] : [];
-}
-
-/** Instances that waited for a place of the very tasks that have ended. */
+/** Instances that waited for a slot of the very tasks that have ended. */
 async function releaseLimits(trx: SharedDb, works: readonly RunWork[], kept: readonly Ending[]): Promise<void> {
   const freed = works.flatMap((work) => {
     const limited = kept.filter(({ ref }) => ref.run === work.run.id && isLimited(work, ref.taskId));

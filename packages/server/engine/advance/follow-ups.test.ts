@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
 import { startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
-import type { AttemptOutcome } from '../attempts.ts';
-import { findForgottenPasts } from './follow-ups.ts';
+import type { AttemptOutcome } from '../shared/attempts.ts';
+import { findForgottenPasts } from '../sql/waiting-instances.ts';
 
 let engine: ScriptedScheduler;
 /** Ends the attempt of the first run. */
@@ -34,7 +34,7 @@ async function twoRuns(): Promise<[number, number]> {
 }
 
 describe('a run that waits for the one before', () => {
-  it('goes on with the end of its past, whichever clock told that end', async () => {
+  it('goes on with the end of its past, whichever clock reported that end', async () => {
     const [, second] = await twoRuns();
     endFirst({ state: 'success', endedAt: new Date(Date.now() - 1_000).toISOString() });
     expect(await engine.ended(second)).toBe('success');

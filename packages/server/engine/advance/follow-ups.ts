@@ -1,11 +1,12 @@
 /** What follows outside a run when something in it has changed. Each in its own short transaction. */
-import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
+import type { DagGraphs } from '../shared/dag-graphs.ts';
+import { findNextRun } from '../sql/external-needs.ts';
 import { lockRuns } from '../sql/run-writes.ts';
+import type { RunRef } from '../sql/run-writes.ts';
+import { listRunsWaitingForUnpause, listWaitingForPast, releaseUnpaused } from '../sql/waiting-instances.ts';
 import { openWork, planAll, writeAll } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
-import type { DagGraphs } from '../dag-graphs.ts';
-import { nextRunOf } from './external-needs.ts';
 
 /** depends_on_past: instances in the next run that waited for these tasks are looked at again. */
 export async function checkPast(
@@ -13,107 +14,31 @@ export async function checkPast(
   graphs: DagGraphs,
   moved: RunEffects['pastMoved'][number],
 ): Promise<RunEffects | null> {
-  const next = await nextRunOf(db.shared, moved);
+  const next = await findNextRun(db.shared, moved);
   return next === undefined ? null : checkWaiting(db, graphs, { tenantId: moved.tenantId, run: next });
 }
 
 /** Instances of the run that wait for their past are looked at again. */
-export async function checkWaiting(
-  db: Database,
-  graphs: DagGraphs,
-  ref: { tenantId: string; run: number },
-): Promise<RunEffects | null> {
+export async function checkWaiting(db: Database, graphs: DagGraphs, ref: RunRef): Promise<RunEffects | null> {
   return db.shared.transaction().execute(async (trx) => {
     const runs = await lockRuns(trx, [ref]);
     const [work] = await openWork(trx, graphs, runs);
     if (work?.run.state !== 'running') return null;
-    const { rows } = await sql<{ taskId: string; mapIndex: number }>`
-      select task_id as "taskId", map_index as "mapIndex" from task_instances
-      where tenant_id = ${ref.tenantId} and run = ${ref.run} and state is null and waits = 'past'`.execute(trx);
-    if (rows.length === 0) return null;
-    await planAll(trx, [{ work, events: rows.map((key) => ({ kind: 'check' as const, ...key })) }]);
+    const waiting = await listWaitingForPast(trx, ref);
+    if (waiting.length === 0) return null;
+    await planAll(trx, [{ work, events: waiting.map((key) => ({ kind: 'check' as const, ...key })) }]);
     return writeAll(trx, [work]);
   });
 }
 
-/**
- * The safety net under `checkPast`: runs that wait for a past that is behind them, because the process that should have
- * looked is gone, or because the past ended while the run was being started and was not yet to be seen.
- * Plan: index task_instances_waiting, then the run and the one before it by their keys. Those whose past has failed are
- * not given, however many wait for it.
- */
-export async function findForgottenPasts(db: Database): Promise<{ tenantId: string; run: number }[]> {
-  const { rows } = await sql<{ tenantId: string; run: number }>`
-    select distinct t.tenant_id as "tenantId", t.run from task_instances t
-    join dag_runs r on r.tenant_id = t.tenant_id and r.id = t.run and r.state = 'running'
-    left join lateral (
-      select p.id from dag_runs p
-      where p.tenant_id = r.tenant_id and p.dag_id = r.dag_id and p.logical_date < r.logical_date
-      order by p.logical_date desc limit 1
-    ) as before on true
-    where t.state is null and t.waits is not null and t.waits = 'past' and not exists (
-      select from task_instances b
-      where b.tenant_id = t.tenant_id and b.run = before.id and b.task_id = t.task_id
-        and (b.state is null or b.state not in ('success', 'skipped', 'removed'))
-    )
-    limit 200`.execute(db.shared);
-  return rows;
-}
-
-/** max_consecutive_failed_dag_runs: a DAG that fails again and again is paused. */
-export async function pauseAfterFailures(db: Database, ended: { tenantId: string; dagId: string }): Promise<void> {
-  const { tenantId, dagId } = ended;
-  await sql`
-    update dags d set is_paused = true
-    where d.tenant_id = ${tenantId} and d.dag_id = ${dagId} and d.max_consecutive_failed_dag_runs > 0 and not d.is_paused
-      and (
-        select count(*) filter (where last.state = 'failed') >= d.max_consecutive_failed_dag_runs from (
-          select r.state from dag_runs r where r.tenant_id = ${tenantId} and r.dag_id = ${dagId}
-            and r.state in ('success', 'failed')
-          order by r.run_after desc, r.id desc limit d.max_consecutive_failed_dag_runs
-        ) as last
-      )`.execute(db.shared);
-}
-
-/**
- * The safety net under the limits of tasks: a place that came free in the moment in which an instance was taken out of sight
- * is noticed here. A few of each task go back in sight; the claim judges them anew.
- */
-export async function releaseForgotten(db: Database): Promise<number> {
-  const { rows } = await sql<{ run: number }>`
-    with held as (
-      select t.tenant_id, t.run, t.task_id, t.map_index,
-        row_number() over (partition by t.tenant_id, t.dag_id, t.task_id order by t.priority_weight desc, t.run) as place
-      from task_instances t join dags d on d.tenant_id = t.tenant_id and d.dag_id = t.dag_id
-      where t.state = 'scheduled' and t.waits is not null and not d.is_paused
-      limit 5000
-    ), locked as (
-      select t.tenant_id, t.run, t.task_id, t.map_index from task_instances t
-      join held h on t.tenant_id = h.tenant_id and t.run = h.run and t.task_id = h.task_id and t.map_index = h.map_index
-      where h.place <= 4 and t.state = 'scheduled' and t.waits is not null
-      for no key update of t skip locked -- held by somebody: the next time
-    )
-    update task_instances t set waits = null, claimable = true from locked l
-    where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
-    returning t.run`.execute(db.shared);
-  return rows.length;
-}
-
 /** An unpaused DAG goes on where it stood. */
-export async function releasePaused(db: Database, input: { tenantId: string; dagId: string }): Promise<void> {
+export async function releasePaused(db: Database, dag: { tenantId: string; dagId: string }): Promise<void> {
   await db.shared.transaction().execute(async (trx) => {
-    const { rows } = await sql<{ run: number }>`
-      select distinct run from task_instances
-      where tenant_id = ${input.tenantId} and dag_id = ${input.dagId} and state = 'scheduled' and waits = 'paused'`.execute(
-      trx,
-    );
+    const runs = await listRunsWaitingForUnpause(trx, dag);
     await lockRuns(
       trx,
-      rows.map(({ run }) => ({ tenantId: input.tenantId, run })),
+      runs.map((run) => ({ tenantId: dag.tenantId, run })),
     );
-    await sql`
-      update task_instances set waits = null, claimable = true
-      where tenant_id = ${input.tenantId} and dag_id = ${input.dagId} and run = any(${rows.map(({ run }) => run)}::bigint[])
-        and state = 'scheduled' and waits = 'paused'`.execute(trx);
+    await releaseUnpaused(trx, dag, runs);
   });
 }

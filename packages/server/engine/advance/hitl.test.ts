@@ -5,7 +5,7 @@ import { askOnce } from '../../db/task-instances/hitl.ts';
 import type { NewQuestion } from '../../db/task-instances/hitl.ts';
 import { startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
-import type { Attempt, AttemptOutcome } from '../attempts.ts';
+import type { Attempt, AttemptOutcome } from '../shared/attempts.ts';
 import { answerAndGoOn } from './hitl.ts';
 
 let engine: ScriptedScheduler;
@@ -67,7 +67,7 @@ it('a question that is answered before its attempt has ended goes on at once', a
   expect(attemptsOf(run, 'early').map(({ tryNumber }) => tryNumber)).toEqual([1, 1]);
 });
 
-it('of many answers at once exactly one counts', async () => {
+it('of many answers to one question at once exactly one counts', async () => {
   engine.setScript(async (attempt) => ((await ask(attempt)) ? { state: 'success' } : LATER));
   const run = await engine.run([makeTask('contested')]);
   await untilDeferred(run, 'contested');
@@ -102,7 +102,7 @@ it('a question whose time is up goes on by itself, and one without a time does n
   expect(await engine.ended(run)).toBe('success');
 });
 
-it('who waits for a person holds no place of a run or a task', async () => {
+it('a task that waits for a person holds no slot of its run or of its task', async () => {
   engine.setScript(async (attempt) => {
     if (attempt.taskId === 'works') return { state: 'success' };
     return (await ask(attempt)) ? { state: 'success' } : LATER;
@@ -121,7 +121,7 @@ it('who waits for a person holds no place of a run or a task', async () => {
   expect([await engine.ended(run), await engine.ended(second)]).toEqual(['success', 'success']);
 });
 
-it('in a pool that counts them, who waits for a person holds its slots', async () => {
+it('in a pool that includes deferred tasks, one that waits for a person holds its slots', async () => {
   await engine.scope.insertInto('pools').values({ name: 'counting', slots: 1, include_deferred: true }).execute();
   engine.setScript(async (attempt) => ((await ask(attempt)) ? { state: 'success' } : LATER));
   const ofPool = { policy: { pool: 'counting' } };

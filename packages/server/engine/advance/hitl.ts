@@ -6,15 +6,15 @@
  * The question is stored while the attempt still runs, so an answer may come before the attempt has ended; then it goes on
  * at once. Both sides hold the lock of the run's row: neither can miss the other.
  */
-import { sql } from 'kysely';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
 import { answerQuestion } from '../../db/task-instances/hitl.ts';
 import type { Answer, Question, QuestionKey } from '../../db/task-instances/hitl.ts';
+import { findQuestionsOf } from '../sql/hitl.ts';
 import { lockRuns } from '../sql/run-writes.ts';
 import { load, noEffects, openWork, writeAll } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
-import type { DagGraphs } from '../dag-graphs.ts';
+import type { DagGraphs } from '../shared/dag-graphs.ts';
 import type { RunWork } from './run-work.ts';
 
 type Rescheduled = { work: RunWork; row: InstanceRow };
@@ -22,14 +22,10 @@ type Rescheduled = { work: RunWork; row: InstanceRow };
 /** Of attempts that end to go on later, those that have asked something wait for the answer, not for a time. */
 export async function waitForAnswers(trx: SharedDb, rescheduled: readonly Rescheduled[]): Promise<void> {
   if (rescheduled.length === 0) return;
-  const rows = rescheduled.map(({ row }) => row);
-  const { rows: asked } = await sql<Pick<Question, 'run' | 'task_id' | 'map_index' | 'expires_at' | 'responded_at'>>`
-    select q.run, q.task_id, q.map_index, q.expires_at, q.responded_at from questions q
-    join unnest(${rows.map((row) => row.tenant_id)}::uuid[], ${rows.map((row) => row.run)}::bigint[],
-      ${rows.map((row) => row.task_id)}::text[], ${rows.map((row) => row.map_index)}::int[],
-      ${rows.map((row) => row.try_number)}::int[]) as k(tenant_id, run, task_id, map_index, try_number)
-      on q.tenant_id = k.tenant_id and q.run = k.run and q.task_id = k.task_id and q.map_index = k.map_index
-      and q.try_number = k.try_number`.execute(trx);
+  const asked = await findQuestionsOf(
+    trx,
+    rescheduled.map(({ row }) => row),
+  );
   for (const question of asked) {
     const { run, task_id: taskId, map_index: mapIndex } = question;
     const work = rescheduled.find((one) => one.work.run.id === run)?.work;

@@ -5,9 +5,9 @@
 import { isFinished } from '@svc/spec/states.ts';
 import type { TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
 import { failureReason } from '@svc/spec/failure-causes.ts';
-import type { NewInstance } from '../sql/instance-columns.ts';
 import type { CountedState, InstanceRow, RunRow, StateCounts } from '../../db/schema.ts';
-import type { DagGraph } from '../dag-graphs.ts';
+import type { NewInstance } from '../sql/instance-columns.ts';
+import type { DagGraph } from '../shared/dag-graphs.ts';
 import { decodeCounts, encodeCounts } from '../plan/encode.ts';
 import type { Change, ExpandedInstance, Instance, InstanceKey, MappedLength, Need, RunView } from '../plan/types.ts';
 
@@ -37,7 +37,7 @@ export class RunWork implements RunView {
   /** Instances made here: inserted at the end, in their final state. */
   readonly fresh: NewInstance[] = [];
   readonly expanded: string[] = [];
-  /** Attempts whose word counts no more. */
+  /** Attempts whose reports count no more. */
   readonly superseded: string[] = [];
   readonly #now: string;
   readonly #rows = new Map<string, InstanceRow>();

@@ -1,27 +1,22 @@
 /**
  * From `scheduled` to `queued`: decides which instances may run now and gives each a fresh attempt id.
  *
- * All limits are counted here from the rows that hold a place (queued, running …), under one short lock, so that no two
+ * All limits are counted here from the rows that hold a slot (queued, running …), under one short lock, so that no two
  * processes can both take the last slot: pool slots, max_active_tasks of the run, max_active_tis_per_dag and _per_dagrun,
  * paused DAGs, and what the executor can take. What a limit stops is taken out of sight (`claimable` false, or `waits` with
- * the reason) until something in that place ends: a claim looks at what can run, not at what cannot, whatever the backlog.
+ * the reason) until something that holds such a slot ends: a claim looks at what can run, not at what cannot, whatever the backlog.
  */
-import { sql } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
-import { inTransaction } from '../../db/transaction.ts';
+import { inPipelinedTransaction } from '../../db/transaction.ts';
+import type { Attempt } from '../shared/attempts.ts';
+import type { DagGraphs } from '../shared/dag-graphs.ts';
+import { BEGIN_CLAIM, withdrawInstances } from '../sql/claims.ts';
 import { lockRuns } from '../sql/run-writes.ts';
 import { countActive, countActiveOfTask, lockTaskSlots } from '../sql/slots.ts';
-import type { Attempt } from '../attempts.ts';
-import { CLAIM_LOCK, judgeCandidates, perRunLimit, runKey } from './candidates.ts';
+import { judgeCandidates, perRunLimit, runKey } from './candidates.ts';
 import type { Judged, Verdict } from './candidates.ts';
-import type { DagGraphs } from '../dag-graphs.ts';
-import { takeQueued } from './take-attempts.ts';
+import { takeQueued } from './take-queued.ts';
 
-/**
- * In one round trip with the beginning; a statement of its own, so that the next one sees what the last holder wrote. The
- * commit need not be on disk: nothing runs before its start is, and a start that is on disk has its claim there, too.
- */
-const LOCKED = `begin; set local synchronous_commit = off; select pg_advisory_xact_lock(${CLAIM_LOCK})`;
 const CLAIMS_AT_ONCE = 500;
 
 export type Claimed = {
@@ -32,23 +27,20 @@ export type Claimed = {
 };
 
 export async function claim(db: Database, graphs: DagGraphs, capacity: number): Promise<Claimed> {
-  return inTransaction(db.shared, LOCKED, async (trx, commit) => {
-    const judged = await judgeCandidates(trx, graphs, {
-      look: Math.min(capacity, CLAIMS_AT_ONCE),
-      capacity,
-      for: 'claim',
-    });
+  return inPipelinedTransaction(db.shared, BEGIN_CLAIM, async (tx) => {
+    const look = Math.min(capacity, CLAIMS_AT_ONCE);
+    const judged = await judgeCandidates(tx.db, graphs, { look, capacity, for: 'claim' });
     const stopped = judged.verdicts.filter(({ reason }) => reason !== null && reason !== 'pool_full');
-    await withdraw(trx, await stillStopped(trx, stopped, judged));
+    await withdraw(tx.db, await stillStopped(tx.db, stopped, judged));
     const chosen = judged.verdicts.filter(({ reason }) => reason === null).map(({ candidate }) => candidate);
-    const [attempts] = await Promise.all([takeQueued(trx, chosen), commit()]);
+    const [attempts] = await tx.commitWith(takeQueued(tx.db, chosen));
     return { attempts, withdrawn: stopped.length, missed: chosen.length - attempts.length };
   });
 }
 
 /**
- * A finish that committed since the counting may have made a place, and has looked for whom to let through already: to take
- * somebody out of sight now would leave him there. Under the lock of the run, or of the task's places, the count is what the
+ * A finish that committed since the counting may have freed a slot, and has looked for whom to let through already: to take
+ * an instance out of sight now would leave it there. Under the lock of the run, or of the task's slots, the count is what the
  * next finish will see.
  */
 async function stillStopped(trx: SharedDb, stopped: readonly Verdict[], judged: Judged): Promise<Verdict[]> {
@@ -83,14 +75,14 @@ async function stillOfFullTasks(trx: SharedDb, stopped: readonly Verdict[], judg
   );
   const chosen = judged.verdicts.filter(({ reason }) => reason === null);
   const still = new Set<Verdict>();
-  for (const verdicts of Map.groupBy(full, placesKey).values()) {
+  for (const verdicts of Map.groupBy(full, slotsKey).values()) {
     const [first] = verdicts;
     if (!first) continue;
     const { candidate: row, reason } = first;
     const isPerRun = reason === 'max_active_tis_per_dagrun';
     const limit = isPerRun ? perRunLimit(row, judged.graphs.get(runKey(row))) : row.max_active_tis_per_dag;
     const task = { tenantId: row.tenant_id, dagId: row.dag_id, taskId: row.task_id, run: isPerRun ? row.run : null };
-    const taken = chosen.filter(({ candidate }) => placesKey({ candidate, reason }) === placesKey(first)).length;
+    const taken = chosen.filter(({ candidate }) => slotsKey({ candidate, reason }) === slotsKey(first)).length;
     if ((await countActiveOfTask(trx, task)) + taken >= (limit ?? Infinity)) for (const one of verdicts) still.add(one);
   }
   return still;
@@ -98,27 +90,13 @@ async function stillOfFullTasks(trx: SharedDb, stopped: readonly Verdict[], judg
 
 const TASK_LIMITS = new Set<Verdict['reason']>(['max_active_tis_per_dag', 'max_active_tis_per_dagrun']);
 
-/** Which places they compete for: those of the task, in all runs or in one. */
-const placesKey = ({ candidate: row, reason }: Verdict): string =>
+/** Which slots they compete for: those of the task, in all runs or in one. */
+const slotsKey = ({ candidate: row, reason }: Verdict): string =>
   `${row.tenant_id}/${reason === 'max_active_tis_per_dagrun' ? row.run : '*'}/${row.dag_id}/${row.task_id}`;
 
-/** Out of sight of the next claim. max_active_tasks needs no mark: the next finish in the run lets them through again. */
-async function withdraw(trx: SharedDb, stopped: readonly Verdict[]): Promise<void> {
-  if (stopped.length === 0) return;
-  const rows = stopped.map(({ candidate }) => candidate);
-  await sql`
-    with k as (
-      select * from unnest(${rows.map((row) => row.tenant_id)}::uuid[], ${rows.map((row) => row.run)}::bigint[],
-        ${rows.map((row) => row.task_id)}::text[], ${rows.map((row) => row.map_index)}::int[],
-        ${stopped.map(({ reason }) => (reason === 'max_active_tasks' ? null : reason))}::text[])
-        as k(tenant_id, run, task_id, map_index, waits)
-    ), locked as (
-      select t.tenant_id, t.run, t.task_id, t.map_index, k.waits from task_instances t
-      join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
-      where coalesce(t.state, '') = 'scheduled' for no key update of t skip locked
-    )
-    update task_instances t set claimable = false, waits = l.waits from locked l
-    where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index`.execute(
+/** max_active_tasks needs no mark: the next finish in the run lets them through again. */
+const withdraw = (trx: SharedDb, stopped: readonly Verdict[]): Promise<void> =>
+  withdrawInstances(
     trx,
+    stopped.map(({ candidate, reason }) => ({ candidate, waits: reason === 'max_active_tasks' ? null : reason })),
   );
-}

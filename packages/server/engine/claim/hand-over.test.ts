@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
-import type { AttemptRef, GoingOn } from '../attempts.ts';
-import { CLAIM_LOCK } from './candidates.ts';
+import type { AttemptRef, FinishingWorker } from '../shared/attempts.ts';
+import { CLAIM_LOCK } from '../sql/claims.ts';
 
 let engine: Awaited<ReturnType<typeof startScriptedScheduler>>;
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => engine?.close());
 
-const GOING_ON = { hostname: 'here', takesNew: true };
+const WORKER = { hostname: 'here', takesNew: true };
 const SUCCESS = { state: 'success' } as const;
 
 /** The attempt of a task that was dispatched and hangs. */
@@ -36,10 +36,10 @@ async function nobodyClaims(): Promise<void> {
   }
 }
 
-const finish = (ref: AttemptRef, goingOn: GoingOn | null = GOING_ON) =>
-  engine.scheduler.attempts.finishAndGoOn(ref, SUCCESS, { goingOn: goingOn ?? undefined });
+const finish = (ref: AttemptRef, worker: FinishingWorker | null = WORKER) =>
+  engine.scheduler.attempts.finishAndTakeNext(ref, SUCCESS, { worker: worker ?? undefined });
 
-describe('the end of an attempt', () => {
+describe('the end of an attempt, reported by its worker,', () => {
   it('brings the next one, running, and the same again when the answer was lost', async () => {
     engine.setScript(() => 'hang');
     const run = await engine.run(graphOf({ a: [], b: ['a'] }));
@@ -59,7 +59,7 @@ describe('the end of an attempt', () => {
     expect(await engine.ended(run)).toBe('success');
   });
 
-  it('brings nothing to whom does not go on; the next one is dispatched', async () => {
+  it('brings nothing to a worker that takes no other attempt; the next one is dispatched', async () => {
     engine.setScript(() => 'hang');
     const run = await engine.run(graphOf({ a: [], b: ['a'] }));
     expect(await finish(await hanging(run, 'a'), null)).toEqual({ answer: 'recorded' });

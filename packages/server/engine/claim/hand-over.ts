@@ -1,5 +1,5 @@
 /**
- * A worker that ends an attempt has a free place, and what follows is known in the same transaction. So the next attempt is
+ * A worker that ends an attempt has a free slot, and what follows is known in the same transaction. So the next attempt is
  * chosen there, and goes back with the answer, already running:
  *
  *   end of A ─▶ one transaction: outcome, what follows, claim, start of B ─▶ answer with everything B needs
@@ -9,57 +9,42 @@
  *
  * Only when nobody else is claiming (`chooseAtOnce`); whoever finds the lock taken leaves the rest to the dispatcher.
  *
- * An answer that is lost is not: the worker tells the end of A again, and gets what was given with it (`given_by`).
+ * An answer that is lost is not: the worker reports the end of A again, and gets what was handed over with it (`given_by`).
  */
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
-import { fixedSql } from '../../db/fixed-sql.ts';
-import type { Attempt, GoingOn, HandedOver, NextPlace } from '../attempts.ts';
+import type { Attempt, FinishingWorker, HandedOver, NextInstance } from '../shared/attempts.ts';
+import type { DagGraphs } from '../shared/dag-graphs.ts';
+import { findHandedOverInstances, loadRuns } from '../sql/attempts.ts';
+import type { Candidate } from '../sql/claims.ts';
 import { chooseAtOnce } from './candidates.ts';
-import type { AtOnce, Candidate } from './candidates.ts';
-import type { DagGraphs } from '../dag-graphs.ts';
-import type { RunWork } from '../advance/run-work.ts';
-import { takeRunning } from './take-attempts.ts';
+import type { Choice } from './candidates.ts';
 
-/** The end of an attempt, told by a worker that would go on with another. */
-export type Giver = { attemptId: string } & Pick<GoingOn, 'hostname' | 'prepare'>;
+/** The end of an attempt, with the worker that would go on. */
+export type FinishedAttempt = { attemptId: string } & Pick<FinishingWorker, 'hostname' | 'readStartFacts'>;
 
-/** What was chosen is for the first of the givers, in their order. */
-export type Found = AtOnce & { givers: readonly Giver[] };
+/** What was chosen is for the first of the finished attempts, in their order. */
+export type NextChoice = Choice & { finished: readonly FinishedAttempt[] };
 
-/** Undefined when nobody would go on. */
-export async function findNext(trx: SharedDb, graphs: DagGraphs, givers: readonly Giver[]): Promise<Found | undefined> {
-  if (givers.length === 0) return undefined;
-  return { givers, ...(await chooseAtOnce(trx, graphs, givers.length)) };
-}
-
-/** Commits, too, together with the starts. Answers what was given, by the id of the attempt with whose end it was. */
-export async function startNext(
+/** Undefined when no worker would go on. */
+export async function chooseNext(
   trx: SharedDb,
-  found: Found | undefined,
-  { works, commit }: { works: readonly RunWork[]; commit: () => Promise<unknown> },
-): Promise<ReadonlyMap<string, HandedOver>> {
-  const { chosen = [], givers = [] } = found ?? {};
-  if (chosen.length === 0) {
-    await commit();
-    return new Map();
-  }
-  const known = new Map(works.map(({ run }) => [run.id, run]));
-  const [taken, runs, prepared] = await Promise.all([
-    takeRunning(trx, chosen, givers),
-    loadRuns(trx, chosen, known),
-    givers[0]?.prepare?.(trx, chosen.map(placeOf)),
-    commit(),
-  ]);
-  const byEnded = handedOver(taken, runs);
-  for (const [index, { attemptId }] of givers.entries()) {
-    const next = byEnded.get(attemptId);
-    if (next && prepared) next.prepared = prepared[index];
-  }
-  return byEnded;
+  graphs: DagGraphs,
+  finished: readonly FinishedAttempt[],
+): Promise<NextChoice | undefined> {
+  if (finished.length === 0) return undefined;
+  return { finished, ...(await chooseAtOnce(trx, graphs, finished.length)) };
 }
 
-const placeOf = (candidate: Candidate): NextPlace => ({
+/** What the workers of the chosen must be told, read by the service that knows it; nothing when nothing was chosen. */
+export async function readStartFacts(
+  trx: SharedDb,
+  { chosen, finished }: Pick<NextChoice, 'chosen' | 'finished'>,
+): Promise<readonly unknown[] | undefined> {
+  return chosen.length === 0 ? undefined : finished[0]?.readStartFacts?.(trx, chosen.map(instanceOf));
+}
+
+const instanceOf = (candidate: Candidate): NextInstance => ({
   tenantId: candidate.tenant_id,
   run: candidate.run,
   taskId: candidate.task_id,
@@ -68,38 +53,51 @@ const placeOf = (candidate: Candidate): NextPlace => ({
   versionNumber: candidate.version_number,
 });
 
-/** What was given with the end of these attempts and has not ended itself. Plan: index task_instances_active. */
+/** The runs of these rows; only those that are not known yet are asked for. */
+export async function completeRuns(
+  trx: SharedDb,
+  rows: readonly { tenant_id: string; run: number }[],
+  known: ReadonlyMap<number, RunRow>,
+): Promise<ReadonlyMap<number, RunRow>> {
+  const missing = rows.filter(({ run }) => !known.has(run));
+  if (missing.length === 0) return known;
+  const refs = missing.map((row) => ({ tenantId: row.tenant_id, run: row.run }));
+  return new Map([...known, ...(await loadRuns(trx, refs))]);
+}
+
+/** Started with the commit: what each worker goes on with, by the id of the attempt it has ended. */
+export function handedOver(
+  finished: readonly FinishedAttempt[],
+  started: {
+    rows: readonly InstanceRow[];
+    runs: ReadonlyMap<number, RunRow>;
+    startFacts: readonly unknown[] | undefined;
+  },
+): ReadonlyMap<string, HandedOver> {
+  const byEnded = byEndedAttempt(started.rows, started.runs);
+  for (const [index, { attemptId }] of finished.entries()) {
+    const next = byEnded.get(attemptId);
+    if (next && started.startFacts) next.startFacts = started.startFacts[index];
+  }
+  return byEnded;
+}
+
+/** What was handed over with the end of these attempts and has not ended itself. */
 export async function findHandedOver(
   trx: SharedDb,
   ended: readonly string[],
 ): Promise<ReadonlyMap<string, HandedOver>> {
   if (ended.length === 0) return new Map();
-  const { rows } = await fixedSql<InstanceRow>`
-    select t.* from task_instances t where t.state = 'running' and t.given_by = any(${[...ended]}::uuid[])
-      and t.state in ('queued', 'running', 'restarting', 'deferred')`.execute(trx);
-  return handedOver(rows, await loadRuns(trx, rows, new Map()));
+  const rows = await findHandedOverInstances(trx, ended);
+  return byEndedAttempt(rows, await completeRuns(trx, rows, new Map()));
 }
 
-async function loadRuns(
-  trx: SharedDb,
-  of: readonly { tenant_id: string; run: number }[],
-  known: ReadonlyMap<number, RunRow>,
-): Promise<ReadonlyMap<number, RunRow>> {
-  const missing = of.filter(({ run }) => !known.has(run));
-  if (missing.length === 0) return known;
-  const tenants = [...new Set(missing.map((row) => row.tenant_id))];
-  const ids = [...new Set(missing.map(({ run }) => run))];
-  const { rows } = await fixedSql<RunRow>`
-    select * from dag_runs where tenant_id = any(${tenants}::uuid[]) and id = any(${ids}::bigint[])`.execute(trx);
-  return new Map([...known, ...rows.map((row): [number, RunRow] => [row.id, row])]);
-}
-
-const handedOver = (
-  taken: readonly InstanceRow[],
+const byEndedAttempt = (
+  rows: readonly InstanceRow[],
   runs: ReadonlyMap<number, RunRow>,
 ): ReadonlyMap<string, HandedOver> =>
   new Map(
-    taken.flatMap((instance): [string, HandedOver][] => {
+    rows.flatMap((instance): [string, HandedOver][] => {
       const run = runs.get(instance.run);
       if (!run || instance.given_by === null || instance.attempt_id === null) return [];
       return [[instance.given_by, { run, instance, attempt: attemptOf(run, instance, instance.attempt_id) }]];

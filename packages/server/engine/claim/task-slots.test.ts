@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => engine?.close());
 
 // No tick here, which would find those that were forgotten. With two of them, there is no third whose end would help, either.
-it('the second of two runs that compete for a place of a task is not forgotten when the first one ends meanwhile', async () => {
+it('the second of two runs that compete for a slot of a task is not forgotten when the first one ends meanwhile', async () => {
   const task = makeTask('only', { policy: { max_active_tis_per_dag: 1 } });
   await engine.register(makeSpec({ tasks: [task], dagId: 'competing' }));
   for (let round = 0; round < 60; round += 1) {

@@ -3,9 +3,9 @@ import type { SharedDb } from '../../db/database.ts';
 import { deleteRunRow, requeueRun } from '../sql/run-edits.ts';
 import { lockRuns } from '../sql/run-writes.ts';
 import type { RunRef } from '../sql/run-writes.ts';
-import { noEffects, waitingForPlace } from '../advance/apply-to-runs.ts';
+import { noEffects, waitingForSlot } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
-import type { DagGraphs } from '../dag-graphs.ts';
+import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { endRunAs } from '../runs/end-run.ts';
 
 export type MarkableRunState = 'queued' | 'success' | 'failed';
@@ -23,7 +23,7 @@ export async function markRun(
   // A running run has left the queue already and would leave it again at once.
   if (run.state === 'running') return noEffects();
   await requeueRun(trx, input);
-  return waitingForPlace(run);
+  return waitingForSlot(run);
 }
 
 export type Deletion = { kind: 'deleted'; effects: RunEffects } | { kind: 'running' } | { kind: 'gone' };

@@ -4,7 +4,7 @@ import { graphSpec } from '@svc/testing/engine/graph-runs.ts';
 import type { Graph } from '@svc/testing/engine/graph-runs.ts';
 import { startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
-import type { Attempt, AttemptOutcome } from '../attempts.ts';
+import type { Attempt, AttemptOutcome } from '../shared/attempts.ts';
 import { clearRuns } from './clear-many.ts';
 import type { ClearOptions } from './clear.ts';
 import { markRuns } from './mark-many.ts';

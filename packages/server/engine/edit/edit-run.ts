@@ -15,17 +15,18 @@ import { lockRuns } from '../sql/run-writes.ts';
 import type { RunRef } from '../sql/run-writes.ts';
 import { admit, countActive, releaseHeldBack } from '../sql/slots.ts';
 import type { InstanceRow, RunRow, StateCounts } from '../../db/schema.ts';
-import { noEffects, waitingForPlace } from '../advance/apply-to-runs.ts';
+import { noEffects, waitingForSlot } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import { nowIso } from '@svc/spec/clock.ts';
-import type { DagGraph, DagGraphs } from '../dag-graphs.ts';
+import type { DagGraph, DagGraphs } from '../shared/dag-graphs.ts';
 import { noCounts } from '../plan/counts.ts';
 import { encodeCounts } from '../plan/encode.ts';
 import { sharedLevels } from '../plan/mapped-levels.ts';
 import { recountSources, recountUpstream } from '../plan/recount.ts';
 import type { Instance, PlanEvent } from '../plan/types.ts';
 import { countedAs } from '../advance/run-work.ts';
-import { countRunning, startRun } from '../runs/start-run.ts';
+import { startRun } from '../runs/start-run.ts';
+import { countRunning } from '../sql/queued-runs.ts';
 
 export type EditTools = {
   graphs: DagGraphs;
@@ -171,7 +172,7 @@ async function goOn(open: OpenRun, events: readonly PlanEvent[]): Promise<RunEff
   const { trx, tools, ref, run } = open;
   if (run.state === 'running') return tools.applyToRun(trx, ref, events);
   if (run.state !== 'queued') return noEffects();
-  if (!(await mayStart(trx, run))) return waitingForPlace(run);
+  if (!(await mayStart(trx, run))) return waitingForSlot(run);
   const [fresh] = await lockRuns(trx, [ref]); // with everything that was written since
   return fresh ? startRun(trx, tools.graphs, fresh) : noEffects();
 }

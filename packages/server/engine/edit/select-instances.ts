@@ -6,7 +6,7 @@
  */
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
-import type { DagGraphs } from '../dag-graphs.ts';
+import type { DagGraphs } from '../shared/dag-graphs.ts';
 import type { Blueprint } from '../plan/blueprint.ts';
 import { isTogether } from '../plan/mapped-levels.ts';
 import type { InstanceKey } from '../plan/types.ts';

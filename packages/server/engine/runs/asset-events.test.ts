@@ -9,9 +9,9 @@ import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { holds } from './asset-condition.ts';
 import { createAssetRuns, recordAssetEvents, recordExternalEvent } from './asset-events.ts';
-import type { AssetEventOutcome } from '../attempts.ts';
+import type { AssetEventOutcome } from '../shared/attempts.ts';
 import { createRunCreator } from './create-run.ts';
-import { createDagGraphs } from '../dag-graphs.ts';
+import { createDagGraphs } from '../shared/dag-graphs.ts';
 
 let dropDatabase: () => Promise<void>;
 let db: Database;

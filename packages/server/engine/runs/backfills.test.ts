@@ -14,7 +14,7 @@ import type { BackfillRequest } from './backfill-plan.ts';
 import { createBackfill } from '../edit/create-backfill.ts';
 import { cancelBackfill, createBackfillRunner, pauseBackfill, planBackfill } from './backfills.ts';
 import { createRunCreator } from './create-run.ts';
-import { createDagGraphs } from '../dag-graphs.ts';
+import { createDagGraphs } from '../shared/dag-graphs.ts';
 import { startQueuedRuns } from './start-run.ts';
 
 let dropDatabase: () => Promise<void>;

@@ -33,7 +33,7 @@ import type { RunEffects } from '../advance/apply-to-runs.ts';
 import { MAX_RUNS, backfillProblem, dateOf, runsInRange, stepsOf } from './backfill-plan.ts';
 import type { BackfillRequest, BackfillStep, ExistingByDate } from './backfill-plan.ts';
 import { nowIso } from '@svc/spec/clock.ts';
-import type { DagGraphs } from '../dag-graphs.ts';
+import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { paramProblems } from './run-params.ts';
 import { startRun } from './start-run.ts';
 import { isTransient } from './timetable-runs.ts';

@@ -10,7 +10,7 @@ import { findTimedOutRuns, listToEnd } from '../sql/run-ends.ts';
 import { lockRuns, updateRunsAndInstances } from '../sql/run-writes.ts';
 import { load, noEffects, openWork, requestRunCallback, runChange } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
-import type { DagGraphs } from '../dag-graphs.ts';
+import type { DagGraphs } from '../shared/dag-graphs.ts';
 import type { RunWork } from '../advance/run-work.ts';
 
 type EndAs = 'success' | 'failed';

@@ -10,7 +10,7 @@ import { createAssetRuns, recordAssetEvents } from './asset-events.ts';
 import { createBackfill } from '../edit/create-backfill.ts';
 import { createBackfillRunner } from './backfills.ts';
 import { createRunCreator } from './create-run.ts';
-import { createDagGraphs } from '../dag-graphs.ts';
+import { createDagGraphs } from '../shared/dag-graphs.ts';
 import { createRunEndFollower } from './follow-run-end.ts';
 import { createTimetableRuns } from './timetable-runs.ts';
 

@@ -12,7 +12,7 @@ import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
 import type { ScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { createRunCreator } from './create-run.ts';
-import { createDagGraphs } from '../dag-graphs.ts';
+import { createDagGraphs } from '../shared/dag-graphs.ts';
 import { createTimetableRuns } from './timetable-runs.ts';
 
 let dropDatabase: () => Promise<void>;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeSpec } from '@svc/testing/spec/make-spec.ts';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
-import { CLAIM_LOCK } from '../claim/candidates.ts';
+import { CLAIM_LOCK } from '../sql/claims.ts';
 
 const CAPACITY = 3;
 let engine: ScriptedScheduler;
@@ -30,12 +30,12 @@ describe('a triggered run', () => {
     expect(await engine.ended(run)).toBe('success');
   });
 
-  it('with more tasks than that has them all run, and never more at once than the executor takes', async () => {
+  it('with more first tasks than are claimed with it has them all run, and never more at once than the executor takes', async () => {
     let now = 0;
     let most = 0;
     engine.setScript(async () => {
       most = Math.max(most, (now += 1));
-      // Each stays until all places were taken at once: a busy machine starts them slowly.
+      // Each stays until all slots were taken at once: a busy machine starts them slowly.
       await expect.poll(() => most, { timeout: 10_000, interval: 5 }).toBeGreaterThanOrEqual(CAPACITY);
       now -= 1;
       return { state: 'success' };
@@ -59,17 +59,17 @@ describe('a triggered run', () => {
     expect(await engine.ended(run)).toBe('success');
   });
 
-  it('is not there when the check fails or the record does, and the places are free again', async () => {
+  it('is not there when its precondition or what is written with it fails, and the slots are free again', async () => {
     engine.setScript(() => ({ state: 'success' }));
     const before = await runsOf('single');
     for (let time = 0; time < CAPACITY * 2; time += 1) {
-      const around = {
-        check: async () => {
+      const options = {
+        precondition: async () => {
           if (time % 2 === 0) throw new Error('not this one');
         },
-        record: (trx: typeof engine.db.shared) => sql`select 1 / 0`.execute(trx),
+        alsoWrite: (trx: typeof engine.db.shared) => sql`select 1 / 0`.execute(trx),
       };
-      await expect(engine.scheduler.trigger(engine.tenant.id, NEW, around)).rejects.toThrow(
+      await expect(engine.scheduler.trigger(engine.tenant.id, NEW, options)).rejects.toThrow(
         time % 2 === 0 ? 'not this one' : 'division by zero',
       );
     }
@@ -93,7 +93,7 @@ describe('an attempt that is lost', () => {
     expect(new Set(tries.map(({ attemptId }) => attemptId)).size).toBe(2);
   });
 
-  it('fails when it may have', async () => {
+  it('fails when it may have begun', async () => {
     engine.setScript(() => 'hang');
     const run = await engine.trigger('single');
     await expect.poll(() => engine.states(run)).toEqual({ a: 'running' });

@@ -1,42 +1,56 @@
 /**
  * A run in a transaction of its own, whose first tasks are claimed there, too, when the executor has room and nobody else is
- * claiming: they are on their way to a worker with the commit. Round trips to Postgres:
- *   1  begin, the lock of the DAG's row, the caller's check
- *   2  the run
- *   3  its instances, and which of them can be claimed
- *   4  the claim, the caller's record, commit
+ * claiming: they are on their way to a worker with the commit. Four round trips to Postgres, as numbered below.
  */
 import type { Database, SharedDb } from '../../db/database.ts';
-import { beginning, inTransaction } from '../../db/transaction.ts';
-import type { Attempt } from '../attempts.ts';
+import { beginning, inPipelinedTransaction } from '../../db/transaction.ts';
+import { concludeAll, isHoldingBack, sendChanges } from '../advance/apply-to-runs.ts';
 import { chooseAtOnce } from '../claim/candidates.ts';
-import type { AtOnce } from '../claim/candidates.ts';
-import type { CreateRun, CreateRunResult, NewRun } from './create-run.ts';
-import type { DagGraphs } from '../dag-graphs.ts';
-import { takeQueued } from '../claim/take-attempts.ts';
+import { takeQueued } from '../claim/take-queued.ts';
+import type { Attempt } from '../shared/attempts.ts';
+import type { DagGraphs } from '../shared/dag-graphs.ts';
+import { lockDag } from '../sql/new-runs.ts';
+import { insertRun } from './create-run.ts';
+import type { CreateRunResult, NewRun } from './create-run.ts';
+import { planStart } from './start-run.ts';
 
-export type AroundTheRun = {
-  /** When it throws, there is no run. */
-  check?: (trx: SharedDb) => Promise<unknown>;
-  /** What else is written with the run. Sends its statements at once: the commit comes behind them. */
-  record?: (trx: SharedDb, run: { run_id: string }) => Promise<unknown>;
+/** What the caller wants in the transaction of the run. Both send their statements at once. */
+export type TriggerOptions = {
+  /** Asked with the lock of the DAG's row. When it throws, there is no run. */
+  precondition?: (trx: SharedDb) => Promise<unknown>;
+  /** What else is written with the run; the commit comes behind it. */
+  alsoWrite?: (trx: SharedDb, run: { run_id: string }) => Promise<unknown>;
 };
 
 export async function triggerRun(
-  { db, graphs, createRun, keepsPlans }: { db: Database; graphs: DagGraphs; createRun: CreateRun; keepsPlans: boolean },
-  input: { tenantId: string; run: NewRun; places: number } & AroundTheRun,
+  { db, graphs, keepsPlans }: { db: Database; graphs: DagGraphs; keepsPlans: boolean },
+  input: { tenantId: string; run: NewRun; slots: number } & TriggerOptions,
 ): Promise<{ result: CreateRunResult; attempts: readonly Attempt[] }> {
-  const { tenantId, places, check, record } = input;
-  return inTransaction(db.shared, beginning({ keepsPlans }), async (trx, commit) => {
-    let found: AtOnce | undefined;
-    const look = async (): Promise<void> => void (found = await chooseAtOnce(trx, graphs, places));
-    const result = await createRun(trx, tenantId, input.run, {
-      ...(check && { check: () => check(trx) }),
-      ...(places > 0 && { behindFirst: look }),
-    });
-    if (result.kind !== 'created') return { result, attempts: [] };
-    const [attempts] = await Promise.all([takeQueued(trx, found?.chosen ?? []), record?.(trx, result.run), commit()]);
-    if (found) result.effects.hasScheduled &&= found.hasMore(attempts.length);
-    return { result, attempts };
+  const { tenantId, slots } = input;
+  return inPipelinedTransaction(db.shared, beginning({ keepsPlans }), async (tx) => {
+    // Round trip 1: begin, the lock of the DAG's row, the caller's precondition.
+    const locked = tx.send(lockDag(tx.db, { tenantId, dagId: input.run.dagId }));
+    if (input.precondition) tx.send(input.precondition(tx.db));
+    await tx.flush();
+
+    // Round trip 2: the run.
+    const inserted = await insertRun(tx.db, graphs, { tenantId, input: input.run, dag: await locked });
+    if (inserted.kind !== 'inserted') return { result: inserted, attempts: [] };
+    const { run, startsNow } = inserted;
+
+    // Round trip 3: its instances, and which of them can be claimed.
+    const work = startsNow ? await planStart(tx.db, graphs, run) : undefined;
+    if (work) tx.send(sendChanges(tx.db, [work]));
+    // Not for a run with more first tasks than may be active: those are let through in `concludeAll`.
+    const choosing = work && slots > 0 && !isHoldingBack(work);
+    const choice = choosing ? tx.send(chooseAtOnce(tx.db, graphs, slots)) : undefined;
+    await tx.flush();
+    const effects = work ? await concludeAll(tx.db, [work]) : inserted.effects;
+    const { chosen, hasMore } = (await choice) ?? { chosen: [], hasMore: () => true };
+
+    // Round trip 4: the claim, what the caller writes, commit.
+    const [attempts] = await tx.commitWith(takeQueued(tx.db, chosen), input.alsoWrite?.(tx.db, run));
+    effects.hasScheduled &&= hasMore(attempts.length);
+    return { result: { kind: 'created', run, effects }, attempts };
   });
 }

@@ -1,23 +1,14 @@
 /**
- * What agents and executors say to the scheduler, and what it answers. Every call is idempotent by attempt id: a call
- * whose answer was lost is simply made again, and the word of an attempt that is no longer the current one changes nothing.
+ * What agents and executors tell the scheduler about attempts, and what it answers. Every call is idempotent by attempt id: a
+ * call whose answer was lost is simply made again, and the report of an attempt that is no longer the current one changes nothing.
  */
-import type { Selectable } from 'kysely';
 import type { FailureCause } from '@svc/spec/failure-causes.ts';
-import type { SharedDb } from '../db/database.ts';
-import type { InstanceRow, RunRow, TenantTables } from '../db/schema.ts';
+import type { SharedDb } from '../../db/database.ts';
+import type { InstanceRow, RunRow } from '../../db/schema.ts';
+import type { AttemptKey } from '../sql/attempts.ts';
 
-export type AttemptRef = {
-  tenantId: string;
-  /** `dag_runs.id`. */
-  run: number;
-  taskId: string;
-  mapIndex: number;
-  attemptId: string;
-  /** When known: what follows it can be asked for together with the attempt itself. */
-  dagId?: string;
-  versionNumber?: number;
-};
+/** Its version when known: then what follows the attempt can be asked for together with the attempt itself. */
+export type AttemptRef = AttemptKey & { dagId?: string; versionNumber?: number };
 
 /** An attempt that was claimed: what an executor is given. Everything else comes with the start. */
 export type Attempt = AttemptRef & {
@@ -63,29 +54,29 @@ export type StartAnswer =
   | { kind: 'stop'; reason: string };
 
 /**
- * A worker's word that it would go on with another attempt when this one has ended. `takesNew` false: it is not known here
- * any more, so it gets nothing but what it was given before, should that answer have been lost.
+ * The worker that reports the end of an attempt and would go on with another. `takesNew` false: it is not known here any more,
+ * so it gets nothing but what it was handed before, should that answer have been lost.
  */
-export type GoingOn = { hostname: string; takesNew: boolean; prepare?: PrepareNext };
+export type FinishingWorker = { hostname: string; takesNew: boolean; readStartFacts?: ReadStartFacts };
 
-/** Where an attempt that is about to be given stands. */
-export type NextPlace = Pick<Attempt, 'tenantId' | 'run' | 'taskId' | 'mapIndex' | 'dagId' | 'versionNumber'>;
-
-/**
- * Reads what the worker's answer will tell beside the rows, one for each place, whatever it is. It must send its statements
- * at once: they travel with the one that starts the attempts, and the commit comes behind them.
- */
-export type PrepareNext = (trx: SharedDb, places: readonly NextPlace[]) => Promise<readonly unknown[]>;
+/** The instance of an attempt that is about to be handed over. */
+export type NextInstance = Pick<Attempt, 'tenantId' | 'run' | 'taskId' | 'mapIndex' | 'dagId' | 'versionNumber'>;
 
 /**
- * An attempt that was given to the worker with the answer: it is running. The rows are as of its start; `prepared` is what
- * its worker's `prepare` read, and missing when the same is given again.
+ * Reads what the worker must be told beside the rows to start, one for each instance; the engine only carries it. It must send
+ * its statements at once: they travel with the one that starts the attempts, and the commit comes behind them.
  */
-export type HandedOver = { attempt: Attempt; run: RunRow; instance: InstanceRow; prepared?: unknown };
+export type ReadStartFacts = (trx: SharedDb, next: readonly NextInstance[]) => Promise<readonly unknown[]>;
+
+/**
+ * An attempt that was handed to the worker with the answer: it is running. The rows are as of its start; `startFacts` is what
+ * its worker's `readStartFacts` read, and missing when the same is handed over again.
+ */
+export type HandedOver = { attempt: Attempt; run: RunRow; instance: InstanceRow; startFacts?: unknown };
 
 export type FinishAnswer = {
   answer: 'recorded' | 'stale';
-  /** Only for a worker that goes on. The same again for the same word again. */
+  /** Only for a worker that goes on. The same again for the same report again. */
   next?: HandedOver;
 };
 
@@ -95,11 +86,14 @@ export type HeartbeatOf = AttemptRef & { pid?: number | null };
 export type Attempts = {
   start(ref: AttemptRef, worker: { hostname: string; pid: number | null }): Promise<StartAnswer>;
   finish(ref: AttemptRef, outcome: AttemptOutcome): Promise<'recorded' | 'stale'>;
-  /** `beforeCommit`: what must be done when somebody sees the outcome (its last log lines); the rest need not wait for it. */
-  finishAndGoOn(
+  /**
+   * The same, for a worker that may be handed the next attempt with the answer. `beforeCommit`: what must be done when somebody
+   * sees the outcome (its last log lines); the rest need not wait for it.
+   */
+  finishAndTakeNext(
     ref: AttemptRef,
     outcome: AttemptOutcome,
-    options: { beforeCommit?: Promise<unknown>; goingOn?: GoingOn | undefined },
+    options: { beforeCommit?: Promise<unknown>; worker?: FinishingWorker | undefined },
   ): Promise<FinishAnswer>;
   /** Renews the attempts' leases; answers with the ids of those that must stop. */
   heartbeat(beats: readonly HeartbeatOf[]): Promise<Set<string>>;
@@ -109,20 +103,3 @@ export type Attempts = {
    */
   lost(ref: AttemptRef, failure: Failure, known?: { hasBegun: boolean }): Promise<void>;
 };
-
-/** Carries claimed attempts to where they run. Calls return at once; what goes wrong is told through `Attempts.lost`. */
-export type Executor = {
-  /** How many more attempts it takes right now. The scheduler claims no more than that. */
-  capacity(): number;
-  dispatch(attempts: readonly Attempt[]): void;
-  /** One of its workers was given the attempt with the answer to another's end. May be told twice. */
-  adopt(attempt: Attempt): void;
-  /** Told when the attempts were cleared, marked or superseded; the agent also learns it by its heartbeat. */
-  cancel(attemptIds: readonly string[]): void;
-  /** The executor calls this when capacity came free or an agent connected. */
-  onCapacity(listener: () => void): void;
-  /** Callbacks of runs and of tasks that could not run their own (db table callback_requests). */
-  dispatchCallbacks(callbacks: readonly CallbackJob[]): void;
-};
-
-export type CallbackJob = Selectable<TenantTables['callback_requests']> & { versionNumber: number };

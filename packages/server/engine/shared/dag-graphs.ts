@@ -3,10 +3,14 @@
  * because a control plane may know thousands of versions and work on few.
  */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
-import type { SharedDb } from '../db/database.ts';
-import { createLoadCache } from './load-cache.ts';
-import { buildBlueprint } from './plan/blueprint.ts';
-import type { Blueprint } from './plan/blueprint.ts';
+import type { SharedDb } from '../../db/database.ts';
+import { createLoadCache } from '../load-cache.ts';
+import { buildBlueprint } from '../plan/blueprint.ts';
+import type { Blueprint } from '../plan/blueprint.ts';
+import { readSpec } from '../sql/dag-versions.ts';
+import type { VersionRef } from '../sql/dag-versions.ts';
+
+export type { VersionRef } from '../sql/dag-versions.ts';
 
 export type DagGraph = {
   readonly spec: CompiledSpec;
@@ -15,7 +19,6 @@ export type DagGraph = {
   /** Some task looks at the previous run (depends_on_past, wait_for_downstream). */
   readonly pastMatters: boolean;
 };
-export type VersionRef = { tenantId: string; dagId: string; versionNumber: number };
 export type DagGraphs = {
   get(db: SharedDb, ref: VersionRef): Promise<DagGraph>;
   /** When it is known already. */
@@ -37,15 +40,9 @@ export function createDagGraphs(): DagGraphs {
 }
 
 async function load(db: SharedDb, ref: VersionRef): Promise<DagGraph> {
-  const row = await db
-    .selectFrom('dag_versions')
-    .select('spec')
-    .where('tenant_id', '=', ref.tenantId)
-    .where('dag_id', '=', ref.dagId)
-    .where('version_number', '=', ref.versionNumber)
-    .executeTakeFirst();
-  if (!row) throw new Error(`version ${ref.versionNumber} of DAG ${ref.dagId} is not registered`);
-  const spec = JSON.parse(row.spec) as CompiledSpec;
+  const text = await readSpec(db, ref);
+  if (text === undefined) throw new Error(`version ${ref.versionNumber} of DAG ${ref.dagId} is not registered`);
+  const spec = JSON.parse(text) as CompiledSpec;
   return {
     spec,
     blueprint: buildBlueprint(spec),

@@ -1,0 +1,158 @@
+/**
+ * What the end of an attempt makes of its instance:
+ *
+ *   success, skipped   as reported
+ *   failed             up_for_retry while tries are left and the task did not ask otherwise; else failed
+ *   reschedule         up_for_reschedule: the same try goes on at its time
+ *   lost, not begun    back to scheduled: nothing has run
+ *
+ * The report of an attempt that is not the current one of its instance changes nothing.
+ */
+import { secondsAfter } from '@svc/spec/clock.ts';
+import { failureReason } from '@svc/spec/failure-causes.ts';
+import type { PolicySpec } from '@svc/spec/schema-task.ts';
+import { isRunFinished } from '@svc/spec/states.ts';
+import type { InstanceRow } from '../../db/schema.ts';
+import type { PlanEvent } from '../plan/types.ts';
+import type { AttemptOutcome, AttemptRef, Failure, FinishAnswer } from '../shared/attempts.ts';
+import type { Ending } from './ending.ts';
+import type { RunWork } from './run-work.ts';
+
+/** A reschedule whose time is missing or unreadable pokes again soon. */
+const DEFAULT_POKE_SECONDS = 60;
+const CAPPED_DELAY_SECONDS = 86_400;
+
+export type AcceptedOutcomes = {
+  answers: FinishAnswer['answer'][];
+  kept: Ending[];
+  /** The same report again, because its answer was lost. */
+  repeated: Ending[];
+  events: ReadonlyMap<RunWork, PlanEvent[]>;
+};
+
+/** Each changes the row of its instance; what planning must hear of comes back as events. */
+export function acceptOutcomes(byRun: ReadonlyMap<number, RunWork>, endings: readonly Ending[]): AcceptedOutcomes {
+  const kept: Ending[] = [];
+  const repeated: Ending[] = [];
+  const events = new Map<RunWork, PlanEvent[]>([...byRun.values()].map((work) => [work, []]));
+  const answers = endings.map((ending): FinishAnswer['answer'] => {
+    const work = byRun.get(ending.ref.run);
+    const row = work && currentRow(work, ending.ref);
+    if (!work || !row) return 'stale';
+    if (row.state !== 'running' && row.state !== 'queued') {
+      repeated.push(ending);
+      return 'recorded'; // the first time
+    }
+    if (ending.ref.tenantId !== work.run.tenant_id) return 'stale';
+    const event = applyEnding(work, row, ending);
+    if (event) events.get(work)?.push(event);
+    kept.push(ending);
+    return 'recorded';
+  });
+  return { answers, kept, repeated, events };
+}
+
+function currentRow(work: RunWork, ref: AttemptRef): InstanceRow | undefined {
+  const row = work.row(ref);
+  return row?.attempt_id === ref.attemptId ? row : undefined;
+}
+
+function applyEnding(work: RunWork, row: InstanceRow, ending: Ending): PlanEvent | undefined {
+  if ('lost' in ending) return applyLoss(work, row, ending);
+  const { outcome } = ending;
+  const at = endOf(outcome, work.now);
+  const told = {
+    ...(outcome.renderedMapIndex !== undefined && { rendered_map_index: outcome.renderedMapIndex }),
+    ...(outcome.pid !== undefined && { pid: outcome.pid }),
+  };
+  switch (outcome.state) {
+    case 'success':
+    case 'skipped': {
+      const skips = outcome.skips && outcome.skips.length > 0 ? JSON.stringify(outcome.skips) : null;
+      work.change(row, {
+        ...told,
+        ...ENDED,
+        state: outcome.state,
+        end_date: at,
+        skips,
+        start_date: row.start_date ?? at,
+      });
+      return finished(row);
+    }
+    case 'reschedule': {
+      const dueAt = readable(outcome.rescheduleAt) ?? secondsAfter(work.now, DEFAULT_POKE_SECONDS);
+      const firstPokeAt = row.first_poke_at ?? row.start_date ?? work.now;
+      const next = { state: 'up_for_reschedule' as const, end_date: at, due_at: dueAt, first_poke_at: firstPokeAt };
+      work.change(row, { ...told, ...next });
+      return undefined;
+    }
+    case 'failed':
+      return applyFailure(work, row, {
+        failure: outcome.failure ?? { cause: 'exception' },
+        isRetryable: outcome.retryable !== false,
+        at,
+        told,
+      });
+  }
+}
+
+const ENDED = { first_poke_at: null, due_at: null, waits: null } as const;
+const finished = (row: InstanceRow): PlanEvent => ({ kind: 'finished', taskId: row.task_id, mapIndex: row.map_index });
+
+function applyFailure(
+  work: RunWork,
+  row: InstanceRow,
+  input: { failure: Failure; isRetryable: boolean; at: string; told: Partial<InstanceRow> },
+): PlanEvent | undefined {
+  const reason = failureReason(input.failure.cause, input.failure.text);
+  const common = {
+    ...input.told,
+    ...ENDED,
+    end_date: input.at,
+    failure_reason: reason,
+    start_date: row.start_date ?? input.at,
+  };
+  if (input.isRetryable && row.try_number <= row.max_tries && !isRunFinished(work.run.state)) {
+    const policy = work.graph.blueprint.tasks.get(row.task_id)?.spec.policy;
+    const dueAt = secondsAfter(work.now, policy ? retryDelay(policy, row.try_number) : 0);
+    work.change(row, { ...common, state: 'up_for_retry', due_at: dueAt });
+    return undefined;
+  }
+  work.change(row, { ...common, state: 'failed' });
+  return finished(row);
+}
+
+/** An attempt that never began has run nothing: it is simply dispatched again, as the same try. */
+function applyLoss(
+  work: RunWork,
+  row: InstanceRow,
+  { lost: failure, hasBegun }: { lost: Failure; hasBegun: boolean },
+): PlanEvent | undefined {
+  if (row.state === 'queued' || !hasBegun) {
+    work.change(row, {
+      state: 'scheduled',
+      attempt_id: null,
+      queued_at: null,
+      start_date: null,
+      try_number: Math.max(0, row.try_number - (row.first_poke_at === null ? 1 : 0)),
+    });
+    return undefined;
+  }
+  return applyFailure(work, row, { failure, isRetryable: true, at: work.now, told: {} });
+}
+
+/** Airflow's: the delay, or the delay times the factor for each try so far, up to the longest wait. */
+function retryDelay(policy: PolicySpec, tryNumber: number): number {
+  const factor = policy.retry_exponential_backoff;
+  const grown = factor > 0 ? policy.retry_delay * factor ** Math.max(0, tryNumber - 1) : policy.retry_delay;
+  return Math.min(grown, policy.max_retry_delay ?? Infinity, Math.max(CAPPED_DELAY_SECONDS, policy.retry_delay));
+}
+
+/** The clock of an agent may be wrong: never before the start, never after now. */
+function endOf(outcome: AttemptOutcome, now: string): string {
+  const reported = readable(outcome.endedAt);
+  return reported !== undefined && Date.parse(reported) <= Date.parse(now) ? reported : now;
+}
+
+const readable = (moment: string | undefined): string | undefined =>
+  moment !== undefined && !Number.isNaN(Date.parse(moment)) ? moment : undefined;

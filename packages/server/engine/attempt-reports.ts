@@ -1,0 +1,88 @@
+/**
+ * Takes what agents and executors tell about attempts, in sets: while one transaction is under way, the next reports gather.
+ *
+ * Ends of attempts travel in a few lanes, by run. Ends of one run follow each other in one lane, because its row is locked;
+ * those of different runs need not wait for the same lock.
+ */
+import type { Database } from '../db/database.ts';
+import { isOutage } from '../db/outage.ts';
+import type { RunEffects } from './advance/apply-to-runs.ts';
+import type { RecordAssetEvents } from './advance/attempt-outputs.ts';
+import type { Ending } from './advance/ending.ts';
+import { finishAttempts } from './advance/finish-attempts.ts';
+import { createBatches } from './batches.ts';
+import type { Batches } from './batches.ts';
+import { startAttempts } from './claim/start-attempts.ts';
+import type { Attempts, FinishAnswer } from './shared/attempts.ts';
+import type { DagGraphs } from './shared/dag-graphs.ts';
+import { renewLeases } from './sql/attempts.ts';
+import type { AttemptStart } from './sql/attempts.ts';
+
+const LANES = 4;
+const FINISHES_AT_ONCE = 200;
+const STARTS_AT_ONCE = 200;
+
+/** The answer to one end, or what kept it from being recorded. */
+type Settled = FinishAnswer | { error: unknown };
+
+export function createAttemptReports(options: {
+  db: Database;
+  graphs: DagGraphs;
+  recordAssetEvents: RecordAssetEvents;
+  keepsPlans: () => boolean;
+  /** Called when a set has committed. */
+  onFinished: (finished: { answers: readonly FinishAnswer[]; effects: RunEffects }) => void;
+}): Attempts {
+  const { db, graphs, recordAssetEvents, keepsPlans } = options;
+
+  /** Never throws: each end gets its own answer, or its own error. */
+  async function settle(endings: readonly Ending[]): Promise<Settled[]> {
+    try {
+      const tools = { graphs, recordAssetEvents, keepsPlans: keepsPlans() };
+      const finished = await finishAttempts(db, tools, endings);
+      options.onFinished(finished);
+      return finished.answers;
+    } catch (error) {
+      const runs = new Set(endings.map(({ ref }) => ref.run));
+      if (isOutage(error) || runs.size === 1) return endings.map(() => ({ error }));
+      return settleByRun(endings, error);
+    }
+  }
+
+  /** One poisoned run must not hold up the others of its set. */
+  async function settleByRun(endings: readonly Ending[], error: unknown): Promise<Settled[]> {
+    const settled = new Map<Ending, Settled>();
+    for (const own of Map.groupBy(endings, ({ ref }) => ref.run).values()) {
+      const results = await settle(own);
+      own.forEach((ending, index) => settled.set(ending, results[index] ?? { error }));
+    }
+    return endings.map((ending) => settled.get(ending) ?? { error });
+  }
+
+  const lanes: Batches<Ending, Settled>[] = Array.from({ length: LANES }, () =>
+    createBatches({ run: settle, atMost: FINISHES_AT_ONCE }),
+  );
+  const starts = createBatches({
+    run: (items: readonly AttemptStart[]) => startAttempts(db, items, { keepsPlans: keepsPlans() }),
+    atMost: STARTS_AT_ONCE,
+  });
+
+  async function end(ending: Ending): Promise<FinishAnswer> {
+    const settled = await lanes[ending.ref.run % LANES]?.add(ending);
+    if (!settled || 'error' in settled) throw settled?.error;
+    return settled;
+  }
+
+  return {
+    start: (ref, worker) => starts.add({ ref, worker }),
+    finish: async (ref, outcome) => (await end({ ref, outcome })).answer,
+    finishAndTakeNext: (ref, outcome, rest) => end({ ref, outcome, ...rest }),
+    async heartbeat(refs) {
+      const alive = await renewLeases(db, refs);
+      return new Set(refs.map((ref) => ref.attemptId).filter((id) => !alive.has(id)));
+    },
+    async lost(ref, failure, { hasBegun } = { hasBegun: true }) {
+      await end({ ref, lost: failure, hasBegun });
+    },
+  };
+}

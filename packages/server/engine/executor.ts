@@ -1,0 +1,41 @@
+/**
+ * The contract between the engine and executors: everything the engine needs of one, and nothing else.
+ *
+ *   claim ─▶ dispatch(attempts) ─▶ a worker asks to start, heartbeats, reports the end (shared/attempts.ts)
+ *   the report hands over the next attempt ─▶ adopt(attempt)
+ *   cleared, marked, superseded ─▶ cancel(ids)
+ *   a worker died ─▶ Attempts.lost(…), by the executor
+ *
+ * Calls return at once. What goes wrong with an attempt is told through `Attempts.lost`, never by throwing; an executor that
+ * tells nothing loses its attempts to the lease. How to add one: docs/architecture.md.
+ */
+import type { Attempt } from './shared/attempts.ts';
+import type { CallbackJob } from './sql/callbacks.ts';
+
+export type { CallbackJob } from './sql/callbacks.ts';
+
+/** What the scheduler asks of an executor while it runs. */
+export type Executor = {
+  /** How many more attempts it takes right now. The scheduler claims no more than that. */
+  capacity(): number;
+  /** Claimed attempts, each with a fresh id. One that cannot be started, or was lost on the way, is told by `Attempts.lost`. */
+  dispatch(attempts: readonly Attempt[]): void;
+  /** One of its workers was handed the attempt with the answer to another's end: it holds a slot. May be told twice. */
+  adopt(attempt: Attempt): void;
+  /** Told when the attempts were cleared, marked or superseded; the agent also learns it by its heartbeat. */
+  cancel(attemptIds: readonly string[]): void;
+  /** The executor calls the listener when capacity came free or an agent connected. */
+  onCapacity(listener: () => void): void;
+  /** Callbacks of runs, and of tasks that could not run their own (db table callback_requests). */
+  dispatchCallbacks(callbacks: readonly CallbackJob[]): void;
+};
+
+/** With its life, which the process that has it looks after. */
+export type ManagedExecutor = Executor & {
+  /** When the database is ready and agents can connect. */
+  start(): void;
+  /** Is a worker connected that could take attempts? */
+  isConnected(): boolean;
+  /** `leave`: running tasks go on without us, and report to the next control plane. `stop`: they are ended. */
+  close(how: 'leave' | 'stop'): Promise<void>;
+};

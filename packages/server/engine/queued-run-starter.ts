@@ -1,0 +1,35 @@
+/** Starts queued runs: of one DAG when a slot may have come free, and of all when a process may have died before it did. */
+import type { Database } from '../db/database.ts';
+import type { RunEffects } from './advance/apply-to-runs.ts';
+import { startQueuedRuns } from './runs/start-run.ts';
+import type { DagGraphs } from './shared/dag-graphs.ts';
+import type { DagRef } from './sql/new-runs.ts';
+import { findDagsWithQueuedRuns, mayStartQueuedRuns } from './sql/queued-runs.ts';
+
+export type QueuedRunStarter = {
+  startRunsOf(dag: DagRef): Promise<void>;
+  /** Runs that could start and were not: the process that should have started them may be gone. */
+  startForgotten(): Promise<void>;
+};
+
+export function createQueuedRunStarter(options: {
+  db: Database;
+  graphs: DagGraphs;
+  onEffects: (effects: RunEffects) => void;
+}): QueuedRunStarter {
+  const { db, graphs, onEffects } = options;
+
+  async function startRunsOf(dag: DagRef): Promise<void> {
+    // Mostly none waits, or there is no slot: then nobody has to queue for the lock of the DAG's row.
+    if (!(await mayStartQueuedRuns(db.shared, dag))) return;
+    const { effects } = await db.shared.transaction().execute((trx) => startQueuedRuns(trx, graphs, dag));
+    effects.forEach(onEffects);
+  }
+
+  return {
+    startRunsOf,
+    async startForgotten() {
+      for (const dag of await findDagsWithQueuedRuns(db)) await startRunsOf(dag);
+    },
+  };
+}

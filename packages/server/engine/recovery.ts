@@ -1,0 +1,89 @@
+/**
+ * Finds what the death of a process has left lying, each kind at its own pace:
+ *
+ *   every 2 s   runs that could start, instances whose past is behind them, instances whose limit has room again
+ *   every 5 s   attempts nobody hears of, runs whose time is up, callbacks nobody dispatched
+ */
+import type { Database } from '../db/database.ts';
+import type { RunEffects } from './advance/apply-to-runs.ts';
+import { checkWaiting } from './advance/follow-ups.ts';
+import { findSilent } from './advance/silent-attempts.ts';
+import { timeOutRuns } from './runs/end-run.ts';
+import type { Attempts } from './shared/attempts.ts';
+import type { DagGraphs } from './shared/dag-graphs.ts';
+import { findForgottenPasts, releaseForgotten } from './sql/waiting-instances.ts';
+
+const FORGOTTEN_EVERY_MS = 2_000;
+const LOST_EVERY_MS = 5_000;
+/** Ticks further apart than this share of the lease mean that the process or the database was away. */
+const OUTAGE_SHARE = 1 / 4;
+
+export type Recovery = { tick(): Promise<void> };
+
+export function createRecovery(options: {
+  db: Database;
+  graphs: DagGraphs;
+  leaseMs: number;
+  attempts: Pick<Attempts, 'lost'>;
+  startForgottenRuns: () => Promise<void>;
+  dispatchCallbacks: () => Promise<void>;
+  requestClaim: () => void;
+  onEffects: (effects: RunEffects) => void;
+  log: { warn(details: object, message: string): void };
+}): Recovery {
+  const { db, graphs, leaseMs, onEffects, log } = options;
+  const isTimeForForgotten = createPace(FORGOTTEN_EVERY_MS);
+  const isTimeForLost = createPace(LOST_EVERY_MS);
+  const hasListened = createListening(leaseMs);
+
+  async function findForgotten(): Promise<void> {
+    await options.startForgottenRuns();
+    for (const ref of await findForgottenPasts(db)) {
+      const effects = await checkWaiting(db, graphs, ref);
+      if (effects) onEffects(effects);
+    }
+    if ((await releaseForgotten(db)) > 0) options.requestClaim();
+  }
+
+  async function findLost({ withSilent }: { withSilent: boolean }): Promise<void> {
+    for (const { ref, failure } of withSilent ? await findSilent(db, leaseMs) : []) {
+      log.warn({ attempt: ref.attemptId, cause: failure.cause }, 'scheduler: an attempt was not heard of any more');
+      await options.attempts.lost(ref, failure);
+    }
+    for (const effects of await timeOutRuns(db, graphs)) onEffects(effects);
+    await options.dispatchCallbacks();
+  }
+
+  return {
+    async tick() {
+      const now = performance.now();
+      if (isTimeForForgotten(now)) await findForgotten();
+      const withSilent = hasListened(now);
+      if (isTimeForLost(now)) await findLost({ withSilent });
+    },
+  };
+}
+
+/** True at the first call, and then once for each span of time. */
+function createPace(everyMs: number): (now: number) => boolean {
+  let last = -Infinity;
+  return (now) => {
+    if (now - last < everyMs) return false;
+    last = now;
+    return true;
+  };
+}
+
+/**
+ * Whether agents could have been heard for a whole lease: after an outage they need time to come back, and silence counts only
+ * while somebody could have heard them. To be called at every tick.
+ */
+function createListening(leaseMs: number): (now: number) => boolean {
+  let since = 0;
+  let last = -Infinity;
+  return (now) => {
+    if (now - last > leaseMs * OUTAGE_SHARE) since = now;
+    last = now;
+    return now - since >= leaseMs;
+  };
+}

@@ -1,0 +1,44 @@
+/** What attempts leave beside their state: values for other tasks, and the fields of their task as rendered. */
+import type { SharedDb } from '../../db/database.ts';
+import { fixedSql } from '../../db/fixed-sql.ts';
+import type { RunRef } from './run-writes.ts';
+
+export type OutputKey = RunRef & { taskId: string; mapIndex: number };
+
+export type Value = { of: OutputKey; dagId: string; key: string; value: string; length: number | null };
+
+/** In the place of what the same instance left under the same key before. */
+export async function saveValues(trx: SharedDb, rows: readonly Value[]): Promise<void> {
+  if (rows.length === 0) return;
+  await fixedSql`
+    insert into xcoms (tenant_id, run, task_id, map_index, key, dag_id, value, length, at)
+    select *, clock_timestamp() from unnest(${rows.map(({ of }) => of.tenantId)}::uuid[], ${rows.map(({ of }) => of.run)}::bigint[],
+      ${rows.map(({ of }) => of.taskId)}::text[], ${rows.map(({ of }) => of.mapIndex)}::int[],
+      ${rows.map(({ key }) => key)}::text[], ${rows.map(({ dagId }) => dagId)}::text[],
+      ${rows.map(({ value }) => value)}::text[], ${rows.map(({ length }) => length)}::int[])
+    on conflict (tenant_id, run, task_id, map_index, key)
+      do update set value = excluded.value, length = excluded.length, at = excluded.at`.execute(trx);
+}
+
+export async function saveRenderedFields(
+  trx: SharedDb,
+  rows: readonly { of: OutputKey; fields: Record<string, unknown> }[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await fixedSql`
+    insert into rendered_fields (tenant_id, run, task_id, map_index, fields)
+    select * from unnest(${rows.map(({ of }) => of.tenantId)}::uuid[], ${rows.map(({ of }) => of.run)}::bigint[],
+      ${rows.map(({ of }) => of.taskId)}::text[], ${rows.map(({ of }) => of.mapIndex)}::int[],
+      ${rows.map(({ fields }) => JSON.stringify(fields))}::text[])
+    on conflict (tenant_id, run, task_id, map_index) do update set fields = excluded.fields`.execute(trx);
+}
+
+export async function deleteValues(trx: SharedDb, keys: readonly OutputKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await fixedSql`
+    delete from xcoms x using unnest(${keys.map((key) => key.tenantId)}::uuid[], ${keys.map((key) => key.run)}::bigint[],
+      ${keys.map((key) => key.taskId)}::text[], ${keys.map((key) => key.mapIndex)}::int[]) as k(tenant_id, run, task_id, map_index)
+    where x.tenant_id = k.tenant_id and x.run = k.run and x.task_id = k.task_id and x.map_index = k.map_index`.execute(
+    trx,
+  );
+}

@@ -1,0 +1,101 @@
+/** The statements for attempts that have been claimed: their start, their leases, and which of them nobody hears of. */
+import { sql } from 'kysely';
+import type { Database, SharedDb } from '../../db/database.ts';
+import { fixedSql } from '../../db/fixed-sql.ts';
+import type { InstanceRow, RunRow } from '../../db/schema.ts';
+import type { RunRef } from './run-writes.ts';
+
+/** An attempt by its instance and its id: changes made with it do nothing when the instance has another attempt by now. */
+export type AttemptKey = RunRef & { taskId: string; mapIndex: number; attemptId: string };
+
+export type AttemptStart = { ref: AttemptKey; worker: { hostname: string; pid: number | null } };
+
+/** An attempt that is running already is answered with again: its first answer may have been lost on the way. */
+// `coalesce` here and below: as in claims.ts.
+export async function startQueuedAttempts(trx: SharedDb, starts: readonly AttemptStart[]): Promise<InstanceRow[]> {
+  const refs = starts.map(({ ref }) => ref);
+  const { rows } = await fixedSql<InstanceRow>`
+    with k as (
+      select * from unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.run)}::bigint[],
+        ${refs.map((ref) => ref.taskId)}::text[], ${refs.map((ref) => ref.mapIndex)}::int[],
+        ${refs.map((ref) => ref.attemptId)}::uuid[], ${starts.map(({ worker }) => worker.hostname)}::text[],
+        ${starts.map(({ worker }) => worker.pid)}::int[])
+        as k(tenant_id, run, task_id, map_index, attempt_id, hostname, pid)
+    ), locked as (
+      select t.tenant_id, t.run, t.task_id, t.map_index, k.hostname, k.pid from task_instances t
+      join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
+        and t.attempt_id = k.attempt_id
+      where coalesce(t.state, '') in ('queued', 'running')
+      for no key update of t skip locked
+    )
+    update task_instances t set state = 'running', hostname = l.hostname, pid = l.pid, heartbeat_at = clock_timestamp(),
+      start_date = coalesce(t.start_date, clock_timestamp())
+    from locked l
+    where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
+    returning t.*`.execute(trx);
+  return rows;
+}
+
+/** The runs by their ids. Plan: primary key of dag_runs. */
+export async function loadRuns(trx: SharedDb, refs: readonly RunRef[]): Promise<Map<number, RunRow>> {
+  if (refs.length === 0) return new Map();
+  const ids = [...new Set(refs.map((ref) => ref.run))];
+  const tenants = [...new Set(refs.map((ref) => ref.tenantId))];
+  const runs = await fixedSql<RunRow>`
+    select * from dag_runs where tenant_id = any(${tenants}::uuid[]) and id = any(${ids}::bigint[])`.execute(trx);
+  return new Map(runs.rows.map((run) => [run.id, run]));
+}
+
+/** What was handed over with the end of these attempts and has not ended itself. Plan: index task_instances_active. */
+export async function findHandedOverInstances(trx: SharedDb, ended: readonly string[]): Promise<InstanceRow[]> {
+  const { rows } = await fixedSql<InstanceRow>`
+    select t.* from task_instances t where t.state = 'running' and t.given_by = any(${[...ended]}::uuid[])
+      and t.state in ('queued', 'running', 'restarting', 'deferred')`.execute(trx);
+  return rows;
+}
+
+/**
+ * Renews the leases. Those that are not answered with are not running any more. The lease of a row that somebody holds at this
+ * moment is renewed with the next heartbeat, of which many fit into it.
+ */
+export async function renewLeases(
+  db: Database,
+  refs: readonly (AttemptKey & { pid?: number | null })[],
+): Promise<Set<string>> {
+  if (refs.length === 0) return new Set();
+  const { rows } = await fixedSql<{ attempt_id: string }>`
+    with k as (
+      select * from unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.run)}::bigint[],
+        ${refs.map((ref) => ref.taskId)}::text[], ${refs.map((ref) => ref.mapIndex)}::int[],
+        ${refs.map((ref) => ref.attemptId)}::uuid[], ${refs.map((ref) => ref.pid ?? null)}::int[])
+        as k(tenant_id, run, task_id, map_index, attempt_id, pid)
+    ), locked as (
+      select t.tenant_id, t.run, t.task_id, t.map_index, k.pid from task_instances t
+      join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
+        and t.attempt_id = k.attempt_id
+      where coalesce(t.state, '') in ('queued', 'running') for no key update of t skip locked
+    ), renewed as (
+      update task_instances t set heartbeat_at = clock_timestamp(), pid = coalesce(l.pid, t.pid) from locked l
+      where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
+    )
+    select t.attempt_id from task_instances t
+    join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
+      and t.attempt_id = k.attempt_id
+    where coalesce(t.state, '') in ('queued', 'running')`.execute(db.shared);
+  return new Set(rows.map((row) => row.attempt_id));
+}
+
+/** Attempts without a heartbeat for that long. Plan: index task_instances_active, as many rows as there is work in flight. */
+export async function findSilentAttempts(
+  db: Database,
+  { leaseMs, limit }: { leaseMs: number; limit: number },
+): Promise<(AttemptKey & { state: 'queued' | 'running' })[]> {
+  const { rows } = await sql<AttemptKey & { state: 'queued' | 'running' }>`
+    select tenant_id as "tenantId", run, task_id as "taskId", map_index as "mapIndex", attempt_id as "attemptId", state
+    from task_instances
+    where state in ('queued', 'running', 'restarting', 'deferred') and state in ('queued', 'running')
+      and coalesce(heartbeat_at, queued_at) < clock_timestamp() - make_interval(secs => ${leaseMs / 1_000})
+      and attempt_id is not null
+    limit ${limit}`.execute(db.shared);
+  return rows;
+}

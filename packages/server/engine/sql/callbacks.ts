@@ -1,0 +1,43 @@
+/**
+ * Callbacks that no task process can call any more: those of runs, and of tasks that were lost. Claimed like tasks, so two
+ * schedulers never call one twice; an agent that dies in the middle of one has called it, as far as anybody can know.
+ */
+import { sql } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
+import type { Database, SharedDb } from '../../db/database.ts';
+import type { AllTables, TenantTables } from '../../db/schema.ts';
+
+/** A request with the version of its run, in which the callback is defined. */
+export type CallbackJob = Selectable<TenantTables['callback_requests']> & { versionNumber: number };
+
+const CLAIMED_AT_ONCE = 50;
+
+export async function requestCallback(
+  trx: SharedDb,
+  request: Insertable<AllTables['callback_requests']>,
+): Promise<void> {
+  await trx.insertInto('callback_requests').values(request).execute();
+}
+
+export async function claimCallbacks(db: Database): Promise<CallbackJob[]> {
+  const { rows } = await sql<CallbackJob>`
+    with next as (
+      select tenant_id, id from callback_requests where state = 'queued'
+      order by created_at limit ${CLAIMED_AT_ONCE} for update skip locked
+    )
+    update callback_requests c set state = 'running', attempt_id = gen_random_uuid(), started_at = clock_timestamp()
+    from next n, dag_runs r
+    where c.tenant_id = n.tenant_id and c.id = n.id and r.tenant_id = c.tenant_id and r.id = c.run
+    returning c.*, r.version_number as "versionNumber"`.execute(db.shared);
+  return rows;
+}
+
+/** Old requests mean nothing to anybody. */
+export async function deleteOldCallbacks(db: Database): Promise<void> {
+  await sql`
+    delete from callback_requests
+    where created_at < now() - interval '1 day' and state in ('done', 'failed')`.execute(db.shared);
+  await sql`
+    update callback_requests set state = 'failed'
+    where state = 'running' and started_at < now() - interval '1 hour'`.execute(db.shared);
+}

@@ -1,0 +1,19 @@
+/** Questions that tasks have asked people (human in the loop), as the end of an attempt looks for them. */
+import { sql } from 'kysely';
+import type { SharedDb } from '../../db/database.ts';
+import type { InstanceRow } from '../../db/schema.ts';
+import type { Question } from '../../db/task-instances/hitl.ts';
+
+export type AskedQuestion = Pick<Question, 'run' | 'task_id' | 'map_index' | 'expires_at' | 'responded_at'>;
+
+/** Of these instances, in their current try. */
+export async function findQuestionsOf(trx: SharedDb, rows: readonly InstanceRow[]): Promise<AskedQuestion[]> {
+  const { rows: asked } = await sql<AskedQuestion>`
+    select q.run, q.task_id, q.map_index, q.expires_at, q.responded_at from questions q
+    join unnest(${rows.map((row) => row.tenant_id)}::uuid[], ${rows.map((row) => row.run)}::bigint[],
+      ${rows.map((row) => row.task_id)}::text[], ${rows.map((row) => row.map_index)}::int[],
+      ${rows.map((row) => row.try_number)}::int[]) as k(tenant_id, run, task_id, map_index, try_number)
+      on q.tenant_id = k.tenant_id and q.run = k.run and q.task_id = k.task_id and q.map_index = k.map_index
+      and q.try_number = k.try_number`.execute(trx);
+  return asked;
+}

@@ -1,0 +1,63 @@
+/** Runs that wait for a slot under max_active_runs. Runs of backfills have a limit of their own and are started with it. */
+import { sql } from 'kysely';
+import type { Database, SharedDb } from '../../db/database.ts';
+import type { RunRow } from '../../db/schema.ts';
+import type { DagRef } from './new-runs.ts';
+import type { RunRef } from './run-writes.ts';
+
+/**
+ * Whether a queued run of the DAG would find a slot, as far as can be seen without its lock. A run or an end that cannot be
+ * seen yet asks again itself when it can. Plan: index dag_runs_live, as many entries as the DAG has active runs.
+ */
+export async function mayStartQueuedRuns(db: SharedDb, { tenantId, dagId }: DagRef): Promise<boolean> {
+  const { rows } = await sql`
+    select from dags d where d.tenant_id = ${tenantId} and d.dag_id = ${dagId} and not d.is_paused
+      and exists (
+        select from dag_runs r where r.tenant_id = d.tenant_id and r.dag_id = d.dag_id and r.state = 'queued'
+          and r.backfill_id is null and r.run_after <= clock_timestamp()
+      ) and d.max_active_runs > (
+        select count(*) from dag_runs r where r.tenant_id = d.tenant_id and r.dag_id = d.dag_id and r.state = 'running'
+          and r.backfill_id is null
+      )`.execute(db);
+  return rows.length > 0;
+}
+
+/** Locked, in the order in which they are due. Plan: index dag_runs_live, limited. */
+export async function lockQueuedRuns(trx: SharedDb, { tenantId, dagId }: DagRef, limit: number): Promise<RunRow[]> {
+  const { rows } = await sql<RunRow>`
+    select * from dag_runs where tenant_id = ${tenantId} and dag_id = ${dagId} and state = 'queued'
+      and backfill_id is null and run_after <= now()
+    order by run_after, id limit ${limit} for no key update skip locked`.execute(trx);
+  return rows;
+}
+
+/** Counted from what runs, never kept as a number. Runs of backfills count against their backfill instead. */
+export async function countRunning(trx: SharedDb, { tenantId, dagId }: DagRef): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from dag_runs
+    where tenant_id = ${tenantId} and dag_id = ${dagId} and state = 'running' and backfill_id is null`.execute(trx);
+  return rows[0]?.count ?? 0;
+}
+
+/** DAGs with queued runs whose time has come: the process that should have started them may be gone. */
+export async function findDagsWithQueuedRuns(db: Database): Promise<DagRef[]> {
+  const { rows } = await sql<DagRef>`
+      select distinct r.tenant_id as "tenantId", r.dag_id as "dagId" from dag_runs r
+      join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id
+      where r.state = 'queued' and r.state in ('queued', 'running') and not d.is_paused and r.run_after <= clock_timestamp()
+        and r.backfill_id is null
+      limit 200`.execute(db.shared);
+  return rows;
+}
+
+/** The instances of a run that have no state: of one whose tasks were cleared, those that are to be looked at again. */
+export async function listStateless(
+  trx: SharedDb,
+  { tenantId, run }: RunRef,
+): Promise<{ taskId: string; mapIndex: number }[]> {
+  const { rows } = await sql<{ taskId: string; mapIndex: number }>`
+    select task_id as "taskId", map_index as "mapIndex" from task_instances
+    where tenant_id = ${tenantId} and run = ${run} and state is null
+    order by task_id, map_index`.execute(trx);
+  return rows;
+}

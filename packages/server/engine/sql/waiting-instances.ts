@@ -1,0 +1,95 @@
+/** Instances that wait for something outside of their run: their past, a limit of their task, a paused DAG. */
+import { sql } from 'kysely';
+import type { Database, SharedDb } from '../../db/database.ts';
+import type { RunRef } from './run-writes.ts';
+
+export type KeyInRun = { taskId: string; mapIndex: number };
+
+/** depends_on_past: those of the run that wait for the run before. */
+export async function listWaitingForPast(trx: SharedDb, ref: RunRef): Promise<KeyInRun[]> {
+  const { rows } = await sql<KeyInRun>`
+    select task_id as "taskId", map_index as "mapIndex" from task_instances
+    where tenant_id = ${ref.tenantId} and run = ${ref.run} and state is null and waits = 'past'`.execute(trx);
+  return rows;
+}
+
+/**
+ * Runs that wait for a past that is behind them, because the process that should have looked is gone, or because the past
+ * ended while the run was being started and was not yet to be seen.
+ * Plan: index task_instances_waiting, then the run and the one before it by their keys. Those whose past has failed are
+ * not given, however many wait for it.
+ */
+export async function findForgottenPasts(db: Database): Promise<RunRef[]> {
+  const { rows } = await sql<RunRef>`
+    select distinct t.tenant_id as "tenantId", t.run from task_instances t
+    join dag_runs r on r.tenant_id = t.tenant_id and r.id = t.run and r.state = 'running'
+    left join lateral (
+      select p.id from dag_runs p
+      where p.tenant_id = r.tenant_id and p.dag_id = r.dag_id and p.logical_date < r.logical_date
+      order by p.logical_date desc limit 1
+    ) as before on true
+    where t.state is null and t.waits is not null and t.waits = 'past' and not exists (
+      select from task_instances b
+      where b.tenant_id = t.tenant_id and b.run = before.id and b.task_id = t.task_id
+        and (b.state is null or b.state not in ('success', 'skipped', 'removed'))
+    )
+    limit 200`.execute(db.shared);
+  return rows;
+}
+
+/**
+ * The safety net under the limits of tasks: a slot that came free in the moment in which an instance was taken out of sight
+ * is noticed here. A few of each task go back in sight; the claim judges them anew. Answers how many.
+ */
+export async function releaseForgotten(db: Database): Promise<number> {
+  const { rows } = await sql<{ run: number }>`
+    with held as (
+      select t.tenant_id, t.run, t.task_id, t.map_index,
+        row_number() over (partition by t.tenant_id, t.dag_id, t.task_id order by t.priority_weight desc, t.run) as position
+      from task_instances t join dags d on d.tenant_id = t.tenant_id and d.dag_id = t.dag_id
+      where t.state = 'scheduled' and t.waits is not null and not d.is_paused
+      limit 5000
+    ), locked as (
+      select t.tenant_id, t.run, t.task_id, t.map_index from task_instances t
+      join held h on t.tenant_id = h.tenant_id and t.run = h.run and t.task_id = h.task_id and t.map_index = h.map_index
+      where h.position <= 4 and t.state = 'scheduled' and t.waits is not null
+      for no key update of t skip locked -- held by somebody: the next time
+    )
+    update task_instances t set waits = null, claimable = true from locked l
+    where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
+    returning t.run`.execute(db.shared);
+  return rows.length;
+}
+
+type DagRef = { tenantId: string; dagId: string };
+
+/** The runs in which instances wait because their DAG is paused. */
+export async function listRunsWaitingForUnpause(trx: SharedDb, dag: DagRef): Promise<number[]> {
+  const { rows } = await sql<{ run: number }>`
+    select distinct run from task_instances
+    where tenant_id = ${dag.tenantId} and dag_id = ${dag.dagId} and state = 'scheduled' and waits = 'paused'`.execute(
+    trx,
+  );
+  return rows.map(({ run }) => run);
+}
+
+export async function releaseUnpaused(trx: SharedDb, dag: DagRef, runs: readonly number[]): Promise<void> {
+  await sql`
+    update task_instances set waits = null, claimable = true
+    where tenant_id = ${dag.tenantId} and dag_id = ${dag.dagId} and run = any(${[...runs]}::bigint[])
+      and state = 'scheduled' and waits = 'paused'`.execute(trx);
+}
+
+/** max_consecutive_failed_dag_runs: a DAG that fails again and again is paused. */
+export async function pauseAfterFailures(db: Database, { tenantId, dagId }: DagRef): Promise<void> {
+  await sql`
+    update dags d set is_paused = true
+    where d.tenant_id = ${tenantId} and d.dag_id = ${dagId} and d.max_consecutive_failed_dag_runs > 0 and not d.is_paused
+      and (
+        select count(*) filter (where last.state = 'failed') >= d.max_consecutive_failed_dag_runs from (
+          select r.state from dag_runs r where r.tenant_id = ${tenantId} and r.dag_id = ${dagId}
+            and r.state in ('success', 'failed')
+          order by r.run_after desc, r.id desc limit d.max_consecutive_failed_dag_runs
+        ) as last
+      )`.execute(db.shared);
+}

@@ -1,0 +1,43 @@
+/**
+ * Which executor `executor.type` means. A new one is an entry here; what it must do is engine/executor.ts, and
+ * docs/architecture.md says how to add it.
+ */
+import type { AgentService } from '../agents/agent-service.ts';
+import type { AgentLog } from '../agents/collaborators.ts';
+import type { AgentCredentials } from '../agents/credentials.ts';
+import type { Config } from '../config/load.ts';
+import type { ManagedExecutor } from '../engine/executor.ts';
+import type { Attempts } from '../engine/shared/attempts.ts';
+import { createNullExecutor } from './null.ts';
+import { createSubprocessExecutor } from './subprocess.ts';
+
+/** What an executor may be made from. */
+export type ExecutorContext = {
+  config: Config;
+  /** Workers connect to it, and tell it when their attempts start and end. */
+  service: AgentService;
+  credentials: AgentCredentials;
+  attempts: Attempts;
+  /** Where workers reach the service: `host:port`. Asked when one is started. */
+  controlPlane: () => string;
+  log: AgentLog;
+};
+
+export type ExecutorFactory = (context: ExecutorContext) => ManagedExecutor;
+
+const EXECUTORS: Readonly<Record<string, ExecutorFactory>> = {
+  subprocess: ({ config, ...context }) =>
+    createSubprocessExecutor({
+      ...context,
+      agentPath: config.executor.agentPath,
+      workdir: config.executor.subprocessWorkdir,
+      parallelism: config.executor.parallelism,
+      tlsCa: config.server.grpcTls.cert,
+      env: process.env,
+    }),
+  // For measurements: no value of the configuration key leads here.
+  null: ({ config, attempts, log }) => createNullExecutor({ attempts, parallelism: config.executor.parallelism, log }),
+};
+
+/** Undefined: this version has no executor of that type. */
+export const executorOf = (type: string): ExecutorFactory | undefined => EXECUTORS[type];
