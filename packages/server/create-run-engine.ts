@@ -28,6 +28,7 @@ import type { Scheduler } from './engine/scheduler.ts';
 import { createTimetableRuns } from './engine/runs/timetable-runs.ts';
 import type { ManagedExecutor } from './engine/executor.ts';
 import { createNotifications } from './engine/notifications.ts';
+import { loadRuns } from './engine/sql/attempts.ts';
 import { sendNotification } from './engine/sql/notify.ts';
 import type { Keyring } from './vault/keyring.ts';
 
@@ -126,12 +127,7 @@ async function clearWholeRun(
   scheduler: Scheduler,
   ref: { tenantId: string; run: number },
 ): Promise<void> {
-  const run = await db
-    .tenant(ref.tenantId)
-    .selectFrom('dag_runs')
-    .selectAll()
-    .where('id', '=', ref.run)
-    .executeTakeFirst();
+  const run = (await loadRuns(db.shared, [ref])).get(ref.run);
   if (!run) return;
   await clearRuns(db, scheduler, {
     tenantId: ref.tenantId,

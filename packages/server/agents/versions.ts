@@ -11,7 +11,7 @@ import type { Database } from '../db/database.ts';
 import { findVersionSpec } from '../db/dags/version-lookups.ts';
 import { versionKey } from '../engine/shared/dag-graphs.ts';
 import type { VersionRef } from '../engine/shared/dag-graphs.ts';
-import { createLoadCache } from '../engine/load-cache.ts';
+import { createLoadCache } from '../engine/shared/load-cache.ts';
 
 export type AttemptVersion = {
   /** What the agent is told. */

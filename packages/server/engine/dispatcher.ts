@@ -41,7 +41,7 @@ export function createDispatcher(options: {
   let isWanted = false;
   let running: Promise<void> | undefined;
   let isStopped = false;
-  let isShortOfRoom = true; // until the first claim has told
+  let isShortOfRoom = true; // until the first claim has shown
   const isBuffered = options.bufferSize > 0;
   const perWorker = isBuffered ? Math.max(1, options.workers) : 1;
 

@@ -9,7 +9,7 @@ import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harn
 import { createSubprocessExecutor } from './subprocess.ts';
 import type { ManagedExecutor } from '../engine/executor.ts';
 
-/** Bodies tell what they do through files, so that the test sees it whatever becomes of their words. */
+/** Bodies tell what they do through files, so that the test sees it whatever becomes of their output. */
 const DAG = (folder: string): string => `
 import os, signal, subprocess, sys, time
 from datetime import timedelta
@@ -252,7 +252,7 @@ describe('an answer that is lost after the work was done', () => {
 });
 
 describe('a control plane that is away when a task ends', () => {
-  it('is told outcome and log when it is back', async () => {
+  it('gets outcome and log when it is back', async () => {
     const attempt = await harness.queue({ dagId: 'bodies', taskId: 'until_told' });
     executor.dispatch([attempt]);
     await until(() => existsSync(file('outage.started')));
@@ -275,7 +275,7 @@ describe('a control plane that is away when a task ends', () => {
 });
 
 describe('a Python server process that is killed', () => {
-  it('takes its attempts with it, which is told at once, and the next attempt gets another', async () => {
+  it('takes its attempts with it, which is reported at once, and the next attempt gets another', async () => {
     rmSync(file('stubborn.started'), { force: true });
     const attempt = await harness.queue({ dagId: 'bodies', taskId: 'stubborn' });
     executor.dispatch([attempt]);

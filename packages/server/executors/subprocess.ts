@@ -53,7 +53,7 @@ const PAUSES = { firstMs: 100, longestMs: 10_000 };
 /** A process that lived this long was fine: the next one is started at once. */
 const STEADY_MS = 30_000;
 const STOP_PATIENCE_MS = 15_000;
-/** An attempt of which a connected agent has said nothing for so long holds no slot any more, whatever became of it. */
+/** An attempt of which a connected agent has reported nothing for so long holds no slot any more, whatever became of it. */
 const FORGOTTEN_MS = 5 * 60_000;
 
 export function createSubprocessExecutor(options: SubprocessExecutorOptions): ManagedExecutor {

@@ -61,7 +61,7 @@ function applyEnding(work: RunWork, row: InstanceRow, ending: Ending): PlanEvent
   if ('lost' in ending) return applyLoss(work, row, ending);
   const { outcome } = ending;
   const at = endOf(outcome, work.now);
-  const told = {
+  const reported = {
     ...(outcome.renderedMapIndex !== undefined && { rendered_map_index: outcome.renderedMapIndex }),
     ...(outcome.pid !== undefined && { pid: outcome.pid }),
   };
@@ -70,7 +70,7 @@ function applyEnding(work: RunWork, row: InstanceRow, ending: Ending): PlanEvent
     case 'skipped': {
       const skips = outcome.skips && outcome.skips.length > 0 ? JSON.stringify(outcome.skips) : null;
       work.change(row, {
-        ...told,
+        ...reported,
         ...ENDED,
         state: outcome.state,
         end_date: at,
@@ -83,7 +83,7 @@ function applyEnding(work: RunWork, row: InstanceRow, ending: Ending): PlanEvent
       const dueAt = readable(outcome.rescheduleAt) ?? secondsAfter(work.now, DEFAULT_POKE_SECONDS);
       const firstPokeAt = row.first_poke_at ?? row.start_date ?? work.now;
       const next = { state: 'up_for_reschedule' as const, end_date: at, due_at: dueAt, first_poke_at: firstPokeAt };
-      work.change(row, { ...told, ...next });
+      work.change(row, { ...reported, ...next });
       return undefined;
     }
     case 'failed':
@@ -91,7 +91,7 @@ function applyEnding(work: RunWork, row: InstanceRow, ending: Ending): PlanEvent
         failure: outcome.failure ?? { cause: 'exception' },
         isRetryable: outcome.retryable !== false,
         at,
-        told,
+        reported,
       });
   }
 }
@@ -102,11 +102,11 @@ const finished = (row: InstanceRow): PlanEvent => ({ kind: 'finished', taskId: r
 function applyFailure(
   work: RunWork,
   row: InstanceRow,
-  input: { failure: Failure; isRetryable: boolean; at: string; told: Partial<InstanceRow> },
+  input: { failure: Failure; isRetryable: boolean; at: string; reported: Partial<InstanceRow> },
 ): PlanEvent | undefined {
   const reason = failureReason(input.failure.cause, input.failure.text);
   const common = {
-    ...input.told,
+    ...input.reported,
     ...ENDED,
     end_date: input.at,
     failure_reason: reason,
@@ -138,7 +138,7 @@ function applyLoss(
     });
     return undefined;
   }
-  return applyFailure(work, row, { failure, isRetryable: true, at: work.now, told: {} });
+  return applyFailure(work, row, { failure, isRetryable: true, at: work.now, reported: {} });
 }
 
 /** Airflow's: the delay, or the delay times the factor for each try so far, up to the longest wait. */

@@ -133,7 +133,7 @@ async function stopActive(
   return stopped;
 }
 
-/** Ends an instance from outside: its attempt, if it has one, has no say any more. */
+/** Ends an instance from outside: the reports of its attempt, if it has one, count no more. */
 export function failRow(work: RunWork, row: InstanceRow, cause: FailureCause): void {
   if (row.attempt_id !== null && isOccupying(row.state)) work.superseded.push(row.attempt_id);
   work.change(row, {
@@ -244,7 +244,7 @@ function collectEffects(work: RunWork, effects: RunEffects): void {
   for (const row of work.changedRows()) {
     if (row.state === 'scheduled') effects.hasScheduled = true;
     if (row.due_at !== null && (effects.dueAt === null || row.due_at < effects.dueAt)) effects.dueAt = row.due_at;
-    // Not by its end: that is told by the clock of the agent.
+    // Not by its end: that is reported by the clock of the agent.
     if (work.graph.pastMatters && isFinished(row.state)) movedOn.push(row.task_id);
   }
   if (work.fresh.some((row) => row.state === 'scheduled')) effects.hasScheduled = true;

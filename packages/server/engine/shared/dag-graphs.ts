@@ -4,7 +4,7 @@
  */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { SharedDb } from '../../db/database.ts';
-import { createLoadCache } from '../load-cache.ts';
+import { createLoadCache } from './load-cache.ts';
 import { buildBlueprint } from '../plan/blueprint.ts';
 import type { Blueprint } from '../plan/blueprint.ts';
 import { readSpec } from '../sql/dag-versions.ts';

@@ -7,7 +7,7 @@ export type OutputKey = RunRef & { taskId: string; mapIndex: number };
 
 export type Value = { of: OutputKey; dagId: string; key: string; value: string; length: number | null };
 
-/** In the place of what the same instance left under the same key before. */
+/** Replaces what the same instance left under the same key before. */
 export async function saveValues(trx: SharedDb, rows: readonly Value[]): Promise<void> {
   if (rows.length === 0) return;
   await fixedSql`
