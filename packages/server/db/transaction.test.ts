@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { countWrites } from '@svc/testing/postgres/count-writes.ts';
 import { failOnStrayRejections } from '@svc/testing/vitest/no-stray-errors.ts';
 import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
@@ -40,24 +41,6 @@ const seen = async (trx: SharedDb): Promise<number> =>
 const pipelined = <T>(work: (tx: PipelinedTransaction) => Promise<T>): Promise<T> =>
   inPipelinedTransaction(db.shared, 'begin', work);
 
-/** How many times something was written to a socket meanwhile: what leaves together is one. */
-async function writesDuring(work: () => Promise<unknown>): Promise<number> {
-  const { Socket } = await import('node:net');
-  let writes = 0;
-  const original = Socket.prototype._writev;
-  const count = function (this: InstanceType<typeof Socket>, ...args: Parameters<NonNullable<typeof original>>) {
-    writes += 1;
-    return original?.apply(this, args);
-  };
-  Socket.prototype._writev = count as never;
-  try {
-    await work();
-  } finally {
-    Socket.prototype._writev = original as never;
-  }
-  return writes;
-}
-
 describe('statements of a pipelined transaction', () => {
   it('are done in the order in which they were sent, and committed together', async () => {
     const counts = await pipelined(async (tx) => {
@@ -71,13 +54,13 @@ describe('statements of a pipelined transaction', () => {
 
   it('leave in one write with the beginning and the commit', async () => {
     await pipelined((tx) => seen(tx.db)); // the connection is there
-    const writes = await writesDuring(() => pipelined((tx) => tx.commitWith(seen(tx.db), seen(tx.db), seen(tx.db))));
+    const writes = await countWrites(() => pipelined((tx) => tx.commitWith(seen(tx.db), seen(tx.db), seen(tx.db))));
     expect(writes).toBe(1);
   });
 
   it('leave in as many writes as are waited for', async () => {
     await pipelined((tx) => seen(tx.db)); // the connection is there
-    const writes = await writesDuring(() =>
+    const writes = await countWrites(() =>
       pipelined(async (tx) => {
         tx.send(seen(tx.db));
         tx.send(seen(tx.db));

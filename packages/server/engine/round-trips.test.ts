@@ -1,0 +1,63 @@
+/** What a round trip costs is most of what a task costs: how many there are on the path between two tasks is kept here. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { countWrites } from '@svc/testing/postgres/count-writes.ts';
+import { makeSpec } from '@svc/testing/spec/make-spec.ts';
+import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import { finishAttempts } from './advance/finish-attempts.ts';
+import { startAttempts } from './claim/start-attempts.ts';
+import { triggerRun } from './runs/trigger-run.ts';
+import type { Attempt, FinishAnswer } from './shared/attempts.ts';
+
+let engine: ScriptedScheduler;
+beforeAll(async () => {
+  engine = await startScriptedScheduler();
+  await engine.register(makeSpec({ dagId: 'chain', tasks: graphOf({ a: [], b: ['a'], c: ['b'] }) }));
+  for (let time = 0; time < 2; time += 1) await engine.ended(await engine.trigger('chain')); // versions and connections are there
+  await engine.scheduler.stop(); // nobody else writes
+});
+afterAll(() => engine?.close());
+
+/** Not through the scheduler, which would dispatch them. */
+async function triggered(): Promise<Attempt> {
+  const tools = { db: engine.db, graphs: engine.scheduler.graphs, keepsPlans: true };
+  const run = { dagId: 'chain', runType: 'manual', triggeredBy: 'test' } as const;
+  const { attempts } = await triggerRun(tools, { tenantId: engine.tenant.id, run, slots: 1 });
+  const [attempt] = attempts;
+  if (!attempt) throw new Error('the first task was not claimed');
+  return attempt;
+}
+
+const WORKER = { hostname: 'here', pid: 1 };
+const start = (ref: Attempt) => startAttempts(engine.db, [{ ref, worker: WORKER }], { keepsPlans: true });
+
+async function finish(ref: Attempt): Promise<FinishAnswer | undefined> {
+  const tools = {
+    graphs: engine.scheduler.graphs,
+    recordAssetEvents: async () => ({ effects: [] }),
+    keepsPlans: true,
+  };
+  const outcome = { state: 'success', xcoms: [{ key: 'return_value', value: '1' }] } as const;
+  const worker = { hostname: 'here', takesNew: true, readStartFacts: async () => ['facts'] };
+  return (await finishAttempts(engine.db, tools, [{ ref, outcome, worker }])).answers[0];
+}
+
+it('a trigger takes four round trips to Postgres, the claim of its first task included', async () => {
+  expect(await countWrites(triggered)).toBe(4);
+});
+
+it('the start of an attempt takes one round trip to Postgres', async () => {
+  const attempt = await triggered();
+  expect(await countWrites(() => start(attempt))).toBe(1);
+});
+
+it('the end of a task takes three round trips to Postgres, its values and the start of the next task included', async () => {
+  const first = await triggered();
+  await start(first);
+  let answer: FinishAnswer | undefined;
+  expect(await countWrites(async () => (answer = await finish(first)))).toBe(3);
+  expect(answer).toMatchObject({
+    answer: 'recorded',
+    next: { attempt: { taskId: 'b' }, instance: { state: 'running' }, startFacts: 'facts' },
+  });
+});
