@@ -1,86 +1,180 @@
-/** Arrows point downward only. The map is docs/architecture.md; this keeps the code to it. */
+/**
+ * Arrows point downward only. The map is docs/architecture.md; this keeps the code to it: every arrow that is drawn here
+ * exists, and none that is not drawn.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** What each package, and each folder of the server, may import beside itself and libraries. */
-const PACKAGES: Record<string, readonly string[]> = {
+type Arrows = Record<string, readonly string[]>;
+
+/** What each package imports beside itself and libraries. */
+const PACKAGES: Arrows = {
   spec: [],
   web: [],
   proto: [],
   client: [],
-  mcp: ['spec', 'client'],
-  agent: ['spec', 'proto', 'compiler'],
+  'local-postgres': [],
+  mcp: ['client', 'spec'],
   compiler: ['spec'],
-  server: ['spec', 'web', 'proto'],
-  cli: ['spec', 'client', 'compiler', 'server', 'web'],
+  agent: ['compiler', 'proto', 'spec'],
+  server: ['proto', 'spec', 'web'],
+  cli: ['client', 'compiler', 'local-postgres', 'server', 'spec', 'web'],
+  // Harnesses put the whole product together, as its users do; nothing of the product imports them.
+  testing: ['cli', 'client', 'compiler', 'local-postgres', 'mcp', 'proto', 'server', 'spec', 'web'],
 };
 
-const SERVER_FOLDERS: Record<string, readonly string[]> = {
+/** What each folder of the server imports. The files beside the folders put them together. */
+const SERVER: Arrows = {
   config: [],
-  vault: ['db', 'telemetry'],
-  telemetry: ['vault'],
   db: [],
-  auth: ['db', 'config'],
-  logs: ['db', 'config', 'telemetry'],
-  xcom: ['db', 'config'],
-  scheduling: ['db', 'config', 'telemetry', 'xcom'],
-  executors: ['config', 'scheduling', 'telemetry', 'agents'],
-  agents: ['auth', 'config', 'db', 'logs', 'scheduling', 'telemetry', 'vault', 'xcom'],
-  dags: ['db', 'scheduling'],
+  telemetry: [],
   workspace: [],
-  api: ['auth', 'config', 'dags', 'db', 'logs', 'scheduling', 'telemetry', 'vault', 'version.ts', 'workspace', 'xcom'],
+  auth: ['db'],
+  vault: ['db'],
+  xcom: ['db'],
+  logs: ['config'],
+  engine: ['db', 'xcom'],
+  registry: ['db', 'engine'],
+  agents: ['config', 'db', 'engine', 'logs', 'vault', 'xcom'],
+  executors: ['agents', 'config', 'engine'],
+  http: ['auth', 'config', 'db', 'vault'],
+  api: ['auth', 'config', 'db', 'engine', 'http', 'logs', 'registry', 'telemetry', 'vault', 'workspace', 'xcom'],
 };
 
-function sourceFiles(folder: string): string[] {
+/** The same within the engine: pure planning and statements at the bottom, what people do at the top. */
+const ENGINE: Arrows = {
+  plan: [],
+  sql: [],
+  shared: ['plan', 'sql'],
+  claim: ['shared', 'sql'],
+  advance: ['claim', 'plan', 'shared', 'sql'],
+  runs: ['advance', 'claim', 'plan', 'shared', 'sql'],
+  edit: ['advance', 'plan', 'runs', 'shared', 'sql'],
+};
+
+/** Resources of the HTTP API. The web UI's private endpoints may show anything. */
+const RESOURCES: Arrows = {
+  assets: [],
+  auth: [],
+  backfills: [],
+  connections: [],
+  ide: [],
+  logs: [],
+  monitor: [],
+  pools: [],
+  variables: [],
+  dags: ['logs'],
+  'task-instances': ['dags'],
+  xcoms: ['dags'],
+  hitl: ['dags', 'task-instances'],
+  'dag-runs': ['assets', 'dags', 'logs', 'task-instances'],
+  ui: ['auth', 'backfills', 'dag-runs', 'dags', 'hitl'],
+};
+
+type SourceFile = { path: string; imports: readonly string[]; text: string };
+
+const isProduct = (path: string): boolean => !path.endsWith('.test.ts');
+
+function readSources(folder: string): SourceFile[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter(
-      (name) =>
-        name.endsWith('.ts') &&
-        !name.includes('node_modules') &&
-        // Harnesses put the whole product together, as its users do.
-        !name.includes('testing/') &&
-        !name.includes('chaos/') &&
-        !name.endsWith('.test.ts'),
-    )
-    .map((name) => join(folder, name));
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+    .map((name) => join(folder, name))
+    .map((path) => {
+      const text = readFileSync(join(ROOT, path), 'utf8');
+      return { path, text, imports: importsOf(path, text) };
+    });
 }
 
-function importsOf(file: string): string[] {
-  const text = readFileSync(join(ROOT, file), 'utf8');
-  return [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map((match) => {
-    const specifier = match[1] ?? '';
-    if (specifier.startsWith('@svc/')) return `packages/${specifier.slice('@svc/'.length)}`;
-    return specifier.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(file), specifier)) : '';
+/** Of our own files, relative to the repository. */
+function importsOf(path: string, text: string): string[] {
+  return [...text.matchAll(/(?:from|import|import\()\s*'([^']+)'/g)].flatMap(([, specifier = '']) => {
+    if (specifier.startsWith('@svc/')) return [`packages/${specifier.slice('@svc/'.length)}`];
+    return specifier.startsWith('.') ? [relative(ROOT, resolve(ROOT, dirname(path), specifier))] : [];
   });
 }
 
-/** Every import that the table does not allow, as `from → to`. `depth` says which part of the path names the unit. */
-function forbidden(input: { folder: string; depth: number; allowed: Record<string, readonly string[]> }): string[] {
-  const { folder, depth, allowed } = input;
-  return sourceFiles(folder).flatMap((file) => {
-    const unit = file.split('/')[depth] ?? '';
-    if (!Object.hasOwn(allowed, unit)) return [];
-    const targets = importsOf(file).filter((target) => target.startsWith(`${folder}/`));
-    return targets
-      .filter((target) => ![unit, ...(allowed[unit] ?? [])].includes(target.split('/')[depth] ?? ''))
-      .map((target) => `${file} → ${target}`);
-  });
+const SOURCES = [...readSources('packages'), ...readSources('scripts'), ...readSources('bench')];
+const PRODUCT = SOURCES.filter(({ path }) => path.startsWith('packages/') && isProduct(path));
+
+/** The arrows between the folders of `folder`. What lies beside the folders is no end of an arrow. */
+function arrowsWithin(folder: string): Arrows {
+  const unitOf = (path: string): string | undefined => {
+    const [unit, ...inside] = path.startsWith(`${folder}/`) ? path.slice(folder.length + 1).split('/') : [];
+    return inside.length > 0 ? unit : undefined;
+  };
+  const arrows = new Map<string, Set<string>>();
+  for (const { path, imports } of PRODUCT) {
+    const from = unitOf(path);
+    if (from === undefined) continue;
+    const targets = arrows.get(from) ?? new Set();
+    for (const target of imports) {
+      const to = unitOf(target);
+      if (to !== undefined && to !== from) targets.add(to);
+    }
+    arrows.set(from, targets);
+  }
+  return Object.fromEntries([...arrows].map(([from, targets]) => [from, [...targets].sort()]));
 }
 
-describe('imports', () => {
-  it('between packages follow the map, so that a lower one never needs a higher one', () => {
-    expect(forbidden({ folder: 'packages', depth: 1, allowed: PACKAGES })).toEqual([]);
+const inOrder = (arrows: Arrows): Arrows =>
+  Object.fromEntries(Object.entries(arrows).map(([from, targets]) => [from, [...targets].sort()]));
+
+/** Circles of a graph, each as the names in it. */
+function circles(arrows: Arrows): string[][] {
+  const found: string[][] = [];
+  const done = new Set<string>();
+  const visit = (name: string, path: readonly string[]): void => {
+    if (path.includes(name)) return void found.push([...path.slice(path.indexOf(name)), name]);
+    if (done.has(name)) return;
+    for (const next of arrows[name] ?? []) visit(next, [...path, name]);
+    done.add(name);
+  };
+  for (const name of Object.keys(arrows)) visit(name, []);
+  return found;
+}
+
+describe('the map of imports', () => {
+  it.each([
+    ['packages', PACKAGES],
+    ['packages/server', SERVER],
+    ['packages/server/engine', ENGINE],
+    ['packages/server/api', RESOURCES],
+  ])('%s: the arrows between its folders are those drawn here, and none runs back up', (folder, drawn) => {
+    expect(arrowsWithin(folder)).toEqual(inOrder(drawn));
+    expect(circles(drawn)).toEqual([]);
   });
 
-  it('between the folders of the server follow the map', () => {
-    expect(forbidden({ folder: 'packages/server', depth: 2, allowed: SERVER_FOLDERS })).toEqual([]);
+  it('no two files import each other, at any distance', () => {
+    expect(circles(Object.fromEntries(PRODUCT.map(({ path, imports }) => [path, imports])))).toEqual([]);
   });
 
-  it('see every package: a new one must be put on the map', () => {
-    const packages = readdirSync(join(ROOT, 'packages'));
-    expect(Object.keys(PACKAGES).sort()).toEqual(packages.sort());
+  it('scripts and benchmarks are imported by nobody, harnesses by tests only', () => {
+    const above = (from: string, to: string): boolean =>
+      (!from.startsWith('scripts/') && to.startsWith('scripts/')) ||
+      (!from.startsWith('bench/') && to.startsWith('bench/')) ||
+      (isProduct(from) && /^packages\/(?!testing\/)/.test(from) && to.startsWith('packages/testing/'));
+    const found = SOURCES.flatMap(({ path, imports }) =>
+      imports.filter((target) => above(path, target)).map((target) => `${path} → ${target}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('SQL is written in db/ and engine/sql/ only', () => {
+    const writesSql = ({ text }: SourceFile): boolean =>
+      /import (?!type\b)[^;]*from 'kysely'/.test(text) ||
+      /\.(?:selectFrom|insertInto|updateTable|deleteFrom)\(/.test(text);
+    const found = PRODUCT.filter(({ path }) => path.startsWith('packages/') && !path.startsWith('packages/testing/'))
+      .filter(({ path }) => !/^packages\/server\/(?:db|engine\/sql)\//.test(path))
+      .filter(writesSql);
+    expect(found.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('no folder holds more files side by side than a reader can take in', () => {
+    const counts = Map.groupBy(PRODUCT, ({ path }) => dirname(path));
+    const crowded = [...counts].filter(([folder, files]) => files.length > 30 && !folder.includes('/generated/'));
+    expect(crowded.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
   });
 });
