@@ -14,7 +14,7 @@ import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import { PROCESS_ADMIN, PROCESS_SECRET_KEY, startServerProcess } from '@svc/testing/server/server-process.ts';
 import type { ServerProcess } from '@svc/testing/server/server-process.ts';
 import { createKeyring } from '@svc/server/vault/keyring.ts';
-import { connectionPlace, variablePlace } from '@svc/server/vault/vault.ts';
+import { connectionBinding, variableBinding } from '@svc/server/vault/vault.ts';
 import { median, rounded } from './figure.ts';
 import type { BenchOptions } from './figure.ts';
 import { loadFromOutside } from './http-load.ts';
@@ -133,13 +133,13 @@ async function store(url: string): Promise<void> {
         login: 'etl',
         schema: 'warehouse',
         port: 5_432,
-        password_sealed: keyring.seal(`password of ${id}`, connectionPlace(tenant.id, id, 'password')),
-        extra_sealed: keyring.seal(extraOf(id), connectionPlace(tenant.id, id, 'extra')),
+        password_sealed: keyring.seal(`password of ${id}`, connectionBinding(tenant.id, id, 'password')),
+        extra_sealed: keyring.seal(extraOf(id), connectionBinding(tenant.id, id, 'extra')),
       }));
       await saveVariables(trx, names('variable'), (key) => ({
         key,
         value_plain: null,
-        value_sealed: keyring.seal(`value of ${key}, some forty characters`, variablePlace(tenant.id, key)),
+        value_sealed: keyring.seal(`value of ${key}, some forty characters`, variableBinding(tenant.id, key)),
         description: `variable number ${key}`,
       }));
     });

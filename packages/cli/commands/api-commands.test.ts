@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ADMIN_EMAIL, TEST_PASSWORD, startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { createKeyring } from '@svc/server/vault/keyring.ts';
-import { connectionPlace, variablePlace } from '@svc/server/vault/vault.ts';
+import { connectionBinding, variableBinding } from '@svc/server/vault/vault.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runSvc } from '@svc/testing/cli/run-in-process.ts';
 
@@ -52,7 +52,7 @@ async function storedPassword(id: string): Promise<string | null> {
     .where('connection_id', '=', id)
     .executeTakeFirstOrThrow();
   const keyring = createKeyring({ current: Buffer.from(SECRET_KEY, 'hex'), previous: [] });
-  return row.password_sealed && keyring.unseal(row.password_sealed, connectionPlace(row.tenant_id, id, 'password'));
+  return row.password_sealed && keyring.unseal(row.password_sealed, connectionBinding(row.tenant_id, id, 'password'));
 }
 
 describe('svc auth', () => {
@@ -263,7 +263,7 @@ describe('svc variables', () => {
       .where('key', '=', 'api_token')
       .executeTakeFirstOrThrow();
     const keyring = createKeyring({ current: Buffer.from(SECRET_KEY, 'hex'), previous: [] });
-    expect(keyring.unseal(row.value_sealed ?? '', variablePlace(row.tenant_id, 'api_token'))).toBe('hunter2');
+    expect(keyring.unseal(row.value_sealed ?? '', variableBinding(row.tenant_id, 'api_token'))).toBe('hunter2');
 
     await svc(['variables', 'delete', 'api_token', 'region']);
     const again = await svc(['variables', 'import', '-'], stdout);
@@ -287,7 +287,9 @@ describe('svc secrets rotate', () => {
     expect(JSON.parse(done.stdout)).toMatchObject({ examined: 1, resealed: 1, unreadable: [] });
     const row = await server.db.shared.selectFrom('connections').selectAll().executeTakeFirstOrThrow();
     const keyring = createKeyring({ current: Buffer.from(next, 'hex'), previous: [] });
-    expect(keyring.unseal(row.password_sealed ?? '', connectionPlace(row.tenant_id, 'x', 'password'))).toBe('hunter2');
+    expect(keyring.unseal(row.password_sealed ?? '', connectionBinding(row.tenant_id, 'x', 'password'))).toBe(
+      'hunter2',
+    );
   });
 
   it('needs a key', async () => {

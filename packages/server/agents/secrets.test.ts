@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createKeyring } from '../vault/keyring.ts';
-import { connectionPlace, variablePlace } from '../vault/vault.ts';
+import { connectionBinding, variableBinding } from '../vault/vault.ts';
 import { connectAgentClient } from '@svc/testing/agents/agent-client.ts';
 import type { AgentTestClient } from '@svc/testing/agents/agent-client.ts';
 import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
@@ -51,13 +51,13 @@ afterAll(async () => {
 });
 
 async function addVariable(tenantId: string, key: string, value: string): Promise<void> {
-  const sealed = harness.keyring.seal(value, variablePlace(tenantId, key));
+  const sealed = harness.keyring.seal(value, variableBinding(tenantId, key));
   await harness.db.tenant(tenantId).insertInto('variables').values({ key, value_sealed: sealed }).execute();
 }
 
 async function addConnection(tenantId: string, id: string, password: string): Promise<void> {
-  const sealed = harness.keyring.seal(password, connectionPlace(tenantId, id, 'password'));
-  const extra = harness.keyring.seal('{"api_key":"key-in-extra"}', connectionPlace(tenantId, id, 'extra'));
+  const sealed = harness.keyring.seal(password, connectionBinding(tenantId, id, 'password'));
+  const extra = harness.keyring.seal('{"api_key":"key-in-extra"}', connectionBinding(tenantId, id, 'extra'));
   const values = { connection_id: id, conn_type: 'postgres', host: 'h', password_sealed: sealed, extra_sealed: extra };
   await harness.db.tenant(tenantId).insertInto('connections').values(values).execute();
 }
@@ -187,7 +187,7 @@ describe('secrets delivered to an attempt', () => {
     await start('silent');
     await addVariable(harness.tenants.a, 'fresh', 'one');
     expect((await start('silent')).job.env['AIRFLOW_VAR_FRESH']).toBe('one');
-    const sealed = harness.keyring.seal('two', variablePlace(harness.tenants.a, 'fresh'));
+    const sealed = harness.keyring.seal('two', variableBinding(harness.tenants.a, 'fresh'));
     await scoped.updateTable('variables').set({ value_sealed: sealed }).where('key', '=', 'fresh').execute();
     expect((await start('silent')).job.env['AIRFLOW_VAR_FRESH']).toBe('two');
     await scoped.deleteFrom('variables').where('key', '=', 'fresh').execute();
@@ -200,11 +200,11 @@ describe('secrets delivered to an attempt', () => {
     await addVariable(harness.tenants.a, 'quick', 'before');
     const { promise: seen, resolve } = Promise.withResolvers<void>();
     const older = scoped.transaction().execute(async (trx) => {
-      const sealed = harness.keyring.seal('after', variablePlace(harness.tenants.a, 'slow'));
+      const sealed = harness.keyring.seal('after', variableBinding(harness.tenants.a, 'slow'));
       await trx.updateTable('variables').set({ value_sealed: sealed }).where('key', '=', 'slow').execute();
       await seen;
     });
-    const sealed = harness.keyring.seal('after', variablePlace(harness.tenants.a, 'quick'));
+    const sealed = harness.keyring.seal('after', variableBinding(harness.tenants.a, 'quick'));
     await scoped.updateTable('variables').set({ value_sealed: sealed }).where('key', '=', 'quick').execute();
     expect((await start('silent')).job.env).toMatchObject({ AIRFLOW_VAR_QUICK: 'after', AIRFLOW_VAR_SLOW: 'before' });
     resolve();
@@ -216,7 +216,7 @@ describe('secrets delivered to an attempt', () => {
   it('leave out a value that no key opens: the attempt starts, and is refused that value when it asks for it', async () => {
     const scoped = harness.db.tenant(harness.tenants.a);
     const lostKey = createKeyring({ current: Buffer.alloc(32, 9), previous: [] });
-    const sealed = lostKey.seal('x', variablePlace(harness.tenants.a, 'broken'));
+    const sealed = lostKey.seal('x', variableBinding(harness.tenants.a, 'broken'));
     await scoped.insertInto('variables').values({ key: 'broken', value_sealed: sealed }).execute();
     const { job, token } = await start('silent');
     expect(namesIn(job)).toEqual(EVERYTHING);

@@ -14,7 +14,7 @@ import { UnsealError } from '../vault/keyring.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import { MASK, mayBeJsonContainer, secretsIn } from '../vault/mask.ts';
 import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
-import { connectionPlace, variablePlace } from '../vault/vault.ts';
+import { connectionBinding, variableBinding } from '../vault/vault.ts';
 
 export type OpenSecret = {
   kind: 'connection' | 'variable';
@@ -71,13 +71,13 @@ type Opening = { keyring: Keyring; tenantId: string };
 
 export function openVariable(row: StoredSecrets['variables'][number], { keyring, tenantId }: Opening): OpenSecret {
   const { key, value_plain: plain, value_sealed: sealed } = row;
-  const text = plain ?? (sealed === null ? '' : keyring.unseal(sealed, variablePlace(tenantId, key)));
+  const text = plain ?? (sealed === null ? '' : keyring.unseal(sealed, variableBinding(tenantId, key)));
   return { kind: 'variable', name: key, text, masks: masksOfVariable(key, text) };
 }
 
 export function openConnection(row: StoredSecrets['connections'][number], { keyring, tenantId }: Opening): OpenSecret {
   const open = (sealed: string | null, column: 'password' | 'extra'): string | null =>
-    sealed === null ? null : keyring.unseal(sealed, connectionPlace(tenantId, row.connection_id, column));
+    sealed === null ? null : keyring.unseal(sealed, connectionBinding(tenantId, row.connection_id, column));
   const password = open(row.password_sealed, 'password');
   const extra = open(row.extra_sealed, 'extra');
   const { conn_type, description, host, login, schema, port } = row;

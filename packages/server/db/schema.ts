@@ -321,10 +321,10 @@ type CallbackRequestsTable = {
   started_at: NullableTimestamp;
 };
 
-export type QuestionParam = { value: unknown; description: string | null; schema: Record<string, unknown> };
+export type HitlParam = { value: unknown; description: string | null; schema: Record<string, unknown> };
 export type Person = { id: string; name: string };
 
-type QuestionsTable = {
+type HitlRequestsTable = {
   tenant_id: TenantId;
   run: number;
   task_id: string;
@@ -336,7 +336,7 @@ type QuestionsTable = {
   options: string[];
   defaults: string[] | null;
   multiple: boolean;
-  params: Json<Record<string, QuestionParam>>;
+  params: Json<Record<string, HitlParam>>;
   assigned_users: Json<Person[]>;
   created_at: Timestamp;
   expires_at: NullableTimestamp;
@@ -447,7 +447,7 @@ export type TenantTables = {
   xcoms: XcomsTable;
   rendered_fields: RenderedFieldsTable;
   callback_requests: CallbackRequestsTable;
-  questions: QuestionsTable;
+  questions: HitlRequestsTable;
   backfills: BackfillsTable;
   assets: AssetsTable;
   asset_aliases: AssetAliasesTable;

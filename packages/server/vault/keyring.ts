@@ -7,14 +7,14 @@
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto';
 
 /** Where a sealed value lives. All of it is authenticated with the value. */
-export type SealedPlace = { tenantId: string; table: string; row: string; column: string };
+export type Binding = { tenantId: string; table: string; row: string; column: string };
 
 export type Keyring = {
   /** False without a configured key: secrets can then not be stored. */
   readonly canSeal: boolean;
-  seal(plain: string, place: SealedPlace): string;
+  seal(plain: string, binding: Binding): string;
   /** Throws `UnsealError` when no configured key opens it: a missing old key, another row's value, or damage. */
-  unseal(sealed: string, place: SealedPlace): string;
+  unseal(sealed: string, binding: Binding): string;
   /** True when a value is not sealed with the current key, so that a rotation can tell what is left to do. */
   isStale(sealed: string): boolean;
 };
@@ -26,9 +26,9 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** Said to both sides: a tag cut short would be easier to forge. */
 const TAG = { authTagLength: TAG_BYTES };
-/** Every character is escaped or excluded so that two places never read the same. */
-const aadOf = (place: SealedPlace): Buffer =>
-  Buffer.from(JSON.stringify([place.tenantId, place.table, place.row, place.column]));
+/** Every character is escaped or excluded so that two bindings never read the same. */
+const aadOf = (binding: Binding): Buffer =>
+  Buffer.from(JSON.stringify([binding.tenantId, binding.table, binding.row, binding.column]));
 
 const keyIdOf = (key: Buffer): string =>
   createHash('sha256').update('svc key id').update(key).digest('hex').slice(0, 8);
@@ -41,18 +41,18 @@ export function createKeyring({ current, previous }: { current: Buffer | null; p
   return {
     canSeal: current !== null,
 
-    seal(plain, place) {
+    seal(plain, binding) {
       if (!current) throw new Error('no encryption key is configured');
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', current, nonce, TAG).setAAD(aadOf(place));
+      const cipher = createCipheriv('aes-256-gcm', current, nonce, TAG).setAAD(aadOf(binding));
       const body = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
       return `${VERSION}.${currentId}.${body.toString('base64')}`;
     },
 
-    unseal(sealed, place) {
+    unseal(sealed, binding) {
       const [version, keyId, text, ...more] = sealed.split('.');
       const key = keys.get(keyId ?? '');
-      const where = `${place.table}.${place.column} of ${place.row}`;
+      const where = `${binding.table}.${binding.column} of ${binding.row}`;
       if (version !== VERSION || text === undefined || more.length > 0)
         throw new UnsealError(`${where}: not a sealed value`);
       if (!key)
@@ -61,12 +61,12 @@ export function createKeyring({ current, previous }: { current: Buffer | null; p
         );
       const body = Buffer.from(text, 'base64');
       if (body.length < NONCE_BYTES + TAG_BYTES) throw new UnsealError(`${where}: damaged`);
-      const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, NONCE_BYTES), TAG).setAAD(aadOf(place));
+      const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, NONCE_BYTES), TAG).setAAD(aadOf(binding));
       decipher.setAuthTag(body.subarray(-TAG_BYTES));
       try {
         return decipher.update(body.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
       } catch {
-        throw new UnsealError(`${where}: does not open here: it was damaged, or made for another place`);
+        throw new UnsealError(`${where}: does not open here: it was damaged, or made for another binding`);
       }
     },
 

@@ -8,7 +8,7 @@ import { findConnection } from '../db/secrets/connections.ts';
 import type { TenantDb } from '../db/database.ts';
 import { findVariable } from '../db/secrets/variables.ts';
 import type { Keyring } from './keyring.ts';
-import { connectionPlace, variablePlace } from './vault.ts';
+import { connectionBinding, variableBinding } from './vault.ts';
 
 type Source = {
   db: TenantDb;
@@ -36,7 +36,7 @@ export async function loadConnectionSecrets(
   const row = await findConnection(db, connectionId);
   if (!row) return undefined;
   const open = (sealed: string | null, column: 'password' | 'extra') =>
-    sealed === null ? null : keyring.unseal(sealed, connectionPlace(tenantId, connectionId, column));
+    sealed === null ? null : keyring.unseal(sealed, connectionBinding(tenantId, connectionId, column));
   return {
     connectionId,
     connType: row.conn_type,
@@ -54,5 +54,5 @@ export async function loadVariable({ db, keyring, tenantId }: Source, key: strin
   const row = await findVariable(db, key);
   if (!row) return undefined;
   if (row.value_plain !== null) return row.value_plain;
-  return row.value_sealed === null ? '' : keyring.unseal(row.value_sealed, variablePlace(tenantId, key));
+  return row.value_sealed === null ? '' : keyring.unseal(row.value_sealed, variableBinding(tenantId, key));
 }

@@ -7,7 +7,7 @@ import { createKeyring } from './keyring.ts';
 import { loadConnectionSecrets, loadVariable } from './load-secrets.ts';
 import { reseal } from './rotate.ts';
 import type { ResealResult } from './rotate.ts';
-import { connectionPlace, variablePlace } from './vault.ts';
+import { connectionBinding, variableBinding } from './vault.ts';
 
 const OLD = Buffer.alloc(32, 1);
 const NEW = Buffer.alloc(32, 2);
@@ -55,15 +55,15 @@ beforeEach(async () => {
         names.map((name) => ({
           connection_id: name,
           conn_type: 'x',
-          password_sealed: old.seal(`p ${tenant} ${name}`, connectionPlace(tenant, name, 'password')),
-          extra_sealed: name === 'n0' ? null : old.seal(`e ${name}`, connectionPlace(tenant, name, 'extra')),
+          password_sealed: old.seal(`p ${tenant} ${name}`, connectionBinding(tenant, name, 'password')),
+          extra_sealed: name === 'n0' ? null : old.seal(`e ${name}`, connectionBinding(tenant, name, 'extra')),
         })),
       )
       .execute();
     await db
       .tenant(tenant)
       .insertInto('variables')
-      .values(names.map((key) => ({ key, value_sealed: old.seal(`v ${key}`, variablePlace(tenant, key)) })))
+      .values(names.map((key) => ({ key, value_sealed: old.seal(`v ${key}`, variableBinding(tenant, key)) })))
       .execute();
   }
 });
@@ -115,14 +115,14 @@ describe('key rotation', () => {
 
   it('does not undo what a server writes after the row was read, and seals that instead', async () => {
     const [tenant = ''] = tenants;
-    const place = connectionPlace(tenant, 'n24', 'password');
+    const binding = connectionBinding(tenant, 'n24', 'password');
     let reads = 0;
     const writeBetweenReadAndUpdate: KyselyPlugin = {
       transformQuery: ({ node }) => node,
       async transformResult({ result }) {
         reads += 1;
         if (reads > 1) return result;
-        const password = old.seal('from the server', place); // which has not been told the new key yet
+        const password = old.seal('from the server', binding); // which has not been told the new key yet
         const rows = db.tenant(tenant).updateTable('connections').set({ password_sealed: password });
         await rows.where('connection_id', '=', 'n24').execute();
         return result;
@@ -136,7 +136,7 @@ describe('key rotation', () => {
 
   it('leaves what no key opens as it is, and names it', async () => {
     const [tenant = ''] = tenants;
-    const lost = createKeyring({ current: LOST, previous: [] }).seal('x', connectionPlace(tenant, 'n3', 'extra'));
+    const lost = createKeyring({ current: LOST, previous: [] }).seal('x', connectionBinding(tenant, 'n3', 'extra'));
     const scope = db.tenant(tenant);
     await scope.updateTable('connections').set({ extra_sealed: lost }).where('connection_id', '=', 'n3').execute();
     const result = await reseal({ db, keyring: rotating });
@@ -148,7 +148,7 @@ describe('key rotation', () => {
       .where('connection_id', '=', 'n3')
       .executeTakeFirstOrThrow();
     expect(row.extra_sealed).toBe(lost);
-    expect(only.unseal(row.password_sealed ?? '', connectionPlace(tenant, 'n3', 'password'))).toContain('p ');
+    expect(only.unseal(row.password_sealed ?? '', connectionBinding(tenant, 'n3', 'password'))).toContain('p ');
   });
 
   it('seals variables that were stored plainly before there was a key', async () => {

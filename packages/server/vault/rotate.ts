@@ -10,8 +10,8 @@ import type { Database, SharedDb } from '../db/database.ts';
 import { connectionsAfter, replaceConnection, replaceVariable, variablesAfter } from '../db/secrets/sealed-values.ts';
 import type { SealedConnection, SealedVariable } from '../db/secrets/sealed-values.ts';
 import { UnsealError } from './keyring.ts';
-import type { Keyring, SealedPlace } from './keyring.ts';
-import { connectionPlace, variablePlace } from './vault.ts';
+import type { Keyring, Binding } from './keyring.ts';
+import { connectionBinding, variableBinding } from './vault.ts';
 
 export type ResealResult = {
   /** Rows looked at. */
@@ -87,28 +87,30 @@ async function walk<Row>(
 }
 
 async function resealConnection(pass: Pass, row: SealedConnection): Promise<Step> {
-  const place = (column: 'password' | 'extra') => connectionPlace(row.tenant_id, row.connection_id, column);
-  const password = resealValue(pass, row.password_sealed, place('password'));
-  const extra = resealValue(pass, row.extra_sealed, place('extra'));
+  const binding = (column: 'password' | 'extra') => connectionBinding(row.tenant_id, row.connection_id, column);
+  const password = resealValue(pass, row.password_sealed, binding('password'));
+  const extra = resealValue(pass, row.extra_sealed, binding('extra'));
   if (password === row.password_sealed && extra === row.extra_sealed) return 'nothing to do';
   const after = { ...row, password_sealed: password, extra_sealed: extra };
   return (await replaceConnection(pass.db, row, after)) ? 'resealed' : 'contended';
 }
 
 async function resealVariable(pass: Pass, row: SealedVariable): Promise<Step> {
-  const place = variablePlace(row.tenant_id, row.key);
+  const binding = variableBinding(row.tenant_id, row.key);
   const sealed =
-    row.value_plain === null ? resealValue(pass, row.value_sealed, place) : pass.keyring.seal(row.value_plain, place);
+    row.value_plain === null
+      ? resealValue(pass, row.value_sealed, binding)
+      : pass.keyring.seal(row.value_plain, binding);
   if (sealed === row.value_sealed) return 'nothing to do';
   const after = { ...row, value_plain: null, value_sealed: sealed };
   return (await replaceVariable(pass.db, row, after)) ? 'resealed' : 'contended';
 }
 
 /** The same bytes when there is nothing to do, or nothing that can be done. */
-function resealValue({ keyring, unreadable }: Pass, sealed: string | null, place: SealedPlace): string | null {
+function resealValue({ keyring, unreadable }: Pass, sealed: string | null, binding: Binding): string | null {
   if (sealed === null || !keyring.isStale(sealed)) return sealed;
   try {
-    return keyring.seal(keyring.unseal(sealed, place), place);
+    return keyring.seal(keyring.unseal(sealed, binding), binding);
   } catch (error) {
     if (!(error instanceof UnsealError)) throw error;
     unreadable.push(error.message);

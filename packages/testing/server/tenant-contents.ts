@@ -54,7 +54,7 @@ export async function fillTenant(server: TestServer, token: string, name: string
   });
   const logKey = { tenantId: tenantOf(token), dagId, runId, taskId, mapIndex: -1, tryNumber: 1 };
   await fillTry(server, { logKey, run, key: variableKey, marker });
-  await askQuestion(server, { logKey, run, marker });
+  await askHitlRequest(server, { logKey, run, marker });
   const importError = await create('/api/v2/importErrors', {
     filename: `${marker}.py`,
     bundle_name: 'dags',
@@ -150,7 +150,7 @@ async function fillTry(
   ]);
 }
 
-async function askQuestion(
+async function askHitlRequest(
   server: TestServer,
   { logKey, run, marker }: { logKey: LogKey; run: number; marker: string },
 ): Promise<void> {

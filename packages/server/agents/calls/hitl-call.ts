@@ -1,8 +1,8 @@
 /** ask_person, the call of human-in-the-loop (hitl) tasks: asks, or looks for the response. */
 import type { Database } from '../../db/database.ts';
-import { answerQuestion, askOnce } from '../../db/task-instances/hitl.ts';
-import type { NewQuestion, Question } from '../../db/task-instances/hitl.ts';
-import type { Person, QuestionParam } from '../../db/schema.ts';
+import { answerHitlRequest, askOnce } from '../../db/task-instances/hitl.ts';
+import type { NewHitlRequest, HitlRequest } from '../../db/task-instances/hitl.ts';
+import type { Person, HitlParam } from '../../db/schema.ts';
 import { RpcError } from '../rpc-errors.ts';
 import { isObject } from './call-context.ts';
 import type { CallContext, CallMethod, Params } from './call-context.ts';
@@ -25,14 +25,14 @@ export function hitlCall({ db }: { db: Database }): CallMethod {
     if (question.defaults === null) return reply({ kind: 'expired' });
     const values = Object.entries(question.params).map(([name, { value }]) => [name, value]);
     const answer = { by: null, chosenOptions: question.defaults, paramsInput: Object.fromEntries(values) };
-    const closed = await answerQuestion(db.shared, key, answer);
+    const closed = await answerHitlRequest(db.shared, key, answer);
     return responded(closed ?? (await askOnce(db.shared, key, readHitlRequest(context))).question);
   };
 }
 
 const reply = (value: object): { json: string } => ({ json: JSON.stringify(value) });
 
-const responded = (question: Question): { json: string } =>
+const responded = (question: HitlRequest): { json: string } =>
   reply({
     kind: 'answered',
     answer: {
@@ -52,7 +52,7 @@ function hitlKeyOf({ identity }: CallContext) {
   return { tenantId, run, taskId, mapIndex, tryNumber };
 }
 
-function readHitlRequest({ identity, params }: CallContext): NewQuestion {
+function readHitlRequest({ identity, params }: CallContext): NewHitlRequest {
   const options = params.optionalTexts('options') ?? [];
   const defaults = params.optionalTexts('defaults');
   if (options.length === 0 || options.length > MAX_OPTIONS) {
@@ -75,7 +75,7 @@ function readHitlRequest({ identity, params }: CallContext): NewQuestion {
   };
 }
 
-function readForm(params: Params): Record<string, QuestionParam> {
+function readForm(params: Params): Record<string, HitlParam> {
   const form = params.optionalObject('params') ?? {};
   if (JSON.stringify(form).includes(String.raw`\u0000`)) {
     throw new RpcError('invalid', 'params of a question must not contain U+0000');

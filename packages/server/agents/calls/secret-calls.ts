@@ -2,7 +2,7 @@
 import type { Database, TenantDb } from '../../db/database.ts';
 import { deleteVariables, saveVariables } from '../../db/secrets/variables.ts';
 import type { Keyring } from '../../vault/keyring.ts';
-import { variablePlace } from '../../vault/vault.ts';
+import { variableBinding } from '../../vault/vault.ts';
 import { RpcError } from '../rpc-errors.ts';
 import type { SecretDelivery } from '../secret-delivery.ts';
 import { recordTaskAudit } from '../task-audit.ts';
@@ -43,7 +43,7 @@ export function secretCalls(input: {
       delivery.checkWrite(context, key);
       const { tenantId } = context.identity;
       const stored = keyring.canSeal
-        ? { value_plain: null, value_sealed: keyring.seal(value, variablePlace(tenantId, key)) }
+        ? { value_plain: null, value_sealed: keyring.seal(value, variableBinding(tenantId, key)) }
         : { value_plain: value, value_sealed: null };
       return writing(db, context, async (trx) => {
         await saveVariables(trx, [key], (_key, before) => ({

@@ -12,7 +12,7 @@ import {
 import type { ConnectionRow } from '../../db/secrets/connections.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { MASK, maskExtra } from '../../vault/mask.ts';
-import { connectionPlace, createVault } from '../../vault/vault.ts';
+import { connectionBinding, createVault } from '../../vault/vault.ts';
 import type { Vault } from '../../vault/vault.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { BulkResponse, answerBulk, refuseRepeatedNames } from '../../http/bulk.ts';
@@ -317,7 +317,7 @@ const noSuchConnection = (id: string): ApiError =>
   new ApiError('not_found', `there is no connection with connection_id "${id.slice(0, 200)}"`);
 
 function connectionBody(row: ConnectionRow, tenantId: string, vault: Vault) {
-  const extra = vault.open(row.extra_sealed, connectionPlace(tenantId, row.connection_id, 'extra'));
+  const extra = vault.open(row.extra_sealed, connectionBinding(tenantId, row.connection_id, 'extra'));
   return {
     connection_id: row.connection_id,
     conn_type: row.conn_type,

@@ -7,7 +7,7 @@ import type { ConnectionRow, ConnectionValues } from '../../db/secrets/connectio
 import { readJson } from '../../vault/json-text.ts';
 import { MASK, secretsIn } from '../../vault/mask.ts';
 import { holdsMask, restoreText } from '../../vault/restore.ts';
-import { connectionPlace } from '../../vault/vault.ts';
+import { connectionBinding } from '../../vault/vault.ts';
 import type { Opened, Vault } from '../../vault/vault.ts';
 import type { ConnectionChange } from './schemas.ts';
 import { ApiError } from '../../http/errors.ts';
@@ -57,14 +57,14 @@ export function mergeConnection(input: {
     password_sealed: mergeSecret({
       text: change.password ?? MASK,
       sealed: stored?.password_sealed ?? null,
-      place: connectionPlace(tenantId, connectionId, 'password'),
+      binding: connectionBinding(tenantId, connectionId, 'password'),
       vault,
       restore: (text) => text,
     }),
     extra_sealed: mergeSecret({
       text: change.extra === undefined ? MASK : (change.extra ?? ''),
       sealed: stored?.extra_sealed ?? null,
-      place: connectionPlace(tenantId, connectionId, 'extra'),
+      binding: connectionBinding(tenantId, connectionId, 'extra'),
       vault,
       restore: restoreExtra,
     }),
@@ -81,16 +81,16 @@ const mergeText = (sent: string | null | undefined, stored: string | null | unde
 function mergeSecret(input: {
   text: string;
   sealed: string | null;
-  place: Parameters<Vault['seal']>[1];
+  binding: Parameters<Vault['seal']>[1];
   vault: Vault;
   restore(text: string, stored: Opened): string;
 }): string | null {
-  const { text, sealed, place, vault, restore } = input;
+  const { text, sealed, binding, vault, restore } = input;
   if (text === MASK) return sealed;
   if (text === '') return null;
-  const stored = vault.open(sealed, place);
+  const stored = vault.open(sealed, binding);
   const restored = restore(text, stored);
-  return stored.kind === 'text' && stored.text === restored ? sealed : vault.seal(restored, place);
+  return stored.kind === 'text' && stored.text === restored ? sealed : vault.seal(restored, binding);
 }
 
 /**

@@ -1,13 +1,13 @@
 /** Questions of tasks as the API shows them, and whether an answer fits its question. */
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import type { TenantDb } from '../../db/database.ts';
-import type { Answer, Question } from '../../db/task-instances/hitl.ts';
+import type { Answer, HitlRequest } from '../../db/task-instances/hitl.ts';
 import { findInstances } from '../../db/task-instances/task-instances.ts';
 import { paramProblems } from '../../engine/runs/run-params.ts';
 import { instanceBodies } from '../task-instances/bodies.ts';
 import type { TaskSummaries } from '../dags/task-summaries.ts';
 
-export function hitlFields(question: Question) {
+export function hitlFields(question: HitlRequest) {
   const { responded_by_id: id, responded_by_name: name } = question;
   return {
     options: question.options,
@@ -30,7 +30,7 @@ const keyOf = (row: { run: number; task_id: string; map_index: number }): string
   `${row.run} ${row.map_index} ${row.task_id}`;
 
 /** With their task instances; one whose instance is gone is left out. */
-export async function hitlBodies(scope: TenantDb, summaries: TaskSummaries, questions: readonly Question[]) {
+export async function hitlBodies(scope: TenantDb, summaries: TaskSummaries, questions: readonly HitlRequest[]) {
   const rows = await findInstances(
     scope,
     questions.map(({ run, task_id: taskId, map_index: mapIndex }) => ({ run, taskId, mapIndex })),
@@ -44,7 +44,7 @@ export async function hitlBodies(scope: TenantDb, summaries: TaskSummaries, ques
 }
 
 /** What is wrong with an answer, in words for who gave it. */
-export function answerProblem(question: Question, { chosenOptions, paramsInput }: Answer): string | undefined {
+export function answerProblem(question: HitlRequest, { chosenOptions, paramsInput }: Answer): string | undefined {
   const { options, multiple, params } = question;
   const unknown = chosenOptions.filter((option) => !options.includes(option));
   if (unknown.length > 0) return `chosen_options: ${quoted(unknown)} is none of the options ${quoted(options)}`;

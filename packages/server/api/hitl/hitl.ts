@@ -8,7 +8,7 @@ import { findDag } from '../../db/dags/dags.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { findHitlDetail, listHitlDetails } from '../../db/task-instances/hitl.ts';
-import type { Answer, Question, HitlColumn, HitlQuery } from '../../db/task-instances/hitl.ts';
+import type { Answer, HitlRequest, HitlColumn, HitlQuery } from '../../db/task-instances/hitl.ts';
 import { findTry } from '../../db/task-instances/try-history.ts';
 import { answerAndGoOn } from '../../engine/advance/hitl.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
@@ -233,7 +233,7 @@ export function registerHitl(app: App, services: Services): void {
   );
 }
 
-async function currentHitlDetail(scope: TenantDb, params: Static<typeof MappedParams>): Promise<Question> {
+async function currentHitlDetail(scope: TenantDb, params: Static<typeof MappedParams>): Promise<HitlRequest> {
   const {
     run,
     task_id: taskId,
@@ -245,7 +245,7 @@ async function currentHitlDetail(scope: TenantDb, params: Static<typeof MappedPa
   return question;
 }
 
-function refuseIfWrong(question: Question, answer: Answer): void {
+function refuseIfWrong(question: HitlRequest, answer: Answer): void {
   const { assigned_users: assigned } = question;
   const isAllowed = assigned.some(({ id, name }) =>
     [id, name].some((word) => word === answer.by?.id || word === answer.by?.name),
@@ -277,7 +277,7 @@ function queryOf(query: Static<typeof ListQuery>): HitlQuery {
   };
 }
 
-const alreadyAnswered = ({ task_id: taskId }: Question): ApiError =>
+const alreadyAnswered = ({ task_id: taskId }: HitlRequest): ApiError =>
   new ApiError(
     'conflict',
     `Human-in-the-loop detail has already been updated for Task Instance of \`${taskId}\` and is not allowed to write again.`,

@@ -8,7 +8,7 @@ import { readJson } from '../../vault/json-text.ts';
 import { MASK, mayBeJsonContainer, secretsIn } from '../../vault/mask.ts';
 import { holdsMask, restoreText } from '../../vault/restore.ts';
 import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
-import { variablePlace } from '../../vault/vault.ts';
+import { variableBinding } from '../../vault/vault.ts';
 import type { Opened, Vault } from '../../vault/vault.ts';
 import { ApiError } from '../../http/errors.ts';
 import { MAX_VALUE_LENGTH } from './schemas.ts';
@@ -82,13 +82,13 @@ export function mergeVariable(input: {
 
 function sealedWherePossible(text: string, tenantId: string, key: string, vault: Vault) {
   return vault.canSeal
-    ? { value_plain: null, value_sealed: vault.seal(text, variablePlace(tenantId, key)) }
+    ? { value_plain: null, value_sealed: vault.seal(text, variableBinding(tenantId, key)) }
     : { value_plain: text, value_sealed: null };
 }
 
 export const openVariable = (row: VariableRow, tenantId: string, vault: Vault): Opened =>
   row.value_plain === null
-    ? vault.open(row.value_sealed, variablePlace(tenantId, row.key))
+    ? vault.open(row.value_sealed, variableBinding(tenantId, row.key))
     : { kind: 'text', text: row.value_plain };
 
 /** The text to store, or undefined to keep what is there. */

@@ -3,37 +3,37 @@ import { sql } from 'kysely';
 import type { RawBuilder, Selectable } from 'kysely';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb, TenantDb } from '../database.ts';
-import type { Person, QuestionParam, TenantTables } from '../schema.ts';
+import type { Person, HitlParam, TenantTables } from '../schema.ts';
 import { stateCondition } from './filters.ts';
 import { matches } from '../text-match.ts';
 import type { TextMatch } from '../text-match.ts';
 
-export type Question = Omit<Selectable<TenantTables['questions']>, 'tenant_id'>;
+export type HitlRequest = Omit<Selectable<TenantTables['questions']>, 'tenant_id'>;
 
-export type QuestionKey = { tenantId: string; run: number; taskId: string; mapIndex: number; tryNumber: number };
+export type HitlKey = { tenantId: string; run: number; taskId: string; mapIndex: number; tryNumber: number };
 
-export type NewQuestion = {
+export type NewHitlRequest = {
   dagId: string;
   subject: string;
   body: string | null;
   options: readonly string[];
   defaults: readonly string[] | null;
   multiple: boolean;
-  params: Record<string, QuestionParam>;
+  params: Record<string, HitlParam>;
   assignedUsers: readonly Person[];
   /** Seconds until the defaults are the answer; null: never. */
   timeout: number | null;
 };
 
-const ofKey = ({ tenantId, run, taskId, mapIndex, tryNumber }: QuestionKey) => sql<boolean>`
+const ofKey = ({ tenantId, run, taskId, mapIndex, tryNumber }: HitlKey) => sql<boolean>`
   tenant_id = ${tenantId} and run = ${run} and task_id = ${taskId} and map_index = ${mapIndex} and try_number = ${tryNumber}`;
 
 /** The first word counts: a try that asks again, because it goes on after an answer or was lost, asks the same question. */
 export async function askOnce(
   db: SharedDb,
-  key: QuestionKey,
-  question: NewQuestion,
-): Promise<{ question: Question; isNew: boolean; isExpired: boolean }> {
+  key: HitlKey,
+  question: NewHitlRequest,
+): Promise<{ question: HitlRequest; isNew: boolean; isExpired: boolean }> {
   const inserted = await sql`
     insert into questions (tenant_id, run, task_id, map_index, try_number, dag_id, subject, body, options, defaults, multiple,
       params, assigned_users, expires_at)
@@ -42,7 +42,7 @@ export async function askOnce(
       ${question.multiple}, ${JSON.stringify(question.params)}::jsonb, ${JSON.stringify(question.assignedUsers)}::jsonb,
       now() + ${question.timeout}::float8 * interval '1 second'
     on conflict do nothing returning run`.execute(db);
-  const { rows } = await sql<Question & { is_expired: boolean }>`
+  const { rows } = await sql<HitlRequest & { is_expired: boolean }>`
     select *, coalesce(expires_at <= clock_timestamp(), false) as is_expired from questions where ${ofKey(key)}`.execute(
     db,
   );
@@ -55,8 +55,8 @@ export async function askOnce(
 export type Answer = { by: Person | null; chosenOptions: readonly string[]; paramsInput: Record<string, unknown> };
 
 /** Undefined when somebody was faster. */
-export async function answerQuestion(db: SharedDb, key: QuestionKey, answer: Answer): Promise<Question | undefined> {
-  const { rows } = await sql<Question>`
+export async function answerHitlRequest(db: SharedDb, key: HitlKey, answer: Answer): Promise<HitlRequest | undefined> {
+  const { rows } = await sql<HitlRequest>`
     update questions set responded_at = clock_timestamp(), responded_by_id = ${answer.by?.id ?? null},
       responded_by_name = ${answer.by?.name ?? null}, chosen_options = ${[...answer.chosenOptions]}::text[],
       params_input = ${JSON.stringify(answer.paramsInput)}::jsonb
@@ -68,7 +68,7 @@ export const findHitlDetail = (
   db: TenantDb,
   instance: { run: number; taskId: string; mapIndex: number },
   tryNumber: number,
-): Promise<Question | undefined> =>
+): Promise<HitlRequest | undefined> =>
   db
     .selectFrom('questions')
     .selectAll()
@@ -124,7 +124,7 @@ export type HitlQuery = {
 export async function listHitlDetails(
   db: TenantDb,
   query: HitlQuery,
-): Promise<{ questions: Question[]; total: number }> {
+): Promise<{ questions: HitlRequest[]; total: number }> {
   let matching = db
     .selectFrom('questions as q')
     .innerJoin('dag_runs as r', 'r.id', 'q.run')

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { makeTask } from '@svc/testing/spec/make-spec.ts';
 import { askOnce } from '../../db/task-instances/hitl.ts';
-import type { NewQuestion } from '../../db/task-instances/hitl.ts';
+import type { NewHitlRequest } from '../../db/task-instances/hitl.ts';
 import { startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { Attempt, AttemptOutcome } from '../shared/attempts.ts';
@@ -26,7 +26,7 @@ const keyOf = ({ tenantId, run, taskId, mapIndex, tryNumber }: Attempt) => ({
 
 /** As the runtime does it: asks, and learns whether there is an answer already. */
 async function ask(attempt: Attempt, timeout: number | null = null): Promise<boolean> {
-  const question: NewQuestion = {
+  const question: NewHitlRequest = {
     dagId: attempt.dagId,
     subject: 's',
     body: null,

@@ -8,9 +8,9 @@
  */
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
-import { answerQuestion } from '../../db/task-instances/hitl.ts';
-import type { Answer, Question, QuestionKey } from '../../db/task-instances/hitl.ts';
-import { findQuestionsOf } from '../sql/hitl.ts';
+import { answerHitlRequest } from '../../db/task-instances/hitl.ts';
+import type { Answer, HitlRequest, HitlKey } from '../../db/task-instances/hitl.ts';
+import { findHitlRequestsOf } from '../sql/hitl.ts';
 import { lockRuns } from '../sql/run-writes.ts';
 import { load, noEffects, openWork, writeAll } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
@@ -22,7 +22,7 @@ type Rescheduled = { work: RunWork; row: InstanceRow };
 /** Of attempts that end to go on later, those that have asked something wait for the answer, not for a time. */
 export async function waitForAnswers(trx: SharedDb, rescheduled: readonly Rescheduled[]): Promise<void> {
   if (rescheduled.length === 0) return;
-  const asked = await findQuestionsOf(
+  const asked = await findHitlRequestsOf(
     trx,
     rescheduled.map(({ row }) => row),
   );
@@ -40,7 +40,7 @@ export async function waitForAnswers(trx: SharedDb, rescheduled: readonly Resche
 }
 
 export type AnswerResult =
-  | { kind: 'answered'; question: Question; effects: RunEffects }
+  | { kind: 'answered'; question: HitlRequest; effects: RunEffects }
   /** Somebody was faster. */
   | { kind: 'too_late' }
   /** Its task does not wait any more: it was ended, cleared or marked meanwhile. */
@@ -51,7 +51,7 @@ const MAY_BE_ANSWERED = new Set<InstanceRow['state']>(['deferred', 'running', 'u
 export async function answerAndGoOn(
   trx: SharedDb,
   graphs: DagGraphs,
-  { key, answer }: { key: QuestionKey; answer: Answer },
+  { key, answer }: { key: HitlKey; answer: Answer },
 ): Promise<AnswerResult> {
   const works = await openWork(trx, graphs, await lockRuns(trx, [{ tenantId: key.tenantId, run: key.run }]));
   const [work] = works;
@@ -60,7 +60,7 @@ export async function answerAndGoOn(
   const row = work.row(key);
   const isWaiting = row?.try_number === key.tryNumber && work.run.state === 'running' && MAY_BE_ANSWERED.has(row.state);
   if (!row || !isWaiting) return { kind: 'not_waiting' };
-  const question = await answerQuestion(trx, key, answer);
+  const question = await answerHitlRequest(trx, key, answer);
   if (!question) return { kind: 'too_late' };
   if (row.state !== 'deferred') return { kind: 'answered', question, effects: noEffects() };
   work.change(row, { state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });

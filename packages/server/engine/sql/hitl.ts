@@ -2,13 +2,13 @@
 import { sql } from 'kysely';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
-import type { Question } from '../../db/task-instances/hitl.ts';
+import type { HitlRequest } from '../../db/task-instances/hitl.ts';
 
-export type AskedQuestion = Pick<Question, 'run' | 'task_id' | 'map_index' | 'expires_at' | 'responded_at'>;
+export type AskedHitlRequest = Pick<HitlRequest, 'run' | 'task_id' | 'map_index' | 'expires_at' | 'responded_at'>;
 
 /** Of these instances, in their current try. */
-export async function findQuestionsOf(trx: SharedDb, rows: readonly InstanceRow[]): Promise<AskedQuestion[]> {
-  const { rows: asked } = await sql<AskedQuestion>`
+export async function findHitlRequestsOf(trx: SharedDb, rows: readonly InstanceRow[]): Promise<AskedHitlRequest[]> {
+  const { rows: asked } = await sql<AskedHitlRequest>`
     select q.run, q.task_id, q.map_index, q.expires_at, q.responded_at from questions q
     join unnest(${rows.map((row) => row.tenant_id)}::uuid[], ${rows.map((row) => row.run)}::bigint[],
       ${rows.map((row) => row.task_id)}::text[], ${rows.map((row) => row.map_index)}::int[],
