@@ -5,7 +5,7 @@ import { checkPast } from './advance/follow-ups.ts';
 import type { BackgroundTasks } from './background-tasks.ts';
 import type { Executor } from './executor.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
-import type { DagRef } from './sql/new-runs.ts';
+import type { DagKey } from './sql/dag-rows.ts';
 import { pauseAfterFailures } from './sql/waiting-instances.ts';
 
 type RunEnd = RunEffects['ended'][number];
@@ -15,7 +15,7 @@ export function createEffects(options: {
   graphs: DagGraphs;
   executor: Pick<Executor, 'cancel'> | null;
   background: BackgroundTasks;
-  startRunsOf: (dag: DagRef) => Promise<void>;
+  startRunsOf: (dag: DagKey) => Promise<void>;
   dispatchCallbacks: () => Promise<void>;
   /** Something is due at that moment. */
   wakeAt: (moment: string) => void;

@@ -3,11 +3,11 @@ import type { Database } from '../db/database.ts';
 import type { RunEffects } from './advance/apply-to-runs.ts';
 import { startQueuedRuns } from './runs/start-run.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
-import type { DagRef } from './sql/new-runs.ts';
+import type { DagKey } from './sql/dag-rows.ts';
 import { findDagsWithQueuedRuns, mayStartQueuedRuns } from './sql/queued-runs.ts';
 
 export type QueuedRunStarter = {
-  startRunsOf(dag: DagRef): Promise<void>;
+  startRunsOf(dag: DagKey): Promise<void>;
   /** Runs that could start and were not: the process that should have started them may be gone. */
   startForgotten(): Promise<void>;
 };
@@ -19,7 +19,7 @@ export function createQueuedRunStarter(options: {
 }): QueuedRunStarter {
   const { db, graphs, onEffects } = options;
 
-  async function startRunsOf(dag: DagRef): Promise<void> {
+  async function startRunsOf(dag: DagKey): Promise<void> {
     // Mostly none waits, or there is no slot: then nobody has to queue for the lock of the DAG's row.
     if (!(await mayStartQueuedRuns(db.shared, dag))) return;
     const { effects } = await db.shared.transaction().execute((trx) => startQueuedRuns(trx, graphs, dag));

@@ -15,7 +15,7 @@ import { initialInstances } from '../plan/blueprint.ts';
 import { plan } from '../plan/plan.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { lockDag } from '../sql/new-runs.ts';
-import type { DagRef } from '../sql/new-runs.ts';
+import type { DagKey } from '../sql/dag-rows.ts';
 import { countRunning, listStateless, lockQueuedRuns } from '../sql/queued-runs.ts';
 import { createMemoryView } from './memory-view.ts';
 
@@ -68,7 +68,7 @@ async function planFirst(trx: SharedDb, work: RunWork): Promise<void> {
 export async function startQueuedRuns(
   trx: SharedDb,
   graphs: DagGraphs,
-  ref: DagRef,
+  ref: DagKey,
 ): Promise<{ started: number; effects: RunEffects[] }> {
   const dag = await lockDag(trx, ref);
   if (!dag || dag.is_paused) return { started: 0, effects: [] };

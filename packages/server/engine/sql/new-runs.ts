@@ -4,8 +4,7 @@ import type { RunType } from '@svc/spec/states.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { RunRow } from '../../db/schema.ts';
-
-export type DagRef = { tenantId: string; dagId: string };
+import type { DagKey } from './dag-rows.ts';
 
 /** What the creation and the start of a run ask of its DAG. */
 export type DagFacts = {
@@ -16,7 +15,7 @@ export type DagFacts = {
 };
 
 /** Locked until the transaction ends: how many runs of the DAG are active does not change meanwhile. */
-export async function lockDag(trx: SharedDb, { tenantId, dagId }: DagRef): Promise<DagFacts | undefined> {
+export async function lockDag(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<DagFacts | undefined> {
   return trx
     .selectFrom('dags')
     .select(['is_paused', 'max_active_runs', 'current_version', 'timetable'])
@@ -46,7 +45,7 @@ export type QueuedRun = {
 /** Undefined when the DAG has a run of that id or of that logical date. */
 export async function insertQueuedRun(
   trx: SharedDb,
-  { tenantId, dagId }: DagRef,
+  { tenantId, dagId }: DagKey,
   run: QueuedRun,
 ): Promise<RunRow | undefined> {
   const { rows } = await sql<RunRow>`
@@ -60,7 +59,7 @@ export async function insertQueuedRun(
   return rows[0];
 }
 
-export async function hasRunId(trx: SharedDb, { tenantId, dagId }: DagRef, runId: string): Promise<boolean> {
+export async function hasRunId(trx: SharedDb, { tenantId, dagId }: DagKey, runId: string): Promise<boolean> {
   const existing = await trx
     .selectFrom('dag_runs')
     .select('id')

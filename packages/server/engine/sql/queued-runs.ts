@@ -2,14 +2,14 @@
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { RunRow } from '../../db/schema.ts';
-import type { DagRef } from './new-runs.ts';
+import type { DagKey } from './dag-rows.ts';
 import type { RunRef } from './run-writes.ts';
 
 /**
  * Whether a queued run of the DAG would find a slot, as far as can be seen without its lock. A run or an end that cannot be
  * seen yet asks again itself when it can. Plan: index dag_runs_live, as many entries as the DAG has active runs.
  */
-export async function mayStartQueuedRuns(db: SharedDb, { tenantId, dagId }: DagRef): Promise<boolean> {
+export async function mayStartQueuedRuns(db: SharedDb, { tenantId, dagId }: DagKey): Promise<boolean> {
   const { rows } = await sql`
     select from dags d where d.tenant_id = ${tenantId} and d.dag_id = ${dagId} and not d.is_paused
       and exists (
@@ -23,7 +23,7 @@ export async function mayStartQueuedRuns(db: SharedDb, { tenantId, dagId }: DagR
 }
 
 /** Locked, in the order in which they are due. Plan: index dag_runs_live, limited. */
-export async function lockQueuedRuns(trx: SharedDb, { tenantId, dagId }: DagRef, limit: number): Promise<RunRow[]> {
+export async function lockQueuedRuns(trx: SharedDb, { tenantId, dagId }: DagKey, limit: number): Promise<RunRow[]> {
   const { rows } = await sql<RunRow>`
     select * from dag_runs where tenant_id = ${tenantId} and dag_id = ${dagId} and state = 'queued'
       and backfill_id is null and run_after <= now()
@@ -32,7 +32,7 @@ export async function lockQueuedRuns(trx: SharedDb, { tenantId, dagId }: DagRef,
 }
 
 /** Counted from what runs, never kept as a number. Runs of backfills count against their backfill instead. */
-export async function countRunning(trx: SharedDb, { tenantId, dagId }: DagRef): Promise<number> {
+export async function countRunning(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from dag_runs
     where tenant_id = ${tenantId} and dag_id = ${dagId} and state = 'running' and backfill_id is null`.execute(trx);
@@ -40,8 +40,8 @@ export async function countRunning(trx: SharedDb, { tenantId, dagId }: DagRef): 
 }
 
 /** DAGs with queued runs whose time has come: the process that should have started them may be gone. */
-export async function findDagsWithQueuedRuns(db: Database): Promise<DagRef[]> {
-  const { rows } = await sql<DagRef>`
+export async function findDagsWithQueuedRuns(db: Database): Promise<DagKey[]> {
+  const { rows } = await sql<DagKey>`
       select distinct r.tenant_id as "tenantId", r.dag_id as "dagId" from dag_runs r
       join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id
       where r.state = 'queued' and r.state in ('queued', 'running') and not d.is_paused and r.run_after <= clock_timestamp()

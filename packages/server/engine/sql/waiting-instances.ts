@@ -1,9 +1,9 @@
 /** Instances that wait for something outside of their run: their past, a limit of their task, a paused DAG. */
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
+import type { DagKey } from './dag-rows.ts';
+import type { KeyInRun } from './run-edits.ts';
 import type { RunRef } from './run-writes.ts';
-
-export type KeyInRun = { taskId: string; mapIndex: number };
 
 /** depends_on_past: those of the run that wait for the run before. */
 export async function listWaitingForPast(trx: SharedDb, ref: RunRef): Promise<KeyInRun[]> {
@@ -61,10 +61,8 @@ export async function releaseForgotten(db: Database): Promise<number> {
   return rows.length;
 }
 
-type DagRef = { tenantId: string; dagId: string };
-
 /** The runs in which instances wait because their DAG is paused. */
-export async function listRunsWaitingForUnpause(trx: SharedDb, dag: DagRef): Promise<number[]> {
+export async function listRunsWaitingForUnpause(trx: SharedDb, dag: DagKey): Promise<number[]> {
   const { rows } = await sql<{ run: number }>`
     select distinct run from task_instances
     where tenant_id = ${dag.tenantId} and dag_id = ${dag.dagId} and state = 'scheduled' and waits = 'paused'`.execute(
@@ -73,7 +71,7 @@ export async function listRunsWaitingForUnpause(trx: SharedDb, dag: DagRef): Pro
   return rows.map(({ run }) => run);
 }
 
-export async function releaseUnpaused(trx: SharedDb, dag: DagRef, runs: readonly number[]): Promise<void> {
+export async function releaseUnpaused(trx: SharedDb, dag: DagKey, runs: readonly number[]): Promise<void> {
   await sql`
     update task_instances set waits = null, claimable = true
     where tenant_id = ${dag.tenantId} and dag_id = ${dag.dagId} and run = any(${[...runs]}::bigint[])
@@ -81,7 +79,7 @@ export async function releaseUnpaused(trx: SharedDb, dag: DagRef, runs: readonly
 }
 
 /** max_consecutive_failed_dag_runs: a DAG that fails again and again is paused. */
-export async function pauseAfterFailures(db: Database, { tenantId, dagId }: DagRef): Promise<void> {
+export async function pauseAfterFailures(db: Database, { tenantId, dagId }: DagKey): Promise<void> {
   await sql`
     update dags d set is_paused = true
     where d.tenant_id = ${tenantId} and d.dag_id = ${dagId} and d.max_consecutive_failed_dag_runs > 0 and not d.is_paused
