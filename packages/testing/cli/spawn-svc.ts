@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { endsWithThisProcess } from '../ends-with-this-process.ts';
 
 const SVC = fileURLToPath(new URL('../../../bin/svc', import.meta.url));
 
@@ -19,6 +20,7 @@ export type SpawnedSvc = {
 export function spawnSvc(argv: readonly string[], env: Record<string, string> = {}): SpawnedSvc {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(SVC, [...argv], { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  child.once('exit', endsWithThisProcess({ pids: child.pid === undefined ? [] : [child.pid] }));
   let output = '';
   const changed = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLocalCluster } from '@svc/local-postgres/local-cluster.ts';
 import type { LocalCluster } from '@svc/local-postgres/local-cluster.ts';
+import { endsWithThisProcess } from '../ends-with-this-process.ts';
 
 export type ScratchCluster = LocalCluster & {
   readonly dataDir: string;
@@ -20,6 +21,7 @@ export type ScratchCluster = LocalCluster & {
 export async function startScratchCluster(settings: Record<string, string> = {}): Promise<ScratchCluster> {
   const directory = await mkdtemp(join(tmpdir(), 'svc-scratch-'));
   await chmod(directory, 0o755); // a root caller's cluster runs as another user and must reach its own directory
+  const cleanedUp = endsWithThisProcess({ directory });
   const dataDir = join(directory, 'postgres');
   // Tests kill processes, not the machine: the page cache survives, so nothing is lost without fsync.
   const cluster = await openLocalCluster({ dataDir, settings: { fsync: 'off', ...settings } });
@@ -42,6 +44,7 @@ export async function startScratchCluster(settings: Record<string, string> = {})
     async remove() {
       await cluster.stop('immediate');
       await rm(directory, { recursive: true, force: true });
+      cleanedUp();
     },
   });
 }

@@ -6,6 +6,7 @@ import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endsWithThisProcess } from '../ends-with-this-process.ts';
 import { ROOT } from '../paths.ts';
 
 export type ServerProcess = {
@@ -37,6 +38,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   const { logFile } = options;
   const child = spawnServer(options);
   const logLines = followLog(child, logFile);
+  child.once('exit', endsWithThisProcess({ pids: child.pid === undefined ? [] : [child.pid] }));
   let ended: number | string | null = null;
   child.once('close', (code, signal) => (ended = code ?? signal));
   const exited = (): number | string | null => ended;

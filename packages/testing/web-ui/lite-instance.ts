@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { spawnSvc } from '../cli/spawn-svc.ts';
 import { probePort } from '@svc/cli/lite/ports.ts';
+import { endsWithThisProcess } from '../ends-with-this-process.ts';
 import { ROOT } from '../paths.ts';
 
 export const ADMIN = 'admin@localhost';
@@ -36,6 +37,7 @@ export async function startLite(contents: { examples: readonly string[]; dags?: 
   const url = `http://127.0.0.1:${port}`;
   const data = join(directory, 'data');
   const lite = spawnSvc(['lite', workspace, '--port', String(port), '--data-dir', data], ANY_OTHER_PORTS);
+  const cleanedUp = endsWithThisProcess({ directory, pids: [lite.pid] });
   await lite.until('Ctrl-C');
   const password = readFileSync(join(data, 'secrets', 'admin-password'), 'utf8').trim();
 
@@ -75,6 +77,7 @@ export async function startLite(contents: { examples: readonly string[]; dags?: 
       lite.kill('SIGTERM');
       await lite.ended;
       rmSync(directory, { recursive: true, force: true });
+      cleanedUp();
     },
   };
 }
