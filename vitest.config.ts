@@ -1,17 +1,65 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { testFilesByTier } from './packages/testing/vitest/tiers.ts';
+
+const files = testFilesByTier();
+const cores = availableParallelism();
+
+const POSTGRES = 'packages/testing/postgres/postgres-for-all-tests.ts';
+const SEEDS = 'packages/testing/vitest/seeds.ts';
+const NO_OUTSIDE_WORLD = 'packages/testing/vitest/no-outside-world.ts';
+
+// VITEST_MAX_WORKERS overrides both numbers.
+const COMPUTING = cores;
+// Two workers kept two cores busy for two thirds of the time: such files wait for processes, pages and Postgres.
+const WAITING = Math.ceil(cores * 1.5);
 
 export default defineConfig({
   test: {
-    include: ['packages/**/*.test.ts', 'scripts/**/*.test.ts'],
-    globalSetup: ['packages/testing/postgres/postgres-for-all-tests.ts'],
-    // Every file has its own database and its own processes; two cores share them all.
     pool: 'forks',
-    maxWorkers: 2, // most files wait more than they compute
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // What is polled for comes about sooner or later; a second is not enough on a busy machine.
     expect: { poll: { timeout: 20_000 } },
     // A skipped test is a hole nobody sees: CI turns each one into a failure.
     reporters: process.env['CI'] ? ['default', './packages/testing/vitest/no-skips-reporter.ts'] : ['default'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: files.unit,
+          setupFiles: [SEEDS, NO_OUTSIDE_WORLD],
+          provide: { tier: 'unit' },
+          isolate: false, // 28 s of CPU instead of 60: what the files import is most of their time
+          maxWorkers: COMPUTING,
+          sequence: { groupOrder: 0 }, // a mistake that seconds can show is shown first
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'db',
+          include: files.db,
+          globalSetup: [POSTGRES],
+          setupFiles: [SEEDS, NO_OUTSIDE_WORLD],
+          provide: { tier: 'db' },
+          isolate: false,
+          maxWorkers: WAITING,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'system',
+          include: files.system,
+          globalSetup: [POSTGRES],
+          setupFiles: [SEEDS],
+          maxWorkers: WAITING,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import pg from 'pg';
+import { postgresUrl } from '@svc/testing/postgres/postgres-url.ts';
 import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import { clusterOwner, runnableBinaries } from './cluster-binaries.ts';
@@ -98,7 +99,7 @@ describe('a data directory with a past', () => {
   it('never stops a foreign Postgres whose number a stale file names', async () => {
     const dataDir = join(directory, 'stale');
     const cluster = await openLocalCluster({ dataDir, settings: { fsync: 'off' } });
-    const foreign = new pg.Client({ connectionString: inject('postgresUrl') });
+    const foreign = new pg.Client({ connectionString: postgresUrl() });
     await foreign.connect();
     const { rows } = await foreign.query<{ file: string }>("select pg_read_file('postmaster.pid') as file");
     await writeFile(join(dataDir, 'postmaster.pid'), rows[0]?.file ?? '');

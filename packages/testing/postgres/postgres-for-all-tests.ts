@@ -5,18 +5,13 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openLocalCluster } from '@svc/local-postgres/local-cluster.ts';
 import { migrate } from '@svc/server/db/migrate.ts';
-
-declare module 'vitest' {
-  interface ProvidedContext {
-    postgresUrl: string;
-  }
-}
-
-export const TEMPLATE_DATABASE = 'svc_template';
+import { endsWithThisProcess } from '../ends-with-this-process.ts';
+import { TEMPLATE_DATABASE } from './test-database.ts';
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'svc-test-'));
   await chmod(directory, 0o755); // a root caller's cluster runs as another user and must reach its own directory
+  const cleanedUp = endsWithThisProcess({ directory });
   const cluster = await openLocalCluster({
     dataDir: join(directory, 'postgres'),
     // Tests kill processes, not the machine: the page cache survives, so nothing is lost without fsync.
@@ -29,5 +24,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return async () => {
     await cluster.stop('immediate');
     await rm(directory, { recursive: true, force: true });
+    cleanedUp();
   };
 }
