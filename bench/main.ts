@@ -37,6 +37,11 @@ const BENCHES: Record<string, Bench> = {
       'svc lite: first start with empty caches of its own, later starts, a changed file, idle memory and CPU [--runs 3 --seconds 30]',
     load: () => import('./lite.ts'),
   },
+  properties: {
+    about:
+      'the property tests from random seeds, which are printed; ends with 1 when a round finds something [--times 10 --seed <random> --only <part of a path>]',
+    load: () => import('./properties.ts'),
+  },
   runs: {
     about:
       'the scheduler alone, tasks end to end, both with 3,000,000 finished instances, and with 10,000 variables [--runs 3 --only scheduler|tasks|history|variables]',
@@ -68,6 +73,7 @@ async function main(): Promise<number> {
       runs: { type: 'string' },
       minutes: { type: 'string' },
       seed: { type: 'string' },
+      times: { type: 'string' },
       only: { type: 'string' },
       profile: { type: 'string' },
     },
@@ -80,7 +86,7 @@ async function main(): Promise<number> {
     for (const [known, { about }] of Object.entries(BENCHES)) say(`  ${known.padEnd(12)}${about}`);
     return name === undefined ? 0 : 2;
   }
-  const number = (option: 'seconds' | 'runs' | 'minutes' | 'seed', otherwise: number): number => {
+  const number = (option: 'seconds' | 'runs' | 'minutes' | 'seed' | 'times', otherwise: number): number => {
     const value = values[option] === undefined ? otherwise : Number(values[option]);
     if (!(value > 0)) throw new Error(`--${option} ${values[option]}: give a number above 0`);
     return value;

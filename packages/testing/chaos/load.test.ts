@@ -1,11 +1,11 @@
-import { randomInt } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { SEED } from '../seed.ts';
 import { runChaos } from './run-chaos.ts';
 
 // The long version: npm run bench -- chaos --minutes 5
 it('loses no acknowledged write and no process while Postgres is restarted, killed and paused under load', async () => {
   const report = await runChaos({
-    seed: Number(process.env['CHAOS_SEED'] ?? randomInt(1_000_000)),
+    seed: SEED,
     seconds: 10,
     clients: 6,
   });
