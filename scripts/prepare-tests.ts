@@ -19,7 +19,6 @@ type SystemPackage = { name: string; commands: readonly string[]; neededFor: str
 /** Found under any of the commands; the name is Debian's. */
 const PACKAGES: readonly SystemPackage[] = [
   { name: 'chromium', commands: ['chromium', 'chromium-browser', 'google-chrome'], neededFor: 'the browser tests' },
-  { name: 'redis-server', commands: ['redis-server'], neededFor: 'the Redis tests' },
   { name: 'podman', commands: ['podman'], neededFor: 'the image builds' },
   { name: 'buildah', commands: ['buildah'], neededFor: 'the image builds' },
   { name: 'docker-registry', commands: ['docker-registry'], neededFor: 'the image pushes' },
