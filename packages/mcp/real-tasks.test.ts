@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '@svc/testing/eventually.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import { PROCESS_ADMIN, startServerProcess } from '@svc/testing/server/server-process.ts';
 import type { ServerProcess } from '@svc/testing/server/server-process.ts';
@@ -91,12 +91,10 @@ async function register(python: string): Promise<void> {
 async function failedRun(): Promise<string> {
   const { dag_run_id: runId } = await call<{ dag_run_id: string }>('POST', '/api/v2/dags/sales/dagRuns', {});
   const path = `/api/v2/dags/sales/dagRuns/${encodeURIComponent(runId)}`;
-  for (let waited = 0; waited < 100_000; waited += 200) {
-    const { state } = await call<{ state: string }>('GET', path);
-    if (state === 'failed' || state === 'success') return runId;
-    await sleep(200);
-  }
-  throw new Error(`run ${runId} did not end`);
+  const isOver = async (): Promise<boolean> =>
+    ['failed', 'success'].includes((await call<{ state: string }>('GET', path)).state);
+  await eventually(isOver, { everyMs: 200, withinMs: 100_000 });
+  return runId;
 }
 
 it('an agent learns in one call why a Python task failed, what it blocks, and what it printed', async () => {

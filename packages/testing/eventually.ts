@@ -1,20 +1,22 @@
-import { vi } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What is waited for comes about in milliseconds; how long a machine that does ten things at once takes is not known. */
 const PATIENCE_MS = 50_000;
 
-/** Asks until `look` neither throws nor gives `false`, and gives what it gave; fails with the last error. */
-export function eventually<T>(
+/** Asks until `look` neither throws nor gives `false`, and gives what it gave; fails with what it last threw. */
+export async function eventually<T>(
   look: () => T | Promise<T>,
   options: { everyMs?: number; withinMs?: number } = {},
-): Promise<T> {
+): Promise<Exclude<T, false>> {
   const { everyMs = 20, withinMs = PATIENCE_MS } = options;
-  return vi.waitFor(
-    async () => {
+  for (const deadline = Date.now() + withinMs; ; await sleep(everyMs)) {
+    const isLast = Date.now() > deadline;
+    try {
       const found = await look();
-      if (found === false) throw new Error(`did not come about within ${withinMs} ms: ${look.toString()}`);
-      return found;
-    },
-    { interval: everyMs, timeout: withinMs },
-  );
+      if (found !== false) return found as Exclude<T, false>;
+    } catch (error) {
+      if (isLast) throw error;
+    }
+    if (isLast) throw new Error(`did not come about within ${withinMs} ms: ${look.toString()}`);
+  }
 }

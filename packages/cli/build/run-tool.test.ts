@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
 import { ToolFailure, runTool } from './run-tool.ts';
 import type { ToolRun } from './run-tool.ts';
 
@@ -94,8 +94,7 @@ async function familyIds(): Promise<number[]> {
     const file = join(directory, 'pids');
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : [];
   };
-  while (read().length < 2) await sleep(20);
-  return read();
+  return eventually(() => read().length >= 2 && read());
 }
 
 async function untilGone(pids: readonly number[]): Promise<void> {
@@ -104,7 +103,7 @@ async function untilGone(pids: readonly number[]): Promise<void> {
     const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'utf8') : ') X';
     return !/\) [XZ]/.test(stat);
   };
-  while (pids.some(isThere)) await sleep(20);
+  await eventually(() => !pids.some(isThere));
 }
 
 describe('stopping', () => {

@@ -5,7 +5,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '@svc/testing/eventually.ts';
 import { compileWorkspace } from '@svc/compiler/compile-workspace.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import { PROCESS_ADMIN, startServerProcess } from '@svc/testing/server/server-process.ts';
@@ -94,7 +94,7 @@ const runsOf = async (dagId: string): Promise<Run[]> =>
 
 /** Nothing here says who runs when: the run that an asset starts exists only after the one that updated it. */
 async function allEnded(): Promise<void> {
-  for (const deadline = Date.now() + ALL_MUST_END_WITHIN_MS; ; await sleep(500)) {
+  const look = async (): Promise<void> => {
     const runs = (await Promise.all(dagIds.map(async (dagId) => [dagId, await runsOf(dagId)] as const))).map(
       ([dagId, all]) => {
         const wanted = dagId === 'moon_phases' ? CATCH_UP_RUNS : 1;
@@ -103,9 +103,9 @@ async function allEnded(): Promise<void> {
       },
     );
     const open = runs.filter(({ isOver }) => !isOver);
-    if (open.length === 0) return;
-    if (Date.now() > deadline) throw new Error(`these have not ended: ${JSON.stringify(open)}`);
-  }
+    if (open.length > 0) throw new Error(`these have not ended: ${JSON.stringify(open)}`);
+  };
+  await eventually(look, { everyMs: 500, withinMs: ALL_MUST_END_WITHIN_MS });
 }
 
 async function firstRun(dagId: string): Promise<string> {

@@ -1,10 +1,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '@svc/testing/eventually.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { describeFailures, describeSync, openWorkspace } from './workspace.ts';
 import type { LiteWorkspace } from './workspace.ts';
@@ -20,8 +21,6 @@ const get = async <T>(path: string) => (await server.call(path, { token })).json
 const versionOf = async (dagId: string) =>
   (await get<{ dag_versions: { version_number: number }[] }>(`/api/v2/dags/${dagId}/dagVersions`)).dag_versions[0]
     ?.version_number;
-/** Watching is asynchronous; what matters is that the change arrives. */
-const eventually = (assertion: () => Promise<void>) => vi.waitFor(assertion, { timeout: 50_000, interval: 100 });
 
 beforeAll(async () => {
   workspace = await mkdtemp(join(tmpdir(), 'svc-workspace-'));

@@ -5,6 +5,7 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { eventually } from '@svc/testing/eventually.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -173,7 +174,7 @@ it('SIGTERM lets a call under way finish, and no token was ever logged', async (
   const own = await startProcess(['--transport', 'http', '--listen', '127.0.0.1:0'], { SVC_SERVER_URL: control.url });
   const client = await connectHttp(own.url, token);
   const answer = callTool(client, 'list_dags', {});
-  while (!own.stderr().includes('"call"')) await new Promise((resolve) => setTimeout(resolve, 10));
+  await eventually(() => own.stderr().includes('"call"'));
   own.child.kill('SIGTERM');
   const [code] = (await once(own.child, 'close')) as [number];
   expect((await answer).isError).toBe(false);

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
 import { failOnStrayRejections } from '@svc/testing/vitest/no-stray-errors.ts';
 import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
@@ -41,6 +42,12 @@ function open(options: Partial<DatabaseOptions> = {}): Database {
 
 const answer = (db: Database) => sql<{ one: number }>`select 1 as one`.execute(db.shared).then(({ rows }) => rows);
 const sleepIn = (db: Database, seconds: number) => sql`select pg_sleep(${seconds})`.execute(db.shared);
+/** The statement above has reached Postgres. */
+const untilSleeping = () =>
+  eventually(async () => {
+    const active = "select from pg_stat_activity where wait_event = 'PgSleep'";
+    return (await cluster.asSuperuser((client) => client.query(active))).rowCount !== 0;
+  });
 const terminateAll = () =>
   cluster.asSuperuser((client) =>
     client.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'svc'"),
@@ -59,7 +66,7 @@ describe('a database that goes away', () => {
       const db = open();
       expect(await answer(db)).toEqual([{ one: 1 }]);
       const running = outcomeOf(sleepIn(db, 20));
-      await sleep(50);
+      await untilSleeping();
       await cluster.stop(mode);
       expect(await running).toBe(DatabaseUnavailableError);
       expect(await outcomeOf(answer(db))).toBe(DatabaseUnavailableError);
@@ -75,8 +82,7 @@ describe('a database that goes away', () => {
     const db = open({ onConnectionLost: (error) => lost.push(error) });
     await Promise.all([answer(db), answer(db), answer(db)]);
     await terminateAll();
-    await sleep(100); // the news has to arrive
-    expect(lost.length).toBeGreaterThan(0);
+    await eventually(() => lost.length > 0);
     expect(await answer(db)).toEqual([{ one: 1 }]);
   });
 
@@ -259,7 +265,7 @@ describe('the connection pool', () => {
     await sql`create table if not exists idle_locked (n int)`.execute(db.shared);
     const idle = db.shared.transaction().execute(async (trx) => {
       await sql`lock table idle_locked`.execute(trx);
-      await sleep(1_000);
+      await sql`select from idle_locked`.execute(db.shared); // another connection, held up until the lock is gone
       await sql`insert into idle_locked values (1)`.execute(trx);
     });
     expect(await outcomeOf(idle)).toBe(DatabaseUnavailableError);

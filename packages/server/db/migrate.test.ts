@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { untilLockWaits } from '@svc/testing/postgres/lock-waits.ts';
 import { queryDatabase } from '@svc/testing/postgres/query-database.ts';
 import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
@@ -57,7 +58,7 @@ it('migrating notices a database that stops answering while it waits for its tur
   await blocker.connect();
   await blocker.query('begin; lock table kysely_migration');
   const waiting = migrate(url).catch((error: unknown) => error);
-  await sleep(200);
+  await untilLockWaits(url);
   cluster.pause();
   try {
     expect(await waiting).toBeInstanceOf(DatabaseUnavailableError);

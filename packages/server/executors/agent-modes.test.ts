@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openDoor } from '@svc/testing/cli/flaky-door.ts';
+import { eventually } from '@svc/testing/eventually.ts';
 import type { AgentService } from '../agents/agent-service.ts';
 import type { AttemptOutcome } from '../engine/shared/attempts.ts';
 import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
@@ -82,14 +83,6 @@ function startAgent(mode: 'work' | 'run', token: string, env: Record<string, str
 const ending = (agent: ReturnType<typeof spawn>): Promise<number | string | null> =>
   new Promise((resolve) => agent.once('exit', (code, signal) => resolve(code ?? signal)));
 
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error('it did not come about within 30 s');
-    await sleep(20);
-  }
-}
-
 const outcomeOf = async (attempt: QueuedAttempt) => (await harness.attempts.ended(attempt.attemptId)) as AttemptOutcome;
 
 describe('svc-agent run', () => {
@@ -146,10 +139,10 @@ describe('svc-agent work', () => {
     const { worker, agent } = await startWorker();
     const attempt = await harness.queue({ dagId: 'modes', taskId: 'waits' });
     worker.send({ assignment: await assignmentOf(attempt) });
-    await until(() => existsSync(join(harness.folder, 'waits.started')));
+    await eventually(() => existsSync(join(harness.folder, 'waits.started')));
     const ended = ending(agent);
     agent.stdin?.end();
-    await until(() => !worker.isConnected());
+    await eventually(() => !worker.isConnected());
     writeFileSync(join(harness.folder, 'waits.go'), '');
     expect(await ended).toBe(0);
     expect(await outcomeOf(attempt)).toMatchObject({ state: 'success' });
@@ -163,8 +156,11 @@ describe('svc-agent work', () => {
     for (let time = 0; time < 3; time += 1) worker.send({ assignment });
     await outcomeOf(attempt);
     worker.send({ assignment });
-    await sleep(300);
-    expect(harness.attempts.calls.start - before).toBe(1);
+    // Another order, given after all of these: when it has been carried out, they have been looked at.
+    const later = await harness.queue({ dagId: 'modes', taskId: 'quick' });
+    worker.send({ assignment: await assignmentOf(later) });
+    await outcomeOf(later);
+    expect(harness.attempts.calls.start - before).toBe(2);
   });
 
   it('that gets SIGTERM stops its attempts, says so, and leaves', async () => {
@@ -172,7 +168,7 @@ describe('svc-agent work', () => {
     const attempt = await harness.queue({ dagId: 'modes', taskId: 'waits' });
     execFileSync('rm', ['-f', join(harness.folder, 'waits.go'), join(harness.folder, 'waits.started')]);
     worker.send({ assignment: await assignmentOf(attempt) });
-    await until(() => existsSync(join(harness.folder, 'waits.started')));
+    await eventually(() => existsSync(join(harness.folder, 'waits.started')));
     const ended = ending(agent);
     // To the program itself: its process replaced the shell that started it.
     agent.kill('SIGTERM');
@@ -227,7 +223,7 @@ describe('a callback of a run', () => {
       log: harness.log,
     });
     executor.start();
-    await until(() => executor.capacity() === 2);
+    await eventually(() => executor.capacity() === 2);
     const scoped = harness.db.tenant(harness.tenants.a);
     const { run, runId } = await harness.queue({ dagId: 'modes', taskId: 'quick' });
     const request = { run, dag_id: 'modes', which: 'on_failure', reason: 'task_failure' };
@@ -235,9 +231,9 @@ describe('a callback of a run', () => {
     executor.dispatchCallbacks([{ ...row, versionNumber: 1 }]);
     const state = async () =>
       (await scoped.selectFrom('callback_requests').select('state').where('id', '=', row.id).executeTakeFirst())?.state;
-    await until(async () => (await state()) === 'done');
+    await eventually(async () => (await state()) === 'done');
     expect(readFileSync(join(harness.folder, 'callback'), 'utf8')).toBe(`${runId} task_failure`);
-    await until(() => executor.capacity() === 2);
+    await eventually(() => executor.capacity() === 2);
     await executor.close('stop');
   });
 });
@@ -273,10 +269,12 @@ describe('a channel with TLS', () => {
       const attempt = await secure.queue({ dagId: 'modes', taskId: 'quick' });
       const env = { SVC_AGENT_CONTROL_PLANE_ADDR: secure.address() };
       const token = await secure.token(attempt);
-      const plain = startAgent('run', token, env);
-      await sleep(1_000);
+      const door = await openDoor(`http://${secure.address()}`);
+      const plain = startAgent('run', token, { SVC_AGENT_CONTROL_PLANE_ADDR: new URL(door.url).host });
+      await eventually(() => door.visits() > 1); // whoever comes again has been refused before
       expect(secure.attempts.calls.start).toBe(0);
       plain.kill('SIGKILL');
+      await door.close();
       expect(await ending(startAgent('run', token, { ...env, SVC_AGENT_TLS_CA: cert }))).toBe(0);
       expect(await secure.attempts.ended(attempt.attemptId)).toMatchObject({ state: 'success' });
     } finally {
@@ -309,7 +307,7 @@ describe('the executor', () => {
     executor.dispatch(attempts);
     expect(executor.capacity()).toBe(1);
     for (const attempt of attempts) expect(await outcomeOf(attempt)).toEqual({ state: 'success' });
-    await until(() => executor.capacity() === 3);
+    await eventually(() => executor.capacity() === 3);
     expect(told).toBe(2);
   });
 });

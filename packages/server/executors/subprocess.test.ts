@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
+import { startHangUpServer } from '@svc/testing/server/hang-up-server.ts';
 import { WORKER_VARIABLE, markedProcesses } from '@svc/proto/marked-processes.ts';
 import type { AttemptOutcome } from '../engine/shared/attempts.ts';
 import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
@@ -110,16 +111,8 @@ async function startExecutor(): Promise<ManagedExecutor> {
     log: harness.log,
   });
   started.start();
-  await until(() => started.capacity() === 4);
+  await eventually(() => started.capacity() === 4);
   return started;
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error('it did not come about within 30 s');
-    await sleep(20);
-  }
 }
 
 const file = (name: string): string => join(harness.folder, name);
@@ -143,7 +136,7 @@ afterAll(async () => {
   await harness?.close();
 });
 
-beforeEach(() => until(() => executor.capacity() === 4));
+beforeEach(() => eventually(() => executor.capacity() === 4));
 
 describe('an attempt', () => {
   it('brings back its values as they were written, and every line whoever printed it', async () => {
@@ -152,7 +145,7 @@ describe('an attempt', () => {
     expect(outcome.xcoms).toEqual([
       { key: 'return_value', value: '{"float":1.0,"large":12345678901234,"text":"\\u00fc"}' },
     ]);
-    await until(async () => (await harness.logOf(attempt)).length >= 4);
+    await eventually(async () => (await harness.logOf(attempt)).length >= 4);
     const lines = await harness.logOf(attempt);
     expect(lines).toContainEqual(expect.objectContaining({ event: 'printed', logger: 'task.stdout', level: 'info' }));
     expect(lines).toContainEqual(expect.objectContaining({ event: 'from a program', level: 'info' }));
@@ -201,19 +194,19 @@ describe('a cancelled attempt', () => {
   it('takes everything it has started along, also what hid in another session', async () => {
     const attempt = await harness.queue({ dagId: 'bodies', taskId: 'family' });
     executor.dispatch([attempt]);
-    await until(() => existsSync(file('family.started')));
+    await eventually(() => existsSync(file('family.started')));
     const pid = Number(readFileSync(file('family.started'), 'utf8'));
     executor.cancel([attempt.attemptId]);
     const outcome = (await harness.attempts.ended(attempt.attemptId)) as AttemptOutcome;
     expect(outcome.failure?.cause).toBe('process_killed');
-    await until(() => !isAlive(pid));
-    await until(() => sleepers(['86300', '86301', '86302']).length === 0);
+    await eventually(() => !isAlive(pid));
+    await eventually(() => sleepers(['86300', '86301', '86302']).length === 0);
   });
 
   it('that ignores SIGTERM is killed', async () => {
     const attempt = await harness.queue({ dagId: 'bodies', taskId: 'stubborn' });
     executor.dispatch([attempt]);
-    await until(() => existsSync(file('stubborn.started')));
+    await eventually(() => existsSync(file('stubborn.started')));
     // This time as a heartbeat tells it: the way of an agent whose stream is broken.
     harness.attempts.stopping.add(attempt.attemptId);
     const outcome = (await harness.attempts.ended(attempt.attemptId)) as AttemptOutcome;
@@ -242,7 +235,7 @@ describe('an answer that is lost after the work was done', () => {
     harness.attempts.loseAnswers.finish = 2;
     const before = { ...harness.attempts.calls };
     const { attempt } = await run('speak');
-    await until(() => executor.capacity() === 4);
+    await eventually(() => executor.capacity() === 4);
     expect(harness.attempts.calls.start - before.start).toBe(2);
     expect(harness.attempts.calls.finish - before.finish).toBe(3);
     expect(harness.attempts.recorded.filter(({ attemptId }) => attemptId === attempt.attemptId)).toHaveLength(1);
@@ -255,17 +248,19 @@ describe('a control plane that is away when a task ends', () => {
   it('gets outcome and log when it is back', async () => {
     const attempt = await harness.queue({ dagId: 'bodies', taskId: 'until_told' });
     executor.dispatch([attempt]);
-    await until(() => existsSync(file('outage.started')));
+    await eventually(() => existsSync(file('outage.started')));
     await harness.stopService();
     writeFileSync(file('outage.go'), '');
-    await until(() => existsSync(file('outage.ended')));
-    await sleep(500);
+    await eventually(() => existsSync(file('outage.ended')));
+    const away = await startHangUpServer(Number(harness.address().split(':')[1]));
+    await eventually(() => away.calls() > 1);
+    await away.close();
     expect(harness.attempts.recorded.some(({ attemptId }) => attemptId === attempt.attemptId)).toBe(false);
     // A control plane that knows nothing of this agent, as after a restart.
     const next = await harness.startService();
     const outcome = (await harness.attempts.ended(attempt.attemptId)) as AttemptOutcome;
     expect(outcome).toMatchObject({ state: 'success', xcoms: [{ key: 'return_value', value: '"told"' }] });
-    await until(async () => (await harness.logOf(attempt)).some(({ event }) => event === 'ended'));
+    await eventually(async () => (await harness.logOf(attempt)).some(({ event }) => event === 'ended'));
     const events = (await harness.logOf(attempt)).map(({ event }) => event);
     expect(events.filter((event) => event === 'begun' || event === 'ended')).toEqual(['begun', 'ended']);
     await executor.close('stop');
@@ -279,7 +274,7 @@ describe('a Python server process that is killed', () => {
     rmSync(file('stubborn.started'), { force: true });
     const attempt = await harness.queue({ dagId: 'bodies', taskId: 'stubborn' });
     executor.dispatch([attempt]);
-    await until(() => existsSync(file('stubborn.started')));
+    await eventually(() => existsSync(file('stubborn.started')));
     const servers = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isForkServer(name));
     for (const pid of servers) process.kill(Number(pid), 'SIGKILL');
     const outcome = (await harness.attempts.ended(attempt.attemptId)) as AttemptOutcome;
@@ -304,7 +299,7 @@ describe('an agent that is killed', () => {
     rmSync(file('family.started'), { force: true });
     const attempt = await harness.queue({ dagId: 'bodies', taskId: 'family' });
     executor.dispatch([attempt]);
-    await until(() => existsSync(file('family.started')));
+    await eventually(() => existsSync(file('family.started')));
     const pid = Number(readFileSync(file('family.started'), 'utf8'));
     const worker =
       new RegExp(`${WORKER_VARIABLE}=([^\\0]+)`).exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1] ?? '';
@@ -312,7 +307,7 @@ describe('an agent that is killed', () => {
     process.kill(agent ?? 0, 'SIGKILL');
     expect(await harness.attempts.ended(attempt.attemptId)).toMatchObject({ cause: 'agent_lost' });
     expect(await markedProcesses(WORKER_VARIABLE, worker)).toEqual([]);
-    await until(() => executor.capacity() === 4);
+    await eventually(() => executor.capacity() === 4);
     expect((await run('speak')).outcome.state).toBe('success');
   });
 

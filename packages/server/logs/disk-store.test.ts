@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
 import { explainDiskError } from './disk-errors.ts';
 import { createDiskLogStore } from './disk-store.ts';
 import { followLog } from './follow.ts';
@@ -217,7 +218,7 @@ describe('following a log on disk', () => {
     const seen: string[] = [];
     const following = follow(logs, stop.signal, () => false, seen);
     await logs.append(LOG_KEY, 0, bytes('one\n'));
-    while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(() => seen.length > 0);
     stop.abort();
     await following;
     expect(seen).toEqual(['one\n']);

@@ -2,6 +2,7 @@ import { mkdtemp, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
 import { createDiskLogStore } from './disk-store.ts';
 import type { LogKey } from './log-key.ts';
 import { createLogRetention } from './retention.ts';
@@ -37,18 +38,14 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-const until = async (holds: () => Promise<boolean>) => {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
-};
-
 it('log retention removes what is older, again and again, and keeps what is not', async () => {
   const retention = createLogRetention({ logs, retentionMs: DAY, everyMs: 10, log });
   retention.start();
-  await until(async () => (await logs.size(logKey('old'))) === 0);
+  await eventually(async () => (await logs.size(logKey('old'))) === 0);
   await logs.append(logKey('old again'), 0, Buffer.from('x\n'));
   const lastWeek = new Date(Date.now() - 7 * DAY);
   await utimes(join(dir, 't', 'd', 'r', 'old%20again', '1.log'), lastWeek, lastWeek);
-  await until(async () => (await logs.size(logKey('old again'))) === 0);
+  await eventually(async () => (await logs.size(logKey('old again'))) === 0);
   await retention.stop();
   expect(await logs.size(logKey('new'))).toBe(2);
   expect(told).toContain('task logs past their retention removed');
@@ -72,7 +69,7 @@ it('log retention goes on after a sweep that failed', async () => {
   };
   const retention = createLogRetention({ logs: flaky, retentionMs: DAY, everyMs: 5, log });
   retention.start();
-  await until(async () => (await logs.size(logKey('old'))) === 0);
+  await eventually(async () => (await logs.size(logKey('old'))) === 0);
   await retention.stop();
   expect(told).toContain('old task logs could not be removed; tried again later');
 });

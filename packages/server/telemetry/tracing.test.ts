@@ -6,6 +6,8 @@ import { promisify } from 'node:util';
 import Fastify from 'fastify';
 import type { Logger } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
+import { startHangUpServer } from '@svc/testing/server/hang-up-server.ts';
 import { createLogger } from './logger.ts';
 import { createSecretRegistry } from './redact.ts';
 import { startTracing } from './tracing.ts';
@@ -93,15 +95,11 @@ function trace(options: { endpoint: string; enabled?: boolean; timing?: Partial<
   return { tracing, messages: () => lines.map((line) => (JSON.parse(line) as { msg: string }).msg), lines };
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
-
 const isRecording = (tracing: Tracing): boolean => tracing.withSpan('probe', {}, (span) => span.isRecording());
 
 /** Keeps producing spans, as a busy service does. */
 async function traceUntil(tracing: Tracing, condition: () => boolean): Promise<void> {
-  await until(() => {
+  await eventually(() => {
     isRecording(tracing);
     return condition();
   });
@@ -110,7 +108,7 @@ async function traceUntil(tracing: Tracing, condition: () => boolean): Promise<v
 async function tracedApp() {
   const collector = await startCollector();
   const { tracing } = trace({ endpoint: `127.0.0.1:${collector.port}` });
-  await until(() => isRecording(tracing));
+  await eventually(() => isRecording(tracing));
   const app = Fastify();
   closers.push(() => app.close());
   await app.register(tracing.httpHooks);
@@ -127,8 +125,8 @@ describe('without a collector', () => {
   test('nothing is exported, one line is logged however often it is probed, and every span is the same no-op', async () => {
     const { tracing, messages } = trace({ endpoint: `127.0.0.1:${await freePort()}` });
     const spans = new Set([tracing.tracer.startSpan('a'), tracing.withSpan('b', {}, (span) => span)]);
-    await until(() => messages().length > 0);
-    // Several back-off rounds.
+    await eventually(() => messages().length > 0);
+    // A probe that is refused leaves nothing to wait for but time: several rounds, which are at most 40 ms apart.
     await new Promise((resolve) => setTimeout(resolve, 200));
     spans.add(tracing.tracer.startSpan('c'));
     expect(spans.size).toBe(1);
@@ -154,12 +152,15 @@ describe('without a collector', () => {
       import { createSecretRegistry } from ${JSON.stringify(import.meta.resolve('./redact.ts'))};
       import { startTracing } from ${JSON.stringify(import.meta.resolve('./tracing.ts'))};
       const secrets = createSecretRegistry();
-      const logger = createLogger({ level: 'info', format: 'json', secrets });
-      startTracing({ enabled: true, endpoint: '127.0.0.1:${await freePort()}', serviceVersion: '1', logger, secrets });
-      setTimeout(() => {
+      const untilProbed = setInterval(() => {}, 1_000);
+      const write = (line) => {
+        console.log(line.trim());
         const loaded = Object.keys(createRequire(import.meta.url).cache);
         console.log(JSON.stringify({ msg: 'grpc ' + loaded.some((file) => file.includes('grpc-js')) }));
-      }, 200);
+        clearInterval(untilProbed);
+      };
+      const logger = createLogger({ level: 'info', format: 'json', destination: { write }, secrets });
+      startTracing({ enabled: true, endpoint: '127.0.0.1:${await freePort()}', serviceVersion: '1', logger, secrets });
     `;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
     const messages = stdout
@@ -170,16 +171,14 @@ describe('without a collector', () => {
   });
 
   test('switched off means no probe at all', async () => {
-    const connections: Socket[] = [];
-    const server = createServer((socket) => void connections.push(socket));
-    await listenOn(server, 0);
-    closers.push(() => new Promise((resolve) => server.close(resolve)));
-    const { tracing, lines } = trace({
-      enabled: false,
-      endpoint: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    });
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(connections).toEqual([]);
+    const nobody = await startHangUpServer();
+    closers.push(nobody.close);
+    const endpoint = `127.0.0.1:${nobody.port}`;
+    const { tracing, lines } = trace({ enabled: false, endpoint });
+    // One that is on and was started later has probed, once: the other would have been the first.
+    const later = trace({ endpoint, timing: { firstRetryMs: 600_000, maxRetryMs: 600_000 } });
+    await eventually(() => later.messages().length > 0);
+    expect(nobody.calls()).toBe(1);
     expect(lines).toEqual([]);
     expect(isRecording(tracing)).toBe(false);
   });
@@ -197,7 +196,7 @@ describe('with a collector', () => {
   test('spans arrive with names, attributes, service and parents; secrets do not', async () => {
     const collector = await startCollector();
     const { tracing, messages } = trace({ endpoint: `http://127.0.0.1:${collector.port}` });
-    await until(() => isRecording(tracing));
+    await eventually(() => isRecording(tracing));
     await tracing.withSpan(
       `outer ${CANARY}`,
       { dag_id: 'my_dag', note: `uses ${CANARY}`, password: 'unknown-password' },
@@ -236,10 +235,10 @@ describe('with a collector', () => {
   test('one that appears later is found, with one line for each change', async () => {
     const port = await freePort();
     const { tracing, messages } = trace({ endpoint: `127.0.0.1:${port}` });
-    await until(() => messages().length === 1);
+    await eventually(() => messages().length === 1);
     const collector = await startCollector({ port });
-    await until(() => isRecording(tracing));
-    await until(() => collector.exports() > 0);
+    await eventually(() => isRecording(tracing));
+    await eventually(() => collector.exports() > 0);
     expect(messages()).toEqual([
       'no trace collector answers; tracing starts as soon as one does',
       'trace collector found; exporting traces',
@@ -249,13 +248,13 @@ describe('with a collector', () => {
   test('one that goes away and comes back costs one warning and one line, and spans flow again', async () => {
     const first = await startCollector();
     const { tracing, messages } = trace({ endpoint: `127.0.0.1:${first.port}` });
-    await until(() => isRecording(tracing));
-    await until(() => first.exports() > 0);
+    await eventually(() => isRecording(tracing));
+    await eventually(() => first.exports() > 0);
     await first.stop();
-    await until(() => !isRecording(tracing));
+    await eventually(() => !isRecording(tracing));
     const second = await startCollector({ port: first.port });
-    await until(() => isRecording(tracing) && second.exports() > 0);
-    await until(() => messages().length >= 3);
+    await eventually(() => isRecording(tracing) && second.exports() > 0);
+    await eventually(() => messages().length >= 3);
     expect(messages()).toEqual([
       'trace collector found; exporting traces',
       expect.stringContaining('exporting traces failed'),
@@ -287,7 +286,7 @@ describe('with a collector', () => {
       endpoint: `127.0.0.1:${(server.address() as AddressInfo).port}`,
       timing: { shutdownMs: 50 },
     });
-    await until(() => isRecording(tracing));
+    await eventually(() => isRecording(tracing));
     await tracing.shutdown();
     expect(isRecording(tracing)).toBe(false);
   });

@@ -2,9 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
+import { untilLockWaits } from '../postgres/lock-waits.ts';
 import { queryDatabase } from '../postgres/query-database.ts';
 import { startScratchCluster } from '../postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '../postgres/scratch-cluster.ts';
+import { startHangUpServer } from '../server/hang-up-server.ts';
 import { PROCESS_ADMIN, startServerProcess } from '../server/server-process.ts';
 import type { ServerProcess } from '../server/server-process.ts';
 
@@ -50,7 +53,9 @@ describe('at boot', () => {
     expect(notReady.status).toBe(503);
     expect(await notReady.json()).toMatchObject({ type: 'urn:svc:error:not_ready', status: 503 });
     expect(await statusOf(`${server.url}/api/v2/version`)).toBe(503);
-    await sleep(1_500); // long enough for several attempts to fail
+    const away = await startHangUpServer(cluster.port);
+    await eventually(() => away.calls() > 2); // several attempts have failed
+    await away.close();
     expect(server.exited()).toBe(null);
     await cluster.start();
     await server.untilReady();
@@ -102,7 +107,7 @@ describe('at shutdown', () => {
     cluster.pause();
     try {
       const waiting = statusOf(`${server.url}/api/v2/version`, { headers: { authorization: `Bearer ${token}` } });
-      await sleep(200);
+      await sleep(200); // a request that the server has taken shows nowhere while Postgres is paused
       expect(await server.stop('SIGTERM')).toBe(0);
       expect(await waiting).toBe(503); // it was in flight and got its answer
     } finally {
@@ -119,9 +124,10 @@ describe('at shutdown', () => {
     await blocker.connect();
     await blocker.query('begin; lock table variables');
     const slow = statusOf(`${server.url}/api/v2/variables`, { headers: { authorization: `Bearer ${token}` } });
-    await sleep(300);
+    await untilLockWaits(url);
     const stopped = server.stop('SIGTERM');
-    await sleep(300);
+    // It has begun to stop: nobody new is let in.
+    await eventually(async () => (await statusOf(`${server.url}/healthz`).catch(() => 'closed')) !== 200);
     await blocker.query('rollback');
     expect(await slow).toBe(200);
     expect(await stopped).toBe(0);

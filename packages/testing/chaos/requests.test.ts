@@ -1,7 +1,7 @@
 /** What a caller of the API sees while the database fails: 503 as a problem body in bounded time, never 401, 500 or silence. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { untilLockWaits } from '../postgres/lock-waits.ts';
 import { failOnStrayRejections } from '../vitest/no-stray-errors.ts';
 import { startScratchCluster } from '../postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '../postgres/scratch-cluster.ts';
@@ -124,7 +124,7 @@ describe('while the database is away', () => {
     await start();
     const release = await holdTable('variables');
     const waiting = [writeVariable('a', '1'), server.call('/api/v2/variables', { token })];
-    await sleep(300);
+    await untilLockWaits(server.config.database.url, 2);
     await cluster.asSuperuser((client) =>
       client.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'svc'"),
     );
@@ -156,7 +156,7 @@ describe('when the database is slow', () => {
     await start({ 'database.max-open-conns': '2', 'database.max-idle-conns': '2' });
     const release = await holdTable('variables');
     const waiting = Array.from({ length: 40 }, () => server.call('/api/v2/variables', { token }));
-    await sleep(1_000);
+    await untilLockWaits(server.config.database.url, 2);
     const name = new URL(server.config.database.url).pathname.slice(1);
     const { rows } = await cluster.asSuperuser((client) =>
       client.query<{ open: number }>(
@@ -164,7 +164,7 @@ describe('when the database is slow', () => {
         [name],
       ),
     );
-    await sleep(5_000);
+    await Promise.race(waiting); // refused: no other answer is possible while the table is held
     await release();
     const statuses = (await Promise.all(waiting)).map((answer) => answer.status);
     expect(rows[0]?.open).toBeLessThanOrEqual(2 + 1); // and the test's own

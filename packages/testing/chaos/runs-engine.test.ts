@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { claim } from '@svc/server/engine/claim/claim.ts';
 import { createDagGraphs } from '@svc/server/engine/shared/dag-graphs.ts';
 import { graphOf, startScriptedScheduler } from '../engine/scripted-scheduler.ts';
@@ -21,10 +22,8 @@ async function start(input: Parameters<typeof startScriptedScheduler>[0] = {}): 
 }
 
 const tickUntil = async (scheduler: ScriptedScheduler, isDone: () => Promise<boolean>): Promise<void> => {
-  for (const deadline = Date.now() + 60_000; !(await isDone()); await sleep(50)) {
-    if (Date.now() > deadline) throw new Error('it did not happen');
-    await scheduler.scheduler.tick();
-  }
+  const look = async (): Promise<boolean> => (await isDone()) || (await scheduler.scheduler.tick(), false);
+  await eventually(look, { everyMs: 50, withinMs: 60_000 });
 };
 
 const isOver = (scheduler: ScriptedScheduler, run: number) => async (): Promise<boolean> =>

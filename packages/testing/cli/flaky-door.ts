@@ -7,7 +7,9 @@ export async function openDoor(target: string) {
   const { hostname, port } = new URL(target);
   const open = new Set<Socket>();
   let isShut = false;
+  let visits = 0;
   const door = createServer((incoming) => {
+    visits += 1;
     if (isShut) {
       incoming.destroy();
       return;
@@ -23,6 +25,7 @@ export async function openDoor(target: string) {
   await once(door, 'listening');
   return {
     url: `http://127.0.0.1:${(door.address() as AddressInfo).port}`,
+    visits: () => visits,
     shut(): void {
       isShut = true;
       for (const socket of open) socket.destroy();

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../eventually.ts';
 import { startTestServer } from '../server/test-server.ts';
 import { pythonEnvironment } from '../python-environment.ts';
 import { runSvc } from './run-in-process.ts';
@@ -39,11 +39,12 @@ export async function startLiveServer() {
     },
     /** Asks until the answer is as wanted. */
     async until<T>(look: () => Promise<T>, isWanted: (seen: T) => boolean): Promise<T> {
-      for (;;) {
+      const wanted = async (): Promise<{ seen: T }> => {
         const seen = await look();
-        if (isWanted(seen)) return seen;
-        await sleep(100);
-      }
+        if (!isWanted(seen)) throw new Error(`not as wanted: ${JSON.stringify(seen)}`);
+        return { seen };
+      };
+      return (await eventually(wanted, { everyMs: 100 })).seen;
     },
     /** Compiles the file, registers its DAG and, unless it shall stay paused, unpauses it. */
     async addDag(dagId: string, text: string, options: { isPaused?: boolean } = {}): Promise<void> {

@@ -2,6 +2,7 @@
  * A real scheduler on a real database, with an executor that plays the workers: each attempt is started and ends as the
  * script says. What is tested this way is the engine, not the processes around it.
  */
+import { eventually } from '../eventually.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { makeSpec, makeTask } from '../spec/make-spec.ts';
@@ -160,13 +161,17 @@ export async function startScriptedScheduler(
     },
     /** Waits until the run is in one of the states; says what it hung on otherwise. */
     async ended(run: number, wanted = ['success', 'failed']): Promise<string> {
-      for (let waited = 0; waited < 15_000; waited += 10) {
-        if (problems.length > 0) throw new Error(`the scheduler had problems: ${JSON.stringify(problems, errorText)}`);
-        const state = await runState(run);
-        if (wanted.includes(state)) return state;
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-      throw new Error(`run ${run} did not end: ${await runState(run)} ${JSON.stringify(await states(run))}`);
+      const state = await eventually(
+        async () => {
+          if (problems.length > 0) return 'problems';
+          const state = await runState(run);
+          if (wanted.includes(state)) return state;
+          throw new Error(`run ${run} did not end: ${state} ${JSON.stringify(await states(run))}`);
+        },
+        { everyMs: 10 },
+      );
+      if (state !== 'problems') return state;
+      throw new Error(`the scheduler had problems: ${JSON.stringify(problems, errorText)}`);
     },
     async close() {
       await scheduler.stop();

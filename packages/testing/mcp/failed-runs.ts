@@ -1,5 +1,5 @@
 /** A control plane in which runs really fail: the real engine runs them, scripted workers play the tasks and write logs. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../eventually.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
 import { makeSpec } from '../spec/make-spec.ts';
 import { createDiskLogStore } from '@svc/server/logs/disk-store.ts';
@@ -54,12 +54,11 @@ export async function startFailedRuns(flags: Record<string, string> = {}) {
   }
 
   async function untilStates(run: number, reached: Record<string, string | null>): Promise<void> {
-    for (let waited = 0; ; waited += 20) {
+    await eventually(async () => {
       const states = await engine.states(run);
-      if (Object.entries(reached).every(([taskId, state]) => states[taskId] === state)) return;
-      if (waited > 15_000) throw new Error(`not reached: ${JSON.stringify(states)}`);
-      await sleep(20);
-    }
+      const isReached = Object.entries(reached).every(([taskId, state]) => states[taskId] === state);
+      if (!isReached) throw new Error(`not reached: ${JSON.stringify(states)}`);
+    });
   }
 
   return {

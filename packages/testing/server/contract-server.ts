@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../eventually.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import { pythonEnvironment } from '../python-environment.ts';
 import { PROCESS_ADMIN, startServerProcess } from './server-process.ts';
@@ -64,14 +64,12 @@ export async function startContractServer() {
     must,
     /** Resolves when the run is over. */
     async ended(dagId: string, runId: string): Promise<void> {
-      const deadline = Date.now() + RUN_MUST_END_WITHIN_MS;
       const path = `/api/v2/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}`;
-      for (;;) {
+      const isOver = async (): Promise<void> => {
         const { state } = await must(`GET`, path);
-        if (state === 'success' || state === 'failed') return;
-        if (Date.now() > deadline) throw new Error(`${dagId} ${runId} is still ${String(state)}`);
-        await sleep(200);
-      }
+        if (state !== 'success' && state !== 'failed') throw new Error(`${dagId} ${runId} is still ${String(state)}`);
+      };
+      await eventually(isOver, { everyMs: 200, withinMs: RUN_MUST_END_WITHIN_MS });
     },
     async close(): Promise<void> {
       await server.stop();

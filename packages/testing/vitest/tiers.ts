@@ -4,7 +4,7 @@
  *
  *   unit     neither of the two below
  *   db       Postgres: anything in packages/testing/postgres
- *   system   another process: child processes, a browser, Python
+ *   system   other processes: children, a browser, Python; or a process of its own, where the others share theirs
  *
  * A unit test that reaches for one of them behind the imports' back is stopped while it runs (no-outside-world.ts).
  */
@@ -21,6 +21,8 @@ export const OTHER_PROCESSES = new Set([
   'node:child_process',
   'playwright-core',
   'packages/testing/python-environment.ts',
+  'packages/testing/own-process.ts',
+  '@modelcontextprotocol/sdk/client/stdio.js',
   // Parts of the product that are there to start a program.
   'packages/cli/build/container-tool.ts',
   'packages/cli/build/registry-login.ts',

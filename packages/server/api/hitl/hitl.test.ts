@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { compileDags } from '@svc/testing/engine/compiled-dags.ts';
 import { ADMIN_EMAIL, startTestServer } from '@svc/testing/server/test-server.ts';
@@ -80,7 +81,7 @@ async function must(path: string, method = 'GET', body?: unknown): Promise<Answe
   return answer;
 }
 
-const until = <T>(look: () => Promise<T>): Promise<T> => vi.waitFor(look, { timeout: 120_000, interval: 100 });
+const until = <T>(look: () => Promise<T>) => eventually(look, { everyMs: 100, withinMs: 120_000 });
 
 async function trigger(dagId: string): Promise<string> {
   return (await must(`/api/v2/dags/${dagId}/dagRuns`, 'POST', {})).json<{ dag_run_id: string }>().dag_run_id;

@@ -9,6 +9,7 @@ import { finished } from 'node:stream/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { logKeySegments } from '../../logs/log-key.ts';
 import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
+import { memoryDuring } from '@svc/testing/own-process.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 
@@ -57,15 +58,6 @@ const open = (headers: Record<string, string>, query = ''): Promise<IncomingMess
     });
     outgoing.on('response', resolve).on('error', reject).end();
   });
-
-/** How far memory rose above where it was while something went on. */
-async function memoryDuring(work: () => Promise<void>): Promise<number> {
-  const before = process.memoryUsage.rss();
-  let most = before;
-  const watch = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 20);
-  await work().finally(() => clearInterval(watch));
-  return (most - before) / MEGABYTE;
-}
 
 async function countBytes(response: IncomingMessage): Promise<number> {
   let bytes = 0;

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { createDiskLogStore } from '../../logs/disk-store.ts';
 import { logKeySegments } from '../../logs/log-key.ts';
@@ -317,8 +318,6 @@ function open(path: string, headers: Record<string, string> = {}, bearer = token
   });
 }
 
-const soon = (ms = 10) => new Promise((resolve) => setTimeout(resolve, ms));
-
 describe('following a log', () => {
   async function collecting(response: IncomingMessage): Promise<{ text: string; ended: Promise<void> }> {
     const seen = { text: '', ended: Promise.resolve() };
@@ -329,9 +328,6 @@ describe('following a log', () => {
     });
     return seen;
   }
-  const until = async (holds: () => boolean) => {
-    while (!holds()) await soon();
-  };
 
   it.each([
     ['NDJSON', NDJSON],
@@ -342,10 +338,10 @@ describe('following a log', () => {
     const response = await open(pathOf(logKey, { follow: 'true' }), headers);
     expect(response.headers['content-encoding']).toBeUndefined();
     const seen = await collecting(response);
-    await until(() => seen.text.includes('before'));
+    await eventually(() => seen.text.includes('before'));
     for (let index = 0; index < 5; index += 1) {
       await write(logKey, jsonLine(`line ${index}`));
-      await until(() => seen.text.includes(`line ${index}`));
+      await eventually(() => seen.text.includes(`line ${index}`));
     }
     await write(logKey, jsonLine('the last words'));
     await setState(logKey, 'success');
@@ -358,9 +354,9 @@ describe('following a log', () => {
     const logKey = await task({ state: 'running' });
     await write(logKey, jsonLine('one') + jsonLine('two') + jsonLine('three'));
     const seen = await collecting(await open(pathOf(logKey, { follow: 'true', tail_lines: 1 })));
-    await until(() => seen.text.includes('three'));
+    await eventually(() => seen.text.includes('three'));
     await write(logKey, jsonLine('four'));
-    await until(() => seen.text.includes('four'));
+    await eventually(() => seen.text.includes('four'));
     await setState(logKey, 'success');
     await seen.ended;
     expect(seen.text).not.toContain('two');
