@@ -52,10 +52,11 @@ it('notices an edit, keeps the DAG when the edit is broken, and clears the error
   await eventually(async () => expect(await versionOf('plain')).toBe(2));
   await writeFile(join(workspace, 'plain.py'), 'from airflow.sdk import DAG\nthis is not python\n');
   await eventually(async () => expect(await get('/api/v2/importErrors')).toMatchObject({ total_entries: 1 }));
-  expect(await get('/api/v2/dags/plain')).toMatchObject({ is_stale: false, has_import_errors: true });
+  const kept = { is_stale: false, has_import_errors: true };
+  await eventually(async () => expect(await get('/api/v2/dags/plain')).toMatchObject(kept));
   await writeFile(join(workspace, 'plain.py'), dagFile('plain', 'return 3'));
   await eventually(async () => expect(await get('/api/v2/importErrors')).toMatchObject({ total_entries: 0 }));
-  expect(await versionOf('plain')).toBe(3);
+  await eventually(async () => expect(await versionOf('plain')).toBe(3));
 });
 
 it('retires a DAG whose file is gone, and takes it back when it returns', async () => {
