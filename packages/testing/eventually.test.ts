@@ -10,5 +10,7 @@ it('gives what was found as soon as it is neither an error nor false', async () 
 it('fails with the last error, or with the condition that never came about', async () => {
   const never = { everyMs: 1, withinMs: 5 };
   await expect(eventually(() => expect(1).toBe(2), never)).rejects.toThrow('expected 1 to be 2');
-  await expect(eventually(() => 'a'.startsWith('b'), never)).rejects.toThrow(/did not come about within 5 ms: .*startsWith/);
+  await expect(eventually(() => 'a'.startsWith('b'), never)).rejects.toThrow(
+    /did not come about within 5 ms: .*startsWith/,
+  );
 });
