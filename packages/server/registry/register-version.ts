@@ -25,18 +25,8 @@ import { lockDagRow } from '../engine/sql/dag-rows.ts';
 import { lastAutomatedInterval } from '../engine/sql/due-dags.ts';
 import { deleteImportError } from '../db/dags/import-errors.ts';
 import { nextRunColumns, runAfterInterval } from '../engine/runs/dag-schedule.ts';
+import type { Artifact } from './artifact.ts';
 import { registerAssets } from './register-assets.ts';
-
-export type Artifact = {
-  spec: object;
-  fileloc?: string;
-  bundle_name?: string;
-  bundle_version?: string;
-  bundle_url?: string;
-  image?: string;
-  parse_seconds?: number;
-  warnings?: string[];
-};
 
 export type Registration =
   | { kind: 'created' | 'unchanged'; version: DagVersionRow }

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { findVersion, listVersions } from '../../db/dags/dag-versions.ts';
 import { findDag } from '../../db/dags/dags.ts';
+import { Artifact } from '../../registry/artifact.ts';
 import { registerVersion } from '../../registry/register-version.ts';
 import { actorOf, databaseOf } from '../../http/access.ts';
 import { versionBody } from './bodies.ts';
@@ -24,28 +25,6 @@ const TAGS = ['DAG versions'];
 const MAX_ARTIFACT_BYTES = 16 * 1024 * 1024;
 /** Path segment that stands for all DAGs. */
 const ALL = '~';
-
-const Artifact = Type.Object(
-  {
-    spec: Type.Object({}, { additionalProperties: true, description: 'The compiled spec; see docs/compiled-spec.md' }),
-    fileloc: Type.Optional(Type.String({ maxLength: 4_096, description: 'Where the author keeps the file' })),
-    bundle_name: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 250,
-        description: 'The project or folder the DAG comes from; default: `dags`',
-      }),
-    ),
-    bundle_version: Type.Optional(Type.String({ maxLength: 250, description: 'For example a commit' })),
-    bundle_url: Type.Optional(Type.String({ maxLength: 2_048 })),
-    image: Type.Optional(Type.String({ maxLength: 1_024, description: 'The image tasks run in, pinned by digest' })),
-    warnings: Type.Optional(
-      Type.Array(Type.String({ maxLength: 4_096 }), { maxItems: 100, description: 'What the compiler warned of' }),
-    ),
-    parse_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 86_400 })),
-  },
-  { title: 'DagArtifact', additionalProperties: false },
-);
 
 export function registerDagVersions(app: App, { db }: Services): void {
   app.post(

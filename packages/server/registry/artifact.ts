@@ -1,0 +1,27 @@
+/** What is registered: a compiled spec, and where it comes from. The API's body and what the registry takes are one. */
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+
+export const Artifact = Type.Object(
+  {
+    spec: Type.Object({}, { additionalProperties: true, description: 'The compiled spec; see docs/compiled-spec.md' }),
+    fileloc: Type.Optional(Type.String({ maxLength: 4_096, description: 'Where the author keeps the file' })),
+    bundle_name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 250,
+        description: 'The project or folder the DAG comes from; default: `dags`',
+      }),
+    ),
+    bundle_version: Type.Optional(Type.String({ maxLength: 250, description: 'For example a commit' })),
+    bundle_url: Type.Optional(Type.String({ maxLength: 2_048 })),
+    image: Type.Optional(Type.String({ maxLength: 1_024, description: 'The image tasks run in, pinned by digest' })),
+    warnings: Type.Optional(
+      Type.Array(Type.String({ maxLength: 4_096 }), { maxItems: 100, description: 'What the compiler warned of' }),
+    ),
+    parse_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 86_400 })),
+  },
+  { title: 'DagArtifact', additionalProperties: false },
+);
+
+export type Artifact = Static<typeof Artifact>;
