@@ -69,7 +69,11 @@ RUN printf 'mkdir -p node_modules/@svc && ln -s ../../packages/agent node_module
         .map((path) => path.split('/')[3] ?? '');
       return [...new Set(names)].filter((name) => name !== '').sort();
     };
-    expect(['bin', 'packages', 'python'].map(below)).toEqual([['svc-agent'], ['agent'], ['airflow', 'svc_runtime']]);
+    expect(['bin', 'packages', 'python'].map(below)).toEqual([
+      ['find-node.sh', 'svc-agent'],
+      ['agent'],
+      ['airflow', 'svc_runtime'],
+    ]);
     expect(files).toContain('opt/svc/packages/agent/package.json');
     expect(files).toContain('opt/svc/python/svc_runtime/__init__.py');
     expect(files.filter((path) => /\.test\.ts$|\/testing\/|\.pyc$|__pycache__/.test(path))).toEqual([]);
