@@ -1,13 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-const manifest = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8')) as { version: string };
+type PackageManifest = { version: string; commit?: string };
+
+const manifest = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8')) as PackageManifest;
 
 export const VERSION = manifest.version;
 
-/** The commit this runs from, where there is a checkout and git to ask; a packaged build sets SVC_GIT_VERSION. */
+/** The commit this was packaged from, or runs from where there is a checkout and git to ask. SVC_GIT_VERSION overrides. */
 export function gitVersion(): string {
-  if (process.env['SVC_GIT_VERSION']) return process.env['SVC_GIT_VERSION'];
+  const told = process.env['SVC_GIT_VERSION'] || manifest.commit;
+  if (told) return told;
   try {
     const cwd = new URL('.', import.meta.url).pathname;
     return execFileSync('git', ['describe', '--always', '--dirty'], {

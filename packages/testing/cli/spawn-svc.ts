@@ -1,6 +1,7 @@
-/** `bin/svc` as a process of its own, for signals, exit codes and what outlives it. */
+/** `bin/svc`, or another program, as a process of its own: for signals, exit codes and what outlives it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
 
@@ -17,9 +18,18 @@ export type SpawnedSvc = {
   readonly ended: Promise<number | NodeJS.Signals | null>;
 };
 
-export function spawnSvc(argv: readonly string[], env: Record<string, string> = {}): SpawnedSvc {
+export const spawnSvc = (argv: readonly string[], env: Record<string, string> = {}): SpawnedSvc => {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(SVC, [...argv], { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  return spawnProgram(SVC, argv, { env: { PATH, HOME, ...env } });
+};
+
+/** `detached`: in a process group of its own, as a shell starts programs. */
+export function spawnProgram(
+  program: string,
+  argv: readonly string[],
+  options: { env: NodeJS.ProcessEnv; cwd?: string; detached?: boolean },
+): SpawnedSvc {
+  const child = spawn(program, [...argv], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   child.once('exit', endsWithThisProcess({ pids: child.pid === undefined ? [] : [child.pid] }));
   let output = '';
   const changed = new Set<() => void>();
@@ -41,7 +51,9 @@ export function spawnSvc(argv: readonly string[], env: Record<string, string> = 
           resolve();
         };
         changed.add(look);
-        void ended.then((how) => reject(new Error(`svc ended (${how}) without saying "${text}":\n${output}`)));
+        void ended.then((how) =>
+          reject(new Error(`${basename(program)} ended (${how}) without saying "${text}":\n${output}`)),
+        );
         look();
       }),
     kill: (signal) => void child.kill(signal),
