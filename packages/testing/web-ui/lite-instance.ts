@@ -1,8 +1,11 @@
-/** A real lite instance for browser tests: own workspace, own data, a free port, and its API for what a test needs beside the browser. */
+/**
+ * A real lite instance for browser tests: own workspace, own data, a free port, and its API for what a test needs beside
+ * the browser. Without vitest, because the pictures of the documentation are taken of one, too.
+ */
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, vi } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnSvc } from '../cli/spawn-svc.ts';
 import { probePort } from '@svc/cli/lite/ports.ts';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
@@ -82,7 +85,7 @@ export async function startLite(contents: { examples: readonly string[]; dags?: 
   };
 }
 
-/** For `expect.poll`: asks seldom enough not to be a load itself. */
+/** Also for `expect.poll`: asks seldom enough not to be a load itself. */
 export const EVENTUALLY = { timeout: RUN_ENDS_WITHIN_MS, interval: 500 };
 
 /** Triggers a run and waits for its end; gives its id. */
@@ -95,7 +98,16 @@ export async function runToEnd(api: Caller, dagId: string, conf: object = {}): P
 
 export async function runEnds(api: Caller, dagId: string, runId: string, state = 'success'): Promise<void> {
   const path = `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}`;
-  const isOver = async (): Promise<void> =>
-    expect((await api<{ state: string }>('GET', path)).state, `state of ${runId}`).toBe(state);
-  await vi.waitFor(isOver, EVENTUALLY);
+  const deadline = Date.now() + EVENTUALLY.timeout;
+  for (;;) {
+    const found: unknown = await api<{ state: string }>('GET', path).then(
+      (run) => run.state,
+      (error: unknown) => error,
+    );
+    if (found === state) return;
+    if (Date.now() > deadline) {
+      throw new Error(`state of ${runId} is not ${state}: ${String(found)}`, { cause: found });
+    }
+    await sleep(EVENTUALLY.interval);
+  }
 }

@@ -2,10 +2,10 @@
  * A tab of a real browser in the web UI that remembers everything that went wrong in it: errors of scripts, error toasts,
  * refused and failed requests. What a test provokes it names beforehand.
  */
+import { deepEqual } from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator, Page, Response } from 'playwright-core';
-import { expect } from 'vitest';
 import { SCREENSHOTS } from '../paths.ts';
 
 /** Two cores may serve a dozen of processes while this runs. */
@@ -100,7 +100,7 @@ export async function openWatchedPage(browser: Browser, url: string) {
     dialog: (): Locator => page.locator('[role=dialog][data-state=open]').last(),
     menu: (): Locator => page.locator('[role=menu][data-state=open]').last(),
     expectNoProblems(): void {
-      expect(problems.splice(0)).toEqual([]);
+      deepEqual(problems.splice(0), []);
     },
     close: () => context.close(),
   };

@@ -1,0 +1,135 @@
+// Takes the pictures of the documentation from the running product: a lite instance of its own with the examples, some
+// runs, and a browser. `npm run pictures` after a change that shows; needs Chromium (CHROMIUM names another one).
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PNG } from 'pngjs';
+import type { Page } from 'playwright-core';
+import { launchBrowser } from '@svc/testing/web-ui/browser.ts';
+import { ADMIN, runEnds, startLite } from '@svc/testing/web-ui/lite-instance.ts';
+import type { LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
+import { ROOT } from '@svc/testing/paths.ts';
+import { openWatchedPage } from '@svc/testing/web-ui/watched-page.ts';
+import type { WatchedPage } from '@svc/testing/web-ui/watched-page.ts';
+
+const PICTURES = join(ROOT, 'docs', 'images');
+/** They are read over the network, and stay in the history of the repository. */
+const MOST_BYTES = 150_000;
+
+type Run = { dag: string; conf?: object; ends?: 'failed' };
+
+const BAD: Run = { dag: 'fails_on_purpose', ends: 'failed' };
+const GOOD: Run = { dag: 'fails_on_purpose', conf: { folded_by: 'a professional' } };
+
+const times = (count: number, dag: string): Run[] => Array.from({ length: count }, () => ({ dag }));
+
+/** One after the other, as they are to stand in the grid. */
+const RUNS: readonly Run[] = [
+  ...[GOOD, BAD, GOOD, GOOD, BAD, GOOD, GOOD, GOOD, BAD, GOOD],
+  ...[...times(4, 'rocket_launch'), ...times(3, 'ml_sweep'), ...times(5, 'daily_sales'), ...times(4, 'branching')],
+  ...[...times(3, 'bash_tour'), ...times(6, 'hello'), ...times(3, 'fan_out'), ...times(2, 'bakery_oven')],
+];
+const EXAMPLES = [
+  ...['bakery_assets', 'bash_tour', 'branching', 'daily_sales', 'fails_on_purpose', 'fan_out', 'flaky_weather'],
+  ...['hello', 'ml_sweep', 'moon_phases', 'pizza_order', 'rocket_launch'],
+];
+const FAVOURITES = ['daily_sales', 'rocket_launch', 'fails_on_purpose'];
+
+/** The id of the last run of each DAG. */
+async function makeRuns(lite: LiteInstance): Promise<Map<string, string>> {
+  const last = new Map<string, string>();
+  for (const { dag, conf = {}, ends } of RUNS) {
+    await lite.api('PATCH', `/dags/${dag}`, { is_paused: false });
+    const { dag_run_id: id } = await lite.api<{ dag_run_id: string }>('POST', `/dags/${dag}/dagRuns`, { conf });
+    await runEnds(lite.api, dag, id, ends);
+    last.set(dag, id);
+  }
+  return last;
+}
+
+async function take(page: Page, name: string): Promise<void> {
+  // Charts and graphs move until they are there, and the UI polls all the time: neither tells when it has ended.
+  await page.waitForTimeout(2_500);
+  const picture = PNG.sync.read(await page.screenshot({ animations: 'disabled' }));
+  // Areas of one colour get a fifth smaller than the browser makes them when nothing is filtered. 2: no transparency.
+  const bytes = PNG.sync.write(picture, { colorType: 2, filterType: 0, deflateLevel: 9, deflateStrategy: 0 });
+  writeFileSync(join(PICTURES, `${name}.png`), bytes);
+  console.log(`docs/images/${name}.png ${Math.round(bytes.length / 1_000)} kB`);
+  if (bytes.length > MOST_BYTES) throw new Error(`${name}.png is larger than ${MOST_BYTES} bytes: show less`);
+}
+
+/** Left, where grid and graph are; it shows two runs unless somebody makes room. */
+async function widenLeftPanel(page: Page): Promise<void> {
+  const handle = page.locator('[data-panel-resize-handle-id], [role=separator]').first();
+  const box = await handle.boundingBox();
+  if (!box) throw new Error('there is no handle between the panels');
+  await page.mouse.move(box.x + 1, 500);
+  await page.mouse.down();
+  await page.mouse.move(560, 500, { steps: 8 });
+  await page.mouse.up();
+}
+
+async function takeAll(tab: WatchedPage, lite: LiteInstance, last: ReadonlyMap<string, string>): Promise<void> {
+  const { page } = tab;
+  await page.goto(`${lite.url}/auth/login`);
+  await page.fill('input[name=username]', ADMIN);
+  await take(page, 'login');
+  await tab.signIn({ username: ADMIN, password: lite.password });
+
+  await tab.visit('/', 'Active Dags');
+  await take(page, 'home');
+  await tab.visit('/dags', 'rocket_launch');
+  await take(page, 'dags');
+  await tab.visit('/dags/fails_on_purpose', 'check_the_parachute');
+  await widenLeftPanel(page);
+  await take(page, 'dag');
+  const runOf = (dag: string): string => `/dags/${dag}/runs/${encodeURIComponent(last.get(dag) ?? '')}`;
+  // Not the log of a failure: a stack trace has the paths of the machine in it.
+  await tab.visit(`${runOf('ml_sweep')}/tasks/draw`, /sees the world like this/);
+  await take(page, 'log');
+
+  await tab.visit(runOf('rocket_launch'), 'countdown');
+  await page.getByRole('button', { name: /Show Graph/ }).click();
+  await page.getByRole('button', { name: 'Expand all task groups' }).click();
+  await take(page, 'graph');
+
+  await page.goto(`${lite.url}/ide`);
+  await page.waitForSelector('html[data-ready]');
+  await takeEditor(page);
+}
+
+/** With a mistake of the kind that people make, at its line. */
+async function takeEditor(page: Page): Promise<void> {
+  await page.locator('.row[data-path=fan_out]').click();
+  await page.locator('.row[data-path="fan_out/dag.py"]').click();
+  await page.locator('.monaco-editor .view-lines').click();
+  await page.evaluate(`(() => {
+    const editor = monaco.editor.getEditors()[0];
+    const text = editor.getValue();
+    const at = text.split('\\n').findIndex((line) => line.includes('.expand('));
+    const column = text.split('\\n')[at].indexOf('.expand(') + 1;
+    editor.executeEdits('', [{ range: new monaco.Range(at + 1, column, at + 1, column + 7), text: '.expnad' }]);
+    editor.setPosition({ lineNumber: at + 1, column });
+  })()`);
+  await page.keyboard.press('Control+S');
+  await page.locator('.outcome .line.error').waitFor();
+  await take(page, 'editor');
+}
+
+mkdirSync(PICTURES, { recursive: true });
+const lite = await startLite({ examples: EXAMPLES });
+try {
+  const last = await makeRuns(lite);
+  for (const dag of FAVOURITES) await lite.api('POST', `/dags/${dag}/favorite`);
+  const browser = await launchBrowser();
+  try {
+    const tab = await openWatchedPage(browser, lite.url);
+    await tab.page.emulateMedia({ colorScheme: 'light' });
+    await takeAll(tab, lite, last);
+    tab.expectNoProblems();
+  } finally {
+    await browser.close();
+  }
+} finally {
+  await lite.stop();
+}
