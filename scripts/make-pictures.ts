@@ -1,7 +1,7 @@
 // Takes the pictures of the documentation from the running product: a lite instance of its own with the examples, some
 // runs, and a browser. `npm run pictures` after a change that shows; needs Chromium (CHROMIUM names another one).
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PNG } from 'pngjs';
 import type { Page } from 'playwright-core';
@@ -21,18 +21,30 @@ type Run = { dag: string; conf?: object; ends?: 'failed' };
 const BAD: Run = { dag: 'fails_on_purpose', ends: 'failed' };
 const GOOD: Run = { dag: 'fails_on_purpose', conf: { folded_by: 'a professional' } };
 
-const times = (count: number, dag: string): Run[] => Array.from({ length: count }, () => ({ dag }));
+const times = (count: number, run: Run): Run[] => Array.from({ length: count }, () => run);
 
 /** One after the other, as they are to stand in the grid. */
 const RUNS: readonly Run[] = [
-  ...[GOOD, BAD, GOOD, GOOD, BAD, GOOD, GOOD, GOOD, BAD, GOOD],
-  ...[...times(4, 'rocket_launch'), ...times(3, 'ml_sweep'), ...times(5, 'daily_sales'), ...times(4, 'branching')],
-  ...[...times(3, 'bash_tour'), ...times(6, 'hello'), ...times(3, 'fan_out'), ...times(2, 'bakery_oven')],
+  GOOD,
+  BAD,
+  GOOD,
+  GOOD,
+  BAD,
+  ...times(3, GOOD),
+  BAD,
+  GOOD,
+  ...times(4, { dag: 'rocket_launch' }),
+  ...times(3, { dag: 'ml_sweep' }),
+  ...times(5, { dag: 'daily_sales' }),
+  ...times(4, { dag: 'branching' }),
+  ...times(3, { dag: 'bash_tour' }),
+  ...times(6, { dag: 'hello' }),
+  ...times(3, { dag: 'fan_out' }),
+  ...times(2, { dag: 'bakery_oven' }),
 ];
-const EXAMPLES = [
-  ...['bakery_assets', 'bash_tour', 'branching', 'daily_sales', 'fails_on_purpose', 'fan_out', 'flaky_weather'],
-  ...['hello', 'ml_sweep', 'moon_phases', 'pizza_order', 'rocket_launch'],
-];
+const EXAMPLES = readdirSync(join(ROOT, 'examples'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== 'duckdb_etl') // which would fetch a database first
+  .map(({ name }) => name);
 const FAVOURITES = ['daily_sales', 'rocket_launch', 'fails_on_purpose'];
 
 /** The id of the last run of each DAG. */
