@@ -2,10 +2,11 @@
  * A real lite instance for browser tests: own workspace, own data, a free port, and its API for what a test needs beside
  * the browser. Without vitest, because the pictures of the documentation are taken of one, too.
  */
+import { equal } from 'node:assert/strict';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../eventually.ts';
 import { spawnSvc } from '../cli/spawn-svc.ts';
 import { probePort } from '@svc/cli/lite/ports.ts';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
@@ -98,16 +99,7 @@ export async function runToEnd(api: Caller, dagId: string, conf: object = {}): P
 
 export async function runEnds(api: Caller, dagId: string, runId: string, state = 'success'): Promise<void> {
   const path = `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}`;
-  const deadline = Date.now() + EVENTUALLY.timeout;
-  for (;;) {
-    const found: unknown = await api<{ state: string }>('GET', path).then(
-      (run) => run.state,
-      (error: unknown) => error,
-    );
-    if (found === state) return;
-    if (Date.now() > deadline) {
-      throw new Error(`state of ${runId} is not ${state}: ${String(found)}`, { cause: found });
-    }
-    await sleep(EVENTUALLY.interval);
-  }
+  const look = async (): Promise<void> =>
+    equal((await api<{ state: string }>('GET', path)).state, state, `state of ${runId}`);
+  await eventually(look, { everyMs: EVENTUALLY.interval, withinMs: EVENTUALLY.timeout });
 }
