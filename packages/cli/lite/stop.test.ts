@@ -13,12 +13,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 import type { SpawnedSvc } from '@svc/testing/cli/spawn-svc.ts';
+import { probePort } from './ports.ts';
 
 /** Real processes start, stop and time out in each test, and the machine may be busy. */
 const PATIENCE_MS = 300_000;
 const soon = { timeout: 120_000, interval: 200 };
 
 let directory: string;
+/** Of this test alone: on the usual one another lite could listen between a kill and the next start. */
+let agentPort: number;
 let lite: SpawnedSvc;
 
 /** Each task leaves its process id in a file of its name, and then waits for the file `go` that the test makes. */
@@ -68,6 +71,7 @@ beforeAll(async () => {
   mkdirSync(join(directory, 'marks'));
   writeFileSync(join(directory, 'workspace', 'dags.py'), DAGS);
   writeFileSync(join(directory, 'workspace', 'broken.py'), 'from airflow.sdk import DAG\nthis is not python\n');
+  agentPort = (await probePort('127.0.0.1', 0)) ?? 0;
   lite = await started();
   for (const dag of ['work', 'deaf']) await api('PATCH', `/dags/${dag}`, { is_paused: false });
 }, PATIENCE_MS);
@@ -82,7 +86,11 @@ afterAll(async () => {
 async function started(): Promise<SpawnedSvc> {
   const argv = ['lite', join(directory, 'workspace'), '--port', '0', '--data-dir', join(directory, 'data')];
   // A busy machine may take long to start: what was killed must not count as lost meanwhile.
-  const process = spawnSvc(argv, { MARKS: join(directory, 'marks'), SVC_SCHEDULER_ATTEMPT_LEASE: '10m' });
+  const process = spawnSvc(argv, {
+    MARKS: join(directory, 'marks'),
+    SVC_SCHEDULER_ATTEMPT_LEASE: '10m',
+    SVC_SERVER_GRPC_ADDR: `127.0.0.1:${agentPort}`,
+  });
   await process.until('Ctrl-C');
   return process;
 }
