@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { QueueFullError, createTurns } from './keyed-limiter.ts';
+import { QueueFullError, createKeyedLimiter } from './keyed-limiter.ts';
 
 /** Work that ends when the test says so, and knows how much of it ran at once. */
 function createWork() {
@@ -15,11 +15,11 @@ function createWork() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('turns', () => {
+describe('the keyed limiter', () => {
   it('let one key work on one thing at a time, in the order of asking', async () => {
-    const turns = createTurns({ atOnce: 5, waitingPerKey: 10 });
+    const limiter = createKeyedLimiter({ atOnce: 5, waitingPerKey: 10 });
     const { started, work, end } = createWork();
-    const results = ['a1', 'a2', 'a3'].map((name) => turns.take('a', work(name)));
+    const results = ['a1', 'a2', 'a3'].map((name) => limiter.take('a', work(name)));
     await settled();
     expect(started).toEqual(['a1']);
     end('a1');
@@ -32,9 +32,9 @@ describe('turns', () => {
   });
 
   it('never run more than so many at once, over all keys', async () => {
-    const turns = createTurns({ atOnce: 2, waitingPerKey: 10 });
+    const limiter = createKeyedLimiter({ atOnce: 2, waitingPerKey: 10 });
     const { started, work, end } = createWork();
-    for (const key of ['a', 'b', 'c', 'd']) void turns.take(key, work(key));
+    for (const key of ['a', 'b', 'c', 'd']) void limiter.take(key, work(key));
     await settled();
     expect(started).toEqual(['a', 'b']);
     end('b');
@@ -43,29 +43,29 @@ describe('turns', () => {
   });
 
   it('refuse a key that has too many waiting, and only that key', async () => {
-    const turns = createTurns({ atOnce: 5, waitingPerKey: 2 });
+    const limiter = createKeyedLimiter({ atOnce: 5, waitingPerKey: 2 });
     const { work, end } = createWork();
-    void turns.take('a', work('a1'));
-    void turns.take('a', work('a2'));
-    await expect(turns.take('a', work('a3'))).rejects.toBeInstanceOf(QueueFullError);
-    const other = turns.take('b', work('b1'));
+    void limiter.take('a', work('a1'));
+    void limiter.take('a', work('a2'));
+    await expect(limiter.take('a', work('a3'))).rejects.toBeInstanceOf(QueueFullError);
+    const other = limiter.take('b', work('b1'));
     await settled();
     end('b1');
     expect(await other).toBe('b1');
   });
 
   it('pass on after a failure, which only its own caller sees', async () => {
-    const turns = createTurns({ atOnce: 1, waitingPerKey: 5 });
-    const failing = turns.take('a', () => Promise.reject(new Error('database away')));
-    const next = turns.take('a', () => Promise.resolve('served'));
+    const limiter = createKeyedLimiter({ atOnce: 1, waitingPerKey: 5 });
+    const failing = limiter.take('a', () => Promise.reject(new Error('database away')));
+    const next = limiter.take('a', () => Promise.resolve('served'));
     await expect(failing).rejects.toThrow('database away');
     expect(await next).toBe('served');
   });
 
   it('make room again when the queue of a key has emptied', async () => {
-    const turns = createTurns({ atOnce: 1, waitingPerKey: 1 });
+    const limiter = createKeyedLimiter({ atOnce: 1, waitingPerKey: 1 });
     for (let round = 0; round < 3; round += 1) {
-      expect(await turns.take('a', () => Promise.resolve(round))).toBe(round);
+      expect(await limiter.take('a', () => Promise.resolve(round))).toBe(round);
       await settled();
     }
   });

@@ -1,9 +1,9 @@
 /** Runs work for one key one after the other, and for all keys at most `atOnce` at a time. */
-export type Turns = { take<T>(key: string, work: () => Promise<T>): Promise<T> };
+export type KeyedLimiter = { take<T>(key: string, work: () => Promise<T>): Promise<T> };
 
 export class QueueFullError extends Error {}
 
-export function createTurns(options: { atOnce: number; waitingPerKey: number }): Turns {
+export function createKeyedLimiter(options: { atOnce: number; waitingPerKey: number }): KeyedLimiter {
   const lastOfKey = new Map<string, { tail: Promise<unknown>; length: number }>();
   const waiting: (() => void)[] = [];
   let running = 0;

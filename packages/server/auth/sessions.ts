@@ -20,7 +20,7 @@ import { passwordMatches } from './passwords.ts';
 import { isPermission } from './permissions.ts';
 import type { Permission } from './permissions.ts';
 import type { TokenSigner, UserClaims } from './tokens.ts';
-import { QueueFullError, createTurns } from './keyed-limiter.ts';
+import { QueueFullError, createKeyedLimiter } from './keyed-limiter.ts';
 
 export type Principal = {
   userId: string;
@@ -79,7 +79,7 @@ export function createSessions({
   /** For metrics: a wrong password, or a refusal by the budget. */
   onFailedLogin: () => void;
 }): Sessions {
-  const turns = createTurns({ atOnce: LOGINS_AT_ONCE, waitingPerKey: LOGINS_WAITING_PER_ADDRESS });
+  const limiter = createKeyedLimiter({ atOnce: LOGINS_AT_ONCE, waitingPerKey: LOGINS_WAITING_PER_ADDRESS });
 
   async function issue(claims: Omit<UserClaims, 'expiresAt'>, expiresInSeconds: number): Promise<IssuedToken> {
     const expiresAt = Math.floor(Date.now() / 1_000) + expiresInSeconds;
@@ -134,7 +134,7 @@ export function createSessions({
 
   return {
     async login(input) {
-      const outcome = await turns
+      const outcome = await limiter
         .take(input.clientIp, () => attempt(input))
         .catch((error: unknown): LoginOutcome => {
           if (error instanceof QueueFullError) return { kind: 'rate_limited', retryAfterSeconds: 1 };
