@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './packages/testing/vitest/longest-first.ts';
 import { testFilesByTier } from './packages/testing/vitest/tiers.ts';
 
 const files = testFilesByTier();
@@ -18,7 +17,6 @@ const WAITING = Math.ceil(cores * 1.5);
 export default defineConfig({
   test: {
     pool: 'forks',
-    sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // What is polled for comes about sooner or later; a second is not enough on a busy machine.
