@@ -1,4 +1,5 @@
 /** What the agent service needs from the rest of the control plane, beside the scheduler's `Attempts`. */
+import type { TaskAssetEvent, TaskAssetEventQuery } from '../db/assets/task-events.ts';
 import type { RunRow } from '../db/schema.ts';
 import type { LogStore } from '../logs/store.ts';
 
@@ -33,28 +34,7 @@ export type TriggerAnswer =
 
 export type TriggerRun = (request: TriggerRequest) => Promise<TriggerAnswer>;
 
-/** By asset (name, URI or both), by alias, or those that made the run of the asking task start. */
-export type AssetEventQuery = {
-  tenantId: string;
-  /** `dag_runs.id` of the asking task. */
-  run: number;
-  name?: string;
-  uri?: string;
-  alias?: string;
-  triggering?: boolean;
-};
-
-export type AssetEventEntry = {
-  asset: { name: string; uri: string };
-  extra: unknown;
-  timestamp: string;
-  source_dag_id: string | null;
-  source_task_id: string | null;
-  source_run_id: string | null;
-  source_map_index: number | null;
-};
-
-export type ReadAssetEvents = (query: AssetEventQuery) => Promise<readonly AssetEventEntry[]>;
+export type ReadAssetEvents = (query: TaskAssetEventQuery) => Promise<readonly TaskAssetEvent[]>;
 
 export type AgentLog = {
   debug(details: object, message: string): void;

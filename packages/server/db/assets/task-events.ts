@@ -2,8 +2,10 @@
 import { sql } from 'kysely';
 import type { SharedDb } from '../database.ts';
 
+/** By asset (name, URI or both), by alias, or those that made the run of the asking task start. */
 export type TaskAssetEventQuery = {
   tenantId: string;
+  /** `dag_runs.id` of the asking task. */
   run: number;
   name?: string;
   uri?: string;
