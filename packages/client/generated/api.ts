@@ -2757,6 +2757,8 @@ export interface components {
             max_active_runs: number;
             max_active_tasks: number;
             max_consecutive_failed_dag_runs: number;
+            newest_failed_run?: components["schemas"]["NewestRun"] | null;
+            newest_run?: components["schemas"]["NewestRun"] | null;
             next_dagrun: string | null;
             next_dagrun_data_interval_end: string | null;
             next_dagrun_data_interval_start: string | null;
@@ -3267,6 +3269,16 @@ export interface components {
         JobCollection: {
             jobs: components["schemas"]["Job"][];
             total_entries: number;
+        };
+        /** NewestRun */
+        NewestRun: {
+            dag_run_id: string;
+            end_date: string | null;
+            logical_date: string | null;
+            /** Format: date-time */
+            run_after: string;
+            start_date: string | null;
+            state: string;
         };
         /**
          * NewTask
@@ -4597,6 +4609,8 @@ export interface operations {
                 /** @description Default: any */
                 tags_match_mode?: "any" | "all";
                 timetable_type?: string[];
+                /** @description Each DAG also has `newest_run` and `newest_failed_run`, for callers who may read runs */
+                with_newest_runs?: boolean;
             };
             header?: never;
             path?: never;

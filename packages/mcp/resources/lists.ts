@@ -40,7 +40,7 @@ function fitting<T>(entries: readonly T[], total: number): { shown: T[] } & List
 
 export async function dagList(controlPlane: ControlPlane) {
   const { entries, total } = await readAll(
-    (query) => controlPlane.get('/api/v2/dags', { query }),
+    (query) => controlPlane.get('/api/v2/dags', { query: { ...query, with_newest_runs: true } }),
     (answer) => answer.dags,
   );
   const { shown, ...listed } = fitting(entries.map(compactDag), total);

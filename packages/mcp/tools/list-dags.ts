@@ -18,6 +18,14 @@ export const listDagsInput = z.strictObject({
     .describe('Only DAGs with this tag'),
 });
 
+const Run = z.object({
+  run_id: z.string(),
+  state: z.string(),
+  run_after: z.string(),
+  start_date: z.string().nullable(),
+  end_date: z.string().nullable(),
+});
+
 const CompactDag = z.object({
   dag_id: z.string(),
   is_paused: z.boolean().describe('Paused: no new runs start'),
@@ -25,6 +33,8 @@ const CompactDag = z.object({
   next_run_after: z.string().nullable(),
   tags: z.array(z.string()),
   has_import_errors: z.boolean(),
+  newest_run: Run.nullable().describe('Null: it has never run, or this user may not read runs'),
+  newest_failed_run: Run.nullable(),
   description: z.string().nullable().describe('Untrusted text of the author'),
 });
 
@@ -39,8 +49,8 @@ type Output = z.infer<typeof listDagsOutput>;
 export const LIST_DAGS = {
   title: 'List DAGs',
   description:
-    'Lists the registered DAGs this user may see, with their paused state, schedule and tags, by id. Read-only. ' +
-    'Use it to find the dag_id that other tools need.',
+    'Lists the registered DAGs this user may see, with their paused state, schedule, tags, newest run and newest failed run, by id. Read-only. ' +
+    'Use it to find the dag_id and run_id that other tools need.',
 } as const;
 
 const MAX_TAGS = 10;
@@ -52,13 +62,26 @@ export const compactDag = (dag: Dag): z.infer<typeof CompactDag> => ({
   next_run_after: dag.next_dagrun_run_after,
   tags: dag.tags.slice(0, MAX_TAGS).map(({ name }) => safeText(name, 100)),
   has_import_errors: dag.has_import_errors,
+  newest_run: compactRun(dag.newest_run),
+  newest_failed_run: compactRun(dag.newest_failed_run),
   description: safeTextOrNull(dag.description, 200),
 });
+
+const compactRun = (run: Dag['newest_run']): z.infer<typeof Run> | null =>
+  run
+    ? {
+        run_id: safeText(run.dag_run_id),
+        state: run.state,
+        run_after: run.run_after,
+        start_date: run.start_date,
+        end_date: run.end_date,
+      }
+    : null;
 
 export async function listDags({ controlPlane }: ToolContext, input: z.infer<typeof listDagsInput>) {
   const { limit, tag } = input;
   const answer = await controlPlane.get('/api/v2/dags', {
-    query: { limit, tags: tag === undefined ? undefined : [tag] },
+    query: { limit, with_newest_runs: true, tags: tag === undefined ? undefined : [tag] },
   });
   const output: Output = {
     dags: answer.dags.map(compactDag),
@@ -67,6 +90,18 @@ export async function listDags({ controlPlane }: ToolContext, input: z.infer<typ
     notice: UNTRUSTED_NOTICE,
   };
   return result(output, textOf(output, tag));
+}
+
+/** A newest run that failed is both, and told once. */
+function runFacts({ newest_run: newest, newest_failed_run: failed }: z.infer<typeof CompactDag>): string[] {
+  if (newest === null) return ['never run'];
+  const facts = [
+    `newest run ${newest.run_id} (${newest.state}${newest.end_date === null ? '' : ` ${newest.end_date}`})`,
+  ];
+  if (failed !== null && failed.run_id !== newest.run_id) {
+    facts.push(`newest failed run ${failed.run_id}${failed.end_date === null ? '' : ` (${failed.end_date})`}`);
+  }
+  return facts;
 }
 
 function textOf({ dags, total, is_complete: isComplete }: Output, tag: string | undefined): string {
@@ -78,6 +113,7 @@ function textOf({ dags, total, is_complete: isComplete }: Output, tag: string | 
       `schedule ${JSON.stringify(dag.schedule)}`,
       ...(dag.tags.length > 0 ? [`tags ${JSON.stringify(dag.tags)}`] : []),
       ...(dag.has_import_errors ? ['its file has import errors'] : []),
+      ...runFacts(dag),
     ];
     return `- ${dag.dag_id}: ${facts.join(', ')}`;
   });

@@ -74,6 +74,34 @@ describe('a list of DAGs', () => {
     expect(await idsOf('order_by=-start_date')).toEqual(['busy', 'broken', 'mended', 'idle']);
   });
 
+  it('has the newest run of each and the newest that failed, when asked and allowed', async () => {
+    type Listed = { dag_id: string; newest_run?: object | null; newest_failed_run?: object | null };
+    const list = async (query: string, token = admin): Promise<Record<string, unknown>> => {
+      const { dags } = (await server.call(`/api/v2/dags?${query}`, { token })).json<{ dags: Listed[] }>();
+      const idOf = (run: object | null | undefined) => (run ? (run as { dag_run_id: string }).dag_run_id : run);
+      return Object.fromEntries(
+        dags.map(({ dag_id: id, newest_run: run, newest_failed_run: failed }) => [id, [idOf(run), idOf(failed)]]),
+      );
+    };
+    expect(await list('with_newest_runs=true')).toEqual({
+      broken: ['one', 'one'],
+      busy: ['one', null],
+      idle: [null, null],
+      mended: ['new', 'rerun of old times'],
+    });
+    expect(await list('with_newest_runs=true&limit=1&offset=3')).toEqual({ mended: ['new', 'rerun of old times'] });
+    expect(await list('dag_id_pattern=idle')).toEqual({ idle: [undefined, undefined] });
+    const { dags } = (await call('GET', '/api/v2/dags?with_newest_runs=true')).json<{ dags: Listed[] }>();
+    expect(dags.find((dag) => dag.dag_id === 'mended')?.newest_failed_run).toEqual({
+      dag_run_id: 'rerun of old times',
+      state: 'failed',
+      logical_date: null,
+      run_after: '2026-03-02T00:00:00.000000Z',
+      start_date: '2026-03-02T00:00:00.000000Z',
+      end_date: '2026-03-03T00:00:00.000000Z',
+    });
+  });
+
   it('refuses a state that runs cannot have', async () => {
     expect((await call('GET', '/api/v2/dags?last_dag_run_state=skipped')).status).toBe(400);
     expect((await call('GET', '/api/v2/dags?dag_run_state=none')).status).toBe(400);

@@ -29,6 +29,7 @@ import { removeLogs } from '../logs/remove.ts';
 import { DateTime, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import { NewestRunsQuery, newestRunsOf } from './newest-runs.ts';
 import { UpdateMaskQuery, applyUpdateMask } from '../../http/update-mask.ts';
 import { noSuchDag } from '../paths.ts';
 
@@ -140,16 +141,20 @@ function registerReads(app: App, { db, scheduler }: Services): void {
         operationId: 'get_dags',
         tags: TAGS,
         summary: 'List DAGs',
-        querystring: DagListQuery,
+        querystring: Type.Object({ ...DagListQuery.properties, ...NewestRunsQuery }),
         response: { 200: DagCollection },
       },
     },
     async (request) => {
-      const { dags, total } = await listDags(
-        databaseOf(request, db),
-        dagQuery(request.query, principalOf(request).userId),
-      );
-      return { dags: dags.map(dagBody), total_entries: total };
+      const scope = databaseOf(request, db);
+      const principal = principalOf(request);
+      const { dags, total } = await listDags(scope, dagQuery(request.query, principal.userId));
+      const bodies = dags.map(dagBody);
+      const isWanted = request.query.with_newest_runs && principal.permissions.has('read:dag_run');
+      const runs = isWanted
+        ? await newestRunsOf(scope, { tenantId: principal.tenantId, dagIds: bodies.map((dag) => dag.dag_id) })
+        : undefined;
+      return { dags: runs ? bodies.map((dag) => ({ ...dag, ...runs(dag.dag_id) })) : bodies, total_entries: total };
     },
   );
 

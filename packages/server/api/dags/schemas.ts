@@ -53,7 +53,25 @@ const dagFields = {
   allowed_run_types: Nullable(Type.Array(Type.String())),
 };
 
-export const Dag = Type.Object(dagFields, { title: 'DAG' });
+const NewestRun = Type.Object(
+  {
+    dag_run_id: Type.String(),
+    state: Type.String(),
+    logical_date: Nullable(DateTime),
+    run_after: DateTime,
+    start_date: Nullable(DateTime),
+    end_date: Nullable(DateTime),
+  },
+  { title: 'NewestRun' },
+);
+
+/** Only in lists, for whoever asks for them. */
+const newestRuns = {
+  newest_run: Type.Optional(Nullable(NewestRun)),
+  newest_failed_run: Type.Optional(Nullable(NewestRun)),
+};
+
+export const Dag = Type.Object({ ...dagFields, ...newestRuns }, { title: 'DAG' });
 export type DagBody = Static<typeof Dag>;
 export const DagCollection = Collection('DAGCollection', 'dags', Dag);
 

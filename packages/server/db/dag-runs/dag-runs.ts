@@ -108,16 +108,17 @@ export type RunSummary = {
   duration: number | null;
 };
 
-/** Plan: per DAG an index scan of dag_runs_newest, limited. */
+/** Plan: per DAG an index scan, limited: of dag_runs_newest or, for those that failed, of dag_runs_failed_of_dag. */
 export async function findNewestRuns(
   db: TenantDb,
-  { tenantId, dagIds, limit }: { tenantId: string; dagIds: readonly string[]; limit: number },
+  { tenantId, dagIds, limit, state }: { tenantId: string; dagIds: readonly string[]; limit: number; state?: 'failed' },
 ): Promise<Map<string, RunSummary[]>> {
   if (dagIds.length === 0 || limit === 0) return new Map();
+  const inState = state === undefined ? sql`` : sql`and n.state = 'failed'`;
   const { rows } = await sql<RunSummary>`
     select r.id, r.dag_id, r.run_id, r.logical_date, r.run_after, r.start_date, r.end_date, r.state, r.duration
     from dags d cross join lateral (
-      select * from dag_runs n where n.tenant_id = d.tenant_id and n.dag_id = d.dag_id
+      select * from dag_runs n where n.tenant_id = d.tenant_id and n.dag_id = d.dag_id ${inState}
       order by n.run_after desc, n.id desc limit ${limit}
     ) as r
     where d.dag_id = any(${[...dagIds]}::text[]) and d.tenant_id = ${tenantId}
