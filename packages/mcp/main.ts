@@ -1,3 +1,4 @@
+import { createBearerCheck } from './control-plane/bearer-check.ts';
 import { createLimit } from './control-plane/limit.ts';
 import { createLog } from './log.ts';
 import type { Log } from './log.ts';
@@ -48,7 +49,12 @@ async function run(options: Options, log: Log): Promise<void> {
     return;
   }
   const createServer = (token: string) => createToolServer({ ...shared, token, tokenSource: 'request' });
-  const http = await serveOverHttp({ listen: options.listen, createServer, log });
+  const http = await serveOverHttp({
+    listen: options.listen,
+    createServer,
+    checkBearer: createBearerCheck(shared),
+    log,
+  });
   log.info('listening', { url: `${http.url}/mcp`, server, version: VERSION });
   const signal = await stop.promise;
   log.info('stopping', { signal });

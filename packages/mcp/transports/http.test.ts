@@ -5,11 +5,12 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { eventually } from '@svc/testing/eventually.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAIN, connectHttp, callTool } from '@svc/testing/mcp/connect.ts';
+import { MAIN, NEWEST_REVISION, callTool, connectHttp, readJson } from '@svc/testing/mcp/connect.ts';
 
 let control: TestServer;
 let token: string;
@@ -95,10 +96,38 @@ describe('without a bearer', () => {
   });
 });
 
-it('a wrong token is not replaced by the one of the process', async () => {
-  const answer = await send({ headers: { authorization: 'Bearer abc.def.ghi' } });
-  expect(answer.status).toBe(200);
-  expect(answer.text).toContain('not authenticated');
+describe('with a bearer that the control plane does not take', () => {
+  it('a request gets 401 and what is wrong with it; it is not replaced by the one of the process', async () => {
+    const answer = await send({ headers: { authorization: 'Bearer abc.def.ghi' } });
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([
+      401,
+      'Bearer realm="svc", error="invalid_token", error_description="the token is not valid"',
+    ]);
+    expect(JSON.parse(answer.text)).toMatchObject({
+      error: { message: expect.stringContaining('not authenticated') as string },
+    });
+    // Before anything of it is read: a request that could not be served either is refused for its token.
+    expect((await send({ headers: { authorization: 'Bearer abc.def.ghi' }, body: '{' })).status).toBe(401);
+  });
+
+  it('an official client renews it and goes on', async () => {
+    const ended = await control.login();
+    await control.call('/api/v2/auth/logout', { method: 'GET', token: ended });
+    const tokens = [ended, token];
+    const faults: (string | null)[] = [];
+    const client = new Client({ name: 'renews', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
+    const authProvider = {
+      token: async () => tokens[0],
+      onUnauthorized: async ({ response }: { response: Response }) => {
+        faults.push(response.headers.get('www-authenticate'));
+        tokens.shift();
+      },
+    };
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${svcMcp.url}/mcp`), { authProvider }));
+    expect((await callTool(client, 'list_dags', {})).text).toContain('There are no DAGs');
+    expect(faults).toEqual([expect.stringContaining('error_description="the session of the token was ended"')]);
+    await client.close();
+  });
 });
 
 it('with its bearer a request is served, and no session is opened', async () => {
@@ -107,6 +136,15 @@ it('with its bearer a request is served, and no session is opened', async () => 
   expect(answer.text).toContain('There are no DAGs');
   expect(answer.headers['mcp-session-id']).toBeUndefined();
   expect(answer.headers['cache-control']).toContain('no-');
+});
+
+it.each(['auto', 'legacy'] as const)('an official client that negotiates %s lists, calls and reads', async (mode) => {
+  const client = await connectHttp(svcMcp.url, token, mode);
+  expect(client.getNegotiatedProtocolVersion()).toBe(mode === 'auto' ? NEWEST_REVISION : '2025-11-25');
+  expect((await client.listTools()).tools).toHaveLength(3);
+  expect((await callTool(client, 'list_dags', {})).structured).toMatchObject({ total: 0 });
+  expect(await readJson(client, 'dag://list')).toMatchObject({ dags: [] });
+  await client.close();
 });
 
 describe('a request that a browser could have been made to send', () => {

@@ -9,6 +9,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import type { NodeIncomingMessageLike } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { McpServer } from '@modelcontextprotocol/server';
+import type { BearerCheck } from '../control-plane/bearer-check.ts';
 import type { Log } from '../log.ts';
 import { UsageError } from '../options.ts';
 import type { ListenAddress } from '../options.ts';
@@ -33,9 +34,10 @@ export type HttpToolServer = { url: string; close(): Promise<void> };
 export async function serveOverHttp(input: {
   listen: ListenAddress;
   createServer: (token: string) => McpServer;
+  checkBearer: BearerCheck;
   log: Log;
 }): Promise<HttpToolServer> {
-  const { listen, log } = input;
+  const { listen, checkBearer, log } = input;
   const onerror = (error: Error): void => log.warn('protocol', { error: error.message });
   const handler = createMcpHandler(
     ({ authInfo }) => {
@@ -48,7 +50,7 @@ export async function serveOverHttp(input: {
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     (request, response) => {
-      handle(request, response, answer).catch((error: unknown) => {
+      handle({ request, response, answer, checkBearer }).catch((error: unknown) => {
         log.error('request failed', { error: error instanceof Error ? error.message : String(error) });
         refuse(response, { status: 500, message: 'internal error' });
       });
@@ -67,11 +69,13 @@ export async function serveOverHttp(input: {
   };
 }
 
-async function handle(
-  request: IncomingMessage,
-  response: ServerResponse,
-  answer: ReturnType<typeof toNodeHandler>,
-): Promise<void> {
+async function handle(input: {
+  request: IncomingMessage;
+  response: ServerResponse;
+  answer: ReturnType<typeof toNodeHandler>;
+  checkBearer: BearerCheck;
+}): Promise<void> {
+  const { request, response, answer, checkBearer } = input;
   response.setHeader('cache-control', 'no-store');
   response.setHeader('x-content-type-options', 'nosniff');
   const path = request.url?.split('?', 1)[0];
@@ -86,6 +90,8 @@ async function handle(
   const bearer = bearerOf(request);
   if (!('token' in bearer)) return refuse(response, bearer);
   if (request.method !== 'POST') return refuse(response, notAllowed(response, 'POST'));
+  const fault = await checkBearer(bearer.token);
+  if (fault) return refuse(response, { status: 401, message: fault.message, invalidToken: fault.reason });
   const body = await readBody(request);
   if (body === undefined) return refuse(response, { status: 413, message: `a body may have ${MAX_BODY_BYTES} bytes` });
   const message = parsed(body);
@@ -122,12 +128,21 @@ function parsed(text: string): unknown {
   }
 }
 
-type AnyRefusal = { status: Refusal['status'] | 404 | 405 | 413 | 500; message: string; code?: number };
+type AnyRefusal = {
+  status: Refusal['status'] | 404 | 405 | 413 | 500;
+  message: string;
+  code?: number;
+  /** What is wrong with the token that was sent: without one, RFC 6750 wants a bare challenge. */
+  invalidToken?: string;
+};
 
 /** As a JSON-RPC error without a request: the form every client of the protocol can read. */
-function refuse(response: ServerResponse, { status, message, code = -32_000 }: AnyRefusal): void {
+function refuse(response: ServerResponse, { status, message, code = -32_000, invalidToken }: AnyRefusal): void {
   if (response.headersSent) return void response.destroy();
-  if (status === 401) response.setHeader('www-authenticate', 'Bearer realm="svc"');
+  if (status === 401) {
+    const why = invalidToken === undefined ? '' : `, error="invalid_token", error_description="${invalidToken}"`;
+    response.setHeader('www-authenticate', `Bearer realm="svc"${why}`);
+  }
   if (status === 413) response.setHeader('connection', 'close');
   const body = JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null });
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(body);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { graphOf } from '@svc/testing/engine/scripted-scheduler.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAIN, callTool, connectStdio, readJson } from '@svc/testing/mcp/connect.ts';
+import { MAIN, NEWEST_REVISION, callTool, connectStdio, readJson } from '@svc/testing/mcp/connect.ts';
 import { logLine, startFailedRuns } from '@svc/testing/mcp/failed-runs.ts';
 import type { FailedRuns } from '@svc/testing/mcp/failed-runs.ts';
 import { VERSION } from '../version.ts';
@@ -47,7 +47,7 @@ const lines = (messages: readonly unknown[]): string =>
 describe.each(['auto', 'legacy'] as const)('an official client that negotiates %s', (mode) => {
   it('calls tools, reads resources, and the process ends with it', async () => {
     const { client, stderr } = await connectStdio(env, mode);
-    expect(client.getNegotiatedProtocolVersion()).toBe(mode === 'auto' ? '2026-07-28' : '2025-11-25');
+    expect(client.getNegotiatedProtocolVersion()).toBe(mode === 'auto' ? NEWEST_REVISION : '2025-11-25');
     const { tools } = await client.listTools();
     expect(tools.map((tool) => [tool.name, tool.annotations?.readOnlyHint, tool.outputSchema !== undefined])).toEqual([
       ['list_dags', true, true],
@@ -61,6 +61,14 @@ describe.each(['auto', 'legacy'] as const)('an official client that negotiates %
     expect(stderr()).toContain('"what":"diagnose_run"');
     expect(stderr()).not.toContain(env['SVC_TOKEN'] ?? 'no token');
   });
+});
+
+it('a bearer that the control plane does not take is told in every answer: there is no status to tell it', async () => {
+  const { client } = await connectStdio({ ...env, SVC_TOKEN: 'abc.def.ghi' });
+  const { isError, text } = await callTool(client, 'list_dags', {});
+  expect([isError, text]).toEqual([true, expect.stringContaining('not authenticated')]);
+  await expect(readJson(client, 'dag://list')).rejects.toThrow('not authenticated');
+  await client.close();
 });
 
 it('only protocol goes to standard output, under load and whatever else prints', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { createBearerCheck } from '@svc/mcp/control-plane/bearer-check.ts';
 import { createLimit } from '@svc/mcp/control-plane/limit.ts';
 import { createLog } from '@svc/mcp/log.ts';
 import { createToolServer } from '@svc/mcp/tool-server.ts';
@@ -25,10 +26,14 @@ export async function startToolServer(server: string, { requestsAtOnce = 32 }: {
   const http = await serveOverHttp({
     listen: { host: '127.0.0.1', port: 0, text: '127.0.0.1:0' },
     createServer: (token) => createToolServer({ ...shared, token }),
+    checkBearer: createBearerCheck(shared),
     log,
   });
   return { ...http, logLines };
 }
+
+/** The newest revision of the protocol, and the newest that the official SDK speaks. */
+export const NEWEST_REVISION = '2026-07-28';
 
 /** `auto` asks for the current revision and falls back; `legacy` speaks the one before. */
 export type Mode = 'auto' | 'legacy';

@@ -1,0 +1,33 @@
+/**
+ * Whether the control plane takes a token, asked before a request over HTTP is served: a client renews its token when it gets
+ * 401, and only then. An answer to anything but the token lets the request pass; what is wrong then is told by the call itself.
+ */
+import { createApiClient } from '@svc/client/client.ts';
+import { ApiError } from '@svc/client/failure.ts';
+import { VERSION } from '../version.ts';
+import { controlPlaneErrorOf } from './failures.ts';
+import type { Limit } from './limit.ts';
+
+/** Null: it is good, or nobody can say. `reason` is short, for a header; `message` says what to do. */
+export type BearerCheck = (token: string) => Promise<{ reason: string; message: string } | null>;
+
+const REASONS: Record<string, string> = {
+  token_expired: 'the token has expired',
+  session_ended: 'the session of the token was ended',
+};
+
+export function createBearerCheck({ server, limit }: { server: string; limit: Limit }): BearerCheck {
+  return async (token) => {
+    const api = createApiClient({ server, token, userAgent: `svc-mcp/${VERSION}` });
+    try {
+      await limit.run(() => api.get('/api/v2/version'));
+      return null;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const { failure } = error;
+      if (failure.kind !== 'refused' || failure.status !== 401) return null;
+      const { message } = controlPlaneErrorOf({ server, tokenSource: 'request', hasToken: true }, failure);
+      return { reason: REASONS[failure.code] ?? 'the token is not valid', message };
+    }
+  };
+}
