@@ -1,4 +1,4 @@
-/** The seven resources: URI, what it returns, and where that is made. */
+/** The resources: URI, what it returns, and where that is made. */
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -58,6 +58,14 @@ function entriesOf({ heavy }: ToolServerOptions): Entry[] {
       uri: 'log://task/{dag_id}/{run_id}/{task_id}/{try_number}',
       title: 'Task log',
       description: "The last 200 lines of a task attempt's log, sanitized; untrusted data",
+      mimeType: 'text/plain',
+      read: async (from, uri, ids) => quotedContents(uri, await logTail(from, tryRefOf(ids))),
+    },
+    {
+      name: 'mapped-task-log',
+      uri: 'log://task/{dag_id}/{run_id}/{task_id}/{map_index}/{try_number}',
+      title: 'Log of an instance of a mapped task',
+      description: 'The same for one instance of a mapped task; untrusted data',
       mimeType: 'text/plain',
       read: async (from, uri, ids) => quotedContents(uri, await logTail(from, tryRefOf(ids))),
     },

@@ -28,7 +28,7 @@ afterAll(async () => {
 const quoted = (text: string) =>
   text.split('\n').flatMap((line) => (line.startsWith('| ') || line === '|' ? [line.slice(2)] : []));
 
-it('there are seven, under exactly these URIs', async () => {
+it('there are these, the seven documented ones and logs of mapped instances', async () => {
   const { resources } = await client.listResources();
   const { resourceTemplates } = await client.listResourceTemplates();
   expect(
@@ -38,6 +38,7 @@ it('there are seven, under exactly these URIs', async () => {
     'dag://source/{dag_id}',
     'dag://spec/{dag_id}',
     'health://control-plane',
+    'log://task/{dag_id}/{run_id}/{task_id}/{map_index}/{try_number}',
     'log://task/{dag_id}/{run_id}/{task_id}/{try_number}',
     'run://detail/{dag_id}/{run_id}',
     'task://instances/{dag_id}/{run_id}',

@@ -1,9 +1,10 @@
 /** log://task and dag://source: text of others, cleaned and capped. */
 import { readBeginning } from '@svc/client/body.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
-import { tryIds } from '../control-plane/ids.ts';
+import { mapIndexQuery, tryIds } from '../control-plane/ids.ts';
 import type { TryRef } from '../control-plane/ids.ts';
 import { readLastLines } from '../control-plane/last-lines.ts';
+import { orWhatThereIs } from '../control-plane/missing-try.ts';
 import { MAX_LOG_LINES, MAX_SOURCE_BYTES, capBytes, capText } from '../text/caps.ts';
 import { redactLines } from '../text/redact.ts';
 import { sanitizeLines } from '../text/sanitize.ts';
@@ -17,9 +18,11 @@ const MAX_RAW_SOURCE_LENGTH = 4 * MAX_SOURCE_BYTES;
 const LOG = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/logs/{try_number}';
 
 export async function logTail(controlPlane: ControlPlane, ref: TryRef): Promise<TextResource> {
-  const call = { path: tryIds(ref), query: { tail_lines: MAX_LOG_LINES } };
-  const lines = await controlPlane.text(LOG, call, ({ texts }) => readLastLines(texts, MAX_LOG_LINES));
-  const which = `try ${ref.tryNumber} of ${ref.taskId} in run ${ref.runId} of ${ref.dagId}`;
+  const call = { path: tryIds(ref), query: { tail_lines: MAX_LOG_LINES, ...mapIndexQuery(ref.mapIndex) } };
+  const read = controlPlane.text(LOG, call, ({ texts }) => readLastLines(texts, MAX_LOG_LINES));
+  const lines = await orWhatThereIs(controlPlane, ref, read);
+  const instance = ref.mapIndex === undefined ? '' : `[${ref.mapIndex}]`;
+  const which = `try ${ref.tryNumber} of ${ref.taskId}${instance} in run ${ref.runId} of ${ref.dagId}`;
   const head =
     lines.length === 0
       ? `The log of ${which} is empty.`

@@ -29,9 +29,13 @@ export const runRefOf = (variables: Variables): RunRef => ({
   runId: part(variables, 'run_id', isSafeRunId),
 });
 
-export function tryRefOf(variables: Variables): TryRef {
-  const tryNumber = Number(
-    part(variables, 'try_number', (text) => /^[1-9]\d{0,9}$/.test(text) && Number(text) <= MAX_INT),
-  );
-  return { ...runRefOf(variables), taskId: part(variables, 'task_id', isSafeTaskId), tryNumber };
-}
+const isWhole = (min: number) => (text: string) =>
+  /^(?:0|[1-9]\d{0,9})$/.test(text) && Number(text) >= min && Number(text) <= MAX_INT;
+
+/** With `map_index` where the URI has one. */
+export const tryRefOf = (variables: Variables): TryRef => ({
+  ...runRefOf(variables),
+  taskId: part(variables, 'task_id', isSafeTaskId),
+  tryNumber: Number(part(variables, 'try_number', isWhole(1))),
+  ...('map_index' in variables && { mapIndex: Number(part(variables, 'map_index', isWhole(0))) }),
+});

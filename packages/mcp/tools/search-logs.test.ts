@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { graphOf } from '@svc/testing/engine/scripted-scheduler.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { callTool, connectHttp, startToolServer } from '@svc/testing/mcp/connect.ts';
+import { callTool, connectHttp, readText, startToolServer } from '@svc/testing/mcp/connect.ts';
 import { logLine, startFailedRuns } from '@svc/testing/mcp/failed-runs.ts';
 import type { FailedRuns } from '@svc/testing/mcp/failed-runs.ts';
 import type { searchLogsOutput } from './search-logs.ts';
@@ -95,7 +95,25 @@ describe('a search', () => {
     await instances.execute();
     await world.writeLog({ dagId: 'etl', runId, taskId: 'mapped', mapIndex: 3 }, logLine('third'));
     expect((await search({ task_id: 'mapped', map_index: 3, query: 'third' })).structured.matches).toHaveLength(1);
-    expect((await search({ task_id: 'mapped', query: 'third' })).text).toContain('not found');
+    const { isError, text } = await search({ task_id: 'mapped', query: 'third' });
+    expect([isError, text]).toEqual([
+      true,
+      'not found: `mapped` is a mapped task: say which instance with map_index; its 1 instance has a map_index from 3 to 3',
+    ]);
+    expect((await search({ task_id: 'mapped', map_index: 17, query: 'third' })).text).toBe(
+      'not found: `mapped` has no instance with map_index 17: its 1 instance has a map_index from 3 to 3',
+    );
+    expect((await search({ map_index: 0, query: 'x' })).text).toBe(
+      'not found: `load` is not mapped: leave map_index out',
+    );
+    expect(await readText(client, `log://task/etl/${runId}/mapped/3/1`)).toMatch(
+      /try 1 of mapped\[3\] in run .*third/s,
+    );
+    await expect(readText(client, `log://task/etl/${runId}/mapped/1`)).rejects.toThrow(
+      'say which instance with map_index',
+    );
+    await expect(readText(client, `log://task/etl/${runId}/mapped/4/1`)).rejects.toThrow('map_index from 3 to 3');
+    await expect(readText(client, `log://task/etl/${runId}/mapped/-1/1`)).rejects.toThrow('map_index in the URI');
   });
 });
 
@@ -114,5 +132,5 @@ it.each([
 
 it('a try that does not exist is not found', async () => {
   const { isError, text } = await search({ query: 'x', try_number: 9 });
-  expect([isError, text]).toEqual([true, expect.stringContaining('there is no try 9 of `load`')]);
+  expect([isError, text]).toEqual([true, expect.stringContaining('there is no try 9 of `load`: its tries are 1 to 2')]);
 });

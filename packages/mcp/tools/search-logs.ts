@@ -1,6 +1,8 @@
 /** search_logs: lines of one attempt's log that contain a text. The control plane searches; only matches travel. */
 import { readBeginning } from '@svc/client/body.ts';
 import { z } from 'zod';
+import { mapIndexQuery, tryIds } from '../control-plane/ids.ts';
+import { orWhatThereIs } from '../control-plane/missing-try.ts';
 import { capAround } from '../text/caps.ts';
 import { redactLines } from '../text/redact.ts';
 import { sanitizeLine } from '../text/sanitize.ts';
@@ -64,23 +66,17 @@ const MATCH = /^(?<lineNumber>\d+):(?<line>.*)$/s;
 const MAX_TOTAL_LENGTH = 64 * 1024;
 
 export async function searchLogs({ controlPlane }: ToolContext, input: Input) {
+  const { dag_id: dagId, run_id: runId, task_id: taskId, try_number: tryNumber, map_index: mapIndex } = input;
+  const ref = { dagId, runId, taskId, tryNumber, mapIndex };
   const call = {
-    path: {
-      dag_id: input.dag_id,
-      dag_run_id: input.run_id,
-      task_id: input.task_id,
-      try_number: input.try_number,
-    },
-    query: {
-      search: input.query,
-      max_matches: input.max_matches,
-      ...(input.map_index !== -1 && { map_index: input.map_index }),
-    },
+    path: tryIds(ref),
+    query: { search: input.query, max_matches: input.max_matches, ...mapIndexQuery(mapIndex) },
   };
-  const found = await controlPlane.text(LOG, call, async ({ headers, texts }) => ({
+  const search = controlPlane.text(LOG, call, async ({ headers, texts }) => ({
     isComplete: headers.get('x-log-search-complete') === 'true',
     ...(await readBeginning(texts, MAX_ANSWER_LENGTH)),
   }));
+  const found = await orWhatThereIs(controlPlane, ref, search);
   const all = matchesIn(found.text, input.query);
   const matches = withinTotal(all);
   const output: Output = {
