@@ -1,5 +1,5 @@
 /**
- * The server as the protocol sees it: three tools, seven resources, nothing that writes. One is made for each HTTP request, or
+ * The server as the protocol sees it: three tools, a few resources, nothing that writes. One is made for each HTTP request, or
  * one for a connection over standard input and output; what it may see is what the token it was made with may see.
  */
 import { McpServer } from '@modelcontextprotocol/server';
@@ -18,7 +18,7 @@ import type { ToolContext } from './tools/tool.ts';
 import { VERSION } from './version.ts';
 
 const INSTRUCTIONS = `Shows a svc control plane (Airflow-compatible DAG workflows), read-only.
-To find out why a run failed, call diagnose_run with its dag_id and run_id: one call is enough in most cases. list_dags finds dag_ids, search_logs looks into a log beyond its last lines.
+To find out why a run failed, call diagnose_run with its dag_id (and run_id, or it takes the newest failed run): one call is enough in most cases. list_dags finds dag_ids with their newest runs, search_logs looks into a log beyond its last lines.
 ${UNTRUSTED_NOTICE}`;
 
 const SCHEMAS = {

@@ -1,23 +1,23 @@
 /**
  * What a diagnosis needs to know of a run. The number of requests does not grow with the run: a few short lists that the
- * control plane filters and counts, then the spec of the versions that failed, and one log tail for each failure shown.
+ * control plane filters and counts, the spec of the versions that failed, one log tail for each failure shown, and a fixed
+ * number of looks around (around.ts).
  */
 import type { Call } from '@svc/client/operations.ts';
-import type { Dag, DagRun, TaskInstance } from '@svc/client/wire-types.ts';
+import type { Dag, DagDetails, DagRun, ImportError, TaskInstance } from '@svc/client/wire-types.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { isRunFinished } from '@svc/spec/states.ts';
 import type { TaskState } from '@svc/spec/states.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
-import { ControlPlaneError } from '../control-plane/failures.ts';
-import { runIds, tryIds } from '../control-plane/ids.ts';
+import { runIds } from '../control-plane/ids.ts';
 import type { RunRef } from '../control-plane/ids.ts';
-import { readLastLines } from '../control-plane/last-lines.ts';
 import { createLimit } from '../control-plane/limit.ts';
 import type { Limit } from '../control-plane/limit.ts';
-import { safeLines } from '../text/untrusted.ts';
-import type { GraphTask } from './blocked.ts';
+import { orWhyNot, readTail } from './evidence.ts';
+import type { LogTail } from './evidence.ts';
 import type { ModelTask } from './models.ts';
 import { pickVaried } from './pick.ts';
+import type { SkipTask } from './skips.ts';
 import type { Counts } from './summary.ts';
 
 export const MAX_FAILURES = 20;
@@ -25,19 +25,24 @@ export const MAX_FAILURES = 20;
 const MAX_CANDIDATES = 100;
 const MAX_ACTIVE = 20;
 const MAX_WAITING = 5;
+/** More than are shown: what a branch chose is seen from what was not skipped. */
+const MAX_SKIPPED = 200;
 /** More than one only after a part of the run was cleared to a newer version. */
 const MAX_VERSIONS = 3;
+const MAX_RETRIED = 5;
+/** Who succeeded after more tries than these is found all the same when it is among the first. */
+const LATER_TRIES = Array.from({ length: 30 }, (_, index) => index + 2);
+const RUNS_BEFORE = 5;
+const MAX_IMPORT_ERRORS = 3;
 const REQUESTS_AT_ONCE = 6;
 
 const INSTANCES = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances';
-const LOG = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/logs/{try_number}';
 
 const FAILED: readonly TaskState[] = ['failed', 'up_for_retry'];
 const ACTIVE: readonly TaskState[] = ['running', 'queued', 'scheduled', 'restarting', 'deferred', 'up_for_reschedule'];
 
-/** The tail of a log, or why there is none. */
-export type LogTail = { lines: string[]; note: string | null };
-export type SpecTask = GraphTask & ModelTask;
+export type SpecTask = SkipTask & ModelTask & { readonly isMapped: boolean };
+export type Graph = { tasks: readonly SpecTask[] } | { whyNot: string };
 
 export type RunFacts = {
   run: DagRun;
@@ -45,15 +50,22 @@ export type RunFacts = {
   failures: { instance: TaskInstance; log: LogTail }[];
   /** Every failed task that was looked at, shown or not. */
   failedTaskIds: string[];
-  /** By version. Null: it could not be read, and why. */
-  graphs: Map<number, { tasks: readonly SpecTask[] } | { note: string }>;
+  /** By version. */
+  graphs: Map<number, Graph>;
   waiting: TaskInstance[];
-  /** Only of a run that has not started. */
-  dag: Dag | null;
+  skipped: TaskInstance[];
+  /** Succeeded, but not at the first try. */
+  retried: TaskInstance[];
+  /** Newest first. */
+  runsBefore: DagRun[];
+  dag: DagDetails | null;
+  importErrors: ImportError[];
 };
 
+export type Reader = { controlPlane: ControlPlane; heavy: Limit };
+
 export async function readRun(
-  { controlPlane, heavy }: { controlPlane: ControlPlane; heavy: Limit },
+  { controlPlane, heavy }: Reader,
   ref: RunRef,
   { logTailLines }: { logTailLines: number },
 ): Promise<RunFacts> {
@@ -66,27 +78,41 @@ export async function readRun(
     return { task_instances: found, total_entries: total ?? 0 }; // null only to those who page by cursor
   };
   const run = await controlPlane.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}', { path });
-  const [{ failed, ...counts }, active, waiting] = await Promise.all([
-    readFailed(list),
-    isRunFinished(run.state) ? NOTHING : list({ state: ACTIVE, limit: MAX_ACTIVE }),
-    isRunFinished(run.state) ? NOTHING : list({ state: ['none'], limit: MAX_WAITING }),
-  ]);
+  const isOver = isRunFinished(run.state);
+  const [{ failed, finally: failedFinally, ...counts }, active, waiting, skipped, retried, runsBefore, dag] =
+    await Promise.all([
+      readFailed(list),
+      isOver ? NOTHING : list({ state: ACTIVE, limit: MAX_ACTIVE }),
+      isOver ? NOTHING : list({ state: ['none'], limit: MAX_WAITING }),
+      list({ state: ['skipped'], limit: MAX_SKIPPED }),
+      list({ state: ['success'], try_number: LATER_TRIES, limit: MAX_RETRIED, order_by: ['end_date'] }),
+      few.run(() => readRunsBefore(controlPlane, run)),
+      few.run(() => readDag(controlPlane, ref.dagId)),
+    ]);
   const shown = pickVaried(failed.task_instances, MAX_FAILURES);
-  const [graphs, logs, dag] = await Promise.all([
-    readGraphs({ controlPlane, heavy, few }, ref, shown),
-    Promise.all(shown.map((instance) => few.run(() => readTail(controlPlane, ref, { instance, logTailLines })))),
-    run.state === 'queued'
-      ? few.run(() => controlPlane.get('/api/v2/dags/{dag_id}', { path: { dag_id: ref.dagId } }))
-      : null,
+  const [graphs, logs, importErrors] = await Promise.all([
+    readGraphs({ controlPlane, heavy, few }, ref, [...shown, ...skipped.task_instances]),
+    Promise.all(shown.map((instance) => few.run(() => readTail(controlPlane, ref, { instance, lines: logTailLines })))),
+    dag?.has_import_errors ? few.run(() => readImportErrors(controlPlane, isOfFile(dag))) : [],
   ]);
   return {
     run,
-    counts: { ...counts, failed: failed.total_entries, active: active.total_entries, waiting: waiting.total_entries },
-    failures: shown.map((instance, index) => ({ instance, log: logs[index] ?? { lines: [], note: null } })),
+    counts: {
+      ...counts,
+      failed: failedFinally,
+      skipped: skipped.total_entries,
+      active: active.total_entries,
+      waiting: waiting.total_entries,
+    },
+    failures: shown.map((instance, index) => ({ instance, log: logs[index] as LogTail })),
     failedTaskIds: [...new Set(failed.task_instances.map((instance) => instance.task_id))],
     graphs,
     waiting: [...active.task_instances, ...waiting.task_instances],
+    skipped: skipped.task_instances,
+    retried: retried.task_instances,
+    runsBefore,
     dag,
+    importErrors,
   };
 }
 
@@ -104,8 +130,43 @@ async function readFailed(list: List) {
   const retried = isWhole
     ? failed.task_instances.filter((instance) => instance.state === 'up_for_retry').length
     : (await list({ state: ['up_for_retry'], limit: 1 })).total_entries;
-  return { failed, total: all.total_entries, up_for_retry: retried, upstream_failed: lost.total_entries };
+  return {
+    failed,
+    total: all.total_entries,
+    finally: failed.total_entries - retried,
+    up_for_retry: retried,
+    upstream_failed: lost.total_entries,
+  };
 }
+
+/** Null: it cannot be read; a diagnosis goes without it. */
+export async function readDag(controlPlane: ControlPlane, dagId: string): Promise<DagDetails | null> {
+  const dag = await orWhyNot(controlPlane.get('/api/v2/dags/{dag_id}/details', { path: { dag_id: dagId } }));
+  return 'whyNot' in dag ? null : dag;
+}
+
+async function readRunsBefore(controlPlane: ControlPlane, run: DagRun): Promise<DagRun[]> {
+  const query = { run_after_lt: run.run_after, order_by: ['-run_after'], limit: RUNS_BEFORE };
+  const path = { dag_id: run.dag_id };
+  const found = await orWhyNot(controlPlane.get('/api/v2/dags/{dag_id}/dagRuns', { path, query }));
+  return 'whyNot' in found ? [] : found.dag_runs;
+}
+
+/** Newest first, a few. */
+export async function readImportErrors(
+  controlPlane: ControlPlane,
+  isWanted: (error: ImportError) => boolean,
+): Promise<ImportError[]> {
+  const query = { order_by: ['-timestamp'], limit: 100 };
+  const found = await orWhyNot(controlPlane.get('/api/v2/importErrors', { query }));
+  return 'whyNot' in found ? [] : found.import_errors.filter(isWanted).slice(0, MAX_IMPORT_ERRORS);
+}
+
+/** Those of the file a DAG comes from. */
+export const isOfFile =
+  ({ relative_fileloc: file }: Pick<Dag, 'relative_fileloc'>) =>
+  ({ filename }: ImportError): boolean =>
+    filename === file;
 
 type Readers = { controlPlane: ControlPlane; heavy: Limit; few: Limit };
 
@@ -113,9 +174,9 @@ type Readers = { controlPlane: ControlPlane; heavy: Limit; few: Limit };
 async function readGraphs(
   { controlPlane, heavy, few }: Readers,
   { dagId }: RunRef,
-  failures: readonly TaskInstance[],
+  instances: readonly TaskInstance[],
 ): Promise<RunFacts['graphs']> {
-  const versions = [...new Set(failures.flatMap((failure) => failure.dag_version?.version_number ?? []))];
+  const versions = [...new Set(instances.flatMap((one) => one.dag_version?.version_number ?? []))];
   const read = async (version: number) => {
     const call = { path: { dag_id: dagId }, query: { version_number: version } };
     const { tasks } = (await controlPlane.get('/api/v2/dags/{dag_id}/spec', call)) as Pick<CompiledSpec, 'tasks'>;
@@ -125,7 +186,7 @@ async function readGraphs(
     versions
       .slice(0, MAX_VERSIONS)
       .map((version) =>
-        few.run(() => heavy.run(() => orNote(read(version)))).then((graph) => [version, graph] as const),
+        few.run(() => heavy.run(() => orWhyNot(read(version)))).then((graph) => [version, graph] as const),
       ),
   );
   return new Map(graphs);
@@ -139,30 +200,6 @@ const graphPart = (task: CompiledSpec['tasks'][number]): SpecTask => ({
   policy: { trigger_rule: task.policy.trigger_rule },
   operator: { module: task.operator.module, name: task.operator.name },
   arguments: task.arguments,
+  skipsDownstream: task.operator.skips_downstream,
+  isMapped: task.mapping !== null,
 });
-
-async function readTail(
-  controlPlane: ControlPlane,
-  ref: RunRef,
-  { instance, logTailLines }: { instance: TaskInstance; logTailLines: number },
-): Promise<LogTail> {
-  const { task_id: taskId, map_index: mapIndex, try_number: tryNumber } = instance;
-  if (tryNumber < 1) return { lines: [], note: 'it never started, so it has no log' };
-  const call = {
-    path: tryIds({ ...ref, taskId, tryNumber }),
-    query: { tail_lines: logTailLines, ...(mapIndex !== -1 && { map_index: mapIndex }) },
-  };
-  const lines = await orNote(controlPlane.text(LOG, call, ({ texts }) => readLastLines(texts, logTailLines)));
-  if ('note' in lines) return { lines: [], note: `the log could not be read: ${lines.note}` };
-  return { lines: safeLines(lines), note: lines.length === 0 ? 'the log is empty' : null };
-}
-
-/** A part that cannot be had leaves a gap; what is known without it is still worth telling. */
-async function orNote<T extends object>(part: Promise<T>): Promise<T | { note: string }> {
-  try {
-    return await part;
-  } catch (error) {
-    if (error instanceof ControlPlaneError) return { note: error.message };
-    throw error;
-  }
-}

@@ -3,10 +3,11 @@ import type { RunState } from '@svc/spec/states.ts';
 
 export type Counts = {
   total: number;
+  /** For good. Nothing is counted twice: those that will be tried again are not among them. */
   failed: number;
-  /** Of the failed ones: those that will be tried again. */
   up_for_retry: number;
   upstream_failed: number;
+  skipped: number;
   /** Scheduled, queued, running or between two pokes. */
   active: number;
   /** Without a state: waiting for others. */
@@ -27,14 +28,14 @@ export function summaryOf(input: {
 }): string {
   const { dagId, runId, state, counts } = input;
   const run = `Run ${runId} of ${dagId} `;
-  if (counts.failed > 0) {
+  const failures = counts.failed + counts.up_for_retry;
+  if (failures > 0) {
     const lost = counts.upstream_failed > 0 ? `; ${tasks(counts.upstream_failed)} could not run because of it` : '';
-    const retried = counts.up_for_retry > 0 ? ` (${counts.up_for_retry} will be tried again)` : '';
-    return `${run}${STATE_WORDS[state]}: ${counts.failed} of ${tasks(counts.total)} failed${retried}: ${named(input.failedNames, counts.failed)}${lost}.`;
+    return `${run}${STATE_WORDS[state]}: ${failures} of ${tasks(counts.total)} failed${retryWords(counts)}: ${named(input.failedNames, failures)}${lost}.`;
   }
   switch (state) {
     case 'success':
-      return `${run}succeeded: nothing failed in ${tasks(counts.total)}.`;
+      return `${run}succeeded: nothing failed in ${tasks(counts.total)}${counts.skipped > 0 ? `, but ${counts.skipped} ${counts.skipped === 1 ? 'was' : 'were'} skipped` : ''}.`;
     case 'failed':
       return `${run}has failed although none of its ${tasks(counts.total)} is in the state failed${counts.upstream_failed > 0 ? ` (${counts.upstream_failed} could not run)` : ''}: it was marked as failed, ran into its timeout, or its tasks were cleared.`;
     case 'queued':
@@ -49,6 +50,12 @@ const STATE_WORDS: Record<RunState, string> = {
   running: 'is running',
   queued: 'is queued',
   success: 'succeeded all the same',
+};
+
+/** Of the failed ones: those that will be tried again. */
+const retryWords = ({ failed, up_for_retry: again }: Counts): string => {
+  if (again === 0) return '';
+  return failed === 0 ? ' so far and will be tried again' : ` (${again} of them will be tried again)`;
 };
 
 const tasks = (count: number): string => `${count} ${count === 1 ? 'task' : 'tasks'}`;

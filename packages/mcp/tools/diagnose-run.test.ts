@@ -76,6 +76,7 @@ describe('a failed run', () => {
         blocks: { total: 2, task_ids: ['load', 'publish'], note: null },
         log: {
           untrusted: true,
+          earlier_errors: [],
           lines: [
             '[2026-11-15T06:31:12.123456Z] INFO - starting try 2',
             '[2026-11-15T06:31:12.123456Z] ERROR - ValueError: no rows on try 2',
@@ -110,7 +111,7 @@ describe('a failed run', () => {
     );
     const { runId } = await world.run('patient', { a: failing }, { a: 'up_for_retry' });
     const { structured, text } = await diagnose('patient', runId);
-    expect(structured).toMatchObject({ state: 'running', counts: { failed: 1, up_for_retry: 1, waiting: 1 } });
+    expect(structured).toMatchObject({ state: 'running', counts: { failed: 0, up_for_retry: 1, waiting: 1 } });
     expect(failureOf(structured, 'a')).toMatchObject({
       state: 'up_for_retry',
       try_number: 1,
@@ -119,9 +120,11 @@ describe('a failed run', () => {
       blocks: { total: 1, task_ids: ['b'] },
     });
     expect(structured.summary).toBe(
-      `Run ${runId} of patient is running: 1 of 2 tasks failed (1 will be tried again): a.`,
+      `Run ${runId} of patient is running: 1 of 2 tasks failed so far and will be tried again: a.`,
     );
-    expect(text).toContain('will be tried again, 3 retries left');
+    const nextTry = failureOf(structured, 'a')?.next_try_at ?? '';
+    expect(Date.parse(nextTry) - Date.parse(failureOf(structured, 'a')?.end_date ?? '')).toBeGreaterThan(3_500_000);
+    expect(text).toContain(`will be tried again at ${nextTry}, 3 retries left`);
     expect(text).toContain('- b: no state yet, "waits for upstream tasks (0 of 1 are finished)"');
   });
 
@@ -170,6 +173,7 @@ describe('a failed run', () => {
     const { structured, text } = await diagnose('silent', runId);
     expect(failureOf(structured, 'a')?.log).toEqual({
       untrusted: true,
+      earlier_errors: [],
       lines: [],
       lines_left_out: 0,
       note: 'the log is empty',
@@ -190,13 +194,24 @@ describe('a run in which nothing failed', () => {
 
   it('names what it waits for while it runs', async () => {
     await world.register('slow', graphOf({ a: [], b: ['a'], c: ['b'] }));
-    const { runId } = await world.run('slow', { a: { hangs: true } }, { a: 'running' });
+    const { runId } = await world.run('slow', { a: { hangs: true, log: logLine('page 7') } }, { a: 'running' });
     const { structured } = await diagnose('slow', runId);
     expect(structured.state).toBe('running');
     expect(structured.waiting).toEqual([
-      { task_id: 'a', map_index: -1, state: 'running', wait_reason: null },
-      { task_id: 'b', map_index: -1, state: null, wait_reason: 'waits for upstream tasks (0 of 1 are finished)' },
-      { task_id: 'c', map_index: -1, state: null, wait_reason: 'waits for upstream tasks (0 of 1 are finished)' },
+      {
+        task_id: 'a',
+        map_index: -1,
+        state: 'running',
+        wait_reason: null,
+        last_lines: ['[2026-11-15T06:31:12.123456Z] INFO - page 7'],
+      },
+      ...['b', 'c'].map((id) => ({
+        task_id: id,
+        map_index: -1,
+        state: null,
+        wait_reason: 'waits for upstream tasks (0 of 1 are finished)',
+        last_lines: [],
+      })),
     ]);
     expect(structured.summary).toBe(
       `Run ${runId} of slow is running and nothing failed so far: 1 of 3 tasks active, 2 waiting. First reason: waits for upstream tasks.`,
@@ -210,6 +225,125 @@ describe('a run in which nothing failed', () => {
     const { structured } = await diagnose('resting', 'manual__1');
     expect(structured).toMatchObject({ state: 'queued', run_waits_for: 'the DAG is paused: unpause it to go on' });
     expect(structured.summary).toContain('has not started, so nothing failed. It waits: the DAG is paused');
+  });
+});
+
+describe('around the failures', () => {
+  it('are the tries before, of what failed and of what succeeded later, each counted once', async () => {
+    await world.register(
+      'again',
+      graphOf({ mended: [], broken: [] }, () => ({ policy: { retries: 2, retry_delay: 0 } })),
+    );
+    const mended = (tryNumber: number) => (tryNumber === 3 ? {} : failing(tryNumber));
+    const { runId } = await world.run('again', { mended, broken: failing });
+    const { structured, text } = await diagnose('again', runId);
+    expect(structured.counts).toMatchObject({ total: 2, failed: 1, up_for_retry: 0 });
+    const reasons = [1, 2].map((tryNumber) =>
+      expect.objectContaining({
+        try_number: tryNumber,
+        failure_reason: expect.stringContaining(`try ${tryNumber}`) as string,
+      }),
+    );
+    expect(failureOf(structured, 'broken')).toMatchObject({ try_number: 3, retries_left: 0, failed_tries: reasons });
+    expect(structured.retried).toEqual([{ task_id: 'mended', map_index: -1, try_number: 3, failed_tries: reasons }]);
+    expect(text).toContain('- mended: succeeded at try 3; try 1 failed at ');
+  });
+
+  it('is the error of the log, although a long clean-up follows, and what the task before said', async () => {
+    const traceback = [
+      'Traceback (most recent call last):',
+      '  File "/w/shop.py", line 3, in parse',
+      '    return int(text)',
+      'ValueError: not a number, password=hunter2',
+    ].join('\n');
+    const log = logLine(traceback, 'error') + Array.from({ length: 100 }, (_, n) => logLine(`clean ${n}`)).join('');
+    await world.register('clean', graphOf({ before: [], a: ['before'] }));
+    const { runId } = await world.run('clean', { before: { log: logLine('0 rows') }, a: { state: 'failed', log } });
+    const { structured, text } = await diagnose('clean', runId);
+    expect(failureOf(structured, 'a')).toMatchObject({
+      error: {
+        type: 'ValueError',
+        message: 'not a number, password=***',
+        at: 'shop.py:3 in parse',
+        code: 'return int(text)',
+        root_cause: null,
+      },
+      upstream: [{ task_id: 'before', state: 'success', last_lines: [expect.stringContaining('0 rows') as string] }],
+    });
+    expect(text).toContain('error (untrusted): "ValueError: not a number, password=***" at "shop.py:3 in parse"');
+    expect(text).not.toContain('hunter2');
+  });
+
+  it('is the pool without a slot, and who holds it', async () => {
+    await world.engine.scope.insertInto('pools').values({ name: 'narrow', slots: 1 }).execute();
+    await world.register(
+      'pooled',
+      graphOf({ first: [], second: [] }, (id) => ({
+        policy: { pool: 'narrow', priority_weight: id === 'first' ? 9 : 1 },
+      })),
+    );
+    const { runId } = await world.run('pooled', { first: { hangs: true } }, { first: 'running' });
+    const { structured, text } = await diagnose('pooled', runId);
+    expect(structured.pools).toEqual([
+      {
+        name: 'narrow',
+        slots: 1,
+        occupied: 1,
+        held_by: [{ dag_id: 'pooled', run_id: runId, task: 'first', since: expect.any(String) as string }],
+        waiting: ['second'],
+        is_held_by_this_run: true,
+      },
+    ]);
+    expect(text).toContain('Pool "narrow": 1 of 1 slots are occupied; second waits for it.\n- held by first of pooled');
+  });
+
+  it('is the version, when it is another than that of the run before', async () => {
+    await world.register('changed', graphOf({ a: [] }));
+    const { runId: before } = await world.run('changed', {});
+    await world.register('changed', graphOf({ a: [], b: ['a'] }));
+    const { runId } = await world.run('changed', { a: failing });
+    const { structured, text } = await diagnose('changed', runId);
+    expect(structured.history).toMatchObject({
+      previous_run: { run_id: before, state: 'success', version_numbers: [1] },
+      version_changed: true,
+      newest_version: 2,
+    });
+    expect(text).toContain(`The run before, ${before}, succeeded.`);
+    expect(text).toContain('the run before had version 1: the DAG was changed in between');
+  });
+});
+
+describe('without a run id', () => {
+  const diagnoseDag = (dagId: string) => callTool<DiagnoseRunOutput>(client, 'diagnose_run', { dag_id: dagId });
+
+  it('it is the newest failed run, or else the newest', async () => {
+    await world.register('many', graphOf({ a: [] }));
+    const { runId: good } = await world.run('many', { a: {} });
+    expect((await diagnoseDag('many')).structured.run_id).toBe(good);
+    const { runId: bad } = await world.run('many', { a: failing });
+    await world.run('many', { a: {} });
+    expect((await diagnoseDag('many')).structured).toMatchObject({ run_id: bad, state: 'failed' });
+  });
+
+  it('a DAG that has never run says why', async () => {
+    await world.register('unused', graphOf({ a: [] }));
+    const { structured, text, isError } = await diagnoseDag('unused');
+    expect([isError, structured.run_id, structured.state]).toEqual([false, null, null]);
+    expect(text).toContain('DAG unused has never run: it has no schedule');
+  });
+
+  it('a DAG whose file does not compile shows why; of others only the files are named', async () => {
+    const report = { filename: 'sales.py', bundle_name: 'x', stack_trace: 'sales.py:3: NameError: TOKEN=abc123 gone' };
+    const token = await world.server.login();
+    await world.server.call('/api/v2/importErrors', { method: 'POST', token, body: report });
+    const { structured, text } = await diagnoseDag('sales');
+    expect(structured.import_errors).toMatchObject([
+      { file: 'sales.py', lines: ['sales.py:3: NameError: TOKEN=*** gone'] },
+    ]);
+    expect(text).toContain('There is no DAG sales, so it has no runs. A file that could define it does not compile.');
+    expect((await diagnose('sales', 'manual__1')).structured.import_errors).toHaveLength(1);
+    const other = await diagnoseDag('no_such_dag');
+    expect([other.isError, other.text]).toEqual([true, expect.stringContaining('could define it: sales.py')]);
   });
 });
 
@@ -248,7 +382,6 @@ describe('a call that cannot work', () => {
     [{ dag_id: 'a/b' }, 'dag_id: must be a DAG id'],
     [{ run_id: '~' }, 'run_id: must be a run id'],
     [{ run_id: '../x' }, 'run_id: must be a run id'],
-    [{ run_id: undefined }, 'run_id: must be a run id'],
     [{ dagId: 'x' }, 'Unrecognized key'],
   ])('%j: says what is allowed', async (input, message) => {
     const { isError, text } = await diagnose('shop', 'manual__1', input);

@@ -1,16 +1,21 @@
 /** diagnose_run: why a run failed, or what it waits for, in one call. */
-import type { TaskInstance } from '@svc/client/wire-types.ts';
+import type { TaskInstance, TaskInstanceTry } from '@svc/client/wire-types.ts';
 import { FAILURE_CAUSES, isFailureCause } from '@svc/spec/failure-causes.ts';
 import { WAIT_REASONS } from '@svc/spec/wait-reasons.ts';
 import type { z } from 'zod';
+import { readAround } from '../diagnosis/around.ts';
+import type { Around } from '../diagnosis/around.ts';
 import { blockedBy } from '../diagnosis/blocked.ts';
-import { mergeModels, modelsInLog, modelsOfTask } from '../diagnosis/models.ts';
-import type { Model } from '../diagnosis/models.ts';
-import { readRun } from '../diagnosis/read-run.ts';
+import { findRun, unregistered } from '../diagnosis/find-run.ts';
+import type { NoRun } from '../diagnosis/find-run.ts';
+import { readDag, readRun } from '../diagnosis/read-run.ts';
 import type { RunFacts } from '../diagnosis/read-run.ts';
 import { nameOf, summaryOf } from '../diagnosis/summary.ts';
+import type { RunRef } from '../control-plane/ids.ts';
 import { shareBudget } from '../text/caps.ts';
+import { redactValue } from '../text/redact.ts';
 import { UNTRUSTED_NOTICE, safeText, safeTextOrNull } from '../text/untrusted.ts';
+import { aroundOf, importErrorsOf, modelsOf, noRunOf, triesOf } from './diagnose-run-parts.ts';
 import type { DiagnoseRunOutput, FailureOutput, diagnoseRunInput } from './diagnose-run-shapes.ts';
 import { diagnosisText } from './diagnose-run-text.ts';
 import { result } from './tool.ts';
@@ -18,17 +23,35 @@ import type { ToolContext } from './tool.ts';
 
 /** Ids of blocked tasks that are listed for one failure; the total is always told. */
 const MAX_BLOCKED_IDS = 20;
+/** Of all logs together, for each line that was asked for: with 40 lines an answer stays below 4,000 tokens. */
+const LOG_LENGTH_PER_LINE = 200;
+const MAX_RENDERED_LENGTH = 400;
 
 export async function diagnoseRun(context: ToolContext, input: z.infer<typeof diagnoseRunInput>) {
-  const ref = { dagId: input.dag_id, runId: input.run_id };
-  const facts = await readRun(context, ref, { logTailLines: input.log_tail_lines });
-  const output = diagnosisOf(facts);
+  const found = await factsOf(context, input);
+  const output = 'facts' in found ? diagnosisOf(found, input.log_tail_lines) : noRunOf(found);
   return result(output, diagnosisText(output));
 }
 
-function diagnosisOf(facts: RunFacts): DiagnoseRunOutput {
+async function factsOf(
+  context: ToolContext,
+  { dag_id: dagId, run_id: runId, log_tail_lines: logTailLines }: z.infer<typeof diagnoseRunInput>,
+): Promise<{ facts: RunFacts; around: Around } | NoRun> {
+  const { controlPlane } = context;
+  const ref: RunRef | NoRun = runId === undefined ? await findRun(controlPlane, dagId) : { dagId, runId };
+  if (!('runId' in ref)) return ref;
+  try {
+    const facts = await readRun(context, ref, { logTailLines });
+    return { facts, around: await readAround(controlPlane, ref, facts) };
+  } catch (error) {
+    if ((await readDag(controlPlane, dagId)) !== null) throw error;
+    return unregistered(controlPlane, dagId, error);
+  }
+}
+
+function diagnosisOf({ facts, around }: { facts: RunFacts; around: Around }, logTailLines: number): DiagnoseRunOutput {
   const { run, counts } = facts;
-  const failures = failuresOf(facts);
+  const failures = failuresOf(facts, around, logTailLines);
   const waitsFor = runWait(facts) ?? plainReason(facts.waiting.find((one) => one.wait_reason !== null)?.wait_reason);
   const failedNames = facts.failures.map(({ instance }) => safeText(nameOf(instance)));
   return {
@@ -45,29 +68,49 @@ function diagnosisOf(facts: RunFacts): DiagnoseRunOutput {
     version_numbers: run.dag_versions.map((version) => version.version_number),
     counts,
     failures,
-    failures_not_shown: counts.failed - failures.length,
+    failures_not_shown: counts.failed + counts.up_for_retry - failures.length,
     models: modelsOf(facts),
     waiting: facts.waiting.map((instance) => ({
       task_id: safeText(instance.task_id),
       map_index: instance.map_index,
       state: instance.state,
       wait_reason: safeTextOrNull(instance.wait_reason),
+      last_lines: around.runningLines.get(instance) ?? [],
     })),
     run_waits_for: runWait(facts),
+    ...aroundOf(facts, around),
+    import_errors: importErrorsOf(facts.importErrors),
     notice: UNTRUSTED_NOTICE,
   };
 }
 
-function failuresOf(facts: RunFacts): FailureOutput[] {
+function failuresOf(facts: RunFacts, around: Around, logTailLines: number): FailureOutput[] {
   const blocked = blockedByVersion(facts);
-  const logs = shareBudget(facts.failures.map(({ log }) => log.lines));
+  const logs = shareBudget(
+    facts.failures.map(({ log }) => log.lines),
+    logTailLines * LOG_LENGTH_PER_LINE,
+  );
+  const firstOf = new Set<string>();
   return facts.failures.map(({ instance, log }, index) => {
     const lines = logs[index] ?? [];
+    const isFirst = !firstOf.has(instance.task_id);
+    firstOf.add(instance.task_id);
     return {
-      ...attemptOf(instance),
+      ...attemptOf(instance, around.failedTries.get(instance) ?? []),
+      instances: isFirst ? instancesOf(facts, around, instance) : null,
+      error: log.error,
       blocks: blocked(instance),
+      // Further instances of a mapped task have the same ones.
+      upstream: isFirst
+        ? (around.upstream.get(instance.task_id) ?? []).map((one) => ({
+            task_id: safeText(one.task_id),
+            state: one.state,
+            last_lines: one.lastLines,
+          }))
+        : [],
       log: {
         untrusted: true,
+        earlier_errors: log.earlier,
         lines,
         lines_left_out: log.lines.length - lines.length,
         note: log.note,
@@ -76,7 +119,15 @@ function failuresOf(facts: RunFacts): FailureOutput[] {
   });
 }
 
-function attemptOf(instance: TaskInstance): Omit<FailureOutput, 'blocks' | 'log'> {
+function instancesOf(facts: RunFacts, around: Around, { task_id: taskId }: TaskInstance): FailureOutput['instances'] {
+  const total = around.instanceCounts.get(taskId);
+  if (total === undefined || total === 0) return null;
+  return { total, failed: facts.failures.filter(({ instance }) => instance.task_id === taskId).length };
+}
+
+type OfAttempt = Omit<FailureOutput, 'instances' | 'error' | 'blocks' | 'upstream' | 'log'>;
+
+function attemptOf(instance: TaskInstance, tries: readonly TaskInstanceTry[]): OfAttempt {
   const cause = /^\w+/.exec(instance.failure_reason ?? '')?.[0] ?? '';
   return {
     task_id: safeText(instance.task_id),
@@ -86,39 +137,48 @@ function attemptOf(instance: TaskInstance): Omit<FailureOutput, 'blocks' | 'log'
     try_number: instance.try_number,
     retries_left: Math.max(0, instance.max_tries + 1 - instance.try_number),
     will_retry: instance.state === 'up_for_retry',
+    next_try_at: instance.state === 'up_for_retry' ? momentIn(instance.wait_reason) : null,
+    failed_tries: triesOf(tries),
     cause: isFailureCause(cause) ? cause : null,
     cause_meaning: isFailureCause(cause) ? FAILURE_CAUSES[cause].text : null,
     failure_reason: safeTextOrNull(instance.failure_reason),
+    rendered_fields: renderedFields(instance.rendered_fields),
     start_date: instance.start_date,
     end_date: instance.end_date,
     duration_seconds: instance.duration,
   };
 }
 
+/** `… (until 2026-11-16T20:27:48.629537Z)`: the control plane says it in the reason to wait only. */
+const momentIn = (reason: string | null): string | null =>
+  /\(until (?<moment>\d{4}-[\d:.TZ+-]+)\)/.exec(reason ?? '')?.groups?.['moment'] ?? null;
+
+/** Fields that say nothing are left out, and so are values under sensitive names. */
+function renderedFields(fields: unknown): string | null {
+  if (typeof fields !== 'object' || fields === null) return null;
+  const said = Object.entries(fields).filter(([, value]) => !isEmpty(value));
+  if (said.length === 0) return null;
+  return safeText(JSON.stringify(redactValue(Object.fromEntries(said))), MAX_RENDERED_LENGTH);
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
+
 function blockedByVersion(facts: RunFacts): (instance: TaskInstance) => FailureOutput['blocks'] {
   const failed = new Set(facts.failedTaskIds);
   const byVersion = new Map(
     [...facts.graphs].map(([version, graph]) => [
       version,
-      'note' in graph ? graph : { blocked: blockedBy(graph.tasks, failed) },
+      'whyNot' in graph ? graph : { blocked: blockedBy(graph.tasks, failed) },
     ]),
   );
   return ({ task_id: taskId, dag_version: version }) => {
     const found = byVersion.get(version?.version_number ?? -1);
     if (!found) return { total: null, task_ids: [], note: 'the version of the DAG it ran with is not known' };
-    if ('note' in found) return { total: null, task_ids: [], note: `the spec could not be read: ${found.note}` };
+    if ('whyNot' in found) return { total: null, task_ids: [], note: `the spec could not be read: ${found.whyNot}` };
     const ids = found.blocked.get(taskId) ?? [];
     return { total: ids.length, task_ids: ids.slice(0, MAX_BLOCKED_IDS).map((id) => safeText(id)), note: null };
   };
-}
-
-function modelsOf(facts: RunFacts): Model[] {
-  const shown = new Set(facts.failures.map(({ instance }) => instance.task_id));
-  const tasks = [...facts.graphs.values()].flatMap((graph) => ('tasks' in graph ? graph.tasks : []));
-  return mergeModels([
-    ...facts.failures.flatMap(({ instance, log }) => modelsInLog(instance.task_id, log.lines)),
-    ...tasks.filter((task) => shown.has(task.task_id)).flatMap(modelsOfTask),
-  ]);
 }
 
 /** Of a run that has not started: it has no task instances that could tell. */

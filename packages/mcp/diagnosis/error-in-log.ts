@@ -1,0 +1,143 @@
+/**
+ * The error a log ends with: what was raised, where in the author's code, and what was raised first when one exception led to
+ * another. Read from Python's own words around tracebacks, in lines that were made safe before. Pure.
+ */
+
+/** One exception of a chain. */
+export type Raised = {
+  type: string;
+  message: string;
+  /** `file.py:12 in function`: the innermost frame that is neither of a library nor of the runtime. */
+  at: string | null;
+  /** The line of source there. */
+  code: string | null;
+};
+
+export type LogError = Raised & {
+  /** The first of the chain, when another was raised because of it or while it was handled. */
+  root_cause: Raised | null;
+};
+
+/** `[2026-11-15T06:31:12.123456Z] ERROR - `, which each line of a program's output has when a task passes it on. */
+const RECORD = /^\[[^\]]{1,40}\] [A-Z]{1,10} - /;
+const BEGIN = /^Traceback \(most recent call last\):$/;
+const FRAME = /^\s+File "(?<path>[^"]{1,1000})", line (?<line>\d+)(?:, in (?<name>.{1,200}))?$/;
+const CARETS = /^\s+[~^]+\s*$/;
+const RAISED = /^(?<type>[A-Za-z_][\w.]{0,200})(?:: (?<message>.*))?$/;
+const LINKS = new Set([
+  'The above exception was the direct cause of the following exception:',
+  'During handling of the above exception, another exception occurred:',
+]);
+/** Of what runs tasks, not of what people wrote. An author's own folder may well be called `airflow`. */
+const RUNTIME = /(?:^|[\\/])(?:svc_runtime|airflow[\\/]providers[\\/]standard)[\\/]/;
+const LIBRARY = /[\\/](?:site-packages|dist-packages|lib[\\/]python\d[\d.]*)[\\/]|^<frozen /;
+
+const MAX_MESSAGE_LINES = 20;
+const MAX_MESSAGE_LENGTH = 600;
+
+const bare = (line: string): string => line.replace(RECORD, '');
+
+/** The last error in these lines, or null: a program may end without a traceback. */
+export function errorIn(lines: readonly string[]): LogError | null {
+  const chain = lastChain(lines);
+  const last = chain.at(-1);
+  if (!last) return null;
+  const [first] = chain;
+  return { ...last, root_cause: chain.length > 1 && first ? first : null };
+}
+
+function lastChain(lines: readonly string[]): Raised[] {
+  let chain: Raised[] = [];
+  let isLinked = false;
+  for (let index = 0; index < lines.length; index += 1) {
+    const line = bare(lines[index] ?? '');
+    if (LINKS.has(line)) isLinked = true;
+    if (!BEGIN.test(line)) continue;
+    const { raised, end } = readTraceback(lines, index + 1);
+    if (raised) chain = isLinked ? [...chain, raised] : [raised];
+    isLinked = false;
+    index = end - 1;
+  }
+  return chain;
+}
+
+function readTraceback(lines: readonly string[], from: number): { raised: Raised | null; end: number } {
+  let place: { at: string; code: string | null } | null = null;
+  let index = from;
+  for (; index < lines.length; index += 1) {
+    const line = bare(lines[index] ?? '');
+    if (!/^\s/.test(line)) break;
+    const { path, line: number, name } = FRAME.exec(line)?.groups ?? {};
+    if (path === undefined || RUNTIME.test(path) || LIBRARY.test(path)) continue;
+    const next = bare(lines[index + 1] ?? '');
+    const code = /^\s/.test(next) && !FRAME.test(next) ? next.trim() : null;
+    place = { at: `${path.split(/[\\/]/).at(-1)}:${number}${name === undefined ? '' : ` in ${name}`}`, code };
+  }
+  const { type, message = '' } = RAISED.exec(bare(lines[index] ?? ''))?.groups ?? {};
+  if (type === undefined) return { raised: null, end: index };
+  const more = restOfMessage(lines, index + 1);
+  const text = [message, ...more].join('\n').trimEnd();
+  const raised = {
+    type,
+    message: text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}…` : text,
+    at: place?.at ?? null,
+    code: place?.code ?? null,
+  };
+  return { raised, end: index + 1 + more.length };
+}
+
+/** Messages may have several lines; the next record, or the next exception of the chain, ends them. */
+function restOfMessage(lines: readonly string[], from: number): string[] {
+  const rest: string[] = [];
+  for (const line of lines.slice(from, from + MAX_MESSAGE_LINES)) {
+    if (RECORD.test(line) || BEGIN.test(line) || LINKS.has(line)) break;
+    rest.push(line);
+  }
+  while (rest.at(-1) === '') rest.pop();
+  return rest;
+}
+
+/**
+ * The same lines with less noise in tracebacks: frames of the runtime, the marks under a line of source, and all but the last
+ * of several frames in a row that are of libraries.
+ */
+export function condense(lines: readonly string[]): string[] {
+  const kept: string[] = [];
+  let libraries = 0; // lines of the frame of a library that was kept last and is still open
+  for (let index = 0; index < lines.length; index += 1) {
+    const line = lines[index] ?? '';
+    const path = FRAME.exec(bare(line))?.groups?.['path'];
+    if (path === undefined) {
+      if (CARETS.test(bare(line))) continue;
+      libraries = 0;
+      kept.push(line);
+      continue;
+    }
+    const body = frameBody(lines, index + 1);
+    index += body.length;
+    if (RUNTIME.test(path)) continue;
+    const frame = [line, ...body.filter((text) => !CARETS.test(bare(text)))];
+    if (LIBRARY.test(path)) {
+      if (libraries > 0) kept.splice(-libraries);
+      libraries = frame.length;
+    } else libraries = 0;
+    kept.push(...frame);
+  }
+  return kept;
+}
+
+/** What belongs to a frame: its line of source and the marks under it. */
+function frameBody(lines: readonly string[], from: number): string[] {
+  const end = lines.findIndex((line, index) => {
+    const text = bare(line);
+    return index >= from && (!/^\s{4}/.test(text) || FRAME.test(text));
+  });
+  return lines.slice(from, end === -1 ? lines.length : end);
+}
+
+const COMPLAINS = /^\[[^\]]{1,40}\] (?:ERROR|CRITICAL|FATAL) - |\b(?:error|fatal|exception|failed|denied)\b/i;
+
+/** Lines that complain, of those before the shown ones: a long clean-up must not hide what went wrong. */
+export function complaintsIn(lines: readonly string[], max: number): string[] {
+  return lines.filter((line) => COMPLAINS.test(line)).slice(-max);
+}

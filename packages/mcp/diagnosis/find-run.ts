@@ -1,0 +1,50 @@
+/**
+ * Which run to look at when none was named: the newest that failed, or else the newest. And what there is to tell of a DAG
+ * that has none: it may never have been registered, because its file does not compile.
+ */
+import type { DagDetails, ImportError } from '@svc/client/wire-types.ts';
+import type { ControlPlane } from '../control-plane/client.ts';
+import { ControlPlaneError } from '../control-plane/failures.ts';
+import type { RunRef } from '../control-plane/ids.ts';
+import { safeText } from '../text/untrusted.ts';
+import { isOfFile, readImportErrors } from './read-run.ts';
+
+export type NoRun = { dagId: string; dag: DagDetails | null; importErrors: ImportError[] };
+
+/** Throws what the control plane says when there is neither such a DAG nor a file that could hold it. */
+export async function findRun(controlPlane: ControlPlane, dagId: string): Promise<RunRef | NoRun> {
+  const path = { dag_id: dagId };
+  const newest = (state?: readonly ['failed']) =>
+    controlPlane.get('/api/v2/dags/{dag_id}/dagRuns', {
+      path,
+      query: { order_by: ['-run_after'], limit: 1, ...(state && { state }) },
+    });
+  try {
+    const [failed, any] = await Promise.all([newest(['failed']), newest()]);
+    const run = failed.dag_runs[0] ?? any.dag_runs[0];
+    if (run) return { dagId, runId: run.dag_run_id };
+    const dag = await controlPlane.get('/api/v2/dags/{dag_id}/details', { path });
+    const importErrors = dag.has_import_errors ? await readImportErrors(controlPlane, isOfFile(dag)) : [];
+    return { dagId, dag, importErrors };
+  } catch (error) {
+    return unregistered(controlPlane, dagId, error);
+  }
+}
+
+/** A DAG that is not there: what does not compile is the likeliest reason. */
+export async function unregistered(controlPlane: ControlPlane, dagId: string, error: unknown): Promise<NoRun> {
+  if (!(error instanceof ControlPlaneError) || error.kind !== 'not_found') throw error;
+  const names = (text: string): boolean => text.includes(dagId);
+  const importErrors = await readImportErrors(
+    controlPlane,
+    ({ filename, stack_trace: trace }) => names(filename) || names(trace),
+  );
+  if (importErrors.length > 0) return { dagId, dag: null, importErrors };
+  const others = await readImportErrors(controlPlane, () => true);
+  if (others.length === 0) throw error;
+  const files = others.map(({ filename }) => safeText(filename, 200)).join(', ');
+  throw new ControlPlaneError(
+    'not_found',
+    `${error.message}. Files that do not compile could define it: ${files}; diagnose_run with the name of the file, without .py, as dag_id shows why`,
+  );
+}

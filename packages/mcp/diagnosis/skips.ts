@@ -1,0 +1,43 @@
+/** Why tasks were skipped: a branch went another way, a task before was skipped, or it skipped itself. Pure. */
+import type { TaskInstance } from '@svc/client/wire-types.ts';
+import type { GraphTask } from './blocked.ts';
+
+export type Skip = { task_id: string; map_index: number; why: string };
+
+export type SkipTask = GraphTask & {
+  /** A branch or a short circuit: an operator that decides which of the tasks after it run. */
+  readonly skipsDownstream: boolean;
+};
+
+type Skipped = Pick<TaskInstance, 'task_id' | 'map_index' | 'try_number'>;
+
+/** `skipped`: all of the run, or as many as were read. What a branch chose is seen from what was not skipped after it. */
+export function skipsOf(tasks: readonly SkipTask[], skipped: readonly Skipped[]): Skip[] {
+  const byId = new Map(tasks.map((task) => [task.task_id, task]));
+  const ids = new Set(skipped.map((instance) => instance.task_id));
+  return skipped.map((instance) => ({
+    task_id: instance.task_id,
+    map_index: instance.map_index,
+    why: whyOf(instance, byId, ids),
+  }));
+}
+
+function whyOf(instance: Skipped, byId: ReadonlyMap<string, SkipTask>, ids: ReadonlySet<string>): string {
+  const task = byId.get(instance.task_id);
+  // An attempt is made only of what was not skipped by others.
+  if (instance.try_number > 0) return 'it ran and skipped itself: its log says why';
+  if (task === undefined) return 'the version it belongs to is not known';
+  for (const id of task.upstream_task_ids) {
+    const before = byId.get(id);
+    if (!before?.skipsDownstream || ids.has(id)) continue;
+    const chosen = before.downstream_task_ids.filter((next) => !ids.has(next));
+    return chosen.length === 0
+      ? `${id} decided that nothing after it runs`
+      : `the branch ${id} chose ${chosen.slice(0, 5).join(', ')}, not this one`;
+  }
+  const before = task.upstream_task_ids.filter((id) => ids.has(id));
+  if (before.length > 0) {
+    return `${before.slice(0, 5).join(', ')} before it ${before.length === 1 ? 'was' : 'were'} skipped (trigger rule ${task.policy.trigger_rule})`;
+  }
+  return `its trigger rule ${task.policy.trigger_rule} was not met, or it was marked as skipped`;
+}
