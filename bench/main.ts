@@ -32,6 +32,11 @@ const BENCHES: Record<string, Bench> = {
     about: 'one DAG file in a new process, and a workspace of 500 files in a warm one; spec size and memory',
     load: () => import('./compile.ts'),
   },
+  diagnose: {
+    about:
+      'twenty DAGs broken in twenty ways: does one diagnose_run have what a good engineer would say, within 4,000 tokens? [--only <part of a name>]',
+    load: () => import('./diagnose.ts'),
+  },
   lite: {
     about:
       'svc lite: first start with empty caches of its own, later starts, a changed file, idle memory and CPU [--runs 3 --seconds 30]',

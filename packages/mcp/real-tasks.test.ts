@@ -9,7 +9,10 @@ import type { ServerProcess } from '@svc/testing/server/server-process.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { BROKEN_DAGS, missingFacts, sourceOf } from '@svc/testing/mcp/broken-dags.ts';
 import { callTool, connectStdio, readText } from '@svc/testing/mcp/connect.ts';
+import { beginBrokenDag, brokenDagIsThere } from '@svc/testing/mcp/run-broken-dag.ts';
+import type { Api } from '@svc/testing/mcp/run-broken-dag.ts';
 import type { DiagnoseRunOutput } from './tools/diagnose-run-shapes.ts';
 
 const SOURCE = `
@@ -77,15 +80,25 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
   return (await response.json()) as T;
 }
 
+/** A handful of the twenty of `npm run bench -- diagnose`: of each kind of evidence one. */
+const CASES = ['bad_sql', 'upstream_data', 'wrong_type', 'skipped_by_branch', 'mapped_item'].map((name) => {
+  const found = BROKEN_DAGS.find((one) => one.name === name);
+  if (!found) throw new Error(`there is no broken DAG ${name}`);
+  return found;
+});
+
 async function register(python: string): Promise<void> {
-  const path = join(folder, 'sales.py');
-  writeFileSync(path, SOURCE);
   const compiler = createCompiler({ python });
-  const answer = await compiler.compile({ path, dagsFolder: folder });
+  const sources = { sales: SOURCE, ...Object.fromEntries(CASES.map(({ name }) => [name, sourceOf(name)])) };
+  for (const [name, source] of Object.entries(sources)) {
+    const path = join(folder, `${name}.py`);
+    writeFileSync(path, source);
+    const answer = await compiler.compile({ path, dagsFolder: folder });
+    if (!answer.ok) throw new Error(answer.error.message);
+    for (const { spec } of answer.dags) await call('POST', `/api/v2/dags/${name}/dagVersions`, { spec, fileloc: path });
+    await call('PATCH', `/api/v2/dags/${name}`, { is_paused: false });
+  }
   await compiler.close();
-  if (!answer.ok) throw new Error(answer.error.message);
-  for (const { spec } of answer.dags) await call('POST', '/api/v2/dags/sales/dagVersions', { spec, fileloc: path });
-  await call('PATCH', '/api/v2/dags/sales', { is_paused: false });
 }
 
 async function failedRun(): Promise<string> {
@@ -126,5 +139,19 @@ it('an agent learns in one call why a Python task failed, what it blocks, and wh
   expect(found.structured.matches.length).toBeGreaterThan(0);
   expect(await readText(client, 'dag://source/sales')).toContain('raise ValueError("no rows today")');
   expect(await readText(client, 'health://control-plane')).toContain('"execution_modes":["subprocess"]');
+  await client.close();
+}, 180_000);
+
+it('one call has what a good engineer would say, of broken DAGs of several kinds', async () => {
+  const api: Api = (method, path, body) => call(method, `/api/v2${path}`, body);
+  const runs = await Promise.all(CASES.map(async (one) => [one, (await beginBrokenDag(api, one)) ?? ''] as const));
+  const { client } = await connectStdio({ SVC_SERVER_URL: server.url, SVC_TOKEN: token });
+  for (const [one, runId] of runs) {
+    await brokenDagIsThere(api, one, runId);
+    const { text } = await callTool(client, 'diagnose_run', { dag_id: one.name, run_id: runId });
+    expect({ name: one.name, missing: missingFacts(one, text), text }).toEqual({ name: one.name, missing: [], text });
+    // Roughly 4,000 tokens; `npm run bench -- diagnose` counts them.
+    expect(text.length).toBeLessThan(12_000);
+  }
   await client.close();
 }, 180_000);

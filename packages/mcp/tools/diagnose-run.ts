@@ -23,7 +23,7 @@ import type { ToolContext } from './tool.ts';
 
 /** Ids of blocked tasks that are listed for one failure; the total is always told. */
 const MAX_BLOCKED_IDS = 20;
-/** Of all logs together, for each line that was asked for: with 40 lines an answer stays below 4,000 tokens. */
+/** Of all logs together, for each line that was asked for: with 40 lines some 2,000 tokens, so that the rest has room in 4,000. */
 const LOG_LENGTH_PER_LINE = 200;
 const MAX_RENDERED_LENGTH = 400;
 
