@@ -316,7 +316,7 @@ describe('around the failures', () => {
 describe('without a run id', () => {
   const diagnoseDag = (dagId: string) => callTool<DiagnoseRunOutput>(client, 'diagnose_run', { dag_id: dagId });
 
-  it('it is the newest failed run, or else the newest', async () => {
+  it('takes the newest failed run, or else the newest', async () => {
     await world.register('many', graphOf({ a: [] }));
     const { runId: good } = await world.run('many', { a: {} });
     expect((await diagnoseDag('many')).structured.run_id).toBe(good);

@@ -199,7 +199,7 @@ export const BROKEN_DAGS: readonly BrokenDag[] = [
       /Failed task score \(PodOperator\)/,
       /blocks 1 downstream: publish/,
     ],
-    standIn: 'no cluster: an operator that fails with the words of the kubelet',
+    standIn: 'no cluster: an operator that fails with messages written after those of a kubelet',
   },
 ];
 

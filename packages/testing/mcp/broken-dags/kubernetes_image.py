@@ -1,4 +1,4 @@
-"""An image that cannot be pulled. There is no cluster here: the operator stands for the real one and fails with its words."""
+"""An image that cannot be pulled. There is no cluster here: an operator stands for the real one, with messages written after those of a kubelet."""
 
 from airflow.sdk import DAG, BaseOperator, task
 
