@@ -42,6 +42,8 @@ export type AttemptInput = {
   onNext: (next: ReceivedNextAttempt, askedAt: number) => void;
   controlPlane: ControlPlane;
   version: (token: () => string) => Promise<ReceivedVersion>;
+  /** Tells the control plane once per version which packages its environment has. */
+  reportProviders: (token: () => string) => void;
   servers: ForkServers;
   sockets: TaskSockets;
   hostname: string;
@@ -201,6 +203,7 @@ class Attempt {
     const launched = await launching.catch((error: unknown) => outcomeOfLaunch(error, this.#log));
     if (!('exited' in launched)) return this.#deliver(launched);
     this.#startedAt = performance.now();
+    this.#input.reportProviders(() => this.token);
     const watch = this.#watchTimeout(launched);
     if (this.#cancelled === undefined) launched.send(`{"type":"job",${job.slice(1)}`);
     else launched.stop();

@@ -9,10 +9,10 @@ import { createPythonEnvironments } from './environments.ts';
 /** A package that needs no network: a wheel is a zip of a certain form. */
 const WRITE_WHEEL = `
 import sys, zipfile
-info = "svc_probe-1.0.dist-info"
+info = "apache_airflow_providers_probe-3.1.dist-info"
 with zipfile.ZipFile(sys.argv[1], "w") as wheel:
     wheel.writestr("svc_probe.py", "ANSWER = 42\\n")
-    wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: svc-probe\\nVersion: 1.0\\n")
+    wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: Apache_Airflow-Providers.probe\\nVersion: 3.1\\nSummary: Probes of all kinds\\n")
     wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
     wheel.writestr(f"{info}/RECORD", "")
 `;
@@ -24,7 +24,7 @@ let wheel: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'svc-environments-'));
   base = await pythonEnvironment();
-  wheel = join(folder, 'svc_probe-1.0-py3-none-any.whl');
+  wheel = join(folder, 'apache_airflow_providers_probe-3.1-py3-none-any.whl');
   execFileSync(base, ['-c', WRITE_WHEEL, wheel]);
 });
 
@@ -54,6 +54,14 @@ describe('the Python of a task', () => {
     expect(await later.environments.get([wheel])).toBe(python);
     expect(later.said).toEqual([]);
     expect(readdirSync(join(folder, 'svc')).filter((name) => name.includes('building'))).toEqual([]);
+  });
+
+  it('tells which provider packages it has, by their own metadata', async () => {
+    const { environments: made } = environments();
+    expect(await made.providers([wheel])).toEqual([
+      { name: 'apache-airflow-providers-probe', version: '3.1', summary: 'Probes of all kinds' },
+    ]);
+    expect(await made.providers([])).toEqual([]);
   });
 
   it('takes an entry that looks like an option for the name of a package', async () => {

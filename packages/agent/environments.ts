@@ -15,7 +15,11 @@ import { runPython } from '@svc/compiler/run-python.ts';
 export type PythonEnvironments = {
   /** The interpreter for the given packages. Rejects with an `EnvironmentFailure`. */
   get(dependencies: readonly string[]): Promise<string>;
+  /** Airflow's provider packages in it, by their own metadata. */
+  providers(dependencies: readonly string[]): Promise<InstalledProvider[]>;
 };
+
+export type InstalledProvider = { name: string; version: string; summary: string };
 
 /** What the author can read in the task's log. */
 export class EnvironmentFailure extends Error {
@@ -31,6 +35,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const STAMP = 'complete.json';
 const INSTALL = 'install --disable-pip-version-check --no-input --root-user-action=ignore --quiet --'.split(' ');
+const PROVIDERS = `
+import importlib.metadata, json, re
+found = {}
+for package in importlib.metadata.distributions():
+    name = re.sub("[-_.]+", "-", package.metadata["Name"] or "").lower()
+    if name.startswith("apache-airflow-providers-"):
+        found.setdefault(name, {"name": name, "version": package.version, "summary": package.metadata["Summary"] or ""})
+print(json.dumps(list(found.values())))
+`;
 const SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))';
 
 export function createPythonEnvironments(input: { env: Environment; say: (text: string) => void }): PythonEnvironments {
@@ -48,18 +61,25 @@ export function createPythonEnvironments(input: { env: Environment; say: (text: 
     }
   }
 
+  async function get(dependencies: readonly string[]): Promise<string> {
+    const python = await basePython();
+    if (dependencies.length === 0) return python;
+    const key = createHash('sha256')
+      .update(JSON.stringify([python, ...dependencies]))
+      .digest('hex')
+      .slice(0, 16);
+    const known = building.get(key) ?? ensureVenv({ python, dependencies, key, env, say });
+    building.set(key, known);
+    known.catch(() => building.delete(key));
+    return known;
+  }
+
   return {
-    async get(dependencies) {
-      const python = await basePython();
-      if (dependencies.length === 0) return python;
-      const key = createHash('sha256')
-        .update(JSON.stringify([python, ...dependencies]))
-        .digest('hex')
-        .slice(0, 16);
-      const known = building.get(key) ?? ensureVenv({ python, dependencies, key, env, say });
-      building.set(key, known);
-      known.catch(() => building.delete(key));
-      return known;
+    get,
+    async providers(dependencies) {
+      const result = await runPython({ command: await get(dependencies), args: ['-c', PROVIDERS], env });
+      if (result.code !== 0) throw new EnvironmentFailure('asking Python for its packages failed', result.errors);
+      return JSON.parse(result.output) as InstalledProvider[];
     },
   };
 }

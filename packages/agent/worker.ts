@@ -10,6 +10,7 @@ import { runAttempt } from './attempt.ts';
 import type { AttemptInput, RunningAttempt } from './attempt.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { createPythonEnvironments } from './environments.ts';
+import type { PythonEnvironments } from './environments.ts';
 import { createMemoryWatch } from './exit-cause.ts';
 import { createForkServers } from './fork-servers.ts';
 import { openTaskSockets } from './task-sockets.ts';
@@ -53,6 +54,7 @@ export async function createWorker(input: {
   const servers = createForkServers({ environments, socket: sockets.path, env, marks });
   const wasOutOfMemory = createMemoryWatch();
   const versions = createVersions(controlPlane);
+  const reportProviders = createProviderReports({ controlPlane, environments, versions });
   const attempts = new Map<string, RunningAttempt>();
   const over = new LRUCache<string, true>({ max: REMEMBERED });
   const abandoned = new AbortController();
@@ -79,6 +81,7 @@ export async function createWorker(input: {
       },
       controlPlane,
       version: (token) => versions(assignment.version_key, token),
+      reportProviders: (token) => void reportProviders(assignment.version_key, token),
       servers,
       sockets,
       hostname: hostname(),
@@ -143,5 +146,27 @@ function createVersions(controlPlane: ControlPlane) {
       wanted.catch(() => kept.delete(key));
     }
     return wanted;
+  };
+}
+
+/** For the list of providers that people see. Once per version; when it fails, the next attempt of the version does it. */
+function createProviderReports(input: {
+  controlPlane: ControlPlane;
+  environments: PythonEnvironments;
+  versions: ReturnType<typeof createVersions>;
+}) {
+  const told = new LRUCache<string, true>({ max: REMEMBERED });
+  return async (key: string, token: () => string): Promise<void> => {
+    if (told.has(key)) return;
+    told.set(key, true);
+    try {
+      const { dependencies } = await input.versions(key, token);
+      if (dependencies.length === 0) return;
+      const params = JSON.stringify({ providers: await input.environments.providers(dependencies) });
+      const request = { method: 'report_providers', params_json: params, request_id: `providers of ${key}` };
+      await input.controlPlane.callOnce('Call', request, { token, deadlineMs: HEARTBEAT_DEADLINE_MS });
+    } catch {
+      told.delete(key);
+    }
   };
 }

@@ -1787,7 +1787,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List backfills, newest first */
+        /** List backfills, newest first if not asked otherwise */
         get: operations["list_backfills_ui"];
         put?: never;
         post?: never;
@@ -3410,7 +3410,7 @@ export interface components {
             description: string;
             documentation_url: string | null;
             package_name: string;
-            /** @description As DAG projects ask for it: a version, a range, or `any` */
+            /** @description What is installed; before a task has run, what DAG projects ask for: a version, a range, or `any` */
             version: string;
         };
         /** ProviderCollection */
@@ -7765,6 +7765,7 @@ export interface operations {
                 dag_id?: string;
                 limit?: number;
                 offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, created_at, from_date, to_date, completed_at */
                 order_by?: string[];
             };
             header?: never;

@@ -125,8 +125,13 @@ type DagsTable = {
   current_version: number;
   last_parsed_at: Timestamp;
   last_parse_seconds: number | null;
+  /** Of the environment its tasks run in; null until one has run. */
+  installed_providers: ColumnType<InstalledProvider[] | null, string | null | undefined, string | null>;
   created_at: Timestamp;
 };
+
+/** A provider package as its own metadata has it. */
+export type InstalledProvider = { name: string; version: string; summary: string };
 
 type DagVersionsTable = {
   tenant_id: TenantId;

@@ -152,6 +152,8 @@ function dagValues({
     has_task_concurrency_limits: dag.has_task_concurrency_limits,
     allowed_run_types: dag.allowed_run_types,
     ...nextRunColumns(next),
+    // Another version may need another environment; its first task tells.
+    installed_providers: null,
     current_version: versionNumber,
     last_parse_seconds: artifact.parse_seconds ?? null,
   };

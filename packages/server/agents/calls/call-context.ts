@@ -26,6 +26,7 @@ export type Params = {
   optionalInteger(name: string): number | undefined;
   optionalTexts(name: string): string[] | undefined;
   optionalObject(name: string): Record<string, unknown> | undefined;
+  optionalList(name: string): unknown[] | undefined;
   flag(name: string): boolean;
   isNull(name: string): boolean;
   /** As it was written. */
@@ -69,6 +70,11 @@ export function readParams(json: string): Params {
       if (value === undefined) return undefined;
       if (!isObject(value)) throw wrong(name, 'an object');
       return value;
+    },
+    optionalList(name) {
+      const value = get(name);
+      if (value === undefined || Array.isArray(value)) return value;
+      throw wrong(name, 'a list');
     },
     flag: (name) => get(name) === true,
     isNull: (name) => Object.hasOwn(values, name) && values[name] === null,

@@ -75,6 +75,38 @@ async function running(values: { logicalDate?: string } = {}): Promise<{ attempt
   return { attempt, token };
 }
 
+describe('the provider packages of an environment', () => {
+  const installed = async (tenantId: string) =>
+    (
+      await harness.db
+        .tenant(tenantId)
+        .selectFrom('dags')
+        .select('installed_providers')
+        .where('dag_id', '=', 'daily')
+        .executeTakeFirstOrThrow()
+    ).installed_providers;
+
+  it('are kept with the DAG of the attempt that told them, in its tenant alone', async () => {
+    const { attempt, token } = await running();
+    const provider = { name: 'apache-airflow-providers-ftp', version: '3.0', summary: 'Files' };
+    await client.ask(token, 'report_providers', { providers: [provider] });
+    expect(await installed(attempt.tenantId)).toEqual([provider]);
+    const others = Object.values(harness.tenants).filter((tenant) => tenant !== attempt.tenantId);
+    expect(others.length).toBeGreaterThan(0);
+    for (const other of others) expect(await installed(other)).toBeNull();
+  });
+
+  it.each([
+    ['no list', { providers: 'ftp' }],
+    ['too many', { providers: Array.from({ length: 1_001 }, () => ({ name: 'a', version: '1', summary: '' })) }],
+    ['one without a version', { providers: [{ name: 'a', summary: '' }] }],
+    ['a text that cannot be stored', { providers: [{ name: 'a\0b', version: '1', summary: '' }] }],
+  ])('are refused: %s', async (_what, params) => {
+    const { token } = await running();
+    expect(await client.refusedAsk(token, 'report_providers', params)).toBe('INVALID_ARGUMENT');
+  });
+});
+
 describe('values that a task reads and writes', () => {
   it('are written over, listed by instance in order, and taken back', async () => {
     const { token } = await running();

@@ -3,6 +3,7 @@ import type { Liveness } from '../liveness.ts';
 import { RpcError } from '../rpc-errors.ts';
 import type { CallContext, CallMethod, CallResult } from './call-context.ts';
 import { hitlCall } from './hitl-call.ts';
+import { providersCall } from './providers-call.ts';
 import { runCalls } from './run-calls.ts';
 import { secretCalls } from './secret-calls.ts';
 import { triggerCall } from './trigger-call.ts';
@@ -29,6 +30,7 @@ export function createCalls(input: CallsInput): (method: string, context: CallCo
       ...runCalls(input),
       trigger_dag_run: triggerCall(input),
       ask_person: hitlCall(input),
+      report_providers: providersCall(input),
     }),
   );
 

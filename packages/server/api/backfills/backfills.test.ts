@@ -89,6 +89,17 @@ describe('a backfill', () => {
     expect(await list('dag_id=nobody')).toEqual([]);
   });
 
+  it('is listed for the web UI in the order its table asks for, newest first when it does not', async () => {
+    const list = (query: string) => server.call(`/ui/backfills?${query}`, { token });
+    const ids = async (query: string) =>
+      (await list(query)).json<{ backfills: { dag_id: string }[] }>().backfills.map((row) => row.dag_id);
+    expect(await ids('')).toEqual(['two', 'one']);
+    expect(await ids('order_by=created_at')).toEqual(['one', 'two']);
+    expect(await ids('order_by=-id')).toEqual(['two', 'one']);
+    expect(await ids('active=false')).toEqual(['one']);
+    expect((await list('order_by=colour')).json()['detail']).toContain('from_date');
+  });
+
   it.each([
     ['a date without a time zone', { from_date: '2026-01-01T00:00:00' }, 400, 'from_date'],
     ['no limit', { max_active_runs: 0 }, 400, 'max_active_runs'],

@@ -13,7 +13,7 @@ import { createBackfill } from '../../engine/edit/create-backfill.ts';
 import { cancelBackfill, createBackfillRunner, pauseBackfill, planBackfill } from '../../engine/runs/backfills.ts';
 import type { BackfillChange, BackfillPlan, BackfillRunner } from '../../engine/runs/backfills.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
-import { Backfill, BackfillCreate, BackfillDates, backfillBody } from './schemas.ts';
+import { BACKFILL_ORDER, Backfill, BackfillCreate, BackfillDates, backfillBody } from './schemas.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { Collection, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
@@ -21,13 +21,6 @@ import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 
 const TAGS = ['Backfills'];
-const ORDER_COLUMNS = {
-  id: 'id',
-  created_at: 'created_at',
-  from_date: 'from_date',
-  to_date: 'to_date',
-  completed_at: 'completed_at',
-} as const;
 const Params = Type.Object({
   backfill_id: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
 });
@@ -57,7 +50,7 @@ function registerReads(app: App, { db }: Services): void {
         summary: 'List backfills',
         querystring: Type.Object({
           ...PagingQuery,
-          ...OrderByQuery(Object.keys(ORDER_COLUMNS)),
+          ...OrderByQuery(Object.keys(BACKFILL_ORDER)),
           dag_id: Type.Optional(Type.String()),
           active: Type.Optional(Type.Boolean({ description: 'Only those that are not completed; false: the others' })),
         }),
@@ -69,7 +62,7 @@ function registerReads(app: App, { db }: Services): void {
       const { backfills, total } = await listBackfills(databaseOf(request, db), {
         limit,
         offset,
-        order: parseOrderBy(keys, ORDER_COLUMNS, [{ column: 'id', direction: 'asc' }]),
+        order: parseOrderBy(keys, BACKFILL_ORDER, [{ column: 'id', direction: 'asc' }]),
         ...(dagId !== undefined && { dagId }),
         ...(isActive !== undefined && { isActive }),
       });

@@ -27,6 +27,15 @@ export const Backfill = Type.Object(
   { title: 'Backfill' },
 );
 
+/** What lists of backfills can be sorted by; both lists. */
+export const BACKFILL_ORDER = {
+  id: 'id',
+  created_at: 'created_at',
+  from_date: 'from_date',
+  to_date: 'to_date',
+  completed_at: 'completed_at',
+} as const;
+
 export const BackfillCreate = Type.Object(
   {
     dag_id: Type.String(),

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { sampleDag } from '@svc/testing/engine/sample-dag.ts';
+import { ensureTenant } from '../../auth/tenants.ts';
+import { recordInstalledProviders } from '../../db/dags/providers.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 
@@ -54,7 +56,7 @@ describe('the configuration', () => {
   ])('is not found at %s', async (path) => expect((await get(path)).status).toBe(404));
 });
 
-it('providers are the standard one and what DAGs ask for, in the newest version only', async () => {
+it('providers are the standard one, what is installed, and what the newest versions of DAGs ask for', async () => {
   type Providers = { providers: { package_name: string; version: string }[]; total_entries: number };
   const register = async (dependencies: string[]) => {
     const spec = {
@@ -77,6 +79,23 @@ it('providers are the standard one and what DAGs ask for, in the newest version 
       'Apache_Airflow-Providers-SSH>=4,<5; python_version>"3"',
     ]),
   ).toEqual([['apache-airflow-providers-http', '5.2.0'], ['apache-airflow-providers-ssh', '>=4,<5'], standard]);
+  const installed = [
+    { name: 'apache-airflow-providers-ssh', version: '4.1.2', summary: 'Secure Shell' },
+    { name: 'apache-airflow-providers-common-io', version: '1.6', summary: 'Files anywhere' },
+  ];
+  await recordInstalledProviders(
+    server.db.tenant((await ensureTenant(server.db.shared, 'default')).id),
+    'asks',
+    installed,
+  );
+  const { providers } = (await get('/api/v2/providers')).json<Providers>();
+  expect(providers).toMatchObject([
+    { package_name: 'apache-airflow-providers-common-io', version: '1.6', description: 'Files anywhere' },
+    { package_name: 'apache-airflow-providers-http', version: '5.2.0' },
+    { package_name: 'apache-airflow-providers-ssh', version: '4.1.2', description: 'Secure Shell' },
+    { package_name: 'apache-airflow-providers-standard', version: '1.21.0' },
+  ]);
+  expect(await register(['apache-airflow-providers-ftp'])).toEqual([['apache-airflow-providers-ftp', 'any'], standard]);
 });
 
 it('hook metadata has one form for every connection type, whose secrets are named so that they will be masked', async () => {

@@ -1,7 +1,12 @@
-/** Provider packages: the standard one, which tasks always have, and those that the newest versions of DAGs ask for. */
+/**
+ * Provider packages: the standard one, which tasks always have, those that environments of tasks have, and those that the
+ * newest versions of DAGs ask for and no task has run with yet.
+ */
 import { Type } from 'typebox';
-import { findRequirements } from '../../db/dags/spec-search.ts';
-import type { Requirement } from '../../db/dags/spec-search.ts';
+import type { Static } from 'typebox';
+import { findInstalledProviders, findRequirements } from '../../db/dags/providers.ts';
+import type { Requirement } from '../../db/dags/providers.ts';
+import type { InstalledProvider } from '../../db/schema.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { Collection, Nullable, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
@@ -20,7 +25,9 @@ const Provider = Type.Object(
   {
     package_name: Type.String(),
     description: Type.String(),
-    version: Type.String({ description: 'As DAG projects ask for it: a version, a range, or `any`' }),
+    version: Type.String({
+      description: 'What is installed; before a task has run, what DAG projects ask for: a version, a range, or `any`',
+    }),
     documentation_url: Nullable(Type.String()),
   },
   { title: 'Provider' },
@@ -42,20 +49,33 @@ export function registerProviders(app: App, { db }: Services): void {
     async (request) => {
       const { limit, offset } = request.query;
       const { tenantId } = principalOf(request);
-      const requirements = await findRequirements(databaseOf(request, db), { tenantId, prefix: PREFIX });
-      const asked = requirements.flatMap((row) => providerOf(row) ?? []);
-      const providers = [...asked, ...(asked.some(isStandard) ? [] : [STANDARD])].toSorted((a, b) =>
-        a.package_name < b.package_name ? -1 : 1,
-      );
+      const scope = databaseOf(request, db);
+      const [requirements, present] = await Promise.all([
+        findRequirements(scope, { tenantId, prefix: PREFIX }),
+        findInstalledProviders(scope, tenantId),
+      ]);
+      const byName = new Map<string, Static<typeof Provider>>([[STANDARD.package_name, STANDARD]]);
+      for (const provider of requirements.flatMap((row) => askedFor(row) ?? []))
+        byName.set(provider.package_name, provider);
+      for (const provider of installed(present)) byName.set(provider.package_name, provider);
+      const providers = [...byName.values()].toSorted((a, b) => (a.package_name < b.package_name ? -1 : 1));
       return { providers: providers.slice(offset, offset + limit), total_entries: providers.length };
     },
   );
 }
 
-const isStandard = (provider: { package_name: string }): boolean => provider.package_name === STANDARD.package_name;
+/** Several environments may have several versions of one. */
+function installed(present: readonly InstalledProvider[]): Static<typeof Provider>[] {
+  return [...Map.groupBy(present, ({ name }) => name)].map(([name, all]) => ({
+    package_name: name,
+    description: all[0]?.summary ?? '',
+    version: all.map(({ version }) => version).join(', '),
+    documentation_url: documentationOf(name, all.length === 1 ? all[0]?.version : undefined),
+  }));
+}
 
 /** `apache-airflow-providers-http[extra] >= 5, < 6 ; marker` in its parts; undefined for other packages. */
-function providerOf({ requirement, dags }: Requirement) {
+function askedFor({ requirement, dags }: Requirement) {
   const match = /^\s*(?<name>[A-Za-z0-9._-]+)\s*(?:\[[^\]]*\])?\s*(?<wanted>[^;@]*)/.exec(requirement)?.groups;
   const name = (match?.['name'] ?? '').toLowerCase().replaceAll(/[._]/g, '-');
   if (!name.startsWith(PREFIX)) return undefined;
@@ -63,8 +83,11 @@ function providerOf({ requirement, dags }: Requirement) {
   const exact = /^={2,3}\s*(\S+)$/.exec(wanted)?.[1];
   return {
     package_name: name,
-    description: `Asked for by ${dags === 1 ? 'one DAG' : `${dags} DAGs`}`,
+    description: `Not installed yet: asked for by ${dags === 1 ? 'one DAG, which has' : `${dags} DAGs, which have`} not run`,
     version: exact ?? (wanted === '' ? 'any' : wanted),
-    documentation_url: `https://airflow.apache.org/docs/${name}/${exact ?? 'stable'}/`,
+    documentation_url: documentationOf(name, exact),
   };
 }
+
+const documentationOf = (name: string, version = 'stable'): string =>
+  `https://airflow.apache.org/docs/${name}/${version}/`;

@@ -2,8 +2,9 @@
 import { Type } from 'typebox';
 import { listBackfills } from '../../db/dag-runs/backfills.ts';
 import { databaseOf } from '../../http/access.ts';
-import { Backfill, backfillBody } from '../backfills/schemas.ts';
-import { Collection } from '../../http/schemas.ts';
+import { BACKFILL_ORDER, Backfill, backfillBody } from '../backfills/schemas.ts';
+import { parseOrderBy } from '../../http/ordering.ts';
+import { Collection, OrderByQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 
@@ -15,11 +16,11 @@ export function registerUiBackfills(app: App, { db }: Services): void {
       schema: {
         operationId: 'list_backfills_ui',
         tags: ['UI'],
-        summary: 'List backfills, newest first',
+        summary: 'List backfills, newest first if not asked otherwise',
         querystring: Type.Object({
           limit: Type.Integer({ minimum: 1, maximum: 1000, default: 50 }),
           offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
-          order_by: Type.Optional(Type.Array(Type.String())),
+          ...OrderByQuery(Object.keys(BACKFILL_ORDER)),
           dag_id: Type.Optional(Type.String()),
           active: Type.Optional(Type.Boolean()),
         }),
@@ -27,11 +28,11 @@ export function registerUiBackfills(app: App, { db }: Services): void {
       },
     },
     async (request) => {
-      const { limit, offset, dag_id: dagId, active: isActive } = request.query;
+      const { limit, offset, order_by: keys, dag_id: dagId, active: isActive } = request.query;
       const { backfills, total } = await listBackfills(databaseOf(request, db), {
         limit,
         offset,
-        order: [{ column: 'id', direction: 'desc' }],
+        order: parseOrderBy(keys, BACKFILL_ORDER, [{ column: 'id', direction: 'desc' }]),
         ...(dagId !== undefined && { dagId }),
         ...(isActive !== undefined && { isActive }),
       });

@@ -18,24 +18,3 @@ export async function findDagsNamingOthers(
     order by d.dag_id`.execute(db);
   return rows;
 }
-
-/** How a package is asked for, and by how many DAGs. */
-export type Requirement = { requirement: string; dags: number };
-
-/** Packages whose names begin so. Only specs with one in them are parsed: of thousands, mostly few. */
-export async function findRequirements(
-  db: TenantDb,
-  { tenantId, prefix }: { tenantId: string; prefix: string },
-): Promise<Requirement[]> {
-  const { rows } = await sql<Requirement>`
-    select requirement, count(*) as dags from (
-      select v.spec::jsonb -> 'project' -> 'dependencies' as dependencies from dags d
-      join dag_versions v on v.tenant_id = d.tenant_id and v.dag_id = d.dag_id and v.version_number = d.current_version
-      where d.tenant_id = ${tenantId} and not d.is_stale and v.spec like ${`%"${prefix}%`}
-    ) as asked
-    cross join lateral jsonb_array_elements_text(
-      case when jsonb_typeof(dependencies) = 'array' then dependencies else '[]' end
-    ) as requirement
-    group by requirement order by requirement`.execute(db);
-  return rows;
-}

@@ -1,0 +1,33 @@
+/** report_providers: the agent tells which provider packages the environment of the attempt's DAG has. */
+import { recordInstalledProviders } from '../../db/dags/providers.ts';
+import type { Database } from '../../db/database.ts';
+import type { InstalledProvider } from '../../db/schema.ts';
+import { RpcError } from '../rpc-errors.ts';
+import { isObject } from './call-context.ts';
+import type { CallMethod } from './call-context.ts';
+
+/** Airflow itself has some hundred. */
+const MAX_PROVIDERS = 1_000;
+const MAX_TEXT = 1_000;
+
+export function providersCall({ db }: { db: Database }): CallMethod {
+  return async ({ identity, params }) => {
+    const listed = params.optionalList('providers') ?? [];
+    if (listed.length > MAX_PROVIDERS)
+      throw new RpcError('invalid', `providers must be a list of at most ${MAX_PROVIDERS} packages`);
+    await recordInstalledProviders(db.tenant(identity.tenantId), identity.dagId, listed.map(readProvider));
+    return { json: 'null' };
+  };
+}
+
+function readProvider(value: unknown): InstalledProvider {
+  if (!isObject(value)) throw new RpcError('invalid', 'a provider must be an object');
+  return { name: shortText(value, 'name'), version: shortText(value, 'version'), summary: shortText(value, 'summary') };
+}
+
+function shortText(value: Record<string, unknown>, name: string): string {
+  const text = value[name];
+  if (typeof text !== 'string' || text.includes('\0') || !text.isWellFormed())
+    throw new RpcError('invalid', `${name} of a provider must be a text`);
+  return text.slice(0, MAX_TEXT);
+}
