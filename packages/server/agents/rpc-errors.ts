@@ -34,7 +34,7 @@ export class RpcError extends Error {
 /** A database that is away is worth another try; an error of ours is logged here and answered without its text. */
 export function toServiceError(error: unknown, input: { log: AgentLog; method: string }): Partial<ServiceError> {
   if (error instanceof RpcError) return { code: STATUS_OF[error.code], details: error.message };
-  if (isOutage(error)) return { code: status.UNAVAILABLE, details: 'the database is not available' };
+  if (isOutage(error)) return { code: status.UNAVAILABLE, details: error.advice };
   if (error instanceof UnsealError) return { code: status.FAILED_PRECONDITION, details: error.message };
   input.log.error({ err: error, method: input.method }, 'an agent call failed');
   return { code: status.INTERNAL, details: 'internal error: see the log of the control plane' };

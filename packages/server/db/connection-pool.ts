@@ -47,6 +47,8 @@ const DEFAULT_LIMITS: PoolLimits = {
   endGraceMs: 2_000,
 };
 
+const IN_FAILED_TRANSACTION = '25P02';
+
 /** Postgres cancels at the statement timeout. When even that does not arrive, this connection is dead and the rest is not. */
 const CANCEL_GRACE_MS = 2_000;
 
@@ -112,15 +114,30 @@ export function openPool(options: PoolOptions): Pool {
       fault ??= new DatabaseUnavailableError(error, true);
     };
     client.on('error', onError);
+    /** Why the transaction that is open on it was given up. */
+    let givenUp: Error | undefined;
+
+    /**
+     * Statements that travel together with one that fails are all refused, for that reason only, and theirs may be the
+     * failure that is looked at first: what is told is why.
+     */
+    function explained(error: unknown): unknown {
+      if (!(error instanceof pg.DatabaseError)) return error;
+      if (error.code === IN_FAILED_TRANSACTION) return givenUp ?? error;
+      if (client.getTransactionStatus() !== 'I') givenUp ??= error;
+      return error;
+    }
 
     async function query(sql: string, parameters: unknown[]): Promise<unknown> {
       if (fault && sql === 'rollback') return ROLLED_BACK;
       if (fault) throw fault;
       const answered = stalls.sent(client);
       writeTogether(client);
+      if (sql === 'rollback' || sql.startsWith('begin')) givenUp = undefined;
       try {
         return await send(client, sql, parameters);
-      } catch (error) {
+      } catch (failure) {
+        const error = explained(failure);
         if (error instanceof Error) Error.captureStackTrace(error); // it was made where the answer was read; this leads to who asked
         if (!meansOutage(error)) throw error;
         onError(error);

@@ -7,11 +7,31 @@
 export class DatabaseUnavailableError extends Error {
   /** False when waiting will not help: a wrong password, a database that does not exist. */
   readonly transient: boolean;
+  /** For whoever asked: what is wrong, and what to do. Without names of hosts and files, which are for the operator's log. */
+  readonly advice: string;
 
   constructor(cause: Error, transient: boolean) {
     super(`the database is not available: ${cause.message}`, { cause });
     this.transient = transient;
+    this.advice = adviceFor(cause);
   }
+}
+
+const NOT_REACHABLE = 'the database is not reachable right now: try again shortly';
+
+/** By what Postgres says: it is there, and cannot do what it is asked for. */
+const ADVICE: Readonly<Record<string, string>> = {
+  '53100': 'the disk of the database is full: nothing can be stored until somebody frees some space on it',
+  '53200': 'the database is out of memory: try again shortly, or give its machine more',
+  '53300': 'the database has no connection left: raise its max_connections, or lower database.max_open_conns',
+  '25006': 'the database is read-only right now: try again shortly, or point database.url at the primary server',
+};
+
+function adviceFor(cause: Error): string {
+  const code = 'code' in cause ? String(cause.code) : '';
+  if (Object.hasOwn(ADVICE, code)) return ADVICE[code] ?? NOT_REACHABLE;
+  if (code.startsWith('58')) return 'the database cannot use its disk: somebody has to look at its log and its machine';
+  return NOT_REACHABLE;
 }
 
 export const isOutage = (error: unknown): error is DatabaseUnavailableError =>

@@ -52,6 +52,20 @@ describe('statements of a pipelined transaction', () => {
     expect(await noted()).toEqual([1, 2]);
   });
 
+  it('that one failure takes along all tell that failure, whichever is looked at first', async () => {
+    const failed = pipelined(async (tx) => {
+      await note(tx.db, 1);
+      const again = note(tx.db, 1).catch(async (error: unknown) => {
+        await Promise.resolve();
+        throw error; // seen later than the others by whoever waits for all
+      });
+      await Promise.all([again, seen(tx.db), note(tx.db, 2)]);
+    });
+    await expect(failed).rejects.toMatchObject({ code: '23505' });
+    await expect(pipelined((tx) => sql`select 1 / 0`.execute(tx.db))).rejects.toMatchObject({ code: '22012' });
+    expect(await noted()).toEqual([]);
+  });
+
   it('leave in one write with the beginning and the commit', async () => {
     await pipelined((tx) => seen(tx.db)); // the connection is there
     const writes = await countWrites(() => pipelined((tx) => tx.commitWith(seen(tx.db), seen(tx.db), seen(tx.db))));

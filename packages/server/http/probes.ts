@@ -31,7 +31,7 @@ export function registerProbes(app: App, { db, readiness }: { db: ProbedDatabase
       try {
         await db.ping();
       } catch (error) {
-        if (isOutage(error)) throw new ApiError('not_ready', 'the database is not reachable', { 'retry-after': '1' });
+        if (isOutage(error)) throw new ApiError('not_ready', error.advice, { 'retry-after': '1' });
         throw error;
       }
       return reply.type('text/plain; charset=utf-8').send('ready\n');

@@ -41,9 +41,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
 function asApiError(error: FastifyError): ApiError {
   if (error instanceof ApiError) return error;
   if (isOutage(error)) {
-    return new ApiError('database_unavailable', 'the database is not reachable right now: try again shortly', {
-      'retry-after': '1',
-    });
+    return new ApiError('database_unavailable', error.advice, { 'retry-after': '1' });
   }
   if (error.validation) return describeValidationError(error.validation, error.validationContext ?? 'request');
   switch (error.code) {
