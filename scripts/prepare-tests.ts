@@ -23,6 +23,7 @@ const PACKAGES: readonly SystemPackage[] = [
   { name: 'buildah', commands: ['buildah'], neededFor: 'the image builds' },
   { name: 'docker-registry', commands: ['docker-registry'], neededFor: 'the image pushes' },
   { name: 'busybox-static', commands: ['busybox'], neededFor: 'the image builds' },
+  { name: 'faketime', commands: ['faketime'], neededFor: 'the tests that set the clock' },
 ];
 
 export type Machine = { hasCommand(name: string): boolean; isRoot: boolean; maySudo(): boolean };

@@ -79,6 +79,24 @@ describe('the credential of an attempt', () => {
     expect(await restarted().verifyAttempt(token)).toBe('expired');
   });
 
+  it('keeps its time when the clock is set ahead or back, where it was made or has been seen', async () => {
+    const clock = { now: Date.now(), steadyNow: 0 };
+    const credentials = createAgentCredentials({
+      secret: SECRET,
+      maxAttemptLifetimeMs: 24 * HOUR,
+      now: () => clock.now,
+      steadyNow: () => clock.steadyNow,
+    });
+    for (const step of [HOUR, -HOUR]) {
+      const token = await credentials.issueAttempt(identity);
+      clock.now += step;
+      expect(await credentials.verifyAttempt(token)).toMatchObject({ attemptId: 'a1' });
+      clock.now += 31 * 60_000;
+      clock.steadyNow += 31 * 60_000;
+      expect(typeof (await credentials.verifyAttempt(token))).toBe(step > 0 ? 'string' : 'object');
+    }
+  });
+
   it('is renewed again and again, but not beyond the ceiling, which counts from the first one', async () => {
     const { clock, credentials } = credentialsAt(Date.now(), HOUR);
     let token = await credentials.issueAttempt(identity);

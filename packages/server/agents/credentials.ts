@@ -64,6 +64,8 @@ export type CredentialSettings = {
   /** Shorter in tests. */
   attemptTtlSeconds?: number;
   now?: () => number;
+  /** A clock that nobody sets. */
+  steadyNow?: () => number;
 };
 
 /** Credentials whose signature is remembered: those we signed ourselves cost no verification at all. */
@@ -72,8 +74,17 @@ const MAX_REMEMBERED = 20_000;
 export function createAgentCredentials(settings: CredentialSettings): AgentCredentials {
   const { maxAttemptLifetimeMs, attemptTtlSeconds = ATTEMPT_TTL_SECONDS, now = Date.now } = settings;
   const key = new TextEncoder().encode(settings.secret);
-  const known = new LRUCache<string, VerifiedAttempt>({ max: MAX_REMEMBERED });
+  const { steadyNow = settings.now ?? (() => performance.now()) } = settings;
+  const known = new LRUCache<string, { identity: VerifiedAttempt; endsAt: number }>({ max: MAX_REMEMBERED });
   const seconds = (): number => Math.floor(now() / 1_000);
+
+  /**
+   * What is left of it is counted by the steady clock: when the other one is set an hour ahead, running tasks must not lose
+   * their credentials; and when it is set back, nobody gains an hour.
+   */
+  function remember(token: string, identity: VerifiedAttempt): void {
+    known.set(token, { identity, endsAt: steadyNow() + identity.expiresAt * 1_000 - now() });
+  }
 
   /** Never beyond the ceiling, so that a credential that is not renewed any more ends there by itself. */
   function expiryOf(issuedAt: number): number {
@@ -85,7 +96,7 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
     const expiresAt = expiryOf(identity.issuedAt);
     const { attemptId, tenantId, ...rest } = identity;
     const token = signed({ tenant_id: tenantId, attempt: rest }, attemptId, ATTEMPT_AUDIENCE, expiresAt);
-    known.set(token, { ...identity, expiresAt });
+    remember(token, { ...identity, expiresAt });
     return token;
   }
 
@@ -111,12 +122,12 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
 
     async verifyAttempt(token) {
       const remembered = known.get(token);
-      if (remembered && remembered.expiresAt > seconds() - CLOCK_LEEWAY_SECONDS) return remembered;
+      if (remembered && remembered.endsAt > steadyNow() - CLOCK_LEEWAY_SECONDS * 1_000) return remembered.identity;
       known.delete(token);
       try {
         const { payload } = await verified(token, ATTEMPT_AUDIENCE);
         const identity = identityOf(payload);
-        if (identity) known.set(token, identity);
+        if (identity) remember(token, identity);
         return identity ?? 'invalid';
       } catch (error) {
         return error instanceof errors.JWTExpired ? 'expired' : 'invalid';

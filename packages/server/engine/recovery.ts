@@ -11,6 +11,7 @@ import { findSilent } from './advance/silent-attempts.ts';
 import { timeOutRuns } from './runs/end-run.ts';
 import type { Attempts } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
+import { readClock } from './sql/attempts.ts';
 import { findForgottenPasts, releaseForgotten } from './sql/waiting-instances.ts';
 
 const FORGOTTEN_EVERY_MS = 2_000;
@@ -34,7 +35,8 @@ export function createRecovery(options: {
   const { db, graphs, leaseMs, onEffects, log } = options;
   const isTimeForForgotten = createPace(FORGOTTEN_EVERY_MS);
   const isTimeForLost = createPace(LOST_EVERY_MS);
-  const hasListened = createListening(leaseMs);
+  const listening = createListening(leaseMs);
+  const hasClockStepped = createStepDetector(leaseMs * OUTAGE_SHARE);
 
   async function findForgotten(): Promise<void> {
     await options.startForgottenRuns();
@@ -45,8 +47,13 @@ export function createRecovery(options: {
     if ((await releaseForgotten(db)) > 0) options.requestClaim();
   }
 
-  async function findLost({ withSilent }: { withSilent: boolean }): Promise<void> {
-    for (const { ref, failure } of withSilent ? await findSilent(db, leaseMs) : []) {
+  /** Silence is counted by the database's clock: when that was set, everybody seems to have been silent, or will for hours. */
+  async function findLost(): Promise<void> {
+    if (hasClockStepped({ wallMs: await readClock(db), steadyMs: performance.now() })) {
+      log.warn({}, "scheduler: the database's clock was set; agents get a lease's time to be heard anew");
+      listening.beginAnew();
+    }
+    for (const { ref, failure } of listening.isLongEnough() ? await findSilent(db, leaseMs) : []) {
       log.warn({ attempt: ref.attemptId, cause: failure.cause }, 'scheduler: an attempt was not heard of any more');
       await options.attempts.lost(ref, failure);
     }
@@ -58,8 +65,8 @@ export function createRecovery(options: {
     async tick() {
       const now = performance.now();
       if (isTimeForForgotten(now)) await findForgotten();
-      const withSilent = hasListened(now);
-      if (isTimeForLost(now)) await findLost({ withSilent });
+      listening.note(now);
+      if (isTimeForLost(now)) await findLost();
     },
   };
 }
@@ -76,14 +83,27 @@ function createPace(everyMs: number): (now: number) => boolean {
 
 /**
  * Whether agents could have been heard for a whole lease: after an outage they need time to come back, and silence counts only
- * while somebody could have heard them. To be called at every tick.
+ * while somebody could have heard them. `note` is to be called at every tick.
  */
-function createListening(leaseMs: number): (now: number) => boolean {
+function createListening(leaseMs: number) {
   let since = 0;
   let last = -Infinity;
-  return (now) => {
-    if (now - last > leaseMs * OUTAGE_SHARE) since = now;
-    last = now;
-    return now - since >= leaseMs;
+  return {
+    note(now: number): void {
+      if (now - last > leaseMs * OUTAGE_SHARE) since = now;
+      last = now;
+    },
+    beginAnew: (): void => void (since = last),
+    isLongEnough: (): boolean => last - since >= leaseMs,
+  };
+}
+
+/** Whether one clock has moved by more than the other since the call before. */
+export function createStepDetector(toleranceMs: number): (now: { wallMs: number; steadyMs: number }) => boolean {
+  let offset: number | undefined;
+  return ({ wallMs, steadyMs }) => {
+    const before = offset ?? wallMs - steadyMs;
+    offset = wallMs - steadyMs;
+    return Math.abs(offset - before) > toleranceMs;
   };
 }

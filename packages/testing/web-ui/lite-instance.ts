@@ -22,8 +22,12 @@ const ANY_OTHER_PORTS = { SVC_SERVER_GRPC_ADDR: '127.0.0.1:0', SVC_SERVER_METRIC
 export type LiteInstance = Awaited<ReturnType<typeof startLite>>;
 export type Caller = <T = unknown>(method: string, path: string, body?: object) => Promise<T>;
 
-/** `examples` are names of example projects, `dags` files of the workspace by their path. */
-export async function startLite(contents: { examples: readonly string[]; dags?: Record<string, string> }) {
+/** `examples` are names of example projects, `dags` files of the workspace by their path, `env` is for the process. */
+export async function startLite(contents: {
+  examples: readonly string[];
+  dags?: Record<string, string>;
+  env?: Record<string, string>;
+}) {
   const directory = mkdtempSync(join(tmpdir(), 'svc-web-ui-'));
   // Postgres and tasks may run as another user than the one of this test.
   chmodSync(directory, 0o755);
@@ -40,7 +44,10 @@ export async function startLite(contents: { examples: readonly string[]; dags?: 
   const port = (await probePort('127.0.0.1', 0)) ?? 0;
   const url = `http://127.0.0.1:${port}`;
   const data = join(directory, 'data');
-  const lite = spawnSvc(['lite', workspace, '--port', String(port), '--data-dir', data], ANY_OTHER_PORTS);
+  const lite = spawnSvc(['lite', workspace, '--port', String(port), '--data-dir', data], {
+    ...ANY_OTHER_PORTS,
+    ...contents.env,
+  });
   const cleanedUp = endsWithThisProcess({ directory, pids: [lite.pid] });
   await lite.until('Ctrl-C');
   const password = readFileSync(join(data, 'secrets', 'admin-password'), 'utf8').trim();
@@ -72,6 +79,8 @@ export async function startLite(contents: { examples: readonly string[]; dags?: 
     url,
     directory,
     data,
+    /** What it has said so far. */
+    output: lite.output,
     password,
     writeDag,
     login,

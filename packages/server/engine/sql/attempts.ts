@@ -85,7 +85,17 @@ export async function renewLeases(
   return new Set(rows.map((row) => row.attempt_id));
 }
 
-/** Attempts without a heartbeat for that long. Plan: index task_instances_active, as many rows as there is work in flight. */
+/** The time by which silence is counted, in milliseconds since the epoch. */
+export async function readClock(db: Database): Promise<number> {
+  const { rows } = await sql<{ now: number }>`
+    select extract(epoch from clock_timestamp())::float8 * 1000 as now`.execute(db.shared);
+  return rows[0]?.now ?? 0;
+}
+
+/**
+ * Attempts without a heartbeat for that long; or with one that is yet to come, from before the clock was set back. Plan: index
+ * task_instances_active, as many rows as there is work in flight.
+ */
 export async function findSilentAttempts(
   db: Database,
   { leaseMs, limit }: { leaseMs: number; limit: number },
@@ -94,7 +104,7 @@ export async function findSilentAttempts(
     select tenant_id as "tenantId", run, task_id as "taskId", map_index as "mapIndex", attempt_id as "attemptId", state
     from task_instances
     where state in ('queued', 'running', 'restarting', 'deferred') and state in ('queued', 'running')
-      and coalesce(heartbeat_at, queued_at) < clock_timestamp() - make_interval(secs => ${leaseMs / 1_000})
+      and abs(extract(epoch from clock_timestamp() - coalesce(heartbeat_at, queued_at))) > ${leaseMs / 1_000}
       and attempt_id is not null
     limit ${limit}`.execute(db.shared);
   return rows;

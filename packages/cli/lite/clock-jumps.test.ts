@@ -1,0 +1,116 @@
+/** Lite while the machine's clock is set an hour ahead, and back: running tasks go on, nothing runs twice, no time is negative. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createSettableClock } from '@svc/testing/cli/settable-clock.ts';
+import type { SettableClock } from '@svc/testing/cli/settable-clock.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { EVENTUALLY, startLite } from '@svc/testing/web-ui/lite-instance.ts';
+import type { Caller, LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
+
+const TIMEOUT_MS = 240_000;
+const HOUR = 3_600;
+/** One waits for a person, who makes a file; one is due at every full minute. */
+const folder = mkdtempSync(join(tmpdir(), 'svc-clock-'));
+const DAGS = `
+import pathlib, time
+from datetime import datetime, timedelta
+from airflow.sdk import dag, task
+
+@dag(schedule=None, is_paused_upon_creation=False)
+def patient():
+    @task(retries=3, retry_delay=timedelta(seconds=1))
+    def wait(run_id=None):
+        while not pathlib.Path(${JSON.stringify(folder)}, run_id).exists():
+            time.sleep(0.1)
+
+    @task
+    def after():
+        pass
+
+    wait() >> after()
+
+patient()
+
+@dag(schedule="* * * * *", start_date=datetime(2026, 1, 1), catchup=False, is_paused_upon_creation=False)
+def minutely():
+    @task
+    def tick():
+        pass
+
+    tick()
+
+minutely()
+`;
+
+let lite: LiteInstance;
+let clock: SettableClock;
+/** Of somebody who has logged in since the clock was set: sessions end by the clock. */
+let api: Caller;
+
+beforeAll(async () => {
+  chmodSync(folder, 0o755); // tasks may run as another user
+  clock = createSettableClock({ directory: folder, python: await pythonEnvironment() });
+  lite = await startLite({ examples: [], dags: { 'clock/dag.py': DAGS }, env: clock.env });
+  ({ api } = lite);
+}, TIMEOUT_MS);
+afterAll(async () => {
+  await lite?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, TIMEOUT_MS);
+
+type Run = { dag_run_id: string; state: string; run_type: string; start_date: string; duration: number | null };
+type Instance = { task_id: string; state: string; try_number: number; duration: number | null };
+
+const path = (runId: string): string => `/dags/patient/dagRuns/${runId}`;
+const instances = async (runId: string): Promise<Instance[]> =>
+  (await api<{ task_instances: Instance[] }>('GET', `${path(runId)}/taskInstances?order_by=start_date`)).task_instances;
+
+/** A run in whose first task the clock is set. */
+async function expectToGoOn(runId: string, seconds: number): Promise<void> {
+  await api('POST', '/dags/patient/dagRuns', { dag_run_id: runId });
+  await expect
+    .poll(async () => (await instances(runId)).find((row) => row.task_id === 'wait')?.state, EVENTUALLY)
+    .toBe('running');
+  const warnings = lite.output().split('clock was set').length;
+  clock.set(seconds);
+  await expect.poll(() => lite.output().split('clock was set').length, EVENTUALLY).toBe(warnings + 1);
+  api = lite.apiAs(await lite.login());
+  writeFileSync(join(folder, runId), '');
+  const state = async (): Promise<string> => (await api<Run>('GET', path(runId))).state;
+  await expect.poll(state, EVENTUALLY).toBe('success');
+  const ended = await instances(runId);
+  expect(ended.map((row) => [row.task_id, row.try_number])).toEqual(
+    expect.arrayContaining([
+      ['wait', 1],
+      ['after', 1],
+    ]),
+  );
+  for (const { duration } of [...ended, await api<Run>('GET', path(runId))]) expect(duration).toBeGreaterThanOrEqual(0);
+}
+
+const scheduled = async (): Promise<string[]> =>
+  (await api<{ dag_runs: Run[] }>('GET', '/dags/minutely/dagRuns?limit=1000')).dag_runs.map((run) => run.dag_run_id);
+
+it(
+  'set ahead, tasks that run go on with their credentials, and what was due meanwhile runs once',
+  async () => {
+    await expectToGoOn('ahead', HOUR);
+    // Without catchup: of the sixty that were jumped over only the last one.
+    const runs = await scheduled();
+    expect(runs.length).toBeLessThanOrEqual(5);
+    expect(new Set(runs).size).toBe(runs.length);
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'set back, tasks that run go on, new ones run, and no scheduled run comes a second time',
+  async () => {
+    const before = await scheduled();
+    await expectToGoOn('back', 0);
+    expect(await scheduled()).toEqual(before);
+  },
+  TIMEOUT_MS,
+);
