@@ -5,11 +5,17 @@
 import { deepEqual } from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Locator, Page, Response } from 'playwright-core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Browser, Locator, Page, Request, Response } from 'playwright-core';
+import { eventually } from '../eventually.ts';
 import { SCREENSHOTS } from '../paths.ts';
 
 /** Two cores may serve a dozen of processes while this runs. */
 const PATIENCE_MS = 90_000;
+/** So long without a request begun or under way, and what the page asked for has been answered and drawn. */
+const QUIET_MS = 250;
+/** A log of a running task and the grid are streams: they are under way for as long as the page is open. */
+const UNQUIET_MS = 2_000;
 const TOAST = 'error toast: ';
 /** The UI's own stream of the grid, which it gives up for the next one without catching that. */
 const STREAM_LEFT = 'signal is aborted without reason';
@@ -24,6 +30,9 @@ export async function openWatchedPage(browser: Browser, url: string) {
   page.setDefaultTimeout(PATIENCE_MS);
   page.setDefaultNavigationTimeout(PATIENCE_MS);
   const problems: string[] = [];
+  const answered: string[] = [];
+  const underWay = new Set<Request>();
+  let lastEvent = Date.now();
   let provoked: readonly number[] = [];
   await page.addInitScript({ content: REPORT_TOASTS });
   const isProvoked = (text: string): boolean =>
@@ -35,7 +44,20 @@ export async function openWatchedPage(browser: Browser, url: string) {
   page.on('console', (message) => {
     if (message.type() === 'error' && !isProvoked(message.text())) problems.push(`console: ${message.text()}`);
   });
+  page.on('request', (request) => {
+    // With the document go its requests; of some of them nothing is heard again.
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) underWay.clear();
+    underWay.add(request);
+    lastEvent = Date.now();
+  });
+  const isOver = (request: Request): void => {
+    underWay.delete(request);
+    lastEvent = Date.now();
+  };
+  page.on('requestfinished', isOver);
+  page.on('requestfailed', isOver);
   page.on('response', (response) => {
+    answered.push(response.url());
     if (response.status() >= 400 && !provoked.includes(response.status())) problems.push(described(response));
   });
   page.on('requestfailed', (request) => {
@@ -43,10 +65,14 @@ export async function openWatchedPage(browser: Browser, url: string) {
     if (!LEFT_BEHIND.has(reason)) problems.push(`${reason}: ${request.method()} ${request.url()}`);
   });
 
-  /** Through the login page, from a deep link and back to it. */
-  async function signIn(who: { username: string; password: string; tenant?: string }, path = '/dags'): Promise<void> {
+  /** Through the login page and on to the path; from a deep link to it, which loads the UI twice, if not told otherwise. */
+  async function signIn(
+    who: { username: string; password: string; tenant?: string },
+    path = '/dags',
+    from: 'a deep link' | 'the login page' = 'a deep link',
+  ): Promise<void> {
     await expectingStatuses([401], async () => {
-      await page.goto(`${url}${path}`);
+      await page.goto(from === 'a deep link' ? `${url}${path}` : `${url}/auth/login?next=${encodeURIComponent(path)}`);
       await page.waitForURL('**/auth/login?next=*');
       await page.fill('input[name=username]', who.username);
       await page.fill('input[name=password]', who.password);
@@ -68,23 +94,40 @@ export async function openWatchedPage(browser: Browser, url: string) {
     }
   }
 
+  const shell = (): Promise<void> => page.locator('#root a[href="/dags"]').first().waitFor();
+
   /** Opens a page of the UI and waits for its shell, and for the text if there is one. */
   async function visit(path: string, text?: string | RegExp): Promise<void> {
     await page.goto(`${url}${path}`);
-    await page.locator('#root a[href="/dags"]').first().waitFor();
+    await shell();
     if (text !== undefined) await page.getByText(text).first().waitFor();
   }
 
-  /** Goes to another page as a click on a link does: without loading the UI again, which takes a busy machine long. */
+  /** Everything the page has asked for is there. */
+  async function settled(): Promise<void> {
+    const deadline = Date.now() + UNQUIET_MS;
+    const isQuiet = (): boolean => underWay.size === 0 && Date.now() - lastEvent > QUIET_MS;
+    while (!isQuiet() && Date.now() < deadline) await sleep(50);
+  }
+
+  /** Goes to another page as a click on a link does: without loading the UI again, which costs four times as much CPU (2.8 s). */
   async function go(path: string, text?: string | RegExp): Promise<void> {
+    await shell(); // before it stands, nobody listens
     const target = JSON.stringify(path);
     await page.evaluate(`history.pushState({}, '', ${target}); dispatchEvent(new PopStateEvent('popstate'))`);
     if (text !== undefined) await page.getByText(text).first().waitFor();
   }
 
-  /** The UI polls all the time, so the network is never quiet: what it asked at once is answered by then. */
+  /** Goes on when a call with this in its URL has been answered, for this page or an earlier one, and with it all the others. */
+  async function goAndAsk(path: string, call: string): Promise<void> {
+    await go(path);
+    await eventually(() => answered.some((one) => one.includes(call)), { withinMs: PATIENCE_MS });
+    await settled();
+  }
+
+  /** Keeps a picture of the page with everything it asked for. */
   async function look(name: string): Promise<void> {
-    await page.waitForTimeout(800);
+    await settled();
     mkdirSync(SCREENSHOTS, { recursive: true });
     await page.screenshot({ path: join(SCREENSHOTS, `${name.replaceAll(/[^\w-]+/g, '-')}.png`) });
   }
@@ -95,6 +138,8 @@ export async function openWatchedPage(browser: Browser, url: string) {
     signIn,
     visit,
     go,
+    goAndAsk,
+    settled,
     look,
     expectingStatuses,
     dialog: (): Locator => page.locator('[role=dialog][data-state=open]').last(),

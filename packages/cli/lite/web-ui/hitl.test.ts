@@ -53,7 +53,7 @@ afterAll(async () => {
 afterEach(() => tab.expectNoProblems());
 
 it('the pages show the question that waits', { timeout: TIMEOUT_MS }, async () => {
-  await tab.visit('/', 'Required Action');
+  await tab.go('/', 'Required Action');
   await tab.look('questions-home');
   await tab.visit('/dags?has_pending_actions=true', 'release');
   await tab.look('questions-dags');
@@ -62,7 +62,7 @@ it('the pages show the question that waits', { timeout: TIMEOUT_MS }, async () =
 });
 
 it('the list can be sorted by every column that offers it', { timeout: TIMEOUT_MS }, async () => {
-  await tab.visit('/required_actions', 'May the release go out?');
+  await tab.go('/required_actions', 'May the release go out?');
   const headings = tab.page.locator('th button, th [role=button]');
   const count = await headings.count();
   expect(count).toBeGreaterThan(3);

@@ -10,6 +10,8 @@ import type { WatchedPage } from '@svc/testing/web-ui/watched-page.ts';
 const EXAMPLES = ['hello', 'fan_out', 'rocket_launch', 'bakery_assets', 'fails_on_purpose', 'bash_tour', 'moon_phases'];
 /** A file nobody can import, for the place where the UI says so. */
 const BROKEN = { 'broken/dag.py': 'from airflow.sdk import DAG\n\nthis is no Python\n' };
+/** The one page of the UI that shows none of the texts below. */
+const ELSEWHERE = { path: '/providers', text: 'Package Name' };
 const TIMEOUT_MS = 400_000;
 
 let lite: LiteInstance;
@@ -45,11 +47,25 @@ afterAll(async () => {
 
 afterEach(() => tab.expectNoProblems());
 
-/** Opens a page, sees what it must show, and keeps a picture. */
+/**
+ * Opens a page from another one that has nothing of it, sees what it must show, and keeps a picture. To load the UI anew
+ * for each would show no more, as long as the server has the same document for every address: that is looked at, too.
+ */
 async function open(name: string, path: string, text: string): Promise<void> {
-  await tab.visit(path, text);
+  expect(await documentAt(path)).toBe(await documentAt('/'));
+  if (path === ELSEWHERE.path) await tab.visit(path, text);
+  else {
+    await tab.go(ELSEWHERE.path, ELSEWHERE.text);
+    await tab.go(path, text);
+  }
   await tab.look(name);
 }
+
+const documentAt = async (path: string): Promise<string> => {
+  const answer = await fetch(`${lite.url}${path}`, { headers: { accept: 'text/html' } });
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  return answer.text();
+};
 
 describe('every page, with data', () => {
   it.each([

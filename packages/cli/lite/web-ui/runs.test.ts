@@ -78,7 +78,7 @@ describe('starting a run', () => {
   it(
     'takes the params of the form, and shows the run live until it is over',
     async () => {
-      await tab.visit('/dags/pizza_order', 'receipt');
+      await tab.go('/dags/pizza_order', 'receipt');
       await markPage();
       await page.getByRole('button', { name: 'Trigger' }).first().click();
       const form = tab.dialog();
@@ -106,7 +106,7 @@ describe('starting a run', () => {
     async () => {
       await lite.api('PATCH', '/dags/lighthouse', { is_paused: false });
       const { dag_run_id: runId } = await lite.api<Run>('POST', '/dags/lighthouse/dagRuns', {});
-      await tab.visit(runPath('lighthouse', runId, '/tasks/shine'));
+      await tab.go(runPath('lighthouse', runId, '/tasks/shine'));
       await page.getByText('the lamp is lit').first().waitFor();
       expect(await statesOf('lighthouse', runId)).toEqual({ shine: 'running' });
       expect(await page.getByText('the lamp is out').count()).toBe(0);
@@ -130,7 +130,7 @@ describe('changing a run', () => {
   it(
     'clears a task and what follows it, as the preview said, and runs both again',
     async () => {
-      await tab.visit(runPath('hello', runId, '/tasks/greet'), 'Returned value was');
+      await tab.go(runPath('hello', runId, '/tasks/greet'), 'Returned value was');
       await page.getByRole('button', { name: 'Clear Task Instance' }).first().click();
       await tab.dialog().getByText('Affected Tasks: 2').waitFor();
       await tab.dialog().getByRole('cell', { name: 'shout' }).waitFor();
@@ -172,7 +172,7 @@ describe('changing a run', () => {
   it(
     'marks a run failed, then successful, and its failed task with it',
     async () => {
-      await tab.visit(runPath('hello', runId));
+      await tab.go(runPath('hello', runId));
       for (const state of ['Failed', 'Success']) {
         await page.getByRole('button', { name: 'Mark Dag Run as...' }).click();
         await tab.menu().getByRole('menuitem', { name: state }).click();
@@ -213,7 +213,7 @@ describe('changing a run', () => {
     'deletes a run',
     async () => {
       const doomed = await runToEnd(lite.api, 'hello');
-      await tab.visit(runPath('hello', doomed));
+      await tab.go(runPath('hello', doomed));
       await page.getByRole('button', { name: 'Delete Dag Run' }).click();
       // On its way out the page asks once more for what has just gone.
       await tab.expectingStatuses([404], async () => {
@@ -232,7 +232,7 @@ describe('changing a run', () => {
   it(
     'has all of that in the audit log',
     async () => {
-      await tab.visit('/dags/hello/events', 'trigger_dag_run');
+      await tab.go('/dags/hello/events', 'trigger_dag_run');
       for (const event of AUDITED) await page.getByText(event).first().waitFor();
       await tab.look('audit-of-dag');
     },
@@ -244,7 +244,7 @@ describe('a backfill', () => {
   it(
     'is made in the dialog and seen until it is complete',
     async () => {
-      await tab.visit('/dags/moon_phases', 'look_up');
+      await tab.go('/dags/moon_phases', 'look_up');
       await page.getByRole('button', { name: 'Trigger' }).first().click();
       await tab.dialog().getByText('Backfill', { exact: true }).click();
       await tab.dialog().getByLabel('From').fill('2026-01-03T00:00');

@@ -78,7 +78,7 @@ describe('variables', () => {
   it(
     'are made, changed and deleted one by one',
     async () => {
-      await tab.visit('/variables');
+      await tab.go('/variables');
       await press('Add Variable');
       await tab.dialog().getByLabel('Key').fill('port_of_call');
       await tab.dialog().getByLabel('Value').fill('Lisbon');
@@ -118,7 +118,7 @@ describe('settings from a file', () => {
   it(
     'are imported, and everything done here stands in the audit log',
     async () => {
-      await tab.visit('/variables', 'of stays');
+      await tab.go('/variables', 'of stays');
       await press('Import Variables');
       const content = JSON.stringify({ compass: 'north', anchor: { value: 'up', description: 'for now' } });
       await tab
@@ -128,7 +128,7 @@ describe('settings from a file', () => {
       await tab.look('import-variables');
       await tab.dialog().getByRole('button', { name: 'Import' }).click();
       await row('compass').getByText('north').waitFor();
-      await tab.visit('/events', 'post_variable');
+      await tab.go('/events', 'post_variable');
       for (const event of ['patch_variable', 'delete_variable']) await page.getByText(event).first().waitFor();
       await tab.look('audit-of-settings');
     },
@@ -140,7 +140,7 @@ describe('connections', () => {
   it(
     'are made with the form of their type, changed, and deleted together',
     async () => {
-      await tab.visit('/connections');
+      await tab.go('/connections');
       for (const id of ['harbour', 'wharf']) {
         await press('Add Connection');
         await tab.dialog().getByLabel('Connection ID').fill(id);
@@ -172,7 +172,7 @@ describe('pools', () => {
   it(
     'are made, changed and deleted',
     async () => {
-      await tab.visit('/pools', 'default_pool');
+      await tab.go('/pools', 'default_pool');
       await press('Add Pool');
       await tab.dialog().getByLabel('Name').fill('lifeboats');
       await tab.dialog().getByRole('spinbutton').fill('4');
@@ -198,7 +198,7 @@ describe('the list of DAGs', () => {
   it(
     'unpauses and pauses a DAG',
     async () => {
-      await tab.visit('/dags?name_pattern=hello', 'start here');
+      await tab.go('/dags?name_pattern=hello', 'start here');
       const control = page.locator('[data-scope="switch"][data-part="control"]').first();
       for (const expected of [false, true]) {
         await control.click();
@@ -215,7 +215,7 @@ describe('the list of DAGs', () => {
   it(
     'finds by tag',
     async () => {
-      await tab.visit('/dags', 'rocket_launch');
+      await tab.go('/dags', 'rocket_launch');
       await page.getByRole('combobox', { name: 'Filter Dags by tag' }).click();
       await page.keyboard.type('sea');
       await page.getByRole('option', { name: 'sea' }).click();
@@ -230,7 +230,7 @@ describe('the list of DAGs', () => {
   it(
     'finds by the search box of every page',
     async () => {
-      await tab.visit('/dags/hello', 'greet');
+      await tab.go('/dags/hello', 'greet');
       await page.getByRole('button', { name: /Search Dags/ }).click();
       await page.keyboard.type('rock');
       await page.getByText('rocket_launch').first().waitFor();
@@ -244,12 +244,12 @@ describe('the list of DAGs', () => {
   it(
     'has favourites, which the dashboard shows',
     async () => {
-      await tab.visit('/dags?name_pattern=tide', 'tide');
+      await tab.go('/dags?name_pattern=tide', 'tide');
       await press('Favorite Dag');
       await press(/Unfavorite Dag/);
       await press('Favorite Dag');
       await page.getByRole('button', { name: 'Unfavorite Dag' }).first().waitFor();
-      await tab.visit('/', 'Active Dags');
+      await tab.go('/', 'Active Dags');
       await page.getByRole('link', { name: 'tide' }).first().waitFor();
       await tab.look('home-favourite');
     },
@@ -263,7 +263,7 @@ describe('a DAG', () => {
     async () => {
       const code = async (): Promise<string> =>
         (await page.locator('.view-lines').allTextContents()).join(' ').replaceAll('\u00a0', ' ');
-      await tab.visit('/dags/tide/code');
+      await tab.go('/dags/tide/code');
       await expect.poll(code, EVENTUALLY).toContain('low water');
       lite.writeDag('tide/dag.py', tide('high water'));
       const versions = async (): Promise<number> =>
@@ -308,7 +308,7 @@ describe('the looks', () => {
     'are dark when wanted, also after a reload',
     async () => {
       const isDark = (): Promise<unknown> => page.evaluate('document.documentElement.classList.contains("dark")');
-      await tab.visit('/dags', 'tide');
+      await tab.go('/dags', 'tide');
       await press('User');
       await tab.menu().getByRole('menuitem', { name: 'Appearance' }).hover();
       await page.getByRole('menuitemradio', { name: 'Dark Mode' }).click();
@@ -323,7 +323,7 @@ describe('the looks', () => {
   it(
     'speak another language, also after a reload',
     async () => {
-      await tab.visit('/dags', 'tide');
+      await tab.go('/dags', 'tide');
       await press('User');
       await tab.menu().getByRole('menuitem', { name: 'Select Language' }).click();
       await tab.dialog().getByRole('combobox').click();

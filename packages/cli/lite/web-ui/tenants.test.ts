@@ -155,7 +155,7 @@ async function walk(one: Side): Promise<void> {
   for (const [path, call] of pagesOf(one)) {
     await one.tab.go(path);
     await expect.poll(() => isAnswered(call), { ...EVENTUALLY, message: `${call} for ${path}` }).toBe(true);
-    await one.tab.page.waitForTimeout(500);
+    await one.tab.settled();
   }
   await one.tab.go('/dags/ledger', 'write');
   await one.tab.page.getByRole('button', { name: /Search Dags/ }).click();
