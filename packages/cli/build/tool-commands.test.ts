@@ -24,11 +24,11 @@ describe('docker', () => {
     ]);
   });
 
-  it('keeps what is not pushed', () => {
+  it('keeps on this machine an image that is not pushed', () => {
     expect(lines('docker', { push: false })[0]).toContain(' --load .');
   });
 
-  it('takes several platforms at once', () => {
+  it('builds for several platforms in one command', () => {
     expect(lines('docker', { platforms: ['linux/amd64', 'linux/arm64'] })[0]).toContain(
       '--platform=linux/amd64,linux/arm64',
     );

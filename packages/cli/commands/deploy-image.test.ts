@@ -96,7 +96,7 @@ describe.runIf(CAN_BUILD)('an image', () => {
     expect(await storedImages('svc-test-bad')).toEqual([]);
   });
 
-  it('warns that helper modules are not in it', async () => {
+  it('is built with a warning that helper modules are not in it', async () => {
     const root = workspaceOf({
       'c/svc.yaml': projectFile('svc-test-c', ''),
       'c/dag.py': `import helper\n${dagText('svc-test-c')}`,

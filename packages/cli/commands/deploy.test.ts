@@ -158,7 +158,7 @@ describe('svc deploy', () => {
     expect(stranger).toMatchObject({ code: 3, stdout: '' });
   });
 
-  it('as a process ends with 0 and with 1', async () => {
+  it('as a process ends with 0 when it deployed and with 1 when it could not', async () => {
     const root = workspaceOf({ 'a/dag.py': dagText('a'), 'b/dag.py': '(' });
     expect(await spawnSvc(['deploy', join(root, 'a')], env).ended).toBe(0);
     expect(await spawnSvc(['deploy', join(root, 'b')], env).ended).toBe(1);
@@ -176,7 +176,7 @@ describe('svc dags', () => {
     return root;
   };
 
-  it('lists what is asked for', async () => {
+  it('lists the DAGs that match the filters', async () => {
     await deployed();
     const ids = async (...filters: string[]) =>
       (await jsonOf<{ dag_id: string }[]>('dags', 'list', ...filters)).map((dag) => dag.dag_id);

@@ -98,8 +98,8 @@ describe('the log that is shown when none is named', () => {
   });
 });
 
-describe('a log on a terminal', () => {
-  it('cannot drive it', () => {
+describe('what a task has logged', () => {
+  it('cannot drive the terminal it is shown on', () => {
     expect(forTerminal('\u001b[31mred\u001b[0m\ttab\r\nnext \u001b]0;title\u0007\u0008\n')).toBe(
       'red\ttab\nnext \\u0008\n',
     );

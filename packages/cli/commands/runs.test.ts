@@ -31,7 +31,7 @@ async function runBehindGate(runId: string): Promise<{ gate: string; open: () =>
 }
 
 describe('svc runs trigger', () => {
-  it('hands everything on to the run', async () => {
+  it('hands id, note, date, conf and params on to the run', async () => {
     const named = ['--run-id', 'all-of-it', '--note', 'by hand', '--logical-date', '2026-01-31'];
     const conf = ['--conf', '{"fail": true, "gate": "x"}', '--param', 'fail=false', '--param', 'gate=""'];
     const run = await live.jsonOf<DagRun>('runs', 'trigger', 'etl', ...named, ...conf);
@@ -95,7 +95,7 @@ describe('svc runs trigger', () => {
     expect(await code('../connections')).toBe(4);
   });
 
-  it('needs the permission', async () => {
+  it('is refused without the permission, which it names', async () => {
     await live.server.addUser({ email: 'reader@example.com', roles: ['viewer'] });
     const env = { ...live.env, SVC_TOKEN: await live.server.login('reader@example.com') };
     const outcome = await runSvc(['runs', 'trigger', 'etl'], { env });

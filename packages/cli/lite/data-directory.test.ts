@@ -77,7 +77,7 @@ describe('a full disk', () => {
     expect(explainFailure(error, dataDirectoryAt('/d')).message).toBe('the disk that holds /d is full');
   });
 
-  it('is not seen in other errors', () => {
+  it('is not taken for the reason of other errors', () => {
     expect(isDiskFull(new Error('connection refused'))).toBe(false);
     expect(isDiskFull(undefined)).toBe(false);
   });
@@ -98,7 +98,7 @@ describe('a Postgres that does not start', () => {
     expect(error.hint).toContain('--data-dir');
   });
 
-  it('because the disk is full says so', () => {
+  it('because the disk is full says that the disk is full', () => {
     const error = explainFailure(failed('PANIC:  could not write to file "x": No space left on device'), directory);
     expect(error.message).toBe('the disk that holds /d is full');
   });

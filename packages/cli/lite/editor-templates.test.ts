@@ -39,7 +39,7 @@ it.each([
   }
 });
 
-it('leaves every other file empty', () => {
+it('a new file begins empty when no template is for it or none is wanted', () => {
   expect(templates.contentFor('svc.yaml', 'simple')).toBe('');
   expect(templates.contentFor('helper.py', 'empty')).toBe('');
 });

@@ -124,7 +124,7 @@ const valueOf = async (run: string, taskId: string): Promise<unknown> =>
 const logOf = async (run: string, taskId: string, attempt: number): Promise<string> =>
   JSON.stringify(await api('GET', `${run}/taskInstances/${taskId}/logs/${attempt}?full_content=true`));
 
-describe('all of them', () => {
+describe('the example projects', () => {
   it('are at least a dozen, compile without a warning, and explain themselves', async () => {
     expect(PROJECTS.length).toBeGreaterThanOrEqual(12);
     expect(warnings).toEqual([]);
@@ -151,7 +151,7 @@ describe('all of them', () => {
   });
 });
 
-describe('each keeps its promise', () => {
+describe('an example keeps its promise:', () => {
   it('fails_on_purpose shows a failure, what it keeps from running and what runs all the same', async () => {
     const run = await firstRun(FAILS);
     expect(await statesOf(run)).toEqual({

@@ -145,7 +145,7 @@ async function runUntilItWaits(dag: string, run: string, tasks: readonly string[
   await expect.poll(() => tasks.every((task, index) => pidsOf(task).length > (before[index] ?? 0)), soon).toBe(true);
 }
 
-it('starts with a broken file beside good ones, and says which and where', () => {
+it('svc lite starts with a broken DAG file beside good ones, and says which and where', () => {
   expect(lite.output()).toContain('2 DAGs in the workspace');
   expect(lite.output()).toContain('broken.py:2: ');
 });

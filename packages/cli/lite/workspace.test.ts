@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(workspace, { recursive: true, force: true });
 });
 
-it('registers projects and plain files at the start', async () => {
+it('the workspace of lite registers projects and plain files at the start', async () => {
   expect(describeSync(open.first)).toBe('2 DAGs in the workspace, 2 new versions');
   expect(await get('/api/v2/dags')).toMatchObject({
     total_entries: 2,
@@ -47,7 +47,7 @@ it('registers projects and plain files at the start', async () => {
   });
 });
 
-it('notices an edit, keeps the DAG when the edit is broken, and clears the error when it is mended', async () => {
+it('the workspace of lite notices an edit, keeps the DAG when the edit is broken, and clears the error when it is mended', async () => {
   await writeFile(join(workspace, 'plain.py'), dagFile('plain', 'return 2'));
   await eventually(async () => expect(await versionOf('plain')).toBe(2));
   await writeFile(join(workspace, 'plain.py'), 'from airflow.sdk import DAG\nthis is not python\n');
@@ -59,14 +59,14 @@ it('notices an edit, keeps the DAG when the edit is broken, and clears the error
   await eventually(async () => expect(await versionOf('plain')).toBe(3));
 });
 
-it('retires a DAG whose file is gone, and takes it back when it returns', async () => {
+it('the workspace of lite retires a DAG whose file is gone, and takes it back when it returns', async () => {
   await rm(join(workspace, 'plain.py'));
   await eventually(async () => expect(await get('/api/v2/dags/plain')).toMatchObject({ is_stale: true }));
   await writeFile(join(workspace, 'plain.py'), dagFile('plain', 'return 3'));
   await eventually(async () => expect(await get('/api/v2/dags/plain')).toMatchObject({ is_stale: false }));
 });
 
-it('follows a workspace that is removed and made anew, as a checkout does', async () => {
+it('lite follows a workspace that is removed and made anew, as a checkout does', async () => {
   const versions = await versionOf('project');
   await rm(workspace, { recursive: true });
   await mkdir(join(workspace, 'project'), { recursive: true });
@@ -76,7 +76,7 @@ it('follows a workspace that is removed and made anew, as a checkout does', asyn
   await eventually(async () => expect(await versionOf('project')).toBe((versions ?? 0) + 2));
 });
 
-it('names the files that do not compile, a few of them', () => {
+it('the start of lite names the files that do not compile, a few of them', () => {
   const failed = Array.from({ length: 7 }, (_, index) => ({ name: `f${index}.py`, message: `f${index}.py:1: wrong` }));
   const lines = describeFailures({ registered: [], failed, stale: [] });
   expect(lines).toHaveLength(6);

@@ -69,7 +69,7 @@ const documentAt = async (path: string): Promise<string> => {
   return answer.text();
 };
 
-describe('every page, with data', () => {
+describe('the web UI with data', () => {
   it.each([
     ['home', '/', 'Active Dags'],
     ['dags', '/dags', 'fan_out'],
@@ -96,7 +96,7 @@ describe('every page, with data', () => {
     ['jobs', '/jobs', 'SchedulerJob'],
     ['xcoms', '/xcoms', 'return_value'],
     ['required-actions', '/required_actions', 'Required Action'],
-  ])('%s', open, TIMEOUT_MS);
+  ])('page %s (%s) shows %s', open, TIMEOUT_MS);
 
   it.each([
     ['run', 'hello', '', 'shout'],
@@ -112,13 +112,13 @@ describe('every page, with data', () => {
     ['mapped-one', 'fan_out', '/tasks/square/mapped/2', 'Returned value was: 9'],
     ['group', 'rocket_launch', '/tasks/group/boarding', 'boarding.suit_up'],
   ])(
-    'of a run: %s',
+    'page %s of a run of %s (%s) shows %s',
     (name, dagId, rest, text) => open(name, `/dags/${dagId}/runs/${runs[dagId]}${rest}`, text),
     TIMEOUT_MS,
   );
 
   it(
-    'an asset with what makes it and what it starts',
+    'the page of an asset shows what makes it and what it starts',
     async () => {
       const { assets } = await lite.api<{ assets: { id: number }[] }>('GET', '/assets?name_pattern=bread');
       await open('asset', `/assets/${assets[0]?.id}`, 'bakery_shop');
@@ -127,7 +127,7 @@ describe('every page, with data', () => {
   );
 
   it(
-    'a file that cannot be imported, on the dashboard',
+    'the dashboard names a file that cannot be imported',
     async () => {
       await tab.visit('/', 'Active Dags');
       await tab.page.getByRole('button', { name: /Import Error/ }).click();
