@@ -1,5 +1,5 @@
 /** The packages as people get them: installed from their tarballs into empty directories, and run there. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -179,6 +179,21 @@ describe('svc-agent, installed from its package without optional packages', () =
     mkdirSync(old);
     writeFileSync(join(old, 'node'), '#!/bin/sh\necho v20.20.2\n', { mode: 0o755 });
     expect(() => start(`${old}:/usr/bin:/bin`)).toThrow(/svc-agent: needs Node 24 or newer and found v20\.20\.2/);
+  });
+});
+
+describe('npm in the root of the repository', () => {
+  const npm = (...argv: string[]) =>
+    spawnSync('npm', argv, { cwd: join(import.meta.dirname, '..'), env, encoding: 'utf8' });
+
+  it('refuses to pack the raw repository, and says how packages are made', () => {
+    const refused = npm('pack', '--dry-run');
+    expect(refused.stderr).toContain('made in dist/ by: npm run pack');
+    expect(refused.status).toBe(1);
+  });
+
+  it('makes packages with the command that this names', () => {
+    expect(npm('run', 'pack', '--', '--package', 'none').stderr).toContain('--package none is none of svc, svc-agent');
   });
 });
 
