@@ -103,10 +103,11 @@ export async function openWatchedPage(browser: Browser, url: string) {
     if (text !== undefined) await page.getByText(text).first().waitFor();
   }
 
+  const isQuiet = (): boolean => underWay.size === 0 && Date.now() - lastEvent > QUIET_MS;
+
   /** Everything the page has asked for is there. */
   async function settled(): Promise<void> {
     const deadline = Date.now() + UNQUIET_MS;
-    const isQuiet = (): boolean => underWay.size === 0 && Date.now() - lastEvent > QUIET_MS;
     while (!isQuiet() && Date.now() < deadline) await sleep(50);
   }
 
