@@ -5,6 +5,7 @@
  * on its own: its few lines go with the outcome.
  */
 import { StringDecoder } from 'node:string_decoder';
+import { MAX_LOG_CHUNK_BYTES, MAX_LOG_TAIL_BYTES } from '@svc/proto/limits.ts';
 import { Refusal } from './control-plane.ts';
 import { createLogBuffer } from './log-buffer.ts';
 import type { Masks } from './masks.ts';
@@ -36,8 +37,6 @@ export type AttemptLog = {
 
 const SEND_AFTER_MS = 250;
 const SEND_AT_BYTES = 64 * 1024;
-const MAX_CHUNK_BYTES = 1024 * 1024;
-const MAX_TAIL_BYTES = 256 * 1024;
 const MAX_LINE_CHARACTERS = 64 * 1024;
 /** Of a line without end, this much waits for more: a secret must not leave in two halves that nobody recognises. */
 const HELD_BACK_CHARACTERS = 8 * 1024;
@@ -83,7 +82,7 @@ export function createAttemptLog(input: {
     const goal = buffer.end;
     while (base !== undefined && buffer.start < goal && !isGivenUp) {
       const offset = base + buffer.start;
-      const data = buffer.peek(MAX_CHUNK_BYTES);
+      const data = buffer.peek(MAX_LOG_CHUNK_BYTES);
       try {
         const { length } = await append({ offset, data });
         acknowledge(length, offset + data.length);
@@ -131,7 +130,7 @@ export function createAttemptLog(input: {
       if (buffer.start < buffer.end) timer ??= setTimeout(() => void send(), SEND_AFTER_MS);
     },
     async tail() {
-      while (waitingBytes() > MAX_TAIL_BYTES) await send();
+      while (waitingBytes() > MAX_LOG_TAIL_BYTES) await send();
       await sending;
       clearTimeout(timer);
       timer = undefined;

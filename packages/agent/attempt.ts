@@ -101,6 +101,7 @@ class Attempt {
   readonly #masks = createMasks();
   readonly #log: AttemptLog;
   #process: TaskProcess | undefined;
+  #hasExited = false;
   #startedAt = 0;
   #executionTimeout: number | null = null;
   #result: Outcome | undefined;
@@ -191,7 +192,10 @@ class Attempt {
       onOutputEnded: (name) => this.#log.outputEnded(name),
     });
     this.#process = process;
-    void process.exited.then(release);
+    void process.exited.then(() => {
+      this.#hasExited = true;
+      release();
+    });
     await process.connected.catch(() => {}); // `exited` has how it ended
     return process;
   }
@@ -266,7 +270,12 @@ class Attempt {
   async #finish(outcome: Outcome, maxServerErrors: number): Promise<void> {
     const { controlPlane, workerToken, onNext, signal } = this.#input;
     const { offset, data } = await this.#log.tail();
-    const request = { outcome_json: JSON.stringify(outcome), log_offset: offset, log_data: data };
+    const request = {
+      outcome_json: JSON.stringify(outcome),
+      log_offset: offset,
+      log_data: data,
+      log_goes_on: this.#process !== undefined && !this.#hasExited,
+    };
     let askedAt = 0;
     const token = (): string => {
       askedAt = performance.now();

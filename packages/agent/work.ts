@@ -32,7 +32,8 @@ export async function work(input: {
   const controlPlane = connectControlPlane({ address: settings.controlPlane, tlsCa: settings.tlsCa });
   const leaving = new AbortController();
   const workerToken = (): string => (leaving.signal.aborted ? '' : orders.token());
-  const worker = await createWorker({ controlPlane, workerId: settings.workerId, env, workerToken, say });
+  const credential = (): string => orders.token();
+  const worker = await createWorker({ controlPlane, workerId: settings.workerId, env, workerToken, credential, say });
   const orders = takeOrders({ controlPlane, worker, token: settings.token, version, leaving: leaving.signal });
 
   input.stdin.on('error', () => {}).once('close', () => leaving.abort());

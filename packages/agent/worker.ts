@@ -5,6 +5,7 @@
 import { hostname } from 'node:os';
 import { LRUCache } from 'lru-cache';
 import type { Assignment, ReceivedVersion } from '@svc/proto/agent-service.ts';
+import { MAX_HEARTBEAT_TOKENS } from '@svc/proto/limits.ts';
 import { WORKER_VARIABLE } from '@svc/proto/marked-processes.ts';
 import { runAttempt } from './attempt.ts';
 import type { AttemptInput, RunningAttempt } from './attempt.ts';
@@ -43,10 +44,12 @@ export async function createWorker(input: {
   env: Environment;
   /** Its credential while it takes orders; empty when it wants no other attempts. */
   workerToken?: () => string;
+  /** Its credential, for as long as it has one: heartbeats are made with it. Without one, that of an attempt will do. */
+  credential?: () => string;
   say: (text: string) => void;
   graceMs?: number;
 }): Promise<Worker> {
-  const { controlPlane, workerId, env, say, workerToken = () => '' } = input;
+  const { controlPlane, workerId, env, say, workerToken = () => '', credential = () => '' } = input;
   const sockets = await openTaskSockets();
   const environments = createPythonEnvironments({ env, say });
   environments.get([]).catch(() => {}); // made ready now, for whoever comes first; an error is met again by the attempt that needs it
@@ -66,7 +69,7 @@ export async function createWorker(input: {
     for (const listener of listeners) listener();
   }
 
-  const beats = setInterval(() => void beat(controlPlane, [...attempts.values()]), HEARTBEAT_MS);
+  const beats = setInterval(() => void beatAll(controlPlane, [...attempts.values()], credential), HEARTBEAT_MS);
   const leases = setInterval(() => attempts.forEach((attempt) => attempt.endWithLease()), LEASES_MS);
 
   function accept(assignment: Assignment, started?: AttemptInput['started']): void {
@@ -117,15 +120,30 @@ export async function createWorker(input: {
   };
 }
 
-/** One call for all. Whatever goes wrong is left to the next one, five seconds later. */
-async function beat(controlPlane: ControlPlane, all: readonly RunningAttempt[]): Promise<void> {
+/** A call for many at once. Whatever goes wrong is left to the next one, five seconds later. */
+async function beatAll(
+  controlPlane: ControlPlane,
+  all: readonly RunningAttempt[],
+  credential: () => string,
+): Promise<void> {
   const attempts = all.filter((attempt) => attempt.needsHeartbeat());
-  if (attempts.length === 0) return;
+  const calls: Promise<void>[] = [];
+  for (let from = 0; from < attempts.length; from += MAX_HEARTBEAT_TOKENS)
+    calls.push(beat(controlPlane, attempts.slice(from, from + MAX_HEARTBEAT_TOKENS), credential));
+  await Promise.all(calls);
+}
+
+async function beat(
+  controlPlane: ControlPlane,
+  attempts: readonly RunningAttempt[],
+  credential: () => string,
+): Promise<void> {
   const request = {
     tokens: attempts.map((attempt) => attempt.token()),
     pids: attempts.map((attempt) => attempt.pid() ?? 0),
   };
-  const options = { token: () => '', deadlineMs: HEARTBEAT_DEADLINE_MS };
+  const token = (): string => credential() || (attempts[0]?.token() ?? '');
+  const options = { token, deadlineMs: HEARTBEAT_DEADLINE_MS };
   const askedAt = performance.now();
   const reply = await controlPlane.callOnce('Heartbeat', request, options).catch(() => undefined);
   for (const [index, { stop, reason, token }] of (reply?.beats ?? []).entries()) {
@@ -135,18 +153,24 @@ async function beat(controlPlane: ControlPlane, all: readonly RunningAttempt[]):
   }
 }
 
-/** A version is the same for all its attempts: asked for once. */
+/**
+ * A version is the same for all its attempts: asked for once. With the credential of the first that needs it; when that one
+ * ends before the answer, the next asks with its own.
+ */
 function createVersions(controlPlane: ControlPlane) {
   const kept = new LRUCache<string, Promise<ReceivedVersion>>({ max: VERSIONS_KEPT });
-  return (key: string, token: () => string): Promise<ReceivedVersion> => {
-    const known = kept.get(key);
-    const wanted = known ?? controlPlane.callUntilAnswered('GetVersion', {}, { token });
-    if (!known) {
-      kept.set(key, wanted);
-      wanted.catch(() => kept.delete(key));
-    }
+
+  function ask(key: string, token: () => string): Promise<ReceivedVersion> {
+    const wanted = controlPlane.callUntilAnswered('GetVersion', {}, { token });
+    kept.set(key, wanted);
+    wanted.catch(() => {
+      if (kept.peek(key) === wanted) kept.delete(key);
+    });
     return wanted;
-  };
+  }
+
+  return (key: string, token: () => string): Promise<ReceivedVersion> =>
+    kept.get(key)?.catch(() => ask(key, token)) ?? ask(key, token);
 }
 
 /** For the list of providers that people see. Once per version; when it fails, the next attempt of the version does it. */

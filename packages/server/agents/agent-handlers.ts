@@ -2,21 +2,27 @@
  * What the service answers. Who calls is known by the credential alone: no message names an attempt, so none can name another's.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Metadata, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
+import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import type { AgentHandlers, NextAttempt, Order } from '@svc/proto/agent-service.ts';
 import { finishCallback } from '../db/attempts/callback-requests.ts';
+import { isTaskCurrent } from '../db/attempts/live-attempts.ts';
 import type { FinishingWorker, HandedOver } from '../engine/shared/attempts.ts';
 import { assignmentOf } from './assignment.ts';
 import { createAttemptLogs } from './attempt-logs.ts';
 import type { AttemptLogs } from './attempt-logs.ts';
 import { readOutcome } from './attempt-outcome.ts';
+import type { AuthenticateFirst } from './authenticate-first.ts';
 import { readParams } from './calls/call-context.ts';
 import { createCalls } from './calls/calls.ts';
-import type { AgentCredentials, AttemptIdentity, VerifiedAttempt } from './credentials.ts';
+import type { AttemptIdentity, VerifiedAttempt } from './credentials.ts';
 import { createEarlyStarts } from './early-starts.ts';
 import type { EarlyStarts } from './early-starts.ts';
 import { answerHeartbeat } from './heartbeats.ts';
 import { createLiveness } from './liveness.ts';
+import type { Liveness } from './liveness.ts';
+import { createOpenLogs } from './open-logs.ts';
+import type { OpenLogs } from './open-logs.ts';
+import { Undecoded } from './request-limits.ts';
 import { RpcError, toServiceError } from './rpc-errors.ts';
 import { createSecretDelivery } from './secret-delivery.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
@@ -37,6 +43,8 @@ type Parts = {
   starts: StartAttempt;
   versions: AttemptVersions;
   logs: AttemptLogs;
+  openLogs: OpenLogs;
+  liveness: Liveness;
   delivery: SecretDelivery;
 };
 
@@ -48,9 +56,10 @@ type Handle<Request, Reply> = (identity: VerifiedAttempt, request: Request) => P
 
 export function createHandlers(
   options: AgentServiceOptions,
-  { workers, observers }: { workers: WorkerHub; observers: readonly AttemptObserver[] },
+  input: { workers: WorkerHub; observers: readonly AttemptObserver[]; callerOf: AuthenticateFirst['callerOf'] },
 ): { handlers: AgentHandlers; startEarly: StartEarly } {
-  const { db, credentials, settings, log } = options;
+  const { workers, observers, callerOf } = input;
+  const { db, settings, log } = options;
   const versions = createAttemptVersions(db);
   const logs = createAttemptLogs({ db, logs: options.logs, log });
   const delivery = createSecretDelivery({ ...options, scoping: settings.scoping });
@@ -62,47 +71,70 @@ export function createHandlers(
     rememberRun: logs.rememberRun,
   });
   const earlyStarts = createEarlyStarts();
-  const parts: Parts = { options, earlyStarts, observers, workers, starts, versions, logs, delivery };
-
-  const onAlive = (attemptId: string): void => observers.forEach((observer) => observer.alive(attemptId));
+  const openLogs = createOpenLogs({ db });
+  const liveness = createLiveness({ db, mode: settings.livenessMode, log });
+  const parts: Parts = {
+    options,
+    earlyStarts,
+    observers,
+    workers,
+    starts,
+    versions,
+    logs,
+    openLogs,
+    liveness,
+    delivery,
+  };
+  const beating = {
+    ...options,
+    onAlive: (attemptId: string): void => observers.forEach((observer) => observer.alive(attemptId)),
+    onCurrent: openLogs.seen,
+    isCallbackRunning: liveness.isLive,
+  };
 
   const unary =
     <Request, Reply>(method: string, handle: Handle<Request, Reply>) =>
     (call: ServerUnaryCall<Request, Reply>, respond: sendUnaryData<Reply>): void => {
-      attemptOf(credentials, call.metadata)
-        .then((identity) => handle(identity, call.request))
-        .then(
-          (reply) => respond(null, reply),
-          (error: unknown) => respond(toServiceError(error, { log, method })),
-        );
+      answer(async () => handle(attemptOf(callerOf(call.metadata)), requestOf(call)), { method, respond });
     };
+
+  function answer<Reply>(
+    work: () => Promise<Reply>,
+    { method, respond }: { method: string; respond: sendUnaryData<Reply> },
+  ): void {
+    work().then(
+      (reply) => respond(null, reply),
+      (error: unknown) => respond(toServiceError(error, { log, method })),
+    );
+  }
 
   const handlers: AgentHandlers = {
     Start: unary('Start', startHandler(parts)),
-    AppendLog: unary('AppendLog', async (identity, { offset, data }) => ({
-      length: await parts.logs.append(identity, offset, data),
-    })),
+    AppendLog: unary('AppendLog', appendHandler(parts)),
     Finish: unary('Finish', finishHandler(parts)),
     Call: unary('Call', callHandler(parts)),
     GetVersion: unary('GetVersion', async (identity) => {
+      // Asked for beside Start, so the attempt may still be queued.
+      const isOpen = identity.kind === 'callback' || (await isTaskCurrent(db.tenant(identity.tenantId), identity));
+      if (!isOpen) throw new RpcError('stale', 'the attempt is over');
       const version = await parts.versions.get(identity);
       if (!version) throw new RpcError('not_found', 'the DAG version of this attempt has been deleted');
       return version.message;
     }),
     Heartbeat(call, respond) {
-      answerHeartbeat({ ...options, onAlive }, call.request).then(
-        async (beats) => respond(null, { beats, lease_ms: await (options.lease?.() ?? 0) }),
-        (error: unknown) => respond(toServiceError(error, { log, method: 'Heartbeat' })),
-      );
+      const work = async () => {
+        const beats = await answerHeartbeat(beating, requestOf(call));
+        return { beats, lease_ms: await (options.lease?.() ?? 0) };
+      };
+      answer(work, { method: 'Heartbeat', respond });
     },
     Work(call: ServerWritableStream<{ hostname: string; pid: number; version: string }, Order>) {
-      credentials
-        .verifyWorker(bearerOf(call.metadata))
-        .then((workerId) => {
-          if (workerId === undefined) throw new RpcError('unauthenticated', 'this is no credential of a worker');
-          return workers.attach(workerId, call.request, call);
-        })
-        .catch((error: unknown) => call.emit('error', toServiceError(error, { log, method: 'Work' })));
+      const attach = async (): Promise<void> => {
+        const caller = callerOf(call.metadata);
+        if (caller.kind !== 'worker') throw new RpcError('unauthenticated', 'this is no credential of a worker');
+        await workers.attach(caller.workerId, requestOf(call), call);
+      };
+      attach().catch((error: unknown) => call.emit('error', toServiceError(error, { log, method: 'Work' })));
     },
   };
   const startEarly: StartEarly = (identity, { hostname }) =>
@@ -122,6 +154,7 @@ function startHandler(parts: Parts) {
       ended(parts, identity);
       return reply;
     }
+    parts.openLogs.seen(identity.attemptId);
     observers.forEach((observer) => observer.started(identity.attemptId));
     const leaseMs = await (options.lease?.() ?? 0);
     // The worker counts from its call, and the lease began with the start.
@@ -130,13 +163,22 @@ function startHandler(parts: Parts) {
   };
 }
 
+function appendHandler({ logs, openLogs }: Parts) {
+  return async (identity: VerifiedAttempt, { offset, data }: { offset: number; data: Buffer }) => {
+    if (!(await openLogs.mayWrite(identity))) throw new RpcError('stale', 'the attempt is over: its log is closed');
+    return { length: await logs.append(identity, offset, data) };
+  };
+}
+
 function finishHandler(parts: Parts) {
-  const { options, workers, starts, logs } = parts;
+  const { options, workers, starts, logs, openLogs } = parts;
   const { db, attempts, credentials, settings, log } = options;
 
   /** Whoever sees the task finished finds its last line; but no trouble with the log keeps the outcome away. */
   async function appendTail(identity: VerifiedAttempt, offset: number, data: Buffer): Promise<number> {
     if (data.length === 0) return offset;
+    // Of a report that is made again the lines are there; of one that comes much too late they are nobody's.
+    if (!(await openLogs.mayWriteLast(identity))) return offset + data.length;
     return logs.append(identity, offset, data).catch((error: unknown) => {
       log.warn({ err: error, attempt: identity.attemptId }, 'the end of a log could not be stored');
       return offset + data.length;
@@ -163,6 +205,7 @@ function finishHandler(parts: Parts) {
       ended(parts, identity);
       return undefined;
     }
+    openLogs.seen(identity.attemptId);
     return {
       assignment: assignmentOf(identity, token),
       started: { ...started, lease_ms: await (options.lease?.() ?? 0) },
@@ -171,19 +214,29 @@ function finishHandler(parts: Parts) {
 
   return async (
     identity: VerifiedAttempt,
-    request: { outcome_json: string; log_offset: number; log_data: Buffer; worker_token: string },
+    request: {
+      outcome_json: string;
+      log_offset: number;
+      log_data: Buffer;
+      worker_token: string;
+      log_goes_on: boolean;
+    },
   ): Promise<{ recorded: boolean; log_length: number; next?: NextAttempt }> => {
-    const outcome = readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
+    const outcome = await readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
     // Beside the transaction, which waits for it before its commit; begun when the first statements are on their way.
     const appended = nextTurn().then(() => appendTail(identity, request.log_offset, request.log_data));
     if (identity.kind === 'callback') {
       const state = outcome.state === 'success' ? 'done' : 'failed';
       const recorded = await finishCallback(db.tenant(identity.tenantId), identity.attemptId, state);
+      await appended;
+      openLogs.finished(identity.attemptId, { logGoesOn: request.log_goes_on });
       ended(parts, identity);
       return { recorded, log_length: await appended };
     }
     const worker = await workerOf(request.worker_token);
     const { answer, next } = await attempts.finishAndTakeNext(identity, outcome, { beforeCommit: appended, worker });
+    await appended;
+    openLogs.finished(identity.attemptId, { logGoesOn: request.log_goes_on });
     ended(parts, identity);
     const handedOver = next && (await nextAttemptOf(next));
     return { recorded: answer === 'recorded', log_length: await appended, ...(handedOver && { next: handedOver }) };
@@ -191,14 +244,14 @@ function finishHandler(parts: Parts) {
 }
 
 function callHandler(parts: Parts) {
-  const { options, versions, logs, delivery } = parts;
-  const { db, settings, log } = options;
+  const { options, versions, logs, delivery, liveness } = parts;
+  const { settings } = options;
   const calls = createCalls({
     ...options,
     versions,
     delivery,
     maxBytes: settings.xcomMaxBytes,
-    liveness: createLiveness({ db, mode: settings.livenessMode, log }),
+    liveness,
   });
   return async (
     identity: VerifiedAttempt,
@@ -213,13 +266,13 @@ function callHandler(parts: Parts) {
   };
 }
 
-function bearerOf(metadata: Metadata): string {
-  const [header] = metadata.get('authorization');
-  return typeof header === 'string' && header.startsWith('Bearer ') ? header.slice('Bearer '.length) : '';
+function attemptOf(caller: ReturnType<AuthenticateFirst['callerOf']>): VerifiedAttempt {
+  if (caller.kind !== 'attempt') throw new RpcError('unauthenticated', 'this is no credential of an attempt');
+  return caller.identity;
 }
 
-async function attemptOf(credentials: AgentCredentials, metadata: Metadata): Promise<VerifiedAttempt> {
-  const identity = await credentials.verifyAttempt(bearerOf(metadata));
-  if (typeof identity === 'string') throw new RpcError('unauthenticated', `the credential is ${identity}`);
-  return identity;
+/** Throws when the message was beyond its limits, and so not decoded. */
+function requestOf<Request>({ request }: { request: Request | Undecoded }): Request {
+  if (request instanceof Undecoded) throw request.error;
+  return request;
 }

@@ -134,7 +134,7 @@ describe('without the right credential', () => {
 
   it('a heartbeat keeps nothing alive: each credential counts for itself', async () => {
     const { token } = await started('extract');
-    const { beats } = await client.call('Heartbeat', '', { tokens: ['nonsense', token] });
+    const { beats } = await client.call('Heartbeat', token, { tokens: ['nonsense', token] });
     expect(beats.map(({ stop }) => stop)).toEqual([true, false]);
   });
 });

@@ -1,8 +1,10 @@
 /** The RPC service agents talk to: the listener, the streams of workers, and whoever wants to know what became of attempts. */
 import { createHandlers } from './agent-handlers.ts';
+import { createAuthenticateFirst } from './authenticate-first.ts';
 import type { StartEarly } from './agent-handlers.ts';
 import { startGrpcServer } from './grpc-server.ts';
 import type { GrpcServer } from './grpc-server.ts';
+import { limitedService, requestLimits } from './request-limits.ts';
 import type { AgentServiceOptions, AttemptObserver } from './service-options.ts';
 import { createWorkerHub } from './worker-hub.ts';
 import type { WorkerHub } from './worker-hub.ts';
@@ -20,14 +22,22 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
   const { credentials, log } = options;
   const workers = createWorkerHub(credentials);
   const observers: AttemptObserver[] = [];
-  const { handlers, startEarly } = createHandlers(options, { workers, observers });
+  const { interceptor, callerOf } = createAuthenticateFirst(options);
+  const rpc = limitedService(requestLimits(options.settings));
+  const { handlers, startEarly } = createHandlers(options, { workers, observers, callerOf });
   let server: GrpcServer | undefined;
   return {
     workers,
     startEarly,
     observe: (observer) => void observers.push(observer),
     async listen() {
-      server = await startGrpcServer({ address: options.address, tls: options.tls, handlers });
+      server = await startGrpcServer({
+        address: options.address,
+        tls: options.tls,
+        interceptor,
+        service: rpc,
+        handlers,
+      });
       log.info({ address: `${server.host}:${server.port}`, tls: options.tls !== null }, 'agents may connect');
       return { host: server.host, port: server.port };
     },

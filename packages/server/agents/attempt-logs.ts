@@ -42,7 +42,7 @@ export function createAttemptLogs(input: { db: Database; logs: LogSink; log: Age
     async append(identity, offset, bytes) {
       // Callbacks belong to no try, so they have no log of their own.
       if (identity.kind === 'callback') {
-        for (const line of Buffer.from(bytes).toString('utf8').trimEnd().split('\n')) {
+        for (const line of entriesOf(Buffer.from(bytes).toString('utf8').trimEnd())) {
           log.info({ dag: identity.dagId, task: identity.taskId, callback: identity.attemptId, line }, 'callback');
         }
         return offset + bytes.length;
@@ -51,6 +51,16 @@ export function createAttemptLogs(input: { db: Database; logs: LogSink; log: Age
       return (await logs.append(logKeyOf(identity, runId), offset, bytes)).length;
     },
   };
+}
+
+/** A chunk may be a million empty lines, and an entry of the log for each would take seconds. */
+const MAX_ENTRIES = 1_000;
+
+/** Lines, each by itself; when there are too many, the rest together. */
+function entriesOf(text: string): string[] {
+  const lines = text.split('\n', MAX_ENTRIES);
+  const length = lines.reduce((sum, line) => sum + line.length + 1, 0);
+  return length > text.length ? lines : [...lines, text.slice(length)];
 }
 
 export const logKeyOf = (identity: AttemptIdentity, runId: string): LogKey => ({

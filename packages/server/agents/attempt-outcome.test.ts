@@ -19,11 +19,11 @@ describe('the outcome of an attempt', () => {
     [{ state: 'success', assetEvents: [{ asset: { name: 1 } }] }, 'an asset event names no asset'],
     [{ state: 'reschedule' }, 'rescheduleAt must be a date'],
     [{ state: 'failed', failure: { cause: 'agent_lost' } }, 'an agent cannot report the cause "agent_lost"'],
-  ])('that is malformed, %j, is refused, and the message names what is wrong', (outcome, problem) => {
-    expect(() => read(outcome)).toThrow(`outcome: ${problem}`);
+  ])('that is malformed, %j, is refused, and the message names what is wrong', async (outcome, problem) => {
+    await expect(read(outcome)).rejects.toThrow(`outcome: ${problem}`);
   });
 
-  it('keeps what is well-formed and drops what is optional and is not', () => {
+  it('keeps what is well-formed and drops what is optional and is not', async () => {
     const outcome = {
       state: 'success',
       xcoms: [{ key: 'k', value: '1', extra: true }],
@@ -34,16 +34,16 @@ describe('the outcome of an attempt', () => {
       retryable: 'no',
       pid: -1,
     };
-    expect(read(outcome)).toEqual({
+    expect(await read(outcome)).toEqual({
       state: 'success',
       xcoms: [{ key: 'k', value: '1' }],
       assetEvents: [{ asset: { name: 's3://a', uri: 's3://a' }, alias: null, extra: { text: 'ab' } }],
     });
   });
 
-  it('with a value that is too large is a failure, whatever else it reports', () => {
+  it('with a value that is too large is a failure, whatever else it reports', async () => {
     const outcome = { state: 'success', xcoms: [{ key: 'big', value: '"123456789"' }], skips: [1], pid: 7 };
     const text = 'the value for big is larger than xcom.max_bytes (10)';
-    expect(read(outcome)).toEqual({ state: 'failed', failure: { cause: 'xcom_too_large', text }, pid: 7 });
+    expect(await read(outcome)).toEqual({ state: 'failed', failure: { cause: 'xcom_too_large', text }, pid: 7 });
   });
 });

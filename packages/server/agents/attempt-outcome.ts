@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import { FAILURE_CAUSES, isFailureCause, mayReport } from '@svc/spec/failure-causes.ts';
 import type { AssetEventOutcome, AttemptOutcome, Failure } from '../engine/shared/attempts.ts';
 import { RpcError } from './rpc-errors.ts';
@@ -18,7 +19,7 @@ const isXcomKey = (text: string): boolean => text !== '' && !text.includes('\0')
 const DateText = Type.Refine(Type.String(), isDate);
 const Xcom = Type.Object({
   key: Type.Refine(Type.String(), isXcomKey), // `minLength` would count graphemes
-  value: Type.Refine(Type.String(), isJson),
+  value: Type.String(),
 });
 /** One of the two is a text. */
 const Asset = Type.Refine(
@@ -60,14 +61,18 @@ const invalid = (message: string): RpcError => new RpcError('invalid', `outcome:
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export function readOutcome(json: string, { maxXcomBytes }: { maxXcomBytes: number }): AttemptOutcome {
-  const sent = parse(json);
+/** Large ones in turns with others: an outcome may have megabytes, and each value in it is JSON to be read by itself. */
+export async function readOutcome(json: string, { maxXcomBytes }: { maxXcomBytes: number }): Promise<AttemptOutcome> {
+  const sent = await parse(json);
   if (!report.Check(sent)) throw invalid(problemWith(sent, report.Errors(sent)[0]?.instancePath));
   const { state, xcoms } = sent;
   const tooLarge = xcoms?.find(({ value }) => Buffer.byteLength(value) > maxXcomBytes);
   if (tooLarge) {
     const text = `the value for ${tooLarge.key} is larger than xcom.max_bytes (${maxXcomBytes})`;
     return { state: 'failed', failure: { cause: 'xcom_too_large', text }, ...seenByAgent(sent) };
+  }
+  for (const { key, value } of xcoms ?? []) {
+    if (!(await isJson(value))) throw invalid(`the value for ${key} is no JSON text`);
   }
   return {
     state,
@@ -141,9 +146,9 @@ const assetEventOf = ({ asset: { name, uri }, alias, extra }: Static<typeof Asse
 /** A list that is null is one that was left out. */
 const LISTS = ['xcoms', 'skips', 'assetEvents'] as const;
 
-function parse(json: string): Record<string, unknown> {
+async function parse(json: string): Promise<Record<string, unknown>> {
   try {
-    const value = JSON.parse(json) as unknown;
+    const value = await parseJsonInTurns(json);
     if (isRecord(value)) {
       for (const name of LISTS) if (value[name] === null) delete value[name];
       return value;
@@ -154,9 +159,9 @@ function parse(json: string): Record<string, unknown> {
   throw invalid('it is no JSON object');
 }
 
-function isJson(text: string): boolean {
+async function isJson(text: string): Promise<boolean> {
   try {
-    JSON.parse(text);
+    await parseJsonInTurns(text);
     return true;
   } catch {
     return false;

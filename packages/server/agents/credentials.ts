@@ -14,6 +14,7 @@ import type { JWTPayload } from 'jose';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { LRUCache } from 'lru-cache';
+import { MAX_TOKEN_LENGTH } from '@svc/proto/limits.ts';
 
 const ISSUER = 'svc';
 const ATTEMPT_AUDIENCE = 'svc:agent';
@@ -107,6 +108,10 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
     return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;
   }
 
+  /** Everything we sign begins alike: what does not is told apart without looking at its signature. */
+  const couldBeOurs = (token: string): boolean =>
+    token.length <= MAX_TOKEN_LENGTH && token.startsWith(HEADER) && token[HEADER.length] === '.';
+
   const verified = (token: string, audience: string) =>
     jwtVerify(token, key, {
       algorithms: ['HS256'],
@@ -124,6 +129,7 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
       const remembered = known.get(token);
       if (remembered && remembered.endsAt > steadyNow() - CLOCK_LEEWAY_SECONDS * 1_000) return remembered.identity;
       known.delete(token);
+      if (!couldBeOurs(token)) return 'invalid';
       try {
         const { payload } = await verified(token, ATTEMPT_AUDIENCE);
         const identity = identityOf(payload);
@@ -144,6 +150,7 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
     issueWorker: async (workerId) => signed({}, workerId, WORKER_AUDIENCE, seconds() + WORKER_TTL_SECONDS),
 
     async verifyWorker(token) {
+      if (!couldBeOurs(token)) return undefined;
       try {
         return (await verified(token, WORKER_AUDIENCE)).payload.sub;
       } catch {

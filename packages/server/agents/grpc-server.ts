@@ -1,8 +1,9 @@
 /** The listener of the agent RPC: plaintext for development, TLS when a certificate is configured. */
 import { readFileSync } from 'node:fs';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { Agent, CHANNEL_OPTIONS } from '@svc/proto/agent-service.ts';
-import type { AgentHandlers } from '@svc/proto/agent-service.ts';
+import type { ServerInterceptor } from '@grpc/grpc-js';
+import { CHANNEL_OPTIONS } from '@svc/proto/agent-service.ts';
+import type { Agent, AgentHandlers } from '@svc/proto/agent-service.ts';
 import { parseAddress } from '../config/address.ts';
 
 /** Paths of PEM files. */
@@ -16,11 +17,14 @@ const CLOSE_GRACE_MS = 3_000;
 export async function startGrpcServer(input: {
   address: string;
   tls: GrpcTls | null;
+  /** Sees every call before its message is read. */
+  interceptor: ServerInterceptor;
+  service: typeof Agent.service;
   handlers: AgentHandlers;
 }): Promise<GrpcServer> {
   const { host, port } = parseAddress(input.address) ?? { host: '127.0.0.1', port: 0 };
-  const server = new Server(CHANNEL_OPTIONS);
-  server.addService(Agent.service, input.handlers);
+  const server = new Server({ ...CHANNEL_OPTIONS, interceptors: [input.interceptor] });
+  server.addService(input.service, input.handlers);
   const bound = await bind(server, `${bracketed(host || '0.0.0.0')}:${port}`, credentialsOf(input.tls)).catch(
     (error: Error) => {
       throw new Error(

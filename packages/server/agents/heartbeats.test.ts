@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MAX_HEARTBEAT_TOKENS } from '@svc/proto/limits.ts';
 import type { AttemptRef, Failure, HeartbeatOf } from '../engine/shared/attempts.ts';
 import { createAgentCredentials } from './credentials.ts';
 import { answerHeartbeat } from './heartbeats.ts';
@@ -45,7 +46,17 @@ function setUp(stopping: string[] = []) {
     pids,
     issue,
     beat: (tokens: string[], told: number[] = []) =>
-      answerHeartbeat({ attempts, credentials, onAlive: (id) => alive.push(id), log }, { tokens, pids: told }),
+      answerHeartbeat(
+        {
+          attempts,
+          credentials,
+          onAlive: (id) => alive.push(id),
+          onCurrent: () => {},
+          isCallbackRunning: async ({ attemptId }) => attemptId !== 'over',
+          log,
+        },
+        { tokens, pids: told },
+      ),
   };
 }
 
@@ -91,5 +102,33 @@ describe('a heartbeat', () => {
     const { issue, beat, beaten } = setUp(['a']);
     expect(await beat([await issue('a', 'callback')])).toMatchObject([{ stop: false }]);
     expect(beaten).toEqual([]);
+  });
+
+  it('of a callback that is over renews nothing', async () => {
+    const { clock, issue, beat } = setUp();
+    const token = await issue('over', 'callback');
+    clock.now += 20 * 60_000;
+    expect(await beat([token])).toEqual([{ stop: true, reason: 'the callback is over', token: '' }]);
+  });
+
+  it('with more credentials than one call may have is refused before any is looked at', async () => {
+    const { beat } = setUp();
+    const many = Array.from({ length: MAX_HEARTBEAT_TOKENS + 1 }, () => 'nonsense');
+    await expect(beat(many)).rejects.toThrow(`at most ${MAX_HEARTBEAT_TOKENS} credentials`);
+  });
+
+  it('of as many credentials as it may have, all forged, lets others have their turn', async () => {
+    const { issue, beat } = setUp();
+    const forged = `${(await issue('a')).slice(0, -4)}AAAA`;
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    const beats = await beat(Array.from({ length: MAX_HEARTBEAT_TOKENS }, () => forged));
+    clearImmediate(counting);
+    expect(beats.every(({ stop }) => stop)).toBe(true);
+    expect(turns).toBeGreaterThanOrEqual(MAX_HEARTBEAT_TOKENS / 20 - 1);
   });
 });

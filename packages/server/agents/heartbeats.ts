@@ -1,15 +1,27 @@
-/** Heartbeats: leases and credentials of a worker's attempts are renewed, and it learns which of them must stop. */
+/**
+ * Heartbeats: leases and credentials of a worker's attempts are renewed, and it learns which of them must stop. However many
+ * are asked about, and whatever they are, others get their turn in between.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Beat } from '@svc/proto/agent-service.ts';
+import { MAX_HEARTBEAT_TOKENS } from '@svc/proto/limits.ts';
 import type { Attempts } from '../engine/shared/attempts.ts';
 import type { AgentLog } from './collaborators.ts';
-import type { AgentCredentials, VerifiedAttempt } from './credentials.ts';
+import type { AgentCredentials, CredentialFault, VerifiedAttempt } from './credentials.ts';
+import { RpcError } from './rpc-errors.ts';
 
 type Tools = {
   attempts: Pick<Attempts, 'heartbeat' | 'lost'>;
   credentials: AgentCredentials;
   onAlive: (attemptId: string) => void;
+  /** It is the current attempt. */
+  onCurrent: (attemptId: string) => void;
+  isCallbackRunning: (identity: VerifiedAttempt) => Promise<boolean>;
   log: AgentLog;
 };
+
+/** Credentials that are verified in one turn of the event loop: 0.1 ms each when their signatures must be checked. */
+const IN_ONE_TURN = 20;
 
 const stopWith = (reason: string): Beat => ({ stop: true, reason, token: '' });
 
@@ -18,20 +30,42 @@ export async function answerHeartbeat(
   tools: Tools,
   { tokens, pids }: { tokens: readonly string[]; pids: readonly number[] },
 ): Promise<Beat[]> {
-  const { attempts, credentials } = tools;
-  const identities = await Promise.all(tokens.map((token) => credentials.verifyAttempt(token)));
+  if (tokens.length > MAX_HEARTBEAT_TOKENS || pids.length > MAX_HEARTBEAT_TOKENS) {
+    throw new RpcError('invalid', `Heartbeat takes at most ${MAX_HEARTBEAT_TOKENS} credentials in one call`);
+  }
+  const identities = await verifyInTurns(tools.credentials, tokens);
   const tasks = identities.flatMap((identity, index) =>
     typeof identity === 'string' || identity.kind !== 'task' ? [] : [{ ...identity, pid: pids[index] || null }],
   );
-  const stopping = tasks.length === 0 ? new Set<string>() : await attempts.heartbeat(tasks);
-  return Promise.all(
-    identities.map((identity): Beat | Promise<Beat> => {
-      if (typeof identity === 'string') return stopWith(`the credential is ${identity}`);
-      tools.onAlive(identity.attemptId);
-      if (stopping.has(identity.attemptId)) return stopWith('the attempt is not the current one any more');
-      return renewed(tools, identity);
-    }),
-  );
+  const stopping = tasks.length === 0 ? new Set<string>() : await tools.attempts.heartbeat(tasks);
+  return Promise.all(identities.map((identity) => beatOf(tools, identity, stopping)));
+}
+
+async function verifyInTurns(
+  credentials: AgentCredentials,
+  tokens: readonly string[],
+): Promise<(VerifiedAttempt | CredentialFault)[]> {
+  const identities: (VerifiedAttempt | CredentialFault)[] = [];
+  for (let from = 0; from < tokens.length; from += IN_ONE_TURN) {
+    if (from > 0) await nextTurn();
+    const some = tokens.slice(from, from + IN_ONE_TURN);
+    identities.push(...(await Promise.all(some.map((token) => credentials.verifyAttempt(token)))));
+  }
+  return identities;
+}
+
+async function beatOf(
+  tools: Tools,
+  identity: VerifiedAttempt | CredentialFault,
+  stopping: ReadonlySet<string>,
+): Promise<Beat> {
+  if (typeof identity === 'string') return stopWith(`the credential is ${identity}`);
+  tools.onAlive(identity.attemptId);
+  if (stopping.has(identity.attemptId)) return stopWith('the attempt is not the current one any more');
+  if (identity.kind === 'callback' && !(await tools.isCallbackRunning(identity)))
+    return stopWith('the callback is over');
+  tools.onCurrent(identity.attemptId);
+  return renewed(tools, identity);
 }
 
 async function renewed({ attempts, credentials, log }: Tools, identity: VerifiedAttempt): Promise<Beat> {

@@ -12,6 +12,8 @@ const STATUS_OF = {
   denied: status.PERMISSION_DENIED,
   conflict: status.ALREADY_EXISTS,
   too_large: status.OUT_OF_RANGE,
+  /** More than the method takes, which no agent of ours sends. */
+  over_limit: status.RESOURCE_EXHAUSTED,
   unreadable: status.FAILED_PRECONDITION,
   unavailable: status.UNAVAILABLE,
   unauthenticated: status.UNAUTHENTICATED,
@@ -31,8 +33,10 @@ export class RpcError extends Error {
   }
 }
 
+export type RpcAnswer = Pick<ServiceError, 'code' | 'details'>;
+
 /** A database that is away is worth another try; an error of ours is logged here and answered without its text. */
-export function toServiceError(error: unknown, input: { log: AgentLog; method: string }): Partial<ServiceError> {
+export function toServiceError(error: unknown, input: { log: AgentLog; method: string }): RpcAnswer {
   if (error instanceof RpcError) return { code: STATUS_OF[error.code], details: error.message };
   if (isOutage(error)) return { code: status.UNAVAILABLE, details: error.advice };
   if (error instanceof UnsealError) return { code: status.FAILED_PRECONDITION, details: error.message };

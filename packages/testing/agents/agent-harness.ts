@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { pythonEnvironment } from '../python-environment.ts';
@@ -146,6 +147,17 @@ export async function startAgentHarness(
       await insertInstance(scoped, { run, dagId, instance });
       const ref = { tenantId, run, taskId, mapIndex, attemptId };
       return { ...ref, dagId, runId, versionNumber, tryNumber: 1, queue: 'default' };
+    },
+
+    /** As somebody who marks it would: it ended so long ago. */
+    async endInstance({ tenantId, run, taskId }: QueuedAttempt, { age }: { age: string }): Promise<void> {
+      await db
+        .tenant(tenantId)
+        .updateTable('task_instances')
+        .set({ state: 'failed', attempt_id: null, try_number: 1, end_date: sql<string>`now() - ${age}::interval` })
+        .where('run', '=', run)
+        .where('task_id', '=', taskId)
+        .execute();
     },
 
     token: ({ runId: _runId, queue: _queue, ...identity }: QueuedAttempt) =>

@@ -1,4 +1,5 @@
 /** The rows by which an attempt is known: its task instance, or the request of a callback, which has the attempt's id. */
+import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 
 export type AttemptKey = {
@@ -21,6 +22,38 @@ const selectInstance = (db: TenantDb, { run, taskId, mapIndex, attemptId }: Atte
 export async function isTaskRunning(db: TenantDb, key: AttemptKey): Promise<boolean> {
   const row = await selectInstance(db, key).select('state').executeTakeFirst();
   return row?.state === 'running';
+}
+
+/** Whether it is the current attempt of its task instance: running, or about to. */
+export async function isTaskCurrent(db: TenantDb, key: AttemptKey): Promise<boolean> {
+  const row = await selectInstance(db, key).select('state').executeTakeFirst();
+  return row?.state === 'running' || row?.state === 'queued';
+}
+
+/**
+ * How long ago the try ended, in milliseconds; undefined when it has not, or was given to another attempt. Plan: primary keys
+ * of both tables.
+ */
+export async function findAgeOfEnd(
+  db: TenantDb,
+  { run, taskId, mapIndex, tryNumber }: Omit<AttemptKey, 'attemptId'> & { tryNumber: number },
+): Promise<number | undefined> {
+  const ages = ['task_instances', 'task_instance_history'] as const;
+  const rows = await Promise.all(
+    ages.map((table) =>
+      db
+        .selectFrom(table)
+        .select(sql<number>`extract(epoch from clock_timestamp() - end_date) * 1000`.as('age'))
+        .where('run', '=', run)
+        .where('task_id', '=', taskId)
+        .where('map_index', '=', mapIndex)
+        .where('try_number', '=', tryNumber)
+        .where('end_date', 'is not', null)
+        .executeTakeFirst(),
+    ),
+  );
+  const found = rows.find((row) => row !== undefined);
+  return found && Number(found.age);
 }
 
 export async function isCallbackRunning(db: TenantDb, attemptId: string): Promise<boolean> {

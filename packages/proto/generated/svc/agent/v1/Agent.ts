@@ -19,14 +19,14 @@ import type { WorkRequest as _svc_agent_v1_WorkRequest, WorkRequest__Output as _
 
 export interface AgentClient extends grpc.Client {
   /**
-   * Idempotent by offset: bytes that are there already are skipped.
+   * Idempotent by offset: bytes that are there already are skipped. Refused when the attempt is over.
    */
   AppendLog(argument: _svc_agent_v1_AppendLogRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_AppendLogReply__Output>): grpc.ClientUnaryCall;
   AppendLog(argument: _svc_agent_v1_AppendLogRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_AppendLogReply__Output>): grpc.ClientUnaryCall;
   AppendLog(argument: _svc_agent_v1_AppendLogRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_AppendLogReply__Output>): grpc.ClientUnaryCall;
   AppendLog(argument: _svc_agent_v1_AppendLogRequest, callback: grpc.requestCallback<_svc_agent_v1_AppendLogReply__Output>): grpc.ClientUnaryCall;
   /**
-   * Idempotent by offset: bytes that are there already are skipped.
+   * Idempotent by offset: bytes that are there already are skipped. Refused when the attempt is over.
    */
   appendLog(argument: _svc_agent_v1_AppendLogRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_AppendLogReply__Output>): grpc.ClientUnaryCall;
   appendLog(argument: _svc_agent_v1_AppendLogRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_AppendLogReply__Output>): grpc.ClientUnaryCall;
@@ -79,14 +79,14 @@ export interface AgentClient extends grpc.Client {
   getVersion(argument: _svc_agent_v1_GetVersionRequest, callback: grpc.requestCallback<_svc_agent_v1_Version__Output>): grpc.ClientUnaryCall;
   
   /**
-   * For all attempts of a worker at once; the credentials are in the message.
+   * For many attempts of a worker at once: the credential of each is in the message, and counts for itself.
    */
   Heartbeat(argument: _svc_agent_v1_HeartbeatRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_HeartbeatReply__Output>): grpc.ClientUnaryCall;
   Heartbeat(argument: _svc_agent_v1_HeartbeatRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_HeartbeatReply__Output>): grpc.ClientUnaryCall;
   Heartbeat(argument: _svc_agent_v1_HeartbeatRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_HeartbeatReply__Output>): grpc.ClientUnaryCall;
   Heartbeat(argument: _svc_agent_v1_HeartbeatRequest, callback: grpc.requestCallback<_svc_agent_v1_HeartbeatReply__Output>): grpc.ClientUnaryCall;
   /**
-   * For all attempts of a worker at once; the credentials are in the message.
+   * For many attempts of a worker at once: the credential of each is in the message, and counts for itself.
    */
   heartbeat(argument: _svc_agent_v1_HeartbeatRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_HeartbeatReply__Output>): grpc.ClientUnaryCall;
   heartbeat(argument: _svc_agent_v1_HeartbeatRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_HeartbeatReply__Output>): grpc.ClientUnaryCall;
@@ -123,7 +123,7 @@ export interface AgentClient extends grpc.Client {
 
 export interface AgentHandlers extends grpc.UntypedServiceImplementation {
   /**
-   * Idempotent by offset: bytes that are there already are skipped.
+   * Idempotent by offset: bytes that are there already are skipped. Refused when the attempt is over.
    */
   AppendLog: grpc.handleUnaryCall<_svc_agent_v1_AppendLogRequest__Output, _svc_agent_v1_AppendLogReply>;
   
@@ -143,7 +143,7 @@ export interface AgentHandlers extends grpc.UntypedServiceImplementation {
   GetVersion: grpc.handleUnaryCall<_svc_agent_v1_GetVersionRequest__Output, _svc_agent_v1_Version>;
   
   /**
-   * For all attempts of a worker at once; the credentials are in the message.
+   * For many attempts of a worker at once: the credential of each is in the message, and counts for itself.
    */
   Heartbeat: grpc.handleUnaryCall<_svc_agent_v1_HeartbeatRequest__Output, _svc_agent_v1_HeartbeatReply>;
   

@@ -13,6 +13,10 @@ export interface FinishRequest {
    * The worker's own credential, when it would go on with another attempt; empty when not.
    */
   'worker_token'?: (string);
+  /**
+   * The process has not ended yet, so a few more lines may follow the outcome. Without it the log ends here.
+   */
+  'log_goes_on'?: (boolean);
 }
 
 export interface FinishRequest__Output {
@@ -26,4 +30,8 @@ export interface FinishRequest__Output {
    * The worker's own credential, when it would go on with another attempt; empty when not.
    */
   'worker_token': (string);
+  /**
+   * The process has not ended yet, so a few more lines may follow the outcome. Without it the log ends here.
+   */
+  'log_goes_on': (boolean);
 }

@@ -1,0 +1,75 @@
+/**
+ * Who calls, found out from the metadata before anything of the message is read: the call of a stranger is answered when its
+ * headers are there, and costs the check of one credential, whatever it sends behind them.
+ */
+import { ServerInterceptingCall, ServerListenerBuilder } from '@grpc/grpc-js';
+import type { Metadata, ServerInterceptor, ServerListener } from '@grpc/grpc-js';
+import type { AgentLog } from './collaborators.ts';
+import type { AgentCredentials, VerifiedAttempt } from './credentials.ts';
+import type { RpcMethod } from './request-limits.ts';
+import { RpcError, toServiceError } from './rpc-errors.ts';
+
+export type Caller = { kind: 'worker'; workerId: string } | { kind: 'attempt'; identity: VerifiedAttempt };
+
+export type AuthenticateFirst = {
+  readonly interceptor: ServerInterceptor;
+  /** Of a call that has come through, by its metadata. */
+  callerOf(metadata: Metadata): Caller;
+};
+
+/** What each call may be made with. A method that is not here is refused to everybody. */
+const ACCEPTED: Readonly<Record<RpcMethod, readonly Caller['kind'][]>> = {
+  Work: ['worker'],
+  Heartbeat: ['worker', 'attempt'],
+  Start: ['attempt'],
+  AppendLog: ['attempt'],
+  Finish: ['attempt'],
+  Call: ['attempt'],
+  GetVersion: ['attempt'],
+};
+
+export function createAuthenticateFirst(input: { credentials: AgentCredentials; log: AgentLog }): AuthenticateFirst {
+  const { credentials, log } = input;
+  const callers = new WeakMap<Metadata, Caller>();
+
+  async function authenticate(method: string, metadata: Metadata): Promise<Caller> {
+    const accepted = Object.hasOwn(ACCEPTED, method) ? ACCEPTED[method as RpcMethod] : [];
+    const token = bearerOf(metadata);
+    if (token === '') throw new RpcError('unauthenticated', 'the call carries no credential');
+    if (accepted.includes('worker')) {
+      const workerId = await credentials.verifyWorker(token);
+      if (workerId !== undefined) return { kind: 'worker', workerId };
+    }
+    if (!accepted.includes('attempt')) throw new RpcError('unauthenticated', 'this is no credential of a worker');
+    const identity = await credentials.verifyAttempt(token);
+    if (typeof identity === 'string') throw new RpcError('unauthenticated', `the credential is ${identity}`);
+    return { kind: 'attempt', identity };
+  }
+
+  return {
+    interceptor: ({ path }, call) => {
+      const method = path.slice(path.lastIndexOf('/') + 1);
+      const onMetadata: ServerListener['onReceiveMetadata'] = (metadata, next) => {
+        authenticate(method, metadata).then(
+          (caller) => {
+            callers.set(metadata, caller);
+            next(metadata); // only now the message is asked for
+          },
+          (error: unknown) => call.sendStatus({ ...toServiceError(error, { log, method }), metadata: null }),
+        );
+      };
+      const listener = new ServerListenerBuilder().withOnReceiveMetadata(onMetadata).build();
+      return new ServerInterceptingCall(call, { start: (next) => next(listener) });
+    },
+    callerOf(metadata) {
+      const caller = callers.get(metadata);
+      if (!caller) throw new Error('unreachable: a call that nobody has authenticated');
+      return caller;
+    },
+  };
+}
+
+function bearerOf(metadata: Metadata): string {
+  const [header] = metadata.get('authorization');
+  return typeof header === 'string' && header.startsWith('Bearer ') ? header.slice('Bearer '.length) : '';
+}

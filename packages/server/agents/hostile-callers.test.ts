@@ -1,0 +1,174 @@
+/** What strangers, and attempts that are over, can do to the agent service: nothing, and cheaply. Every method of the service. */
+import { Metadata, credentials, status } from '@grpc/grpc-js';
+import type { ServiceError } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Agent } from '@svc/proto/agent-service.ts';
+import { MAX_HEARTBEAT_TOKENS } from '@svc/proto/limits.ts';
+import { connectAgentClient } from '@svc/testing/agents/agent-client.ts';
+import type { AgentTestClient } from '@svc/testing/agents/agent-client.ts';
+import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
+import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harness.ts';
+import { requestLimits } from './request-limits.ts';
+import type { RpcMethod } from './request-limits.ts';
+
+const DAG = `
+from airflow.sdk import dag, task
+
+@dag(schedule=None)
+def flow():
+    @task
+    def extract():
+        return 1
+
+    extract()
+
+flow()
+`;
+
+const METHODS = Object.keys(Agent.service) as RpcMethod[];
+const LIMITS = requestLimits({ xcomMaxBytes: 1_048_576 });
+/** No message at all: whoever decodes it fails with INTERNAL. */
+const GARBAGE = Buffer.alloc(64 * 1024, 0xff);
+
+let harness: AgentHarness;
+let client: AgentTestClient;
+let raw: InstanceType<typeof Agent>;
+
+beforeAll(async () => {
+  harness = await startAgentHarness();
+  await harness.addDag(harness.tenants.a, 'flow.py', DAG);
+  await harness.startService();
+  client = connectAgentClient(harness.address());
+  raw = new Agent(harness.address(), credentials.createInsecure(), { 'grpc.max_send_message_length': -1 });
+});
+
+afterAll(async () => {
+  raw?.close();
+  client?.close();
+  await harness?.close();
+});
+
+/** The answer to these bytes, whatever they are. */
+function send(method: RpcMethod, token: string, bytes: Buffer): Promise<{ code: string; details: string }> {
+  const metadata = new Metadata();
+  if (token !== '') metadata.set('authorization', `Bearer ${token}`);
+  const { path } = Agent.service[method];
+  return new Promise((resolve) => {
+    const stream = raw.makeServerStreamRequest(
+      path,
+      (sent: Buffer) => sent,
+      (received) => received,
+      bytes,
+      metadata,
+    );
+    stream.on('error', ({ code, details }: ServiceError) => resolve({ code: status[code], details }));
+    stream.on('data', () => {});
+    stream.on('end', () => resolve({ code: 'OK', details: '' }));
+  });
+}
+
+async function started(): Promise<{ attempt: QueuedAttempt; token: string }> {
+  const attempt = await harness.queue({ dagId: 'flow', taskId: 'extract' });
+  const token = await harness.token(attempt);
+  await client.call('Start', token, { hostname: 'test', pid: 1 });
+  return { attempt, token };
+}
+
+const goodTokenFor = async (method: RpcMethod): Promise<string> =>
+  method === 'Work' ? harness.credentials.issueWorker('w') : (await started()).token;
+
+const success = { outcome_json: '{"state":"success"}', log_offset: 0, log_data: Buffer.alloc(0) };
+
+describe.each(METHODS)('%s', (method) => {
+  it('turns a stranger away without reading the message', async () => {
+    for (const token of ['', 'nonsense', 'x'.repeat(6_000)]) {
+      expect((await send(method, token, GARBAGE)).code).toBe('UNAUTHENTICATED');
+    }
+    expect((await send(method, await goodTokenFor(method), GARBAGE)).code).not.toBe('UNAUTHENTICATED');
+  });
+
+  it('says how large a message may be, and decodes none that is larger', async () => {
+    const { code, details } = await send(method, await goodTokenFor(method), Buffer.alloc(LIMITS[method].bytes + 1));
+    expect(code).toMatch(/^(RESOURCE_EXHAUSTED|OUT_OF_RANGE)$/);
+    expect(details).toContain(`at most ${LIMITS[method].bytes} bytes`);
+  });
+
+  it('decodes no message of more fields than it has a use for', async () => {
+    const fields = Buffer.alloc(4 * (LIMITS[method].fields + 1), Buffer.from([0x78, 0x00])); // field 15, the number 0
+    const { code, details } = await send(method, await goodTokenFor(method), fields.subarray(0, LIMITS[method].bytes));
+    expect([code, details]).toEqual(['INVALID_ARGUMENT', expect.stringContaining('at most')]);
+  });
+});
+
+describe('a heartbeat', () => {
+  it('with 100,000 credentials is told how many it may have', async () => {
+    const { token } = await started();
+    const bytes = Agent.service.Heartbeat.requestSerialize({ tokens: Array.from({ length: 100_000 }, () => 'junk') });
+    const { code, details } = await send('Heartbeat', token, bytes);
+    expect(code).toBe('INVALID_ARGUMENT');
+    expect(details).toContain(`at most ${MAX_HEARTBEAT_TOKENS} credentials`);
+  });
+
+  it('may be made by a worker as by an attempt, and each credential in it counts for itself', async () => {
+    const { token } = await started();
+    for (const caller of [token, await harness.credentials.issueWorker('w')]) {
+      const { beats } = await client.call('Heartbeat', caller, { tokens: ['nonsense', token] });
+      expect(beats.map(({ stop }) => stop)).toEqual([true, false]);
+    }
+  });
+});
+
+describe('the credential of an attempt that is over', () => {
+  const line = (event: string): Buffer => Buffer.from(`${JSON.stringify({ event })}\n`);
+  const eventsOf = async (attempt: QueuedAttempt): Promise<string[]> =>
+    (await harness.logOf(attempt)).map(({ event }) => event);
+
+  it('writes nothing to its log any more: not by itself, nor with its outcome reported again', async () => {
+    const { attempt, token } = await started();
+    const last = line('last');
+    await client.call('Finish', token, { ...success, log_data: last });
+    const more = { offset: last.length, data: line('forged') };
+    expect(await client.refusal('AppendLog', token, more)).toBe('ABORTED');
+    await client.call('Finish', token, { ...success, log_offset: more.offset, log_data: more.data, log_goes_on: true });
+    expect(await client.refusal('AppendLog', token, more)).toBe('ABORTED');
+    expect(await eventsOf(attempt)).toEqual(['last']);
+  });
+
+  it('writes the lines of a process that was still ending, when the outcome said so', async () => {
+    const { attempt, token } = await started();
+    await client.call('Finish', token, { ...success, log_goes_on: true });
+    await client.call('AppendLog', token, { offset: 0, data: line('at exit') });
+    expect(await eventsOf(attempt)).toEqual(['at exit']);
+  });
+
+  it.each([
+    { age: '5 seconds', written: ['stopped'] },
+    { age: '1 minute', written: [] },
+  ])('writes for a moment when others have ended it: $age later $written', async ({ age, written }) => {
+    const { attempt, token } = await started();
+    await harness.endInstance(attempt, { age });
+    await client.call('AppendLog', token, { offset: 0, data: line('stopped') }).catch(() => {});
+    expect(await eventsOf(attempt)).toEqual(written);
+  });
+
+  it('gets no version, and no answer to what tasks ask, but for secrets, which have a rule of their own', async () => {
+    const { token } = await started();
+    await client.call('Finish', token, success);
+    expect(await client.refusal('GetVersion', token, {})).toBe('ABORTED');
+    const asked: [string, object][] = [
+      ['get_xcom', { task_id: 'extract' }],
+      ['set_xcom', { key: 'k', value: 1 }],
+      ['delete_xcom', { key: 'k' }],
+      ['set_variable', { key: 'k', value: 'v' }],
+      ['delete_variable', { key: 'k' }],
+      ['get_dag_run_state', { dag_id: 'flow', run_id: 'r' }],
+      ['external_states', { dag_id: 'flow' }],
+      ['next_run_after', {}],
+      ['asset_events', {}],
+      ['trigger_dag_run', { dag_id: 'flow' }],
+      ['ask_person', { subject: 's', options: ['a'] }],
+    ];
+    for (const [name, params] of asked)
+      expect([name, await client.refusedAsk(token, name, params)]).toEqual([name, 'ABORTED']);
+  });
+});
