@@ -39,6 +39,8 @@ export type RunEngine = {
   start(): void;
   /** Is an agent connected that could take work? */
   hasAgent(): boolean;
+  /** Is an agent waiting for an answer? */
+  isBusy(): boolean;
   /** Where agents connect; undefined in a process without an executor. */
   agentAddress(): string | undefined;
   stop(): Promise<void>;
@@ -111,6 +113,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
       if (workers) retention.start();
     },
     hasAgent: () => workers?.executor.isConnected() ?? false,
+    isBusy: () => workers?.isBusy() ?? false,
     agentAddress: () => workers?.address(),
     async stop() {
       await retention.stop();
@@ -148,6 +151,7 @@ const EVERYTHING = {
 
 type Workers = {
   executor: ManagedExecutor;
+  isBusy(): boolean;
   address(): string | undefined;
   listen(): Promise<void>;
   close(): Promise<void>;
@@ -197,6 +201,7 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
   });
   return {
     executor,
+    isBusy: service.isBusy,
     address: () => address,
     async listen() {
       address = reachableAddress(await service.listen());

@@ -26,7 +26,9 @@ import { isOutage } from './db/outage.ts';
 import { ensureTenant } from './auth/tenants.ts';
 import { DEFAULT_TENANT } from './db/identity/tenants.ts';
 import { createHousekeeping } from './engine/housekeeping.ts';
+import { createAdmissionServer } from './http/admission-server.ts';
 import { buildApp } from './http/app.ts';
+import { createLanes } from './http/lanes.ts';
 import type { App } from './http/typed-app.ts';
 import { createLogStore } from './logs/create-log-store.ts';
 import { openKeyring } from './open-keyring.ts';
@@ -84,7 +86,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   reportBoot(config, options.warnings ?? [], logger);
 
   const metrics = createMetrics({ version: VERSION });
-  const db = openServerDatabase({ config, metrics, logger });
+  const { api: db, engine: engineDb } = openServerDatabases({ config, metrics, logger });
   const tracing = startTracing({
     enabled: config.observability.otel.enabled,
     endpoint: config.observability.otel.endpoint,
@@ -97,7 +99,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   let everybody: Principal | null = null;
   const logs = createLogStore(config);
   const keyring = openKeyring(config);
-  const engine = createRunEngine({ config, db, keyring, logs, logger });
+  const engine = createRunEngine({ config, db: engineDb, keyring, logs, logger });
   const services = createServices({
     config,
     db,
@@ -110,17 +112,33 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const proxies = createProxyTrust(config.server.trustedProxies);
   if (proxies.error !== undefined) logger.error(proxies.error);
+  const lanes = createLanes(proxies);
+  const admission = createAdmissionServer({
+    limits: { atOnce: config.server.maxRequestsAtOnce, waiting: config.server.maxRequestsWaiting },
+    laneOf: lanes.of,
+    isBusy: engine.isBusy,
+    onRefused: (counts) => {
+      metrics.requestsRefused(counts);
+      logger.warn(counts, 'requests were turned away: more were waiting than server.max_requests_waiting allows');
+    },
+  });
   const app = await buildApp({
-    db,
+    db: engineDb, // a probe must not wait for a connection behind requests
+    admission,
     readiness: { reason: () => notReady },
-    access: { sessions: services.sessions, proxies, everybodyIs: () => everybody },
+    access: {
+      sessions: services.sessions,
+      proxies,
+      onAuthenticated: lanes.remember,
+      everybodyIs: () => everybody,
+    },
     corsOrigins: config.server.cors.allowedOrigins,
     logger,
     plugins: [metrics.httpHooks, tracing.httpHooks],
     registerRoutes: config.server.role === 'scheduler' ? undefined : (routed) => registerRoutes(routed, services),
   });
   const housekeeping = createHousekeeping({
-    db,
+    db: engineDb,
     identity: { processId: randomUUID(), hostname: hostname(), version: VERSION },
     intervalMs: config.scheduler.loopIntervalMs,
     // Agents wait for the triggers of deferred tasks themselves: while one is connected, there is a triggerer.
@@ -144,7 +162,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       // Tasks are told to stop while requests still finish: somebody who follows a log would hold up both.
       await stopParts(logger, [() => closeListener(app), stopTasks, () => metricsServer.close()]);
       await stopParts(logger, [() => logs.close()]);
-      await stopParts(logger, [() => tracing.shutdown(), () => db.close()]); // the others used them to the end
+      await stopParts(logger, [() => tracing.shutdown(), () => db.close(), () => engineDb.close()]); // the others used them to the end
       logger.info('stopped');
     })();
     return closed;
@@ -194,21 +212,39 @@ async function stopParts(logger: Logger, parts: readonly (() => Promise<unknown>
   }
 }
 
-function openServerDatabase(input: { config: Config; metrics: Metrics; logger: Logger }): Database {
+/** Two pools: requests, however many, take no connection from the scheduler and its agents. */
+function openServerDatabases(input: { config: Config; metrics: Metrics; logger: Logger }): {
+  api: Database;
+  engine: Database;
+} {
   const { config, metrics, logger } = input;
-  const db = openDatabase({
-    url: config.database.url,
-    maxOpenConns: config.database.maxOpenConns,
-    maxIdleConns: config.database.maxIdleConns,
-    statementTimeoutMs: config.database.statementTimeout,
-    idleInTransactionTimeoutMs: config.database.idleInTransactionTimeout,
-    onConnectionLost: (error) => {
-      metrics.databaseOutage();
-      logger.warn({ reason: error.message }, 'lost a database connection'); // the error itself drags the whole client along
-    },
+  const { maxOpenConns, maxIdleConns, reservedConns } = config.database;
+  const reserved = Math.max(1, Math.min(reservedConns, Math.floor(maxOpenConns / 2)));
+  const open = (limits: { maxOpenConns: number; maxIdleConns: number }): Database =>
+    openDatabase({
+      url: config.database.url,
+      ...limits,
+      statementTimeoutMs: config.database.statementTimeout,
+      idleInTransactionTimeoutMs: config.database.idleInTransactionTimeout,
+      onConnectionLost: (error) => {
+        metrics.databaseOutage();
+        logger.warn({ reason: error.message }, 'lost a database connection'); // the error itself drags the whole client along
+      },
+    });
+  const engine = open({ maxOpenConns: reserved, maxIdleConns: Math.ceil(maxIdleConns / 2) });
+  const api = open({
+    maxOpenConns: Math.max(1, maxOpenConns - reserved),
+    maxIdleConns: Math.floor(maxIdleConns / 2),
   });
-  metrics.watchDatabasePool(() => db.poolUsage());
-  return db;
+  metrics.watchDatabasePool(() => {
+    const [one, other] = [engine.poolUsage(), api.poolUsage()];
+    return {
+      idle: one.idle + other.idle,
+      busy: one.busy + other.busy,
+      waiting: one.waiting + other.waiting,
+    };
+  });
+  return { api, engine };
 }
 
 function reportBoot(config: Config, warnings: readonly string[], logger: Logger): void {

@@ -57,7 +57,7 @@ type Handle<Request, Reply> = (identity: VerifiedAttempt, request: Request) => P
 export function createHandlers(
   options: AgentServiceOptions,
   input: { workers: WorkerHub; observers: readonly AttemptObserver[]; callerOf: AuthenticateFirst['callerOf'] },
-): { handlers: AgentHandlers; startEarly: StartEarly } {
+): { handlers: AgentHandlers; startEarly: StartEarly; isBusy: () => boolean } {
   const { workers, observers, callerOf } = input;
   const { db, settings, log } = options;
   const versions = createAttemptVersions(db);
@@ -98,14 +98,19 @@ export function createHandlers(
       answer(async () => handle(attemptOf(callerOf(call.metadata)), requestOf(call)), { method, respond });
     };
 
+  let answering = 0;
+
   function answer<Reply>(
     work: () => Promise<Reply>,
     { method, respond }: { method: string; respond: sendUnaryData<Reply> },
   ): void {
-    work().then(
-      (reply) => respond(null, reply),
-      (error: unknown) => respond(toServiceError(error, { log, method })),
-    );
+    answering += 1;
+    work()
+      .then(
+        (reply) => respond(null, reply),
+        (error: unknown) => respond(toServiceError(error, { log, method })),
+      )
+      .finally(() => (answering -= 1));
   }
 
   const handlers: AgentHandlers = {
@@ -139,7 +144,7 @@ export function createHandlers(
   };
   const startEarly: StartEarly = (identity, { hostname }) =>
     earlyStarts.begin(identity.attemptId, () => starts.start({ ...identity, issuedAt: 0 }, { hostname, pid: null }));
-  return { handlers, startEarly };
+  return { handlers, startEarly, isBusy: () => answering > 0 };
 }
 
 const ended = ({ observers }: Parts, { attemptId }: { attemptId: string }): void =>

@@ -12,6 +12,8 @@ import type { WorkerHub } from './worker-hub.ts';
 export type AgentService = {
   readonly workers: WorkerHub;
   readonly startEarly: StartEarly;
+  /** Is an agent waiting for an answer? */
+  isBusy(): boolean;
   listen(): Promise<{ host: string; port: number }>;
   /** Called for every attempt that started, and for every one of which no more is to come (finished, stale, told to stop). */
   observe(observer: AttemptObserver): void;
@@ -24,11 +26,12 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
   const observers: AttemptObserver[] = [];
   const { interceptor, callerOf } = createAuthenticateFirst(options);
   const rpc = limitedService(requestLimits(options.settings));
-  const { handlers, startEarly } = createHandlers(options, { workers, observers, callerOf });
+  const { handlers, startEarly, isBusy } = createHandlers(options, { workers, observers, callerOf });
   let server: GrpcServer | undefined;
   return {
     workers,
     startEarly,
+    isBusy,
     observe: (observer) => void observers.push(observer),
     async listen() {
       server = await startGrpcServer({

@@ -1,7 +1,7 @@
 /** Errors of the agent service, and the gRPC status of each. The text of no other error ever reaches an agent. */
 import { status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
-import { isOutage } from '../db/outage.ts';
+import { DatabaseBusyError, isOutage } from '../db/outage.ts';
 import { UnsealError } from '../vault/keyring.ts';
 import type { AgentLog } from './collaborators.ts';
 
@@ -39,6 +39,7 @@ export type RpcAnswer = Pick<ServiceError, 'code' | 'details'>;
 export function toServiceError(error: unknown, input: { log: AgentLog; method: string }): RpcAnswer {
   if (error instanceof RpcError) return { code: STATUS_OF[error.code], details: error.message };
   if (isOutage(error)) return { code: status.UNAVAILABLE, details: error.advice };
+  if (error instanceof DatabaseBusyError) return { code: status.UNAVAILABLE, details: error.message };
   if (error instanceof UnsealError) return { code: status.FAILED_PRECONDITION, details: error.message };
   input.log.error({ err: error, method: input.method }, 'an agent call failed');
   return { code: status.INTERNAL, details: 'internal error: see the log of the control plane' };

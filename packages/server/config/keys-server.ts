@@ -40,6 +40,22 @@ export const SERVER_KEYS = {
     defaultDoc: 'empty (trust none)',
     doc: 'Proxy IPs or CIDRs whose `X-Forwarded-For` is honored. Scope it to the ingress: a task inside a trusted range could forge its client IP. An invalid entry means trust none.',
   },
+  'server.max_requests_at_once': {
+    type: 'int',
+    default: 12,
+    min: 1,
+    extension: true,
+    edition: 'both',
+    doc: 'HTTP requests that one process serves at the same time, at most three quarters of them for one user; further ones wait. While the process has no time to spare it serves fewer. Probes and agents are not counted.',
+  },
+  'server.max_requests_waiting': {
+    type: 'int',
+    default: 1000,
+    min: 1,
+    extension: true,
+    edition: 'both',
+    doc: 'HTTP requests that wait for their turn, which goes round between users. Beyond it, and for one user beyond a quarter of it, they are refused as `overloaded` with `Retry-After`.',
+  },
   'server.base_url': {
     type: 'string',
     default: '',
@@ -67,6 +83,14 @@ export const DATABASE_KEYS = {
     min: 1,
     edition: 'both',
     doc: 'Pool maximum of open connections.',
+  },
+  'database.reserved_conns': {
+    type: 'int',
+    default: 10,
+    min: 1,
+    extension: true,
+    edition: 'both',
+    doc: 'Connections of `database.max_open_conns` that are kept for the scheduler and its agents, so that no number of requests takes them; at most half of all.',
   },
   'database.max_idle_conns': {
     type: 'int',

@@ -6,14 +6,15 @@
  *   - A connection on which an outage was seen is closed, never lent again, and carries no further statement: a rollback
  *     sent after it would only wait as well.
  *   - Every wait is bounded: for a connection, for an answer (stall-detector.ts), for the end of the pool.
- *   - What the caller sees of an outage is always `DatabaseUnavailableError`.
+ *   - What the caller sees of an outage is always `DatabaseUnavailableError`; who waited in vain while all connections were at
+ *     work sees `DatabaseBusyError`.
  *   - Statements that are sent without waiting for one another travel together (see transaction.ts).
  */
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { createStallDetector, cutConnection } from './stall-detector.ts';
 import { momentFromPostgres } from './moment.ts';
-import { DatabaseUnavailableError, meansOutage } from './outage.ts';
+import { DatabaseBusyError, DatabaseUnavailableError, meansOutage } from './outage.ts';
 import { createStatementNames, isForeignSession, isOutdatedStatement } from './prepared-statements.ts';
 
 export type PoolLimits = {
@@ -57,6 +58,9 @@ const CANCEL_GRACE_MS = 2_000;
  * the place of the error that caused the rollback, and that one says what happened.
  */
 const ROLLED_BACK = { command: 'ROLLBACK', rowCount: 0, rows: [] };
+
+/** What pg says when there was no connection in time, whether none could be opened or none was given back. */
+const WAITED_IN_VAIN = 'timeout exceeded when trying to connect';
 
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => {
@@ -156,6 +160,9 @@ export function openPool(options: PoolOptions): Pool {
 
   async function connect(): Promise<PostgresPoolClient> {
     const client = await pool.connect().catch((error: Error) => {
+      if (error.message === WAITED_IN_VAIN && open.size >= options.maxOpen && !stalls.isInDoubt()) {
+        throw new DatabaseBusyError();
+      }
       throw new DatabaseUnavailableError(error, meansOutage(error));
     });
     const lent = lendable.get(client) ?? makeLendable(client);

@@ -34,6 +34,13 @@ function adviceFor(cause: Error): string {
   return NOT_REACHABLE;
 }
 
+/** The database is there; all connections that we may have to it are in use, and were for as long as anybody may wait for one. */
+export class DatabaseBusyError extends Error {
+  constructor() {
+    super('all connections to the database are in use');
+  }
+}
+
 export const isOutage = (error: unknown): error is DatabaseUnavailableError =>
   error instanceof DatabaseUnavailableError;
 

@@ -9,6 +9,8 @@ import type pg from 'pg';
 export type StallDetector = {
   /** Call when a statement is sent on this connection, and what it returns when the answer is there. */
   sent(client: pg.PoolClient): () => void;
+  /** Some statement waits for an answer, and whether the database answers at all is just being found out. */
+  isInDoubt(): boolean;
   stop(): void;
 };
 
@@ -57,6 +59,7 @@ export function createStallDetector(options: {
         if (waiting.count === 0) sent.delete(client);
       };
     },
+    isInDoubt: () => asking,
     stop: () => clearInterval(timer),
   };
 }

@@ -38,6 +38,8 @@ const FAULTS: Record<AuthenticationFault, () => ApiError> = {
 export type AccessOptions = {
   sessions: Sessions;
   proxies: ProxyTrust;
+  /** Told every token that was good, and whose it is. */
+  onAuthenticated?(token: string, userId: string): void;
   /** In development with authentication off: the administrator every request acts as. Null otherwise. */
   everybodyIs(): Principal | null;
 };
@@ -51,7 +53,8 @@ export function requireAccessDeclarations(app: FastifyInstance): void {
   });
 }
 
-export function installAccessControl(app: FastifyInstance, { sessions, proxies, everybodyIs }: AccessOptions): void {
+export function installAccessControl(app: FastifyInstance, options: AccessOptions): void {
+  const { proxies, everybodyIs } = options;
   app.decorateRequest('clientIp', '');
   app.decorateRequest('maybePrincipal', null);
 
@@ -61,7 +64,7 @@ export function installAccessControl(app: FastifyInstance, { sessions, proxies, 
     if (request.is404 || access === 'public') return;
     const everybody = everybodyIs();
     if (everybody) refuseOtherSites(request);
-    request.maybePrincipal = everybody ?? (await authenticate(request, sessions));
+    request.maybePrincipal = everybody ?? (await authenticate(request, options));
     if (access === undefined) throw new Error('unreachable: a route without access does not register');
     if (access !== 'user' && !request.maybePrincipal.permissions.has(access)) throw permissionDenied(request, access);
   });
@@ -71,7 +74,7 @@ export function installAccessControl(app: FastifyInstance, { sessions, proxies, 
 const isLibraryRoute = (route: { method: string | string[]; url: string }): boolean =>
   route.method === 'OPTIONS' || route.url === '/docs' || route.url.startsWith('/docs/');
 
-async function authenticate(request: FastifyRequest, sessions: Sessions): Promise<Principal> {
+async function authenticate(request: FastifyRequest, { sessions, onAuthenticated }: AccessOptions): Promise<Principal> {
   const { token, fromCookie } = presentedToken(request);
   if (token === undefined) {
     throw new ApiError(
@@ -82,6 +85,7 @@ async function authenticate(request: FastifyRequest, sessions: Sessions): Promis
   if (fromCookie) refuseForeignWrite(request);
   const principal = await sessions.authenticate(token);
   if (typeof principal === 'string') throw FAULTS[principal]();
+  onAuthenticated?.(token, principal.userId);
   return principal;
 }
 

@@ -1,11 +1,19 @@
 /** The HTTP application: the rules that hold for every route, around the routes it is given. */
 import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
 import compress from '@fastify/compress';
 import cookie from '@fastify/cookie';
 import cors from '@fastify/cors';
 import { LogController, fastify } from 'fastify';
-import type { FastifyBaseLogger, FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import type {
+  FastifyBaseLogger,
+  FastifyPluginCallback,
+  FastifyReply,
+  FastifyRequest,
+  FastifyServerFactory,
+} from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { AdmissionServer } from './admission-server.ts';
 import { installAccessControl, requireAccessDeclarations } from './access.ts';
 import type { AccessOptions } from './access.ts';
 import { ApiError } from './errors.ts';
@@ -26,12 +34,16 @@ const BODY_LIMIT_BYTES = 1024 * 1024;
 const MAX_PARAM_LENGTH = 3_000;
 /** A client gets this long to send its request: one that dribbles bytes must not hold a socket for ever. */
 const REQUEST_TIMEOUT_MS = 60_000;
+/** Longer than the idle time of the usual load balancers (60 s): they close, not we. */
+const KEEP_ALIVE_MS = 72_000;
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 export type AppOptions = {
   readiness: Readiness;
   db: ProbedDatabase;
   access: AccessOptions;
+  /** Without it every request is served at once. */
+  admission?: AdmissionServer;
   corsOrigins: readonly string[];
   logger: FastifyBaseLogger;
   /** Metrics and traces of requests. */
@@ -46,12 +58,15 @@ export type RegisterRoutes = (app: App) => AnswerElse;
 export type AnswerElse = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
 
 export async function buildApp(options: AppOptions): Promise<App> {
-  const { readiness, db, access, corsOrigins, logger, plugins, registerRoutes } = options;
+  const { readiness, db, access, admission, corsOrigins, logger, plugins, registerRoutes } = options;
+  const serverFactory: FastifyServerFactory<Server> | undefined =
+    admission && ((handler) => withTimeouts(admission.create(handler)));
   const app: App = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    ...(serverFactory && { serverFactory }),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: true },
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
@@ -90,12 +105,20 @@ export async function buildApp(options: AppOptions): Promise<App> {
   await app.register(cookie);
   refuseUntilReady(app, readiness); // before access control, which needs the schema
   installAccessControl(app, access);
+  admission?.releaseStreams(app); // before what compresses, which makes a stream of every answer
   await app.register(compress, { threshold: 1_024 });
   if (registerRoutes) await installOpenApi(app);
   registerProbes(app, { db, readiness });
   if (registerRoutes) answerElse = registerRoutes(app);
   await app.ready();
   return app;
+}
+
+/** What Fastify sets for a server that it makes itself. */
+function withTimeouts(server: Server): Server {
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  return server;
 }
 
 function answerWithRequestId(app: App): void {

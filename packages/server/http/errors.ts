@@ -31,6 +31,7 @@ const ERRORS = {
   internal_error: { status: 500, title: 'Internal error' },
   encryption_unavailable: { status: 503, title: 'No encryption key configured' },
   statement_timeout: { status: 503, title: 'Database took too long' },
+  overloaded: { status: 503, title: 'Overloaded' },
   logs_unavailable: { status: 503, title: 'Task logs unavailable' },
   database_unavailable: { status: 503, title: 'Database unavailable' },
   not_ready: { status: 503, title: 'Not ready' },

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isOutage } from '../db/outage.ts';
+import { DatabaseBusyError, isOutage } from '../db/outage.ts';
 import { ApiError, problemOf } from './errors.ts';
 import { describeValidationError } from './validation.ts';
 
@@ -42,6 +42,11 @@ function asApiError(error: FastifyError): ApiError {
   if (error instanceof ApiError) return error;
   if (isOutage(error)) {
     return new ApiError('database_unavailable', error.advice, { 'retry-after': '1' });
+  }
+  if (error instanceof DatabaseBusyError) {
+    return new ApiError('overloaded', 'the database is busy with other requests: try again shortly', {
+      'retry-after': '2',
+    });
   }
   if (error.validation) return describeValidationError(error.validation, error.validationContext ?? 'request');
   switch (error.code) {

@@ -24,6 +24,8 @@ export interface Metrics {
   watchScheduler(lastBeat: () => number | undefined): void;
   loginFailed(): void;
   databaseOutage(): void;
+  /** Requests that were turned away, by whose doing it was. */
+  requestsRefused(counts: { user: number; process: number }): void;
 }
 
 /** Work in this service is counted in milliseconds; the upper end covers log downloads and bulk registration. */
@@ -51,6 +53,11 @@ const LOGIN_FAILURES = {
   help: 'Logins refused for a wrong name or password, or by the login limit.',
 } as const;
 const DATABASE_OUTAGES = { name: 'svc_db_outages_total', help: 'Times the database became unreachable.' } as const;
+const REFUSED = {
+  name: 'svc_http_requests_refused_total',
+  help: 'HTTP requests turned away as overloaded: the user had too many waiting, or the process had.',
+  labelNames: ['reason'],
+} as const;
 const BUILD_INFO = {
   name: 'svc_build_info',
   help: 'Always 1; the labels say what is running.',
@@ -69,6 +76,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const durations = new Histogram({ ...DURATIONS, registers });
   const loginFailures = new Counter({ ...LOGIN_FAILURES, registers });
   const databaseOutages = new Counter({ ...DATABASE_OUTAGES, registers });
+  const refused = new Counter({ ...REFUSED, registers });
   const buildInfo = new Gauge({ ...BUILD_INFO, registers });
   buildInfo.set({ version: options.version, node: process.versions.node }, 1);
 
@@ -104,6 +112,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
     watchScheduler: (lastBeat) => registry.registerMetric(heartbeatGauge(lastBeat)),
     loginFailed: () => loginFailures.inc(),
     databaseOutage: () => databaseOutages.inc(),
+    requestsRefused(counts) {
+      for (const [reason, count] of Object.entries(counts)) refused.inc({ reason }, count);
+    },
   };
 }
 

@@ -1,0 +1,169 @@
+/**
+ * The HTTP listener with admission in front of it: before a request is routed, authenticated or read, it is decided whether it
+ * is served. Who is turned away costs the process as little as can be: a fixed answer, and not all of them at once, so that
+ * clients who ask again immediately cannot fill the event loop with refusals. The probes are always served.
+ */
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import type { FastifyInstance } from 'fastify';
+import { createAdmission } from './admission.ts';
+import type { AdmissionLimits, Place, Refusal } from './admission.ts';
+import { ApiError, problemOf } from './errors.ts';
+
+export type AdmissionOptions = {
+  limits: AdmissionLimits;
+  /** By whom a request is counted. */
+  laneOf(request: IncomingMessage): string;
+  /** Is something more urgent being done than answering requests that wait? */
+  isBusy?(): boolean;
+  /** Called now and then with how many were turned away since. */
+  onRefused?(counts: Record<Refusal, number>): void;
+};
+
+export type AdmissionServer = {
+  create(handler: RequestListener): Server;
+  /** What is answered by and by no longer counts as being served: whoever follows a log would keep others waiting. */
+  releaseStreams(app: FastifyInstance): void;
+  usage(): { serving: number; waiting: number };
+};
+
+const PROBES = new Set(['/healthz', '/readyz']);
+/** Refusals are sent in small batches: 1,000 in a second. */
+const REFUSALS_AT_ONCE = 20;
+const REFUSALS_EVERY_MS = 20;
+/** More than this many do not wait for theirs. */
+const MAX_HELD_BACK = 10_000;
+const REPORT_EVERY_MS = 5_000;
+const RETRY_AFTER_SECONDS = '2';
+
+const DETAILS: Record<Refusal, string> = {
+  user: 'you have more requests waiting than one user may: send fewer at the same time, or try again shortly',
+  process: 'more requests are waiting than this server can answer in time: try again shortly',
+};
+const STATUS: Record<Refusal, number> = { user: 429, process: 503 };
+
+export function createAdmissionServer(options: AdmissionOptions): AdmissionServer {
+  const loop = createLoopWatch();
+  const admission = createAdmission(options.limits, {
+    isBusy: options.isBusy ?? (() => false),
+    isSaturated: loop.isSaturated,
+    now: () => performance.now(),
+    later: (run, ms) => void (ms === 0 ? setImmediate(run) : setTimeout(run, ms).unref()),
+  });
+  const places = new WeakMap<IncomingMessage, Place>();
+  const refusals = createRefusals(options.onRefused);
+
+  return {
+    usage: admission.usage,
+    create(handler) {
+      const server = createServer((request, response) => {
+        if (PROBES.has(pathOf(request))) return handler(request, response);
+        const place = admission.enter({
+          lane: options.laneOf(request),
+          start: () => void handler(request, response),
+          refuse: (reason) => refusals.send(request, response, reason),
+        });
+        places.set(request, place);
+        response.once('close', () => place.leave());
+      });
+      server.once('close', () => {
+        admission.close();
+        refusals.close();
+      });
+      return server;
+    },
+    releaseStreams(app) {
+      app.addHook('onSend', async (request, _reply, payload) => {
+        if (isStream(payload)) places.get(request.raw)?.leave();
+      });
+    },
+  };
+}
+
+const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? '';
+
+const isStream = (payload: unknown): boolean =>
+  typeof payload === 'object' && payload !== null && ('pipe' in payload || 'getReader' in payload);
+
+type Refusals = {
+  send(request: IncomingMessage, response: ServerResponse, reason: Refusal): void;
+  close(): void;
+};
+
+function createRefusals(onRefused: AdmissionOptions['onRefused']): Refusals {
+  const held: (() => void)[] = [];
+  let counts = { user: 0, process: 0 };
+  let sending: NodeJS.Timeout | undefined;
+  let reporting: NodeJS.Timeout | undefined;
+
+  function count(reason: Refusal): void {
+    counts[reason] += 1;
+    reporting ??= setTimeout(() => {
+      reporting = undefined;
+      onRefused?.(counts);
+      counts = { user: 0, process: 0 };
+    }, REPORT_EVERY_MS).unref();
+  }
+
+  function sendSome(): void {
+    for (const refuse of held.splice(0, REFUSALS_AT_ONCE)) refuse();
+    sending = held.length > 0 ? setTimeout(sendSome, REFUSALS_EVERY_MS) : undefined;
+  }
+
+  return {
+    send(request, response, reason) {
+      count(reason);
+      const refuse = (): void => answerRefused(request, response, reason);
+      if (held.length >= MAX_HELD_BACK) return refuse();
+      held.push(refuse);
+      sending ??= setTimeout(sendSome, REFUSALS_EVERY_MS);
+    },
+    close() {
+      clearTimeout(sending);
+      clearTimeout(reporting);
+      for (const refuse of held.splice(0)) refuse();
+    },
+  };
+}
+
+/** Both are `overloaded`: what a client does about it is the same. */
+function answerRefused(request: IncomingMessage, response: ServerResponse, reason: Refusal): void {
+  if (response.destroyed || response.headersSent) return;
+  const problem = {
+    ...problemOf(new ApiError('overloaded', DETAILS[reason]), pathOf(request)),
+    status: STATUS[reason],
+  };
+  const body = JSON.stringify(problem);
+  response
+    .writeHead(STATUS[reason], {
+      'content-type': 'application/problem+json',
+      'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
+      'retry-after': RETRY_AFTER_SECONDS,
+      'x-content-type-options': 'nosniff',
+      'x-request-id': randomUUID(),
+    })
+    .end(body);
+}
+
+const SAMPLED_EVERY_MS = 50;
+const SATURATED = 0.7;
+
+/** How much of the last moments the event loop was busy; looked at only when somebody wants to know. */
+function createLoopWatch(): { isSaturated(): boolean } {
+  let last = performance.eventLoopUtilization();
+  let lastAt = performance.now();
+  let utilization = 0;
+  return {
+    isSaturated() {
+      if (performance.now() - lastAt < SAMPLED_EVERY_MS) return utilization > SATURATED;
+      const now = performance.eventLoopUtilization();
+      ({ utilization } = performance.eventLoopUtilization(now, last));
+      last = now;
+      lastAt = performance.now();
+      return utilization > SATURATED;
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/**
+ * By whom a request counts, before anybody has checked its token: a token that was good before leads to its user, everything
+ * else counts for the address it comes from. So a stranger cannot be many by inventing tokens.
+ */
+import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import { clientAddress } from '../auth/client-address.ts';
+import type { ProxyTrust } from '../auth/client-address.ts';
+
+export type Lanes = {
+  of(request: IncomingMessage): string;
+  /** The token was good, and is this user's. */
+  remember(token: string, userId: string): void;
+};
+
+const REMEMBERED = 10_000;
+const COOKIE = /(?:^|;\s*)_token=([^;]+)/;
+
+export function createLanes(proxies: ProxyTrust): Lanes {
+  const users = new LRUCache<string, string>({ max: REMEMBERED });
+  return {
+    of(request) {
+      const { authorization, cookie } = request.headers;
+      const token =
+        authorization === undefined ? COOKIE.exec(cookie ?? '')?.[1] : authorization.slice('Bearer '.length);
+      const user = token === undefined ? undefined : users.get(token.trim());
+      return user === undefined ? `address ${clientAddress(request, proxies)}` : `user ${user}`;
+    },
+    remember: (token, userId) => void users.set(token, userId),
+  };
+}
