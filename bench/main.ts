@@ -42,6 +42,11 @@ const BENCHES: Record<string, Bench> = {
       'svc lite: first start with empty caches of its own, later starts, a changed file, idle memory and CPU [--runs 3 --seconds 30]',
     load: () => import('./lite.ts'),
   },
+  overload: {
+    about:
+      'the gap between tasks while 1,000 and 5,000 requests are under way, what those who ask are told, and memory [--runs 3]',
+    load: () => import('./overload.ts'),
+  },
   properties: {
     about:
       'the property tests from random seeds, which are printed; ends with 1 when a round finds something [--times 10 --seed <random> --only <part of a path>]',

@@ -128,14 +128,20 @@ function createRefusals(onRefused: AdmissionOptions['onRefused']): Refusals {
   };
 }
 
-/** Both are `overloaded`: what a client does about it is the same. */
+/** Both are `overloaded`: what a client does about it is the same. Written once: an error with its stack costs more than the rest. */
+const PROBLEMS: Record<Refusal, (path: string) => object> = {
+  user: problemWith('user'),
+  process: problemWith('process'),
+};
+
+function problemWith(reason: Refusal): (path: string) => object {
+  const problem = { ...problemOf(new ApiError('overloaded', DETAILS[reason]), ''), status: STATUS[reason] };
+  return (instance) => ({ ...problem, instance });
+}
+
 function answerRefused(request: IncomingMessage, response: ServerResponse, reason: Refusal): void {
   if (response.destroyed || response.headersSent) return;
-  const problem = {
-    ...problemOf(new ApiError('overloaded', DETAILS[reason]), pathOf(request)),
-    status: STATUS[reason],
-  };
-  const body = JSON.stringify(problem);
+  const body = JSON.stringify(PROBLEMS[reason](pathOf(request)));
   response
     .writeHead(STATUS[reason], {
       'content-type': 'application/problem+json',

@@ -57,6 +57,7 @@ export async function startLiveServer(settings: Record<string, string> = {}, nod
 
   return {
     url: server.url,
+    pid: server.pid,
     databaseUrl: url,
     token,
     api,
