@@ -29,10 +29,15 @@ describe('JSON that is read in turns', () => {
   it.each(['[1,2', '[1 2]', '{"a" 1}', '{"a":1,}', '[1],', '{a:1}', '["a]', '[1,,2]', '{"a":}', '[}', '', ']'])(
     'is refused when it is none: %s',
     async (text) => {
-      expect(() => JSON.parse(text)).toThrow();
-      await expect(parseJsonInTurns(text, { piece: 1 })).rejects.toThrow();
+      expect(() => JSON.parse(text)).toThrow(/JSON/);
+      await expect(parseJsonInTurns(text, { piece: 1 })).rejects.toThrow(/JSON/);
     },
   );
+
+  it('is refused when large parts of it are nested too deeply, which would take for ever to read', async () => {
+    const text = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    await expect(parseJsonInTurns(text)).rejects.toThrow('nested deeper than 200 levels');
+  });
 
   it('keeps a field called __proto__ as a field', async () => {
     const value = (await parseJsonInTurns('{"__proto__": {"a": [1]}}', { piece: 2 })) as object;

@@ -8,6 +8,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Characters that are read in one turn. */
 const PIECE = 64 * 1024;
+/** Of lists and objects that are larger than a piece: what is inside each of them is looked through again. */
+const MAX_NESTING = 200;
+
+export class JsonNestingError extends Error {
+  constructor() {
+    super(`large JSON must not be nested deeper than ${MAX_NESTING} levels`);
+  }
+}
 
 export async function parseJsonInTurns(text: string, options: { piece?: number } = {}): Promise<unknown> {
   const { piece = PIECE } = options;
@@ -98,6 +106,7 @@ class Reader {
     if (end !== undefined) return JSON.parse(this.#take(end));
     this.#spent += this.#piece; // looked through in vain
     this.#at += 1;
+    if (this.#around.length === MAX_NESTING) throw new JsonNestingError();
     this.#keys.push(this.#key);
     this.#around.push(first === '[' ? [] : {});
     return OPENED;

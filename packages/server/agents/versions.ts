@@ -2,6 +2,7 @@
  * DAG versions as attempts need them: read once, looked at once, kept while they are used. A version never changes, so
  * nothing here can go stale, but for the folder of the DAG file, which is only a hint for agents on the same machine.
  */
+import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
@@ -56,7 +57,7 @@ export function createAttemptVersions(db: Database): AttemptVersions {
 
 async function load(db: Database, ref: VersionRef): Promise<AttemptVersion | undefined> {
   const row = await findVersionSpec(db.tenant(ref.tenantId), ref);
-  return row && attemptVersion(ref, JSON.parse(row.spec) as CompiledSpec, row.fileloc);
+  return row && attemptVersion(ref, (await parseJsonInTurns(row.spec)) as CompiledSpec, row.fileloc);
 }
 
 type Project = { defined_as?: string; dependencies?: string[] } | null;

@@ -65,4 +65,19 @@ describe('a JSON body', () => {
   it('is not read from plain text, which pages of other sites may send unasked', async () => {
     expect((await post('{}', 'text/plain')).status).toBe(415);
   });
+
+  /** As part of a body that is read in turns with others. */
+  const inLarge = (text: string): string => `[${'"a",'.repeat(30_000)}${text}]`;
+
+  it.each([
+    String.raw`{"a":["b",{"c":"x\u0000"}]}`,
+    String.raw`{"\ud83d":1}`,
+    '{"a":{"__proto__":null}}',
+    '{"constructor":{"prototype":{"x":1}}}',
+    nested(200),
+    '{"a":1',
+  ])('is refused for the same reasons when it is large: %s', async (text) => {
+    expect((await post(inLarge(text))).status).not.toBe(200);
+    expect((await post(inLarge('{"constructor":{"a":"b"}}'))).status).toBe(200);
+  });
 });

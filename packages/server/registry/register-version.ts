@@ -6,13 +6,14 @@
  * of versions is the history of what ran.
  */
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '@svc/spec/canonical.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { canonicalJsonInTurns } from '@svc/spec/canonical-in-turns.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { instantFromDate, instantFromIso } from '@svc/spec/timetables/instant.ts';
 import { description, summary } from '@svc/spec/timetables/presentation.ts';
 import type { DataInterval } from '@svc/spec/timetables/types.ts';
 import { timetableProblems } from '@svc/spec/timetables/validate.ts';
-import { validateSpec } from '@svc/spec/validate.ts';
+import { validateSpecInTurns } from '@svc/spec/validate.ts';
 import { recordAudit } from '../db/identity/audit-log.ts';
 import type { Actor } from '../db/identity/audit-log.ts';
 import { findVersion, insertVersion, lastDeletedVersion } from '../db/dags/dag-versions.ts';
@@ -39,16 +40,12 @@ export async function registerVersion(
   input: { dagId: string; artifact: Artifact; actor: Actor; /** For tests of schedules. */ now?: Date },
 ): Promise<Registration> {
   const { dagId, artifact, actor, now = new Date() } = input;
-  const checked = checkSpec(artifact.spec, dagId);
+  const checked = await checkSpec(artifact.spec, dagId);
   if ('problems' in checked) return { kind: 'refused', problems: checked.problems };
   const { spec } = checked;
 
-  const text = canonicalJson(spec);
-  const contentHash = createHash('sha256')
-    .update(text)
-    .update('\0')
-    .update(artifact.image ?? '')
-    .digest('hex');
+  const text = await canonicalJsonInTurns(spec);
+  const contentHash = await hashOf([text, '\0', artifact.image ?? '']);
   return db.transaction().execute(async (trx) => {
     await lockDag(trx, dagId);
     await lockDagRow(trx, dagId);
@@ -91,9 +88,29 @@ export async function registerVersion(
   });
 }
 
+/** Characters that are hashed in one turn of the event loop. */
+const HASHED_AT_ONCE = 1024 * 1024;
+
+async function hashOf(texts: readonly string[]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const text of texts) {
+    for (let from = 0; from < text.length;) {
+      if (from > 0) await nextTurn();
+      const end = from + HASHED_AT_ONCE;
+      // Not between the halves of a pair, which would each become something else.
+      const to = end < text.length && isHighSurrogate(text.charCodeAt(end - 1)) ? end + 1 : end;
+      hash.update(text.slice(from, to));
+      from = to;
+    }
+  }
+  return hash.digest('hex');
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
+
 /** Shape and references first; only a spec that has them can be asked for its id and its schedule. */
-function checkSpec(value: object, dagId: string): { spec: CompiledSpec } | { problems: string[] } {
-  const shapeProblems = validateSpec(value);
+async function checkSpec(value: object, dagId: string): Promise<{ spec: CompiledSpec } | { problems: string[] }> {
+  const shapeProblems = await validateSpecInTurns(value);
   if (shapeProblems.length > 0) return { problems: shapeProblems };
   const spec = value as CompiledSpec; // it has just been told to be one
   const problems = [

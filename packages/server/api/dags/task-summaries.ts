@@ -2,6 +2,7 @@
  * What task instances show of their task: names, operator, groups. It is in the spec of the version they belong to, far too
  * large to be read for every list; versions never change, so the little that is needed is kept by the version's id.
  */
+import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import { LRUCache } from 'lru-cache';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { findSpecTexts } from '../../db/dags/dag-versions.ts';
@@ -47,7 +48,7 @@ export function createTaskSummaries(): TaskSummaries {
       }
       for (let from = 0; from < missing.length; from += SPECS_AT_ONCE) {
         for (const { id, spec } of await findSpecTexts(db, missing.slice(from, from + SPECS_AT_ONCE))) {
-          const summaries = summariesOf(JSON.parse(spec) as CompiledSpec);
+          const summaries = summariesOf((await parseJsonInTurns(spec)) as CompiledSpec);
           kept.set(id, summaries);
           found.set(id, summaries);
         }
