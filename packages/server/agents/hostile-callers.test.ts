@@ -3,11 +3,12 @@ import { Metadata, credentials, status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Agent } from '@svc/proto/agent-service.ts';
-import { MAX_HEARTBEAT_TOKENS } from '@svc/proto/limits.ts';
+import { MAX_HEARTBEAT_TOKENS, MAX_LOG_CHUNK_BYTES } from '@svc/proto/limits.ts';
 import { connectAgentClient } from '@svc/testing/agents/agent-client.ts';
 import type { AgentTestClient } from '@svc/testing/agents/agent-client.ts';
 import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
 import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harness.ts';
+import { calibrate, watchHeldTurns } from '@svc/testing/event-loop/held-turns.ts';
 import { requestLimits } from './request-limits.ts';
 import type { RpcMethod } from './request-limits.ts';
 
@@ -115,6 +116,46 @@ describe('a heartbeat', () => {
       const { beats } = await client.call('Heartbeat', caller, { tokens: ['nonsense', token] });
       expect(beats.map(({ stop }) => stop)).toEqual([true, false]);
     }
+  });
+});
+
+describe('a message as large as it may be', () => {
+  const forged = (token: string): string => `${token.slice(0, -6)}AAAAAA`;
+  const half = '[],{"a":1},'.repeat(40_000);
+  const big = (token: string): Record<RpcMethod, Buffer> => ({
+    Work: Agent.service.Work.requestSerialize({ hostname: 'h'.repeat(4_000) }),
+    Start: Agent.service.Start.requestSerialize({ hostname: 'h'.repeat(4_000), pid: 1 }),
+    GetVersion: Agent.service.GetVersion.requestSerialize({}),
+    Heartbeat: Agent.service.Heartbeat.requestSerialize({
+      tokens: Array.from({ length: MAX_HEARTBEAT_TOKENS }, () => forged(token)),
+    }),
+    AppendLog: Agent.service.AppendLog.requestSerialize({ offset: 0, data: Buffer.alloc(MAX_LOG_CHUNK_BYTES, '\n') }),
+    Call: Agent.service.Call.requestSerialize({
+      method: 'set_xcom',
+      params_json: `{"key":"k","value":[${half}${half}0]}`,
+      request_id: '1',
+    }),
+    Finish: Agent.service.Finish.requestSerialize({
+      outcome_json: JSON.stringify({
+        state: 'success',
+        xcoms: Array.from({ length: 4 }, (_, n) => ({ key: `k${n}`, value: `[${half}${half}0]` })),
+        renderedFields: JSON.parse(`{"a":[${half}0]}`) as object,
+      }),
+    }),
+  });
+
+  it.each(METHODS)('to %s holds up nobody, in processor time of one turn', async (method) => {
+    const limit = Math.max(50, 6 * calibrate());
+    const held: number[] = [];
+    for (let time = 0; time < 3; time += 1) {
+      const token = await goodTokenFor(method);
+      const bytes = big(token)[method];
+      const turns = watchHeldTurns();
+      await send(method, token, bytes);
+      held.push(turns.longest());
+      turns.stop();
+    }
+    expect(Math.min(...held)).toBeLessThan(limit);
   });
 });
 

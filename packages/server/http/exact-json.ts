@@ -7,6 +7,8 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { MAX_NESTING, nestingOf } from '../vault/json-text.ts';
 import { ApiError } from './errors.ts';
+import { readLarge } from './json-body.ts';
+import { LARGE_BODY_CHARACTERS } from './large-body.ts';
 
 declare global {
   /** Part of the language since 2025 and of Node 24; the compiler's library does not list it yet. */
@@ -26,6 +28,7 @@ export function installExactJsonParser(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, sent: string, done) => {
     const text = sent.replace(/^\uFEFF/, ''); // a byte-order mark is no part of the document
     if (text === '') return done(null, undefined);
+    if (text.length > LARGE_BODY_CHARACTERS) return void readLargeExactly(text).then((body) => done(null, body), done);
     parse(request, text, (error: Error | null) => {
       if (error)
         return done(new ApiError('invalid_json', 'the body must be one JSON document') as Error as FastifyError);
@@ -38,11 +41,19 @@ export function installExactJsonParser(app: FastifyInstance): void {
   });
 }
 
+async function readLargeExactly(text: string): Promise<unknown> {
+  if (nestingOf(text) > MAX_NESTING + ENVELOPE) throw tooDeep();
+  return readLarge(text, withDigits);
+}
+
+const tooDeep = (): ApiError => new ApiError('invalid_request', `the body nests deeper than ${MAX_NESTING} levels`);
+
 export function parseExactly(text: string): unknown {
-  if (nestingOf(text) > MAX_NESTING + ENVELOPE) {
-    throw new ApiError('invalid_request', `the body nests deeper than ${MAX_NESTING} levels`);
-  }
-  return JSON.parse(text, (_key, value, { source }) =>
+  if (nestingOf(text) > MAX_NESTING + ENVELOPE) throw tooDeep();
+  return withDigits(text);
+}
+
+const withDigits = (text: string): unknown =>
+  JSON.parse(text, (_key, value, { source }) =>
     typeof value === 'number' && source !== undefined && String(value) !== source ? JSON.rawJSON(source) : value,
   );
-}

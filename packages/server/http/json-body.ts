@@ -6,7 +6,7 @@
 import type { FastifyInstance } from 'fastify';
 import { JsonNestingError } from '@svc/spec/json-in-turns.ts';
 import { ApiError } from './errors.ts';
-import { LARGE_BODY_CHARACTERS, faultOfLargeBody, parseLargeBody } from './large-body.ts';
+import { LARGE_BODY_CHARACTERS, TooManyValuesError, faultOfLargeBody, parseLargeBody } from './large-body.ts';
 
 const MAX_DEPTH = 200;
 
@@ -27,12 +27,13 @@ export function installJsonParser(app: FastifyInstance): void {
 }
 
 /** The same in turns with others; the rules are one. */
-async function readLarge(text: string): Promise<unknown> {
+export async function readLarge(text: string, parse?: (piece: string) => unknown): Promise<unknown> {
   const notJson = (error: unknown): never => {
+    if (error instanceof TooManyValuesError) throw new ApiError('body_too_large', error.message);
     if (error instanceof JsonNestingError) throw new ApiError('invalid_request', TOO_DEEP);
     throw new ApiError('invalid_json', 'the body must be one JSON document');
   };
-  const body = await parseLargeBody(text).catch(notJson);
+  const body = await parseLargeBody(text, parse).catch(notJson);
   const fault = await faultOfLargeBody(body, {
     maxDepth: MAX_DEPTH,
     isStorable,
