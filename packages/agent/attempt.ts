@@ -25,6 +25,7 @@ import type { ForkServers } from './fork-servers.ts';
 import { createLease } from './lease.ts';
 import { createMasks } from './masks.ts';
 import { nowIso } from '@svc/spec/clock.ts';
+import { parseExact } from '@svc/spec/exact-json.ts';
 import { failed, outcomeOfResult } from './outcome.ts';
 import type { Outcome, ResultMessage } from './outcome.ts';
 import { codeOf } from './reply-codes.ts';
@@ -356,8 +357,10 @@ type TaskMessage = ResultMessage & { type?: string; records?: unknown; id?: unkn
 
 function parse(line: string): TaskMessage | undefined {
   try {
-    const value = JSON.parse(line) as unknown;
-    return typeof value === 'object' && value !== null ? (value as TaskMessage) : undefined;
+    const value = JSON.parse(line) as TaskMessage | null;
+    // What a result carries is kept, so its numbers keep their digits; the many log lines are only passed on.
+    if (value?.type === 'result') return parseExact(line) as TaskMessage;
+    return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { parseExact } from './exact-json.ts';
 import { canonicalBytes, canonicalHash, canonicalJson } from './canonical.ts';
 
 const PYTHON = resolve(import.meta.dirname, '../../python');
@@ -52,6 +53,7 @@ describe('canonical JSON', () => {
       '\ud800',
       '\u2028',
       { '\uff5e': 1, '\u{1f600}': 2 },
+      parseExact('[1.0, -0.0, 1e+21, 9007199254740993, -12345678901234567890, 100000000000000000000.0, 5e-324]'),
     ]);
     const program = [
       'import json, sys',
@@ -67,6 +69,11 @@ describe('canonical JSON', () => {
     expect(result.stderr.toString()).toBe('');
     const lines = result.stdout.toString('utf8').split('\n').slice(0, -1);
     expect(lines).toEqual(values.map((value) => canonicalJson(value)));
+  });
+
+  it('keeps the digits that an author wrote', () => {
+    const text = '{"big":9007199254740993,"float":1.0,"small":-0.0,"zeros":1.50}';
+    expect(canonicalJson(parseExact(text))).toBe(text);
   });
 
   it('refuses what JSON cannot say exactly instead of writing something close', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDagId, isGroupId, isProjectDagId, isRunId, isTaskId } from './ids.ts';
+import { hasInvisible, isDagId, isGroupId, isProjectDagId, isRunId, isTaskId } from './ids.ts';
 import { TRIGGER_RULE_NAMES, isTriggerRule } from './trigger-rules.ts';
 
 describe('ids', () => {
@@ -14,6 +14,25 @@ describe('ids', () => {
       expect(isTaskId(id)).toBe(true);
     }
     for (const id of ['', 'a b', 'a/b', 'a\n', '../x', 'x'.repeat(251), 'a$']) expect(isTaskId(id)).toBe(false);
+  });
+
+  it('are none that a path cannot lead to', () => {
+    for (const id of ['.', '..']) {
+      for (const isId of [isDagId, isTaskId, isRunId, isGroupId]) expect(isId(id)).toBe(false);
+    }
+    expect(isDagId('...')).toBe(true);
+  });
+
+  it.each([
+    0x61c, 0xad, 0x34f, 0x200b, 0x200c, 0x200d, 0x200e, 0x202e, 0x2060, 0x2066, 0x3164, 0xfe0f, 0xfeff, 0xe0101,
+  ])('hold nothing that nobody sees: U+%s', (point) => {
+    const id = `load${String.fromCodePoint(point)}er`;
+    expect(hasInvisible(id)).toBe(true);
+    for (const isId of [isDagId, isTaskId, isRunId, isGroupId]) expect(isId(id)).toBe(false);
+  });
+
+  it('may have accents and letters of every script', () => {
+    for (const id of ['größe', 'o\u0308', 'नमस्ते', 'سلام', '한국어', '日本']) expect(isDagId(id)).toBe(true);
   });
 
   it('of groups have a dot only between their parts', () => {

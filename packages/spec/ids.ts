@@ -8,13 +8,26 @@ export const AIRFLOW_ID = /^[\p{L}\p{N}\p{M}\p{Pc}.-]{1,250}$/u;
 export const GROUP_ID_PART = /^[\p{L}\p{N}\p{M}\p{Pc}-]{1,200}$/u;
 export const RUN_ID = /^[A-Za-z0-9_.~:+-]{1,250}$/;
 
+/** A way to somewhere else in every path and URL: what is called so cannot be asked for. */
+export const isFolderName = (name: string): boolean => name === '.' || name === '..';
+
+/**
+ * Characters that nobody sees: of zero width, or there to turn the direction of the text around them. Two names that differ
+ * by one look the same, and a name can look like another.
+ */
+export const hasInvisible = (name: string): boolean => INVISIBLE.test(name);
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/u;
+
+/** Ids become names of folders and parts of URLs. */
+const isId = (id: string, pattern: RegExp): boolean => pattern.test(id) && !isFolderName(id) && !hasInvisible(id);
+
 export const isProjectDagId = (id: string): boolean => PROJECT_DAG_ID.test(id);
-export const isDagId = (id: string): boolean => AIRFLOW_ID.test(id);
-export const isTaskId = (id: string): boolean => AIRFLOW_ID.test(id);
-export const isRunId = (id: string): boolean => RUN_ID.test(id);
+export const isDagId = (id: string): boolean => isId(id, AIRFLOW_ID);
+export const isTaskId = (id: string): boolean => isId(id, AIRFLOW_ID);
+export const isRunId = (id: string): boolean => isId(id, RUN_ID);
 
 /** A full group id is made of parts joined by dots. */
-export const isGroupId = (id: string): boolean => id.split('.').every((part) => GROUP_ID_PART.test(part));
+export const isGroupId = (id: string): boolean => id.split('.').every((part) => isId(part, GROUP_ID_PART));
 
 /** Join points that the graph view draws at the edges of a group. */
 export const upstreamJoinId = (groupId: string): string => `${groupId}.upstream_join_id`;

@@ -3,7 +3,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Compile } from 'typebox/compile';
 import { Compile as CompileJsonSchema } from 'typebox/schema';
-import { isDagId, isTaskId } from './ids.ts';
+import { approximated } from './exact-json.ts';
+import { hasInvisible, isDagId, isTaskId } from './ids.ts';
 import type { ParamSpec } from './schema-parts.ts';
 import { CompiledSpec } from './schema.ts';
 import { findCycle } from './task-graph.ts';
@@ -75,6 +76,7 @@ const MEANING: readonly ((spec: CompiledSpec) => SpecProblem[])[] = [
   scheduleProblems,
   groupProblems,
   edgeProblems,
+  pathProblems,
   referenceProblems,
   paramProblems,
   cycleProblems,
@@ -120,17 +122,35 @@ function readablePath(pointer: string, value: unknown): string {
 
 function idProblems({ dag, tasks }: CompiledSpec): SpecProblem[] {
   const problems: SpecProblem[] = [];
-  if (!isDagId(dag.dag_id)) problems.push({ location: 'dag.dag_id', message: `'${dag.dag_id}' is not a valid DAG id` });
+  if (!isDagId(dag.dag_id))
+    problems.push({ location: 'dag.dag_id', message: `${shown(dag.dag_id)} is not a valid DAG id` });
   const seen = new Set<string>();
   for (const { task_id } of tasks) {
     if (!isTaskId(task_id))
-      problems.push({ location: `tasks[${task_id}]`, message: `'${task_id}' is not a valid task id` });
+      problems.push({ location: `tasks[${task_id}]`, message: `${shown(task_id)} is not a valid task id` });
     if (seen.has(task_id))
       problems.push({ location: `tasks[${task_id}]`, message: `task id '${task_id}' is used twice` });
     seen.add(task_id);
   }
   return problems;
 }
+
+/** They are names of files wherever the DAG is checked out, and shown as such. */
+function pathProblems({ source, files }: CompiledSpec): SpecProblem[] {
+  return [{ location: 'source.path', path: source.path }, ...files.map(({ path }) => ({ location: 'files', path }))]
+    .filter(({ path }) => hasInvisible(path))
+    .map(({ location, path }) => ({
+      location,
+      message: `${escaped(path)} has a character that nobody can see, or one that turns the direction of text: rename the file`,
+    }));
+}
+
+/** An id as it is, unless it holds what nobody sees. */
+const shown = (id: string): string => (hasInvisible(id) ? escaped(id) : `'${id}'`);
+
+/** With every character visible. */
+const escaped = (text: string): string =>
+  `'${text.replaceAll(/[^\x20-\x7e]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)}'`;
 
 function scheduleProblems({ schedule, dag }: CompiledSpec): SpecProblem[] {
   const problems = timetableProblems(schedule).map(({ path, message }) => ({ location: `schedule.${path}`, message }));
@@ -262,7 +282,7 @@ function paramProblems({ params, tasks }: CompiledSpec): SpecProblem[] {
 
 function defaultProblem(param: ParamSpec): string | undefined {
   try {
-    const [valid, errors] = CompileJsonSchema(param.schema).Errors(param.default);
+    const [valid, errors] = CompileJsonSchema(approximated(param.schema) as object).Errors(approximated(param.default));
     return valid
       ? undefined
       : `its default ${JSON.stringify(param.default)} ${errors[0]?.message ?? 'does not fit its schema'}`;

@@ -10,14 +10,14 @@ from svc_runtime.compile.canonical import canonical_bytes, number_text
 
 
 class Numbers(unittest.TestCase):
-    def test_floats_are_written_as_javascript_writes_them(self) -> None:
+    def test_floats_are_written_as_javascript_writes_them_and_stay_floats(self) -> None:
         # Pairs taken from the ECMAScript definition of Number::toString.
         for value, text in [
-            (0.0, "0"),
-            (-0.0, "0"),
-            (1.0, "1"),
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (1.0, "1.0"),
             (1.5, "1.5"),
-            (1e20, "100000000000000000000"),
+            (1e20, "100000000000000000000.0"),
             (1e21, "1e+21"),
             (1.5e300, "1.5e+300"),
             (1e-6, "0.000001"),
@@ -28,14 +28,19 @@ class Numbers(unittest.TestCase):
             (sys.float_info.max, "1.7976931348623157e+308"),
             (0.1 + 0.2, "0.30000000000000004"),
             (-2.5, "-2.5"),
-            (1e16, "10000000000000000"),
-            (1234567.1e10, "12345671000000000"),
+            (1e16, "10000000000000000.0"),
+            (1234567.1e10, "12345671000000000.0"),
         ]:
             self.assertEqual(number_text(value), text)
             self.assertEqual(float(text), value)
+            self.assertIs(type(json.loads(text)), float)
+
+    def test_integers_keep_all_their_digits(self) -> None:
+        for value in (2**53 + 1, -(2**63), 10**300, int(sys.float_info.max)):
+            self.assertEqual(canonical_bytes(value).decode(), str(value))
 
     def test_what_json_cannot_say_is_an_error_not_a_guess(self) -> None:
-        for value in (float("nan"), float("inf"), 2**53, object(), {1: 2}):
+        for value in (float("nan"), float("inf"), 2**1024, object(), {1: 2}):
             with self.assertRaises((ValueError, TypeError, AttributeError)):
                 canonical_bytes(value)
 

@@ -2,8 +2,11 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
+import { isRawNumber, parseExact } from '@svc/spec/exact-json.ts';
 import { FAILURE_CAUSES, isFailureCause, mayReport } from '@svc/spec/failure-causes.ts';
+import { isFolderName } from '@svc/spec/ids.ts';
+import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
+import { isStorableText, storeProblem } from '@svc/spec/storable.ts';
 import type { AssetEventOutcome, AttemptOutcome, Failure } from '../engine/shared/attempts.ts';
 import { RpcError } from './rpc-errors.ts';
 
@@ -14,7 +17,7 @@ const CAUSES = Object.keys(FAILURE_CAUSES)
   .filter((cause) => mayReport('agent', cause));
 
 const isDate = (text: string): boolean => !Number.isNaN(Date.parse(text));
-const isXcomKey = (text: string): boolean => text !== '' && !text.includes('\0');
+const isXcomKey = (text: string): boolean => text !== '' && isStorableText(text) && !isFolderName(text);
 
 const DateText = Type.Refine(Type.String(), isDate);
 const Xcom = Type.Object({
@@ -59,7 +62,7 @@ const processId = Compile(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }));
 const invalid = (message: string): RpcError => new RpcError('invalid', `outcome: ${message}`);
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
 /** Large ones in turns with others: an outcome may have megabytes, and each value in it is JSON to be read by itself. */
 export async function readOutcome(json: string, { maxXcomBytes }: { maxXcomBytes: number }): Promise<AttemptOutcome> {
@@ -93,7 +96,10 @@ function problemWith(sent: Record<string, unknown>, path = ''): string {
       if (index === undefined) return 'xcoms must be a list';
       const entry = (sent['xcoms'] as unknown[])[Number(index)];
       const key = isRecord(entry) ? entry['key'] : undefined;
-      return typeof key === 'string' && isXcomKey(key) ? `the value for ${key} is no JSON text` : 'a value has no key';
+      if (typeof key !== 'string' || key === '') return 'a value has no key';
+      return isXcomKey(key)
+        ? `the value for ${key} is no JSON text`
+        : `${JSON.stringify(key.slice(0, 100))} cannot be the key of a value`;
     }
     case 'endedAt':
       return 'endedAt must be a date';
@@ -140,15 +146,21 @@ function effectsOf(sent: Report): Partial<AttemptOutcome> {
 const assetEventOf = ({ asset: { name, uri }, alias, extra }: Static<typeof AssetEvent>): AssetEventOutcome => ({
   asset: { name: String(name ?? uri), uri: String(uri ?? name) },
   alias: typeof alias === 'string' ? alias : null,
-  ...(isRecord(extra) && { extra: withoutNul(extra) }),
+  ...(isRecord(extra) && { extra: storable(extra) }),
 });
+
+function storable(extra: Record<string, unknown>): Record<string, unknown> {
+  const problem = storeProblem(extra, { name: 'extra' });
+  if (problem !== undefined) throw invalid(`an asset event: ${problem}`);
+  return extra;
+}
 
 /** A list that is null is one that was left out. */
 const LISTS = ['xcoms', 'skips', 'assetEvents'] as const;
 
 async function parse(json: string): Promise<Record<string, unknown>> {
   try {
-    const value = await parseJsonInTurns(json);
+    const value = await parseJsonInTurns(json, { parse: parseExact });
     if (isRecord(value)) {
       for (const name of LISTS) if (value[name] === null) delete value[name];
       return value;
@@ -168,7 +180,7 @@ async function isJson(text: string): Promise<boolean> {
   }
 }
 
-/** Postgres cannot store U+0000 in jsonb. */
+/** Of what is only shown: Postgres cannot store U+0000. */
 function withoutNul(value: Record<string, unknown>): Record<string, unknown> {
   return JSON.stringify(value).includes('\\u0000') ? (clean(value) as Record<string, unknown>) : value;
 }

@@ -2,6 +2,7 @@
  * DAG versions as attempts need them: read once, looked at once, kept while they are used. A version never changes, so
  * nothing here can go stale, but for the folder of the DAG file, which is only a hint for agents on the same machine.
  */
+import { parseExact } from '@svc/spec/exact-json.ts';
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
@@ -57,7 +58,8 @@ export function createAttemptVersions(db: Database): AttemptVersions {
 
 async function load(db: Database, ref: VersionRef): Promise<AttemptVersion | undefined> {
   const row = await findVersionSpec(db.tenant(ref.tenantId), ref);
-  return row && attemptVersion(ref, (await parseJsonInTurns(row.spec)) as CompiledSpec, row.fileloc);
+  const spec = row && ((await parseJsonInTurns(row.spec, { parse: parseExact })) as CompiledSpec);
+  return spec && attemptVersion(ref, spec, row.fileloc);
 }
 
 type Project = { defined_as?: string; dependencies?: string[] } | null;

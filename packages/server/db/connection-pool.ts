@@ -13,6 +13,7 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { createStallDetector, cutConnection } from './stall-detector.ts';
+import { parseExact } from '@svc/spec/exact-json.ts';
 import { momentFromPostgres } from './moment.ts';
 import { DatabaseBusyError, DatabaseUnavailableError, meansOutage } from './outage.ts';
 import { createStatementNames, isForeignSession, isOutdatedStatement } from './prepared-statements.ts';
@@ -67,6 +68,8 @@ const types: pg.CustomTypesConfig = {
     // bigint identities and counts stay far below 2^53; a number is what JSON wants.
     if (oid === pg.types.builtins.INT8) return Number;
     if (oid === pg.types.builtins.TIMESTAMPTZ) return momentFromPostgres;
+    // What authors wrote; jsonb holds our own numbers, which are computed with.
+    if (oid === pg.types.builtins.JSON) return parseExact;
     return pg.types.getTypeParser(oid, format);
   },
 };

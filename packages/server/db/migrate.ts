@@ -21,6 +21,7 @@ import * as runsByType from './migrations/0014-runs-by-type.ts';
 import * as ordersOfTaskInstances from './migrations/0015-orders-of-task-instances.ts';
 import * as failedRunsOfADag from './migrations/0016-failed-runs-of-a-dag.ts';
 import * as installedProviders from './migrations/0017-installed-providers.ts';
+import * as authorDataAsWritten from './migrations/0018-author-data-as-written.ts';
 import { openPool } from './connection-pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -42,6 +43,7 @@ const MIGRATIONS = {
   '0015-orders-of-task-instances': ordersOfTaskInstances,
   '0016-failed-runs-of-a-dag': failedRunsOfADag,
   '0017-installed-providers': installedProviders,
+  '0018-author-data-as-written': authorDataAsWritten,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -1,66 +1,53 @@
 /**
  * How JSON bodies are read. Beside the framework's own refusals (no valid JSON, keys that would poison a prototype) a body
- * must be something that can be kept: not nested so deeply that writing it out overflows the stack, and only of text that
- * Postgres can store, which has no place for U+0000 or for half of a surrogate pair.
+ * must be UTF-8 and something that can be kept as it is: not nested so deeply that writing it out overflows the stack, and of
+ * text and numbers that stay the same (@svc/spec/storable.ts).
  */
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
+import { mayHoldRawNumbers, parseExact } from '@svc/spec/exact-json.ts';
 import { JsonNestingError } from '@svc/spec/json-in-turns.ts';
+import { MAX_DEPTH, THE_BODY, storeProblem } from '@svc/spec/storable.ts';
 import { ApiError } from './errors.ts';
 import { LARGE_BODY_CHARACTERS, TooManyValuesError, faultOfLargeBody, parseLargeBody } from './large-body.ts';
+import { settleNumbers } from './number-places.ts';
 
-const MAX_DEPTH = 200;
+const NAMED = { name: THE_BODY };
 
 export function installJsonParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   // Read by default, and the one type that a page of another site may send without asking first.
   app.removeContentTypeParser('text/plain');
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, sent, done) => {
     // Clients send the header by habit with calls that have no body; where one is required, its schema says so.
-    if (text === '') return done(null, undefined);
-    if (text.length > LARGE_BODY_CHARACTERS) return void readLarge(text).then((body) => done(null, body), done);
+    if (sent.length === 0) return done(null, undefined);
+    if (!isUtf8(sent)) return done(new ApiError('invalid_json', 'the body is not valid UTF-8'));
+    const text = sent.toString('utf8').replace(/^\uFEFF/, ''); // a byte-order mark is no part of the document
+    const schema = request.routeOptions.schema?.body;
+    if (text.length > LARGE_BODY_CHARACTERS) return void readLarge(text, schema).then((body) => done(null, body), done);
     void parse(request, text, (error: Error | null, body?: unknown) => {
       if (error) return done(new ApiError('invalid_json', 'the body must be one JSON document'));
-      const fault = faultOf(body);
-      done(fault === undefined ? null : new ApiError('invalid_request', fault), body);
+      const fault = storeProblem(body, NAMED); // before anything that recurses
+      if (fault !== undefined) return done(new ApiError('invalid_request', fault));
+      if (!mayHoldRawNumbers(text)) return done(null, body);
+      const exact = parseExact(text);
+      const inexact = storeProblem(exact, NAMED);
+      if (inexact !== undefined) return done(new ApiError('invalid_request', inexact));
+      done(null, schema === undefined ? body : settleNumbers(exact, schema)); // without one, nothing of it is kept
     });
   });
 }
 
 /** The same in turns with others; the rules are one. */
-export async function readLarge(text: string, parse?: (piece: string) => unknown): Promise<unknown> {
-  const notJson = (error: unknown): never => {
+async function readLarge(text: string, schema: unknown): Promise<unknown> {
+  const refuse = (error: unknown): never => {
     if (error instanceof TooManyValuesError) throw new ApiError('body_too_large', error.message);
-    if (error instanceof JsonNestingError) throw new ApiError('invalid_request', TOO_DEEP);
+    if (error instanceof JsonNestingError)
+      throw new ApiError('invalid_request', `${THE_BODY} must not be nested deeper than ${MAX_DEPTH} levels`);
     throw new ApiError('invalid_json', 'the body must be one JSON document');
   };
-  const body = await parseLargeBody(text, parse).catch(notJson);
-  const fault = await faultOfLargeBody(body, {
-    maxDepth: MAX_DEPTH,
-    isStorable,
-    tooDeep: TOO_DEEP,
-    unstorable: UNSTORABLE,
-  }).catch(notJson);
+  const { body, hasRawNumbers } = await parseLargeBody(text).catch(refuse);
+  const fault = await faultOfLargeBody(body, NAMED).catch(refuse);
   if (fault !== undefined) throw new ApiError('invalid_request', fault);
-  return body;
+  return hasRawNumbers && schema !== undefined ? settleNumbers(body, schema) : body;
 }
-
-/** With its own stack, because the call stack is what a hostile body aims at. */
-function faultOf(body: unknown): string | undefined {
-  const pending = [{ value: body, depth: 1 }];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { value, depth } = next;
-    if (typeof value === 'string' && !isStorable(value)) return UNSTORABLE;
-    if (typeof value !== 'object' || value === null) continue;
-    if (depth > MAX_DEPTH) return TOO_DEEP;
-    for (const [key, inner] of Object.entries(value)) {
-      if (!isStorable(key)) return UNSTORABLE;
-      pending.push({ value: inner, depth: depth + 1 });
-    }
-  }
-  return undefined;
-}
-
-const TOO_DEEP = `the body must not be nested deeper than ${MAX_DEPTH} levels`;
-const UNSTORABLE = 'text must not contain U+0000 or half of a surrogate pair';
-
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000');

@@ -3,19 +3,14 @@
  * more, and a compiled DAG may have sixteen. Read and looked through in turns with everybody else.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { mayHoldRawNumbers, parseExact } from '@svc/spec/exact-json.ts';
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
+import { storeProblems } from '@svc/spec/storable.ts';
 
 export const LARGE_BODY_CHARACTERS = 64 * 1024;
 
 /** Values that are looked at in one turn. */
 const IN_ONE_TURN = 5_000;
-
-export type BodyRules = {
-  maxDepth: number;
-  isStorable(text: string): boolean;
-  tooDeep: string;
-  unstorable: string;
-};
 
 /** A compiled DAG of 16 MiB has less than a million; ten million of nothing keep the garbage collector busy. */
 const MAX_VALUES = 2_000_000;
@@ -28,14 +23,19 @@ export class TooManyValuesError extends Error {
 }
 
 /** Throws a SyntaxError when it is no JSON, and something else when it is too much. */
-export async function parseLargeBody(text: string, parse?: (piece: string) => unknown): Promise<unknown> {
+export async function parseLargeBody(text: string): Promise<{ body: unknown; hasRawNumbers: boolean }> {
   let values = 0;
   for (let from = 0; from < text.length && text.length > MAX_VALUES; from += COUNTED_AT_ONCE) {
     values += countMarks(text, from, Math.min(text.length, from + COUNTED_AT_ONCE));
     if (values > MAX_VALUES) throw new TooManyValuesError();
     await nextTurn();
   }
-  return parseJsonInTurns(text.replace(/^\uFEFF/, ''), parse && { parse });
+  let hasRawNumbers = false;
+  const parse = (piece: string): unknown => {
+    hasRawNumbers ||= mayHoldRawNumbers(piece);
+    return parseExact(piece);
+  };
+  return { body: await parseJsonInTurns(text, { parse }), hasRawNumbers };
 }
 
 /** Every value but the first of its list or object comes behind a comma, and those behind brackets. Texts count too, roughly. */
@@ -48,30 +48,21 @@ function countMarks(text: string, from: number, to: number): number {
   return marks;
 }
 
-type Place = { value: object; depth: number };
-
 /** What is wrong with it, or undefined; throws for a key that would poison a prototype. */
-export async function faultOfLargeBody(body: unknown, rules: BodyRules): Promise<string | undefined> {
-  const faultOfText = (text: unknown): boolean => typeof text === 'string' && !rules.isStorable(text);
-  if (faultOfText(body)) return rules.unstorable;
-  const pending: Place[] = isObject(body) ? [{ value: body, depth: 1 }] : [];
+export async function faultOfLargeBody(body: unknown, options: { name: string }): Promise<string | undefined> {
   let seen = 0;
-  for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
-    const { value, depth } = place;
-    if (depth > rules.maxDepth) return rules.tooDeep;
-    const keys = Array.isArray(value) ? undefined : Object.keys(value);
-    if (keys?.some((key) => key === '__proto__') || isPoisonedConstructor(value)) {
-      throw new SyntaxError('Object contains forbidden prototype property');
-    }
-    if (keys?.some(faultOfText)) return rules.unstorable;
-    for (const item of Object.values(value) as unknown[]) {
-      seen += 1;
-      if (seen % IN_ONE_TURN === 0) await nextTurn();
-      if (faultOfText(item)) return rules.unstorable;
-      if (isObject(item)) pending.push({ value: item, depth: depth + 1 });
-    }
+  for (const step of storeProblems(body, { ...options, look: refusePoison })) {
+    if (step !== undefined) return step;
+    seen += 1;
+    if (seen % IN_ONE_TURN === 0) await nextTurn();
   }
   return undefined;
+}
+
+function refusePoison(value: object): void {
+  if (Object.hasOwn(value, '__proto__') || isPoisonedConstructor(value)) {
+    throw new SyntaxError('Object contains forbidden prototype property');
+  }
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -5,6 +5,9 @@ import type { TSchema } from 'typebox';
 /** `type: [x, "null"]` where it can be said so: shorter in the document and faster to serialise than a union. */
 export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
+/** Of names that stand in a path: these two mean folders there, and no encoding keeps a URL parser from resolving them. */
+export const NO_FOLDER = String.raw`^(?!\.\.?$)`;
+
 export const DateTime = Type.String({ format: 'date-time' });
 
 export const ProblemSchema = Type.Object(

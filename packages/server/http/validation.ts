@@ -7,9 +7,11 @@ import type { ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
 import { distance } from 'fastest-levenshtein';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
+import { isRawNumber } from '@svc/spec/exact-json.ts';
 import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import { ApiError } from './errors.ts';
 import { lazyValidator } from './lazy-schemas.ts';
+import { NO_FOLDER } from './schemas.ts';
 
 export function createValidatorCompiler(): FastifySchemaCompiler<object> {
   // `discriminator`: of a union only the branch that its tag names is looked into, so that the error speaks of that one.
@@ -69,6 +71,7 @@ function sentence(error: FastifySchemaValidationError & Partial<ErrorObject>, fi
     case 'maxLength':
       return `${field} must have at most ${String(params['limit'])} characters`;
     case 'pattern': {
+      if (params['pattern'] === NO_FOLDER) return `${field} must not be "." or "..", which mean folders in a URL`;
       const { title } = (error.parentSchema ?? {}) as { title?: string };
       return title ? `${field} must be a valid ${title}` : `${field} must match ${String(params['pattern'])}`;
     }
@@ -91,6 +94,7 @@ function unknownField(name: string, inside: string, parent: unknown): string {
 
 function nameOfType(value: unknown): string {
   if (value === null) return 'null';
+  if (isRawNumber(value)) return 'number';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 

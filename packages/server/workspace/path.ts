@@ -3,6 +3,7 @@
  * system, so that what is made here can be checked out anywhere. This is the first of two fences: a path that passes can
  * still lead through a link, which directory-handle.ts refuses.
  */
+import { hasInvisible } from '@svc/spec/ids.ts';
 import { WorkspaceError } from './errors.ts';
 
 export type WorkspacePath = { folder: readonly string[]; name: string; text: string };
@@ -42,6 +43,7 @@ export function faultOfName(name: string): string | undefined {
   if (CLOSED.has(name)) return `is made by tools: what is in "${name}" is closed to the editor`;
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (!name.isWellFormed() || /[\u0000-\u001f\u007f-\u009f]/.test(name)) return 'has a character that no name can have';
+  if (hasInvisible(name)) return 'has a character that nobody can see, or one that turns the direction of text';
   if (/[<>:"|?*]/.test(name)) return 'has one of < > : " | ? *, which not every system can have in a name';
   if (/[. ]$/.test(name)) return 'has a part that ends with a dot or a space, which not every system can have';
   if (WINDOWS_DEVICE.test(name)) return `has the part "${name}", which is a device on Windows: choose another name`;

@@ -1,6 +1,7 @@
-"""Canonical JSON: the same bytes as packages/spec/canonical.ts for the same value (RFC 8785 rules).
+"""Canonical JSON: the same bytes as packages/spec/canonical.ts for the same value (RFC 8785, but for two rules).
 
-Keys sorted by UTF-16 code units, no spaces, shortest number form as JavaScript prints it, lone surrogates escaped.
+Keys sorted by UTF-16 code units, no spaces, shortest number form as JavaScript prints it, lone surrogates escaped. Integers
+keep all their digits, and a float stays a float (1.0, not 1): both come back to tasks, which can tell.
 """
 
 from __future__ import annotations
@@ -8,18 +9,20 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import sys
 from json.encoder import encode_basestring as _quote
 
-MAX_SAFE_INTEGER = 2**53 - 1
+# Beyond it there are no floats, and readers in other languages have no numbers either.
+MAX_INTEGER = int(sys.float_info.max)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def number_text(value: float) -> str:
-    """A finite float exactly as JavaScript's String(value) prints it."""
+    """A finite float as JavaScript's String(value) prints it, with .0 where that would be an integer."""
     if value == 0:
-        return "0"
+        return repr(value)
     if value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
+        return f"{int(value)}.0"
     mantissa, _, exponent = repr(value).partition("e")
     sign = "-" if mantissa.startswith("-") else ""
     whole, _, fraction = mantissa.lstrip("-").partition(".")
@@ -68,8 +71,8 @@ def _write(value, out: list) -> None:
     elif isinstance(value, str):
         out.append(_string(value))
     elif isinstance(value, int):
-        if abs(value) > MAX_SAFE_INTEGER:
-            raise ValueError(f"integer {value} does not fit a JSON number; encode it as text")
+        if abs(value) > MAX_INTEGER:
+            raise ValueError("an integer beyond 1.8e308 does not fit a JSON number; encode it as text")
         out.append(str(int(value)))
     elif isinstance(value, float):
         if not math.isfinite(value):

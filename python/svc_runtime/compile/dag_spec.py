@@ -11,7 +11,7 @@ from ..record.base_args import as_list
 from ..record.group import MappedTaskGroup, TaskGroup
 from ..record.timezones import iso
 from ..record.topology import topological_order
-from .encode import Encoder, seconds
+from .encode import Encoder, seconds, whole
 from .params_spec import params_spec
 from .schedule_spec import schedule_spec
 from .secrets import Declared, scan_source
@@ -33,9 +33,9 @@ def _dag_section(dag, encoder: Encoder) -> dict:
         "end_date": iso(dag.end_date),
         "timezone": dag.timezone,
         "catchup": bool(dag.catchup),
-        "max_active_tasks": dag.max_active_tasks,
-        "max_active_runs": dag.max_active_runs,
-        "max_consecutive_failed_dag_runs": dag.max_consecutive_failed_dag_runs,
+        "max_active_tasks": whole(dag.max_active_tasks),
+        "max_active_runs": whole(dag.max_active_runs),
+        "max_consecutive_failed_dag_runs": whole(dag.max_consecutive_failed_dag_runs),
         "dagrun_timeout": None if dag.dagrun_timeout is None else seconds(dag.dagrun_timeout),
         "is_paused_upon_creation": dag.is_paused_upon_creation,
         "fail_fast": bool(dag.fail_fast),

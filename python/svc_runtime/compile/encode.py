@@ -27,7 +27,7 @@ from ..record.params import DagParam, Param, ParamsDict
 from ..record.provider_stubs import RecordedObject, Reference, StubModule
 from ..record.timezones import zone_name
 from ..record.xcomarg import ConcatXComArg, MapXComArg, PlainXComArg, XComArg, ZipXComArg, function_line
-from .canonical import MAX_SAFE_INTEGER, canonical_bytes
+from .canonical import MAX_INTEGER, canonical_bytes
 
 MAX_DEPTH = 60
 DAGS_FOLDER_TOKEN = "$DAGS_FOLDER"
@@ -50,7 +50,7 @@ class Encoder:
         if kind is str:
             return self.text(value)
         if kind is int:
-            return value if abs(value) <= MAX_SAFE_INTEGER else {"__type": "int", "value": str(value)}
+            return value if abs(value) <= MAX_INTEGER else {"__type": "int", "value": str(value)}
         if depth > MAX_DEPTH:
             raise RecordingError(
                 "an argument is nested deeper than 60 levels or contains itself", "Pass a flat value, or a reference"
@@ -258,11 +258,16 @@ def seconds(value: datetime.timedelta):
     return int(total) if total == int(total) else total
 
 
+def whole(value):
+    """What we compute with, not the author's data: 2.0 is 2."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def relativedelta_fields(value) -> dict:
     names = (
         "years months days leapdays hours minutes seconds microseconds year month day hour minute second microsecond"
     ).split()
-    fields = {name: getattr(value, name) for name in names if getattr(value, name, None) not in (None, 0)}
+    fields = {name: whole(getattr(value, name)) for name in names if getattr(value, name, None) not in (None, 0)}
     # An absolute 0 (hour=0) is meaningful, a relative 0 is not.
     for name in ("hour", "minute", "second", "microsecond"):
         if getattr(value, name) == 0:

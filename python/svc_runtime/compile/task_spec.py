@@ -9,7 +9,7 @@ from ..record.assets import BaseAsset
 from ..record.base_args import BASE_DEFAULTS, CALLBACKS, PLACEMENT
 from ..record.notset import NOTSET
 from ..record.timezones import iso
-from .encode import Encoder, seconds
+from .encode import Encoder, seconds, whole
 from .params_spec import params_spec
 
 _CALLBACK_KEYS = {name: name.removesuffix("_callback") for name in CALLBACKS}
@@ -225,7 +225,7 @@ def task_spec(task, encoder: Encoder, *, search_path: list, files: dict, warn) -
         "template_fields_renderers": dict(task.template_fields_renderers or {}),
         "templates": _templates(task, encoder),
         "template_files": _template_files(task, search_path, files, warn),
-        "policy": _policy(task),
+        "policy": {name: whole(value) for name, value in _policy(task).items()},
         "sensor": _sensor(task),
         "resources": encoder.encode(task.resources) if task.resources else None,
         # Filled from svc.yaml when the project has one.
@@ -267,4 +267,4 @@ def _sensor(task) -> dict | None:
     for name in ("poke_interval", "timeout", "max_wait"):
         if hasattr(values[name], "total_seconds"):
             values[name] = seconds(values[name])
-    return values
+    return {name: whole(value) for name, value in values.items()}

@@ -25,6 +25,8 @@ def validate_key(key: str, max_length: int = MAX_KEY_LENGTH) -> None:
         raise TypeError(f"The key has to be a string and is {type(key)}:{key}")
     if len(key) > max_length:
         raise ValueError(f"The key has to be less than {max_length} characters, not {len(key)}")
+    if key in (".", ".."):
+        raise ValueError(f"The key {key!r} means a folder in every path and URL: choose another one")
     if not _KEY.match(key):
         raise ValueError(
             f"The key {key!r} has to be made of alphanumeric characters, dashes, dots, and underscores exclusively"

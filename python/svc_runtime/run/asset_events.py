@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from ..record.assets import Asset, AssetAlias, AssetNameRef, AssetUriRef, BaseAsset, Metadata
 from .moments import moment
-from .xcom_values import encode
+from .xcom_values import decode, encode
 
 
 class OutletEvent:
@@ -87,7 +87,7 @@ class AssetEvent:
         place = entry.get("asset") or {}
         self.asset = Asset(name=place.get("name"), uri=place.get("uri"))
         self.uri = self.asset.uri
-        self.extra = entry.get("extra") or {}
+        self.extra = decode(entry.get("extra") or {})
         self.timestamp = moment(entry.get("timestamp"))
         for name in ("source_dag_id", "source_task_id", "source_run_id", "source_map_index"):
             setattr(self, name, entry.get(name))

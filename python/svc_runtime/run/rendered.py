@@ -7,6 +7,7 @@ import math
 
 from .logs import clean
 from .masks import masks
+from .xcom_values import MAX_INTEGER
 
 MAX_LENGTH = 4096
 _MAX_DEPTH = 20
@@ -40,7 +41,7 @@ def _plain(value, depth: int):
     if isinstance(value, str):
         return clean(str(value))
     if isinstance(value, int):
-        return value if abs(value) < 2**53 else str(value)
+        return value if abs(value) <= MAX_INTEGER else str(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if type(value) not in (dict, list, tuple) and hasattr(value, "svc_lazy_sequence"):

@@ -1,7 +1,7 @@
 """Values that travel between tasks: Python ↔ JSON, in the form of Airflow's serde.
 
 What JSON cannot say becomes `{"__classname__": …, "__version__": …, "__data__": …}`. Beyond Airflow's own types there are
-bytes, time, enums, numbers that are not finite and integers that other languages would round.
+bytes, time, enums, numbers that are not finite and integers beyond all floats.
 
 Decoding never imports: a value may have been written through the REST API, and importing runs code. A class must be
 loaded already, because the DAG file uses it, and must be a dataclass, an enum, or offer `deserialize`.
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 _CLASS, _VERSION, _DATA = "__classname__", "__version__", "__data__"
 _RESERVED = (_CLASS, "__id__")
-_MAX_SAFE_INTEGER = 2**53 - 1
+# Beyond it there are no floats, and readers in other languages have no numbers either.
+MAX_INTEGER = int(sys.float_info.max)
 _MAX_DEPTH = 200
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _ASSET = "airflow.sdk.definitions.asset.Asset"
 
 
@@ -53,7 +55,7 @@ def encode(value, _depth: int = 0):
     if kind is str:
         return _text(value)
     if kind is int:
-        return value if -_MAX_SAFE_INTEGER <= value <= _MAX_SAFE_INTEGER else _tagged("builtins.int", 1, str(value))
+        return value if -MAX_INTEGER <= value <= MAX_INTEGER else _tagged("builtins.int", 1, str(value))
     if kind is float:
         return value if math.isfinite(value) else _tagged("builtins.float", 1, str(value))
     if _depth > _MAX_DEPTH:
@@ -111,9 +113,29 @@ def _encode_datetime(value, depth):
     name = "pendulum.datetime.DateTime" if is_pendulum else "datetime.datetime"
     if value.tzinfo is None:
         # Wall-clock time without a zone: read as UTC, and marked as having none.
-        stamp = value.replace(tzinfo=datetime.timezone.utc).timestamp()
-        return _tagged(name, 2, {"timestamp": stamp, "tz": None})
-    return _tagged(name, 2, {"timestamp": value.timestamp(), "tz": _encode_zone(value.tzinfo, value)})
+        return _tagged(name, 2, {**_stamp(value.replace(tzinfo=datetime.timezone.utc)), "tz": None})
+    return _tagged(name, 2, {**_stamp(value), "tz": _encode_zone(value.tzinfo, value)})
+
+
+def _stamp(value) -> dict:
+    """Seconds as a float, as Airflow has them. Some centuries away these have no microseconds any more, and are told apart."""
+    stamp = value.timestamp()
+    try:
+        if datetime.datetime.fromtimestamp(stamp, datetime.timezone.utc) == value:
+            return {"timestamp": stamp}
+    except (OverflowError, ValueError):
+        pass  # rounded up to beyond the last year
+    # A plain one: pendulum's differences are a class of their own.
+    day, clock = value.date(), value.timetz()
+    since = datetime.datetime.combine(datetime.date(day.year, day.month, day.day), clock) - _EPOCH
+    return {"timestamp": stamp, "exact": [since.days * 86_400 + since.seconds, since.microseconds]}
+
+
+def _encode_timedelta(value, depth):
+    seconds = value.total_seconds()
+    is_exact = abs(value.days) < 1e8 and datetime.timedelta(seconds=seconds) == value
+    data = seconds if is_exact else [value.days, value.seconds, value.microseconds]
+    return _tagged("datetime.timedelta", 2, data)
 
 
 def _encode_zone(zone, moment=None):
@@ -159,7 +181,7 @@ _ENCODERS: list = [
     (datetime.datetime, _encode_datetime),
     (datetime.date, lambda value, depth: _tagged("datetime.date", 2, value.isoformat()[:10])),
     (datetime.time, lambda value, depth: _tagged("datetime.time", 1, value.isoformat())),
-    (datetime.timedelta, lambda value, depth: _tagged("datetime.timedelta", 2, value.total_seconds())),
+    (datetime.timedelta, _encode_timedelta),
     (datetime.tzinfo, _encode_timezone),
     ((bytes, bytearray), lambda value, depth: _tagged("builtins.bytes", 1, base64.b64encode(value).decode("ascii"))),
     (decimal.Decimal, _encode_decimal),
@@ -212,10 +234,18 @@ def _loaded_class(name: str):
 
 def _decode_datetime(data):
     zone = data.get("tz")
-    moment = datetime.datetime.fromtimestamp(data["timestamp"], datetime.timezone.utc)
+    if "exact" in data:
+        seconds, microseconds = data["exact"]
+        moment = _EPOCH + datetime.timedelta(seconds=seconds, microseconds=microseconds)
+    else:
+        moment = datetime.datetime.fromtimestamp(data["timestamp"], datetime.timezone.utc)
     if zone is None:
         return moment.replace(tzinfo=None)
     return moment.astimezone(_decode_zone(zone))
+
+
+def _decode_timedelta(data):
+    return datetime.timedelta(*data) if isinstance(data, list) else datetime.timedelta(seconds=data)
 
 
 def _decode_pendulum(data):
@@ -257,7 +287,7 @@ _DECODERS: dict[str, Callable] = {
     "pendulum.datetime.DateTime": _decode_pendulum,
     "datetime.date": datetime.date.fromisoformat,
     "datetime.time": datetime.time.fromisoformat,
-    "datetime.timedelta": lambda data: datetime.timedelta(seconds=data),
+    "datetime.timedelta": _decode_timedelta,
     "zoneinfo.ZoneInfo": _decode_zone,
     "datetime.timezone": _decode_zone,
     "pendulum.tz.timezone.Timezone": _decode_pendulum_zone,

@@ -1,4 +1,6 @@
 /** What a method that running tasks call is given, and how it reads its parameters. */
+import { isRawNumber, parseExact } from '@svc/spec/exact-json.ts';
+import { UNSTORABLE_TEXT, isStorableText, storeProblem } from '@svc/spec/storable.ts';
 import { memberTexts } from '@svc/proto/json-spans.ts';
 import type { AttemptIdentity } from '../credentials.ts';
 import { RpcError } from '../rpc-errors.ts';
@@ -69,6 +71,8 @@ export function readParams(json: string): Params {
       const value = get(name);
       if (value === undefined) return undefined;
       if (!isObject(value)) throw wrong(name, 'an object');
+      const problem = storeProblem(value, { name });
+      if (problem !== undefined) throw new RpcError('invalid', problem);
       return value;
     },
     optionalList(name) {
@@ -87,22 +91,19 @@ export function readParams(json: string): Params {
 }
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
 function parse(json: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(json === '' ? '{}' : json);
+    const value = parseExact(json === '' ? '{}' : json);
     if (isObject(value)) return value;
   } catch {
     // refused below
   }
-  throw new RpcError('invalid', 'the parameters are no JSON object');
+  throw new RpcError('invalid', 'the parameters are no JSON object (NaN and Infinity are no JSON: pass them as text)');
 }
 
-/** Postgres cannot store U+0000, and half of a surrogate pair is no character. */
 function storable<T extends string | undefined>(name: string, text: T): T {
-  if (text !== undefined && (text.includes('\0') || !text.isWellFormed())) {
-    throw new RpcError('invalid', `${name} must not contain U+0000 or half of a surrogate pair`);
-  }
+  if (text !== undefined && !isStorableText(text)) throw new RpcError('invalid', `${name} ${UNSTORABLE_TEXT}`);
   return text;
 }

@@ -77,9 +77,6 @@ function readHitlRequest({ identity, params }: CallContext): NewHitlRequest {
 
 function readForm(params: Params): Record<string, HitlParam> {
   const form = params.optionalObject('params') ?? {};
-  if (JSON.stringify(form).includes(String.raw`\u0000`)) {
-    throw new RpcError('invalid', 'params of a question must not contain U+0000');
-  }
   return Object.fromEntries(
     Object.entries(form).map(([name, given]) => {
       const { value = null, description, schema } = isObject(given) ? given : {};

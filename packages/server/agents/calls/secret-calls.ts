@@ -1,4 +1,5 @@
 /** get_variable, set_variable, delete_variable, get_connection. */
+import { isFolderName } from '@svc/spec/ids.ts';
 import type { Database, TenantDb } from '../../db/database.ts';
 import { deleteVariables, saveVariables } from '../../db/secrets/variables.ts';
 import type { Keyring } from '../../vault/keyring.ts';
@@ -81,6 +82,8 @@ function checkSizes(key: string, value: string): void {
   if (key === '' || key.length > MAX_KEY_LENGTH) {
     throw new RpcError('invalid', `the key of a variable must have 1 to ${MAX_KEY_LENGTH} characters`);
   }
+  if (isFolderName(key))
+    throw new RpcError('invalid', `a variable cannot be called "${key}": it means a folder in a URL`);
   if (value.length > MAX_VALUE_LENGTH) {
     throw new RpcError('too_large', `the value of ${key} must have at most ${MAX_VALUE_LENGTH} characters`);
   }

@@ -3,6 +3,7 @@
  * process is not the one that answered, a run that stands in the way and is what was asked for counts as the one made.
  */
 import { LRUCache } from 'lru-cache';
+import { isRawNumber } from '@svc/spec/exact-json.ts';
 import { findAttemptStart } from '../../db/attempts/live-attempts.ts';
 import { findRunOrigin } from '../../db/dag-runs/run-lookups.ts';
 import { isDagPaused } from '../../db/dags/version-lookups.ts';
@@ -111,7 +112,7 @@ const isSameJson = (a: unknown, b: unknown): boolean => JSON.stringify(sorted(a)
 /** jsonb keeps no order of keys. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || isRawNumber(value)) return value;
   const entries = Object.entries(value).map(([key, item]) => [key, sorted(item)] as const);
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

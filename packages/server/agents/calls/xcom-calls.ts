@@ -1,4 +1,5 @@
 /** get_xcom, set_xcom, delete_xcom. A task reads any value of its tenant and writes its own only. */
+import { isFolderName } from '@svc/spec/ids.ts';
 import {
   deleteXcomsOfAttempt,
   readPriorXcoms,
@@ -45,6 +46,8 @@ export function xcomCalls(input: {
       if (key === '' || key.length > MAX_KEY_LENGTH) {
         throw new RpcError('invalid', `the key of a value must have 1 to ${MAX_KEY_LENGTH} characters`);
       }
+      if (isFolderName(key))
+        throw new RpcError('invalid', `a value cannot be called "${key}": it means a folder in a URL`);
       const value = params.jsonText('value');
       const bytes = Buffer.byteLength(value);
       if (bytes > maxBytes) {

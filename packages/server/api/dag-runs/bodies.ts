@@ -1,11 +1,11 @@
 /** From rows to what goes over the wire. */
+import { parseExact } from '@svc/spec/exact-json.ts';
 import { findRun } from '../../db/dag-runs/dag-runs.ts';
 import type { ListedRun } from '../../db/dag-runs/dag-runs.ts';
 import { versionsOfRun } from '../../db/dags/dag-versions.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { versionBody } from '../dags/bodies.ts';
 import type { DagRunBody } from './schemas.ts';
-import { parseExactly } from '../../http/exact-json.ts';
 import { noSuchRun } from '../paths.ts';
 import type { RunInPath } from '../paths.ts';
 
@@ -41,7 +41,7 @@ export function runBody(run: ListedRun, versions = versionsOf(run)): DagRunBody 
     state: run.state,
     triggered_by: run.triggered_by,
     triggering_user_name: run.triggering_user_name,
-    conf: confOf(run.conf),
+    conf: parseExact(run.conf) as Record<string, unknown>,
     note: run.note,
     dag_versions: versions,
     bundle_version: run.bundle_version,
@@ -54,9 +54,3 @@ function versionsOf(run: ListedRun): DagRunBody['dag_versions'] {
   if (id === null || bundleName === null || createdAt === null) return [];
   return [versionBody({ ...run, id, bundle_name: bundleName, created_at: createdAt })];
 }
-
-/** Numbers that lose digits in JavaScript, and fractions that lose their zero (1.0): rare, and read the slow way. */
-const DELICATE = /\d{16}|\.\d*0(?!\d)/;
-
-const confOf = (text: string): Record<string, unknown> =>
-  (DELICATE.test(text) ? parseExactly(text) : JSON.parse(text)) as Record<string, unknown>;

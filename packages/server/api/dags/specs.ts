@@ -1,4 +1,5 @@
 /** The compiled spec of a version, parsed. Versions never change, so a parsed one stays good for as long as it is kept. */
+import { parseExact } from '@svc/spec/exact-json.ts';
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { findVersionText } from '../../db/dags/dag-versions.ts';
@@ -12,5 +13,5 @@ export async function readSpec(db: TenantDb, dagId: string, versionNumber?: numb
     const which = versionNumber === undefined ? '' : ` version ${versionNumber} of`;
     throw new ApiError('not_found', `There is no${which} Dag with ID: \`${dagId}\``);
   }
-  return (await parseJsonInTurns(version.spec)) as CompiledSpec;
+  return (await parseJsonInTurns(version.spec, { parse: parseExact })) as CompiledSpec;
 }

@@ -1,11 +1,11 @@
 /** The shapes of a pool on the wire. */
 import { Type } from 'typebox';
 import { BulkBody } from '../../http/bulk.ts';
-import { Nullable } from '../../http/schemas.ts';
+import { NO_FOLDER, Nullable } from '../../http/schemas.ts';
 
 const MAX_SLOTS = 2_147_483_647;
 
-const Name = Type.String({ minLength: 1, maxLength: 256 });
+const Name = Type.String({ minLength: 1, maxLength: 256, pattern: NO_FOLDER });
 const Slots = Type.Integer({ minimum: -1, maximum: MAX_SLOTS, description: '-1: no limit' });
 const Description = Nullable(Type.String({ maxLength: 5_000 }));
 const Team = Nullable(Type.String({ maxLength: 50, description: 'Leave it out: there are no teams' }));

@@ -1,4 +1,5 @@
 /** Rows of task instances as the API shows them. */
+import { parseExact } from '@svc/spec/exact-json.ts';
 import type { Static } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
 import { findPoolUse, findRenderedFields, findVersionsOf } from '../../db/task-instances/details.ts';
@@ -107,4 +108,4 @@ function tryBody(row: TryRow, { version, task }: Surroundings): TryBody {
 const keyText = (run: number, taskId: string, mapIndex: number): string => `${run} ${mapIndex} ${taskId}`;
 
 const parsed = (text: string | undefined): Record<string, unknown> =>
-  text === undefined ? {} : (JSON.parse(text) as Record<string, unknown>);
+  text === undefined ? {} : (parseExact(text) as Record<string, unknown>);

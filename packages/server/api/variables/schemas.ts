@@ -1,7 +1,7 @@
 /** The shapes of a variable on the wire. */
 import { Type } from 'typebox';
 import { BulkBody } from '../../http/bulk.ts';
-import { Nullable } from '../../http/schemas.ts';
+import { NO_FOLDER, Nullable } from '../../http/schemas.ts';
 
 export const MAX_VALUE_LENGTH = 262_144;
 
@@ -17,7 +17,7 @@ export const Variable = Type.Object(
 );
 
 /** Any text at all, slashes included: a path may write them plainly or as %2F. */
-const Key = Type.String({ minLength: 1, maxLength: 250 });
+const Key = Type.String({ minLength: 1, maxLength: 250, pattern: NO_FOLDER });
 
 const FIELDS = {
   value: Type.Optional(

@@ -1,5 +1,4 @@
 /** Variables of the caller's tenant. */
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { FastifyRequest } from 'fastify';
 import { recordAudit } from '../../db/identity/audit-log.ts';
@@ -19,7 +18,6 @@ import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { BulkResponse, answerBulk, refuseRepeatedNames } from '../../http/bulk.ts';
 import type { BulkStore } from '../../http/bulk.ts';
 import { ApiError } from '../../http/errors.ts';
-import { installExactJsonParser } from '../../http/exact-json.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { Collection, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
@@ -53,18 +51,13 @@ type Address = typeof ONE_PART | typeof SEVERAL_PARTS;
 
 export function registerVariables(app: App, services: Services): void {
   const vault = createVault({ keyring: services.keyring, log: app.log });
-  // A scope of its own, because its bodies are read in another way.
-  void app.register(async (plain) => {
-    installExactJsonParser(plain);
-    const scope = plain.withTypeProvider<TypeBoxTypeProvider>();
-    registerCollection(scope, services, vault);
-    registerBulk(scope, services, vault);
-    for (const address of [ONE_PART, SEVERAL_PARTS]) {
-      registerReadOne(scope, services, vault, address);
-      registerPatch(scope, services, vault, address);
-      registerDelete(scope, services, address);
-    }
-  });
+  registerCollection(app, services, vault);
+  registerBulk(app, services, vault);
+  for (const address of [ONE_PART, SEVERAL_PARTS]) {
+    registerReadOne(app, services, vault, address);
+    registerPatch(app, services, vault, address);
+    registerDelete(app, services, address);
+  }
 }
 
 function registerCollection(app: App, services: Services, vault: Vault): void {
@@ -115,7 +108,7 @@ function registerCollection(app: App, services: Services, vault: Vault): void {
     },
     async (request, reply) => {
       const { key } = request.body;
-      const change = variableChange(key, request.body);
+      const change = variableChange(request.body);
       return reply.code(201).send(await writeOne({ request, services, vault, key, change, event: 'post_variable' }));
     },
   );
@@ -169,7 +162,7 @@ function registerPatch(app: App, services: Services, vault: Vault, { url, suffix
           `key: the body says "${named}" and the path "${key.slice(0, 250)}": a variable cannot be renamed`,
         );
       }
-      const change = variableChange(key, applyUpdateMask(sent, request.query.update_mask, VARIABLE_FIELDS));
+      const change = variableChange(applyUpdateMask(sent, request.query.update_mask, VARIABLE_FIELDS));
       return writeOne({ request, services, vault, key, change, event: 'patch_variable' });
     },
   );
@@ -258,7 +251,7 @@ function registerBulk(app: App, services: Services, vault: Vault): void {
         if (action.action === 'delete') continue;
         if (action.action === 'update') applyUpdateMask({}, action.update_mask, VARIABLE_FIELDS);
         for (const { key, ...sent } of action.entities) {
-          for (const secret of secretsOfVariable(key, variableChange(key, sent))) services.secrets.addPassing(secret);
+          for (const secret of secretsOfVariable(key, variableChange(sent))) services.secrets.addPassing(secret);
         }
       }
       return answerBulk({
@@ -285,7 +278,7 @@ function bulkStore(db: TenantDb, tenantId: string, vault: Vault): BulkStore<Vari
       const saved = await saveVariables(db, [...byKey.keys()], (key, stored) => {
         if (stored && ifExists === 'skip') return undefined;
         if (stored && ifExists === 'fail') throw createdMeanwhile(key);
-        const change = variableChange(key, applyUpdateMask(byKey.get(key) ?? {}, mask, VARIABLE_FIELDS));
+        const change = variableChange(applyUpdateMask(byKey.get(key) ?? {}, mask, VARIABLE_FIELDS));
         return mergeVariable({ tenantId, key, stored, change, vault }).values;
       });
       return [...byKey.keys()].filter((key) => saved.has(key));

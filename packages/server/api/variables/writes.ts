@@ -19,7 +19,7 @@ export type VariableChange = { value?: string | undefined; description?: string 
 type SentVariable = { value?: unknown; description?: string | null; team_name?: string | null };
 
 /** Checks what the schema cannot, and turns the value into the text that is stored. Null stands for "not said". */
-export function variableChange(key: string, { value, description, team_name: team }: SentVariable): VariableChange {
+export function variableChange({ value, description, team_name: team }: SentVariable): VariableChange {
   if (team) {
     throw new ApiError(
       'unsupported_option',
@@ -28,7 +28,6 @@ export function variableChange(key: string, { value, description, team_name: tea
   }
   const text =
     value === undefined || value === null ? undefined : typeof value === 'string' ? value : JSON.stringify(value);
-  refuseUnstorable({ key, value: text, description });
   if (text !== undefined && text.length > MAX_VALUE_LENGTH) {
     throw new ApiError('invalid_request', `value must have at most ${MAX_VALUE_LENGTH} characters`);
   }
@@ -36,15 +35,6 @@ export function variableChange(key: string, { value, description, team_name: tea
     throw new ApiError('invalid_request', 'value nests deeper than 100 levels');
   }
   return { value: text, description };
-}
-
-/** Postgres has no place for U+0000, and half of a surrogate pair is no character: it would be stored as another one. */
-function refuseUnstorable(fields: Record<string, string | null | undefined>): void {
-  for (const [name, text] of Object.entries(fields)) {
-    if (text && (text.includes('\u0000') || !text.isWellFormed())) {
-      throw new ApiError('invalid_request', `${name} must not contain U+0000 or half of a surrogate pair`);
-    }
-  }
 }
 
 /** What must not appear in a log line, of all that a body carries. */

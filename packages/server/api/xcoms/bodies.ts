@@ -52,11 +52,3 @@ export function valueText(value: unknown): string {
   }
   return JSON.stringify(value);
 }
-
-/** Bodies of these routes are read exactly, so nobody else has looked for what Postgres cannot keep. */
-export function storableKey(key: string): string {
-  if (key.includes('\u0000') || !key.isWellFormed()) {
-    throw new ApiError('invalid_request', 'key must not contain U+0000 or half of a surrogate pair');
-  }
-  return key;
-}

@@ -1,6 +1,6 @@
 /** The shapes of cross-task values on the wire. */
 import { Type } from 'typebox';
-import { DateTime, Nullable } from '../../http/schemas.ts';
+import { DateTime, NO_FOLDER, Nullable } from '../../http/schemas.ts';
 
 const MAX_INT = 2_147_483_647;
 
@@ -32,7 +32,7 @@ const CLOSED = { additionalProperties: false };
 
 export const XcomCreate = Type.Object(
   {
-    key: Type.String({ minLength: 1, maxLength: 512 }),
+    key: Type.String({ minLength: 1, maxLength: 512, pattern: NO_FOLDER }),
     value: Value,
     map_index: Type.Optional(MapIndex),
   },

@@ -1,5 +1,4 @@
 /** Cross-task values (XCom): the endpoint of the specification, and Airflow's xcomEntries. */
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
@@ -13,7 +12,6 @@ import type { Refusal, XcomStore } from '../../xcom/store.ts';
 import { actorOf, databaseOf } from '../../http/access.ts';
 import { noSuchDag } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
-import { installExactJsonParser } from '../../http/exact-json.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { Collection, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
@@ -21,7 +19,7 @@ import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { createTaskSummaries } from '../dags/task-summaries.ts';
 import type { TaskSummaries } from '../dags/task-summaries.ts';
-import { entryText, storableKey, summaryBody, valueText } from './bodies.ts';
+import { entryText, summaryBody, valueText } from './bodies.ts';
 import type { Form } from './bodies.ts';
 import { MapIndex, Xcom, XcomCreate, XcomFilters, XcomSummary, XcomUpdate } from './schemas.ts';
 import { sendRaw } from '../../http/send-raw.ts';
@@ -72,20 +70,15 @@ type Deps = { db: Services['db']; xcoms: XcomStore; summaries: TaskSummaries };
 
 export function registerXcoms(app: App, { db, config }: Services): void {
   const deps = { db, xcoms: createXcomStore({ maxBytes: config.xcom.maxBytes }), summaries: createTaskSummaries() };
-  // A scope of its own, because its bodies are stored, and read so that numbers keep their digits.
-  void app.register(async (plain) => {
-    installExactJsonParser(plain);
-    const scope = plain.withTypeProvider<TypeBoxTypeProvider>();
-    registerList(scope, deps);
-    registerCreate(scope, deps);
-    for (const address of addressesOf('/api/v2/xcoms/:dag_id/:dag_run_id/:task_id', 'key'))
-      registerGet(scope, deps, address);
-    for (const address of addressesOf(ENTRIES, 'xcom_key')) {
-      registerGetEntry(scope, deps, address);
-      registerUpdate(scope, deps, address);
-      registerDelete(scope, deps, address);
-    }
-  });
+  registerList(app, deps);
+  registerCreate(app, deps);
+  for (const address of addressesOf('/api/v2/xcoms/:dag_id/:dag_run_id/:task_id', 'key'))
+    registerGet(app, deps, address);
+  for (const address of addressesOf(ENTRIES, 'xcom_key')) {
+    registerGetEntry(app, deps, address);
+    registerUpdate(app, deps, address);
+    registerDelete(app, deps, address);
+  }
 }
 
 function registerList(app: App, { db, xcoms, summaries }: Deps): void {
@@ -225,7 +218,7 @@ function registerCreate(app: App, deps: Deps): void {
       const { db, xcoms, summaries } = deps;
       const { dag_id: dagId, task_id: taskId, dag_run_id: runId } = request.params;
       const { map_index: mapIndex = -1 } = request.body;
-      const entry = { key: storableKey(request.body.key), value: valueText(request.body.value) };
+      const entry = { key: request.body.key, value: valueText(request.body.value) };
       await databaseOf(request, db)
         .transaction()
         .execute(async (trx) => {

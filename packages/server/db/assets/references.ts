@@ -43,7 +43,7 @@ const saveChunk = (db: TenantDb, assets: readonly NewAsset[]) =>
       conflict.columns(['tenant_id', 'name', 'uri']).doUpdateSet((eb) => ({
         group_name: eb.ref('excluded.group_name'),
         extra: eb.ref('excluded.extra'),
-        updated_at: sql<string>`case when (assets.group_name, assets.extra) is distinct from (excluded.group_name, excluded.extra)
+        updated_at: sql<string>`case when (assets.group_name, assets.extra::text) is distinct from (excluded.group_name, excluded.extra::text)
           then now() else assets.updated_at end`,
       })),
     )

@@ -1,4 +1,5 @@
 /** Which runs a list shows, as conditions over `dag_runs as r`; and how many they are. */
+import { isRawNumber, numberProblem, parseExact } from '@svc/spec/exact-json.ts';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import { RUN_STATES } from '@svc/spec/states.ts';
@@ -99,19 +100,24 @@ function otherConditions(filter: RunFilter): RawBuilder<boolean>[] {
 
 /** A JSON object is contained however it is written; anything else is looked for in the text. */
 function confCondition(wanted: string): RawBuilder<boolean> {
-  const text = sql<boolean>`r.conf::text ilike ${`%${wanted.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`}`;
-  return isJsonObject(wanted) ? sql`(r.conf @> ${wanted}::jsonb or ${text})` : text;
+  const text = sql<boolean>`r.conf::jsonb::text ilike ${`%${wanted.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`}`;
+  return isJsonObject(wanted) ? sql`(r.conf::jsonb @> ${wanted}::jsonb or ${text})` : text;
 }
 
 function isJsonObject(text: string): boolean {
   // Half of a surrogate pair is JSON to us and an error to Postgres.
   if (!text.trimStart().startsWith('{') || /\\u(?:0000|d[89a-f])/i.test(text)) return false;
   try {
-    JSON.parse(text);
-    return true;
+    return isCastable(parseExact(text));
   } catch {
     return false;
   }
+}
+
+/** Postgres, too, has an end of numbers. */
+function isCastable(value: unknown): boolean {
+  if (isRawNumber(value)) return numberProblem(value) === undefined;
+  return typeof value !== 'object' || value === null || Object.values(value).every(isCastable);
 }
 
 const OPERATORS = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;

@@ -39,7 +39,7 @@ export async function askOnce(
       params, assigned_users, expires_at)
     select ${key.tenantId}, ${key.run}, ${key.taskId}, ${key.mapIndex}, ${key.tryNumber}, ${question.dagId}, ${question.subject},
       ${question.body}, ${[...question.options]}::text[], ${question.defaults && [...question.defaults]}::text[],
-      ${question.multiple}, ${JSON.stringify(question.params)}::jsonb, ${JSON.stringify(question.assignedUsers)}::jsonb,
+      ${question.multiple}, ${JSON.stringify(question.params)}::json, ${JSON.stringify(question.assignedUsers)}::jsonb,
       now() + ${question.timeout}::float8 * interval '1 second'
     on conflict do nothing returning run`.execute(db);
   const { rows } = await sql<HitlRequest & { is_expired: boolean }>`
@@ -59,7 +59,7 @@ export async function answerHitlRequest(db: SharedDb, key: HitlKey, answer: Answ
   const { rows } = await sql<HitlRequest>`
     update questions set responded_at = clock_timestamp(), responded_by_id = ${answer.by?.id ?? null},
       responded_by_name = ${answer.by?.name ?? null}, chosen_options = ${[...answer.chosenOptions]}::text[],
-      params_input = ${JSON.stringify(answer.paramsInput)}::jsonb
+      params_input = ${JSON.stringify(answer.paramsInput)}::json
     where ${ofKey(key)} and responded_at is null returning *`.execute(db);
   return rows[0];
 }

@@ -1,13 +1,14 @@
 /** The params of a run: the DAG's defaults under what the trigger gave, checked against the schema of each param. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
+import { compareExactly, compileExactly } from './exact-schema.ts';
+import type { SchemaCheck } from './exact-schema.ts';
 
 // Not strict: authors' schemas carry the trigger form's own keywords (values_display, section …).
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
+const ajv = compareExactly(new Ajv2020({ strict: false, allErrors: true, validateFormats: true }));
 formats.default(ajv);
-const compiled = new WeakMap<ParamSpec, ValidateFunction>();
+const compiled = new WeakMap<ParamSpec, SchemaCheck>();
 
 export function mergeParams(
   params: readonly ParamSpec[],
@@ -25,17 +26,17 @@ export function paramProblems(params: readonly ParamSpec[], conf: Readonly<Recor
     if (!isGiven && !param.has_default) return [`conf.${param.name}: the DAG needs a value for this param`];
     const value = isGiven ? conf[param.name] : param.default;
     const check = validatorOf(param);
-    if (check === undefined || check(value)) return [];
-    const [first] = check.errors ?? [];
-    return [`conf.${param.name}${first?.instancePath ?? ''}: ${first?.message ?? 'is not valid'}`];
+    const [first] = check?.(value) ?? [];
+    if (first === undefined) return [];
+    return [`conf.${param.name}${first.instancePath}: ${first.message ?? 'is not valid'}`];
   });
 }
 
-function validatorOf(param: ParamSpec): ValidateFunction | undefined {
+function validatorOf(param: ParamSpec): SchemaCheck | undefined {
   const known = compiled.get(param);
   if (known) return known;
   try {
-    const validator = ajv.compile(param.schema);
+    const validator = compileExactly(ajv, param.schema);
     compiled.set(param, validator);
     return validator;
   } catch {

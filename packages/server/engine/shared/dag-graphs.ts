@@ -2,6 +2,7 @@
  * Specs and their blueprints, by version. A version never changes, so what was read once stays true; the cache is bounded
  * because a control plane may know thousands of versions and work on few.
  */
+import { parseExact } from '@svc/spec/exact-json.ts';
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { SharedDb } from '../../db/database.ts';
@@ -43,7 +44,7 @@ export function createDagGraphs(): DagGraphs {
 async function load(db: SharedDb, ref: VersionRef): Promise<DagGraph> {
   const text = await readSpec(db, ref);
   if (text === undefined) throw new Error(`version ${ref.versionNumber} of DAG ${ref.dagId} is not registered`);
-  const spec = (await parseJsonInTurns(text)) as CompiledSpec;
+  const spec = (await parseJsonInTurns(text, { parse: parseExact })) as CompiledSpec;
   return {
     spec,
     blueprint: buildBlueprint(spec),

@@ -90,7 +90,7 @@ export async function insertEvents(
   const { rows } = await sql<{ id: number }>`
     insert into asset_events (tenant_id, asset_id, extra, source_dag_id, source_task_id, source_run_id, source_map_index,
       partition_key, at)
-    select ${tenantId}::uuid, asset_id, extra::jsonb, ${source?.dagId ?? null}, ${source?.taskId ?? null},
+    select ${tenantId}::uuid, asset_id, extra::json, ${source?.dagId ?? null}, ${source?.taskId ?? null},
       ${source?.runId ?? null}, ${source?.mapIndex ?? -1}::int, ${input.partitionKey ?? null}, clock_timestamp()
     from unnest(${events.map(({ assetId }) => assetId)}::bigint[],
       ${events.map(({ extra }) => JSON.stringify(extra))}::text[]) with ordinality as e(asset_id, extra, position)

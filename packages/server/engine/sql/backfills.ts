@@ -85,7 +85,7 @@ export async function insertBackfillRuns(
     insert into dag_runs (tenant_id, dag_id, run_id, run_type, state, logical_date, data_interval_start, data_interval_end,
       run_after, queued_at, conf, triggered_by, triggering_user_name, version_number, backfill_id)
     select ${tenantId}::uuid, ${dagId}, run_id, 'backfill', 'queued', logical_date, data_interval_start, data_interval_end,
-      run_after, now(), ${JSON.stringify(input.conf)}::jsonb, 'backfill', ${input.user}, ${input.versionNumber}::int,
+      run_after, now(), ${JSON.stringify(input.conf)}::json, 'backfill', ${input.user}, ${input.versionNumber}::int,
       ${input.backfillId}::bigint
     from unnest(${runs.map((run) => run.runId)}::text[], ${runs.map((run) => run.logicalDate)}::timestamptz[],
       ${runs.map((run) => run.dataIntervalStart)}::timestamptz[], ${runs.map((run) => run.dataIntervalEnd)}::timestamptz[],
@@ -102,7 +102,7 @@ export async function assignToBackfill(
 ): Promise<void> {
   await sql`
     update dag_runs set backfill_id = ${input.backfillId}, run_type = 'backfill', triggered_by = 'backfill',
-      triggering_user_name = ${input.user}, conf = ${JSON.stringify(input.conf)}::jsonb
+      triggering_user_name = ${input.user}, conf = ${JSON.stringify(input.conf)}::json
     where tenant_id = ${input.tenantId} and id = ${input.run}`.execute(trx);
 }
 

@@ -76,9 +76,9 @@ class TriggerDagRunOperator(BaseOperator):
 
     def execute(self, context):
         try:
-            json.dumps(self.conf)
-        except TypeError:
-            raise ValueError("conf parameter should be JSON Serializable") from None
+            json.dumps(self.conf, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"conf parameter should be JSON Serializable: {error}") from None
         raise DagRunTriggerException(
             trigger_dag_id=self.trigger_dag_id,
             dag_run_id=self.trigger_run_id,

@@ -1,0 +1,19 @@
+import { sql } from 'kysely';
+import type { Kysely } from 'kysely';
+
+/**
+ * What authors write is kept as they wrote it. `jsonb` makes 100000 of 1e5, which Python reads as another type, and knows no
+ * -0.0; `json` is the text itself. Only `conf` is ever searched, and is converted for it.
+ */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table dag_runs alter column conf drop default,
+    alter column conf type json using conf::json, alter column conf set default '{}'`.execute(db);
+  await sql`alter table backfills alter column dag_run_conf type json using dag_run_conf::json`.execute(db);
+  await sql`alter table assets alter column extra drop default,
+    alter column extra type json using extra::json, alter column extra set default '{}'`.execute(db);
+  await sql`alter table asset_events alter column extra drop default,
+    alter column extra type json using extra::json, alter column extra set default '{}'`.execute(db);
+  await sql`alter table questions alter column params type json using params::json,
+    alter column params_input drop default, alter column params_input type json using params_input::json,
+    alter column params_input set default '{}'`.execute(db);
+}

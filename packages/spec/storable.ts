@@ -1,0 +1,69 @@
+/**
+ * Whether a JSON value can be kept and given back as it is. Text must be text that Postgres can store, which has no place for
+ * U+0000 or for half of a surrogate pair; numbers must be such that a program can tell them from others (exact-json.ts).
+ */
+import { isRawNumber, numberProblem } from './exact-json.ts';
+
+type Place = { value: unknown; depth: number; key: string; parent: Place | undefined };
+
+/**
+ * One sentence that names where the problem is, or undefined. `name` is what the value itself is called. With its own stack,
+ * because the call stack is what a hostile value aims at.
+ */
+export function storeProblem(value: unknown, options: StoreOptions): string | undefined {
+  for (const problem of storeProblems(value, options)) if (problem !== undefined) return problem;
+  return undefined;
+}
+
+export type StoreOptions = {
+  name: string;
+  maxDepth?: number;
+  /** Also called for every list and object; may throw. */
+  look?: (value: object) => void;
+};
+
+/** The same one value after the other, undefined for each that is good: for who wants to let others have their turn. */
+export function* storeProblems(value: unknown, options: StoreOptions): Generator<string | undefined> {
+  const { name, maxDepth = MAX_DEPTH, look } = options;
+  const pending: Place[] = [{ value, depth: 1, key: '', parent: undefined }];
+  for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
+    const { value: found, depth } = place;
+    if (typeof found === 'string') {
+      yield isStorableText(found) ? undefined : `${nameOf(place, name)} ${UNSTORABLE_TEXT}`;
+      continue;
+    }
+    if (typeof found !== 'object' || found === null) continue;
+    if (isRawNumber(found)) {
+      const problem = numberProblem(found);
+      yield problem === undefined ? undefined : `${nameOf(place, name)}: ${problem}`;
+      continue;
+    }
+    if (depth > maxDepth) yield `${name} must not be nested deeper than ${maxDepth} levels`;
+    look?.(found);
+    yield undefined;
+    for (const [key, inner] of Object.entries(found)) {
+      if (!isStorableText(key)) yield `a name in ${nameOf(place, name)} ${UNSTORABLE_TEXT}`;
+      pending.push({ value: inner, depth: depth + 1, key, parent: place });
+    }
+  }
+}
+
+export const MAX_DEPTH = 200;
+
+export const UNSTORABLE_TEXT = 'must not contain U+0000 or half of a surrogate pair';
+
+export const isStorableText = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000');
+
+const MAX_NAMED = 5;
+
+/** `conf.limits.max`, as far as it is short. */
+function nameOf(place: Place, name: string): string {
+  const keys: string[] = [];
+  for (let at: Place | undefined = place; at?.parent; at = at.parent) keys.unshift(at.key.slice(0, 50).toWellFormed());
+  if (keys.length === 0) return name;
+  const path = keys.slice(0, MAX_NAMED).join('.') + (keys.length > MAX_NAMED ? '…' : '');
+  return name === THE_BODY ? path : `${name}.${path}`;
+}
+
+/** What the fields of a request are not named after. */
+export const THE_BODY = 'the body';
