@@ -15,7 +15,7 @@ const PACKAGES: Arrows = {
   spec: [],
   web: [],
   proto: [],
-  client: [],
+  client: ['spec'],
   'local-postgres': [],
   mcp: ['client', 'spec'],
   compiler: ['spec'],

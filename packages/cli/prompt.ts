@@ -1,7 +1,8 @@
 /** Questions to the person at the terminal, and secrets from standard input. */
+import { isUtf8 } from 'node:buffer';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { CliError, EXIT } from './cli-error.ts';
+import { CliError, EXIT, usageError } from './cli-error.ts';
 import type { CliContext } from './context.ts';
 
 type Streams = Pick<CliContext, 'stdin' | 'stderr'>;
@@ -10,10 +11,15 @@ export const canAsk = ({ stdin, stderr }: Streams): boolean => stdin.isTTY && st
 
 /** All of standard input without the line break that `echo` adds. */
 export async function readStdin({ stdin }: Pick<CliContext, 'stdin'>): Promise<string> {
-  stdin.setEncoding('utf8');
-  let text = '';
-  for await (const chunk of stdin) text += String(chunk);
-  return text.replace(/\r?\n$/, '');
+  const parts: Buffer[] = [];
+  for await (const chunk of stdin) parts.push(Buffer.from(chunk as Buffer | string));
+  return utf8Of(Buffer.concat(parts)).replace(/\r?\n$/, '');
+}
+
+/** Bytes that are no text would otherwise become question marks, and be stored as such. */
+export function utf8Of(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw usageError('it is not valid UTF-8');
+  return bytes.toString('utf8');
 }
 
 /** On stderr, so that the answer of the command stays alone on stdout. */

@@ -6,6 +6,7 @@
  * Redirects are not followed, so no other host ever sees the token. Every failure is an `ApiError`, or what `explain` makes of
  * it; a call whose `signal` was aborted rejects with the signal's reason.
  */
+import { parseExact } from '@svc/spec/exact-json.ts';
 import { BodyTooLargeError, readBeginning, readWhole, textOf } from './body.ts';
 import { ApiError, noAnswer, refusalOf, unexpectedAnswer } from './failure.ts';
 import type { Failure } from './failure.ts';
@@ -125,7 +126,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     const { response, bytes } = await send(method, path, { call, accept: 'application/json', timeoutMs: TIMEOUT_MS });
     if (response.status === 204) return undefined;
     try {
-      return JSON.parse(await readWhole(bytes, MAX_JSON_BYTES)) as unknown;
+      return parseExact(await readWhole(bytes, MAX_JSON_BYTES));
     } catch (error) {
       const isOdd = error instanceof SyntaxError || error instanceof BodyTooLargeError;
       throw isOdd ? explain(unexpectedAnswer(response, error.message)) : error;

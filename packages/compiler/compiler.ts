@@ -3,6 +3,7 @@
 // One process serves many requests and forks a child per file (python/svc_runtime/compile_server.py), so a hostile file
 // cannot reach it. If the process itself dies, every open request fails and the next one starts a new process.
 
+import { parseExact } from '@svc/spec/exact-json.ts';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -120,7 +121,7 @@ export function createCompiler({ python, jobs = 1, startsAtOnce = false }: Compi
   const answer = (line: string): void => {
     let parsed: CompileAnswer & { id: number };
     try {
-      parsed = JSON.parse(line) as CompileAnswer & { id: number };
+      parsed = parseExact(line) as CompileAnswer & { id: number };
     } catch {
       // Not our protocol any more: whoever wrote this, the process cannot be trusted. `close` fails what is open.
       child?.kill('SIGKILL');

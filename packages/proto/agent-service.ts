@@ -7,6 +7,7 @@ import type { MethodDefinition } from '@grpc/proto-loader';
 import type { ProtoGrpcType } from './generated/agent.ts';
 import type { AgentClient, AgentDefinition } from './generated/svc/agent/v1/Agent.ts';
 import { LOADER_OPTIONS } from './loader-options.ts';
+import { withStrictText } from './strict-text.ts';
 
 export type { AgentClient, AgentHandlers } from './generated/svc/agent/v1/Agent.ts';
 export type { Assignment__Output as Assignment } from './generated/svc/agent/v1/Assignment.ts';
@@ -37,6 +38,10 @@ const loaded = loadPackageDefinition(
 ) as unknown as ProtoGrpcType;
 
 export const Agent = loaded.svc.agent.v1.Agent;
+
+for (const method of Object.values(Agent.service) as { requestDeserialize: (bytes: Buffer) => object }[]) {
+  method.requestDeserialize = withStrictText(method.requestDeserialize);
+}
 
 type UnaryDefinition<M extends UnaryMethod> = {
   path: string;

@@ -40,10 +40,16 @@ export function* storeProblems(value: unknown, options: StoreOptions): Generator
     }
     if (depth > maxDepth) yield `${name} must not be nested deeper than ${maxDepth} levels`;
     look?.(found);
-    yield undefined;
-    for (const [key, inner] of Object.entries(found)) {
-      if (!isStorableText(key)) yield `a name in ${nameOf(place, name)} ${UNSTORABLE_TEXT}`;
-      pending.push({ value: inner, depth: depth + 1, key, parent: place });
+    // Not by entries: of a list with a million items these would be made in one go.
+    const keys = Array.isArray(found) ? undefined : Object.keys(found);
+    const items = found as Record<string | number, unknown>;
+    for (let index = 0; index < (keys ?? (found as unknown[])).length; index += 1) {
+      const key = keys?.[index] ?? index;
+      const inner = items[key];
+      if (typeof key === 'string' && !isStorableText(key)) yield `a name in ${nameOf(place, name)} ${UNSTORABLE_TEXT}`;
+      else yield undefined;
+      if (typeof inner === 'string' || (typeof inner === 'object' && inner !== null))
+        pending.push({ value: inner, depth: depth + 1, key: String(key), parent: place });
     }
   }
 }

@@ -1,11 +1,12 @@
 /** Files of names and values, as `airflow connections export` and `airflow variables export` write them. */
 import { readFileSync, writeFileSync, chmodSync } from 'node:fs';
 import { extname } from 'node:path';
+import { parseExact } from '@svc/spec/exact-json.ts';
 import { readJson } from '@svc/server/vault/json-text.ts';
 import type { JsonNode } from '@svc/server/vault/json-text.ts';
 import { CliError, messageOf, usageError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
-import { readStdin } from '../prompt.ts';
+import { readStdin, utf8Of } from '../prompt.ts';
 import { parseEnvFile, writeEnvFile } from './env-file.ts';
 
 export const FORMATS = ['json', 'yaml', 'env'] as const;
@@ -34,7 +35,7 @@ export function formatOf(path: string | undefined, given: FileFormat | undefined
 export async function readEntries(context: CliContext, path: string, format: FileFormat): Promise<FileEntry[]> {
   let text: string;
   try {
-    text = path === '-' ? await readStdin(context) : readFileSync(path, 'utf8');
+    text = path === '-' ? await readStdin(context) : utf8Of(readFileSync(path));
   } catch (error) {
     throw usageError(`the file cannot be read: ${messageOf(error)}`);
   }
@@ -56,13 +57,29 @@ export async function parseEntries(text: string, format: FileFormat): Promise<Fi
 }
 
 async function parseYaml(text: string): Promise<unknown> {
-  const { parse } = await import('yaml');
+  const { parseDocument, visit } = await import('yaml');
   try {
-    return parse(text, { uniqueKeys: true, maxAliasCount: 100 });
+    const document = parseDocument(text, { uniqueKeys: true, intAsBigInt: true });
+    const [error] = document.errors;
+    if (error) throw error;
+    visit(document, { Scalar: (_key, node) => void (node.value = exactValue(node.value, node.source)) });
+    return document.toJS({ maxAliasCount: 100 });
   } catch (error) {
+    if (error instanceof CliError) throw error;
     // Only the first line: the rest quotes the file, which may hold secrets.
     throw usageError(`not valid YAML: ${messageOf(error).split('\n', 1)[0]}`);
   }
+}
+
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** YAML has more ways to write a number than JSON; where both have the same, it keeps its digits. */
+function exactValue(value: unknown, source: string | undefined): unknown {
+  if (typeof value === 'bigint') return parseExact(String(value));
+  if (typeof value !== 'number') return value;
+  if (source !== undefined && JSON_NUMBER.test(source)) return parseExact(source);
+  if (!Number.isFinite(value)) throw usageError(`${source ?? value} is no JSON number: write it as text, in quotes`);
+  return value;
 }
 
 function refuseRepeated(entries: FileEntry[]): FileEntry[] {

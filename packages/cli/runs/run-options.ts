@@ -1,4 +1,5 @@
 /** What is given to a run on the command line: its conf, and dates. */
+import { isRawNumber, parseExact } from '@svc/spec/exact-json.ts';
 import { InvalidArgumentError } from 'commander';
 import { usageError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
@@ -27,11 +28,11 @@ export async function confOf(context: CliContext, { conf, param }: ConfOptions):
 function parseConf(text: string): object {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExact(text);
   } catch {
     throw usageError(`--conf is no JSON: ${text.slice(0, 200)}`, `quote it for the shell: --conf '{"name": "value"}'`);
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)) return value;
   throw usageError('--conf must be a JSON object', `for example: --conf '{"name": "value"}'`);
 }
 
@@ -40,7 +41,7 @@ export function parseParam(text: string): [string, unknown] {
   if (at < 1) throw usageError(`--param is ${JSON.stringify(text)}: give a name and a value, as in --param day=monday`);
   const [name, value] = [text.slice(0, at), text.slice(at + 1)];
   try {
-    return [name, JSON.parse(value)];
+    return [name, parseExact(value)];
   } catch {
     return [name, value];
   }

@@ -3,6 +3,7 @@
  * line, for what authors print or write into a file by themselves. It looks for the shapes of credentials only: a model must
  * still be able to read why a token was refused.
  */
+import { isRawNumber } from '@svc/spec/exact-json.ts';
 import { SENSITIVE_PARTS, isSensitiveName } from '@svc/spec/sensitive-names.ts';
 
 const MASK = '***';
@@ -52,7 +53,7 @@ export const redactText = (text: string, kind: 'log' | 'source' = 'log'): string
 /** Everything below a sensitive name is masked, whatever its form; other texts are looked at as text. */
 export function redactValue(value: unknown, isSecret = false): unknown {
   if (typeof value === 'string') return isSecret ? MASK : redactText(value, 'source');
-  if (typeof value === 'number') return isSecret ? MASK : value;
+  if (typeof value === 'number' || isRawNumber(value)) return isSecret ? MASK : value;
   if (Array.isArray(value)) return value.map((inner) => redactValue(inner, isSecret));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

@@ -3,6 +3,7 @@
  * reach the model either, or the two are told different things: escape sequences, control characters, characters that change
  * the direction of text, and all that leave no mark (zero-width, tag characters, variation selectors) are removed whole.
  */
+import { isRawNumber } from '@svc/spec/exact-json.ts';
 
 /**
  * As terminals read them, up to their last byte; a string that nothing ends reaches to the end of the line.
@@ -38,6 +39,6 @@ export const sanitizeLines = (text: string): string[] => text.split(/\r?\n/).map
 export function sanitizeValue(value: unknown): unknown {
   if (typeof value === 'string') return value.split('\n').map(sanitizeLine).join('\n');
   if (Array.isArray(value)) return value.map(sanitizeValue);
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || isRawNumber(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [sanitizeLine(key), sanitizeValue(inner)]));
 }

@@ -10,7 +10,17 @@ describe('the outcome of an attempt', () => {
     [{ state: 'running' }, 'state must be one of success, failed, skipped, reschedule'],
     [{ state: 'success', xcoms: 1 }, 'xcoms must be a list'],
     [{ state: 'success', xcoms: [{ value: '1' }] }, 'a value has no key'],
-    [{ state: 'success', xcoms: [{ key: 'a\0', value: '1' }] }, 'a value has no key'],
+    [{ state: 'success', xcoms: [{ key: '', value: '1' }] }, 'a value has no key'],
+    [{ state: 'success', xcoms: [{ key: 'a\0', value: '1' }] }, String.raw`"a\u0000" cannot be the key of a value`],
+    [{ state: 'success', xcoms: [{ key: '..', value: '1' }] }, '".." cannot be the key of a value'],
+    [
+      { state: 'success', assetEvents: [{ asset: { uri: 's3://a' }, extra: { text: 'a\0b' } }] },
+      'an asset event: extra.text must not contain U+0000 or half of a surrogate pair',
+    ],
+    [
+      { state: 'success', assetEvents: [{ asset: { uri: 's3://a' }, extra: { n: JSON.rawJSON('1e999') } }] },
+      'an asset event: extra.n: 1e999 is beyond',
+    ],
     [{ state: 'success', xcoms: [{ key: 'k' }] }, 'the value for k is no JSON text'],
     [{ state: 'success', xcoms: [{ key: 'k', value: '{' }] }, 'the value for k is no JSON text'],
     [{ state: 'success', endedAt: null }, 'endedAt must be a date'],
@@ -28,7 +38,7 @@ describe('the outcome of an attempt', () => {
       state: 'success',
       xcoms: [{ key: 'k', value: '1', extra: true }],
       skips: null,
-      assetEvents: [{ asset: { uri: 's3://a' }, extra: { text: 'a\0b' } }],
+      assetEvents: [{ asset: { uri: 's3://a' }, extra: { text: 'ab' } }],
       renderedFields: [],
       renderedMapIndex: 7,
       retryable: 'no',
@@ -39,6 +49,16 @@ describe('the outcome of an attempt', () => {
       xcoms: [{ key: 'k', value: '1' }],
       assetEvents: [{ asset: { name: 's3://a', uri: 's3://a' }, alias: null, extra: { text: 'ab' } }],
     });
+  });
+
+  it('keeps the digits of what a task says of an asset, and of its rendered fields', async () => {
+    const text = '{"n":[9007199254740993,1.0,-0.0,1e5]}';
+    const { assetEvents, renderedFields } = await readOutcome(
+      `{"state":"success","assetEvents":[{"asset":{"uri":"s3://a"},"extra":${text}}],"renderedFields":${text}}`,
+      { maxXcomBytes: 10 },
+    );
+    expect(JSON.stringify(assetEvents?.[0]?.extra)).toBe(text);
+    expect(JSON.stringify(renderedFields)).toBe(text);
   });
 
   it('with a value that is too large is a failure, whatever else it reports', async () => {

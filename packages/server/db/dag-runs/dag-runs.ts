@@ -161,7 +161,7 @@ const SORTABLE = {
   updated_at: { expression: UPDATED_AT, type: 'timestamptz', nullable: false },
   duration: column('duration', 'float8', true),
   // How it begins: enough to bring like to like, and short enough for a cursor.
-  conf: { expression: sql`left(r.conf::text, 100)`, type: 'text', nullable: false },
+  conf: { expression: sql`left(r.conf::jsonb::text, 100)`, type: 'text', nullable: false },
 } satisfies Record<string, Sortable>;
 
 export type RunColumn = keyof typeof SORTABLE;
