@@ -116,4 +116,32 @@ describe('the log of an attempt', () => {
     expect(found.join('')).toBe('***, and on. '.repeat(30_011));
     log.close();
   });
+
+  it('never goes back in time, whatever the clock of the task says, and has microseconds in every line', async () => {
+    const plane = fakeControlPlane();
+    const log = logTo(plane);
+    log.begin(0);
+    const at = (timestamp: unknown) => ({ timestamp, event: String(timestamp) });
+    log.write([at('2026-01-01T00:00:00.000002Z'), at('2026-01-01T00:00:00.000001Z')]);
+    log.write([at('2026-01-01T02:00:00.5+02:00'), at('1999-01-01T00:00:00Z'), at(7), at('soon'), 'no record']);
+    log.output('stdout', Buffer.from('now\n'));
+    log.write([at('2026-01-01T00:00:00.000003Z')]);
+    const { data } = await log.tail();
+    const stamps = (plane.text() + data.toString('utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { timestamp?: unknown }).timestamp);
+    expect(stamps.slice(0, 7)).toEqual([
+      '2026-01-01T00:00:00.000002Z',
+      '2026-01-01T00:00:00.000002Z',
+      '2026-01-01T00:00:00.500000Z',
+      '2026-01-01T00:00:00.500000Z',
+      7,
+      'soon',
+      undefined,
+    ]);
+    expect(stamps[7]).toMatch(/^\d{4}-.{14}\.\d{6}Z$/);
+    expect(stamps[8]).toBe(stamps[7]);
+    log.close();
+  });
 });

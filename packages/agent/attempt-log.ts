@@ -9,7 +9,7 @@ import { MAX_LOG_CHUNK_BYTES, MAX_LOG_TAIL_BYTES } from '@svc/proto/limits.ts';
 import { Refusal } from './control-plane.ts';
 import { createLogBuffer } from './log-buffer.ts';
 import type { Masks } from './masks.ts';
-import { nowIso } from '@svc/spec/clock.ts';
+import { latest, momentOf, nowIso } from '@svc/spec/clock.ts';
 import type { StreamName } from './task-sockets.ts';
 
 export type Level = 'debug' | 'info' | 'warning' | 'error';
@@ -41,6 +41,9 @@ const MAX_LINE_CHARACTERS = 64 * 1024;
 /** Of a line without end, this much waits for more: a secret must not leave in two halves that nobody recognises. */
 const HELD_BACK_CHARACTERS = 8 * 1024;
 
+/** As all of our own lines have it; others are converted. */
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
+
 export function createAttemptLog(input: {
   /** Until it is answered. Bytes that are there already are skipped; `length` is that of the log then. */
   append: (chunk: { offset: number; data: Buffer }) => Promise<{ length: number }>;
@@ -57,6 +60,7 @@ export function createAttemptLog(input: {
   let sending: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isGivenUp = false;
+  let lastLineAt: string | null = null;
   const waitingBytes = (): number => (isGivenUp ? 0 : buffer.end - buffer.start);
 
   function store(text: string): void {
@@ -108,15 +112,29 @@ export function createAttemptLog(input: {
     input.onRoom();
   }
 
+  /** The task has a clock and we have one, and either may be set while it runs: lines never go back in time. */
+  function storeRecords(records: readonly unknown[]): void {
+    store(records.map((record) => `${JSON.stringify(inOrder(record))}\n`).join(''));
+  }
+
+  function inOrder(record: unknown): unknown {
+    const { timestamp } = (record ?? {}) as { timestamp?: unknown };
+    if (typeof timestamp !== 'string') return record;
+    const moment = MOMENT.test(timestamp) ? timestamp : momentOf(timestamp);
+    if (moment === undefined) return record;
+    lastLineAt = latest(moment, lastLineAt);
+    return lastLineAt === timestamp ? record : { ...(record as object), timestamp: lastLineAt };
+  }
+
   function line(name: StreamName, event: string): void {
     const level = name === 'stdout' ? 'info' : 'error';
-    store(`${JSON.stringify({ timestamp: nowIso(), level, logger: `task.${name}`, event: masks.apply(event) })}\n`);
+    storeRecords([{ timestamp: nowIso(), level, logger: `task.${name}`, event: masks.apply(event) }]);
   }
 
   return {
     note: (text, level = 'info') =>
-      store(`${JSON.stringify({ timestamp: nowIso(), level, logger: 'svc.agent', event: masks.apply(text) })}\n`),
-    write: (records) => store(records.map((record) => `${JSON.stringify(record)}\n`).join('')),
+      storeRecords([{ timestamp: nowIso(), level, logger: 'svc.agent', event: masks.apply(text) }]),
+    write: storeRecords,
     output(name, chunk) {
       for (const text of lines[name].push(chunk)) line(name, text);
     },

@@ -1,4 +1,5 @@
 /** Lines for the operator, on standard error: standard output belongs to the protocol. Tokens never get here. */
+import { nowIso } from '@svc/spec/clock.ts';
 import { safeText } from './text/untrusted.ts';
 
 export type Log = {
@@ -18,9 +19,7 @@ export function createLog(write: (line: string) => void): Log {
         // Ids and names come from clients; a line break in one must not begin a line of its own.
         return [[name, typeof value === 'string' ? safeText(value, 500) : value]];
       });
-      write(
-        `${JSON.stringify({ time: new Date().toISOString(), level, msg: message, ...Object.fromEntries(cleaned) })}\n`,
-      );
+      write(`${JSON.stringify({ time: nowIso(), level, msg: message, ...Object.fromEntries(cleaned) })}\n`);
     };
   return { info: at('info'), warn: at('warn'), error: at('error') };
 }

@@ -53,7 +53,9 @@ describe('canonical JSON', () => {
       '\ud800',
       '\u2028',
       { '\uff5e': 1, '\u{1f600}': 2 },
-      parseExact('[1.0, -0.0, 1e+21, 9007199254740993, -12345678901234567890, 100000000000000000000.0, 5e-324]'),
+      parseExact(
+        '[1.0, -0.0, 1e+21, 9007199254740993, -12345678901234567890, 100000000000000000000, 100000000000000000000.0, 5e-324]',
+      ),
     ]);
     const program = [
       'import json, sys',
@@ -72,12 +74,12 @@ describe('canonical JSON', () => {
   });
 
   it('keeps the digits that an author wrote', () => {
-    const text = '{"big":9007199254740993,"float":1.0,"small":-0.0,"zeros":1.50}';
+    const text = '{"big":9007199254740993,"float":1.0,"round":100000000000000000000,"small":-0.0,"zeros":1.50}';
     expect(canonicalJson(parseExact(text))).toBe(text);
   });
 
   it('refuses what JSON cannot say exactly instead of writing something close', () => {
-    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, undefined, () => 1, 1n]) {
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, undefined, () => 1, 1n]) {
       expect(() => canonicalJson(value)).toThrow(TypeError);
     }
   });

@@ -18,10 +18,7 @@ export function canonicalJson(value: unknown): string {
 
 function canonicalNumber(value: number): string {
   if (!Number.isFinite(value)) throw new TypeError(`${value} has no JSON form`);
-  // Beyond this, two different integers share one double: the hash would not tell them apart.
-  if (Number.isInteger(value) && Math.abs(value) > Number.MAX_SAFE_INTEGER && Math.abs(value) < 1e21) {
-    throw new TypeError(`${value} is too large to be exact; write it as text`);
-  }
+  // A large integer is exact here: one that a number cannot hold is read as a raw one (exact-json.ts).
   return JSON.stringify(value);
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createClock, nowIso } from './clock.ts';
+import { createClock, latest, momentOf, nowIso, secondsAfter } from './clock.ts';
 
 /** Two clocks to be moved by hand: the date in milliseconds, as Date.now has it, and the steady one. */
 function clocks(startMs = 1_800_000_000_000) {
@@ -65,5 +65,33 @@ describe('the clock of runs and attempts', () => {
     const moments = Array.from({ length: 50_000 }, () => nowIso());
     expect(moments.every((moment) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(moment))).toBe(true);
     expect(moments).toEqual([...new Set(moments)].sort());
+  });
+});
+
+describe('a moment', () => {
+  it('is told in one form, so that texts compare as times do', () => {
+    expect(momentOf('2026-01-01T01:00:00.5+01:00')).toBe('2026-01-01T00:00:00.500000Z');
+    expect(momentOf('2026-01-01 00:00:00.123456+00')).toBe('2026-01-01T00:00:00.123456Z');
+    expect(momentOf('1969-12-31T23:59:59.999999Z')).toBe('1969-12-31T23:59:59.999999Z');
+    expect(momentOf('0001-01-01T00:00:00Z')).toBe('0001-01-01T00:00:00.000000Z');
+    for (const text of ['', 'now', '2026-01-01T00:00:00', '2026-02-30T00:00:00Z'])
+      expect(momentOf(text)).toBeUndefined();
+  });
+
+  it('keeps its microseconds when seconds are added', () => {
+    expect(secondsAfter('2026-01-01T00:00:00.123456Z', 0)).toBe('2026-01-01T00:00:00.123456Z');
+    expect(secondsAfter('2026-01-01T00:00:00.123456Z', 1.000001)).toBe('2026-01-01T00:00:01.123457Z');
+    expect(secondsAfter('2026-01-01T00:00:00.000001Z', -1)).toBe('2025-12-31T23:59:59.000001Z');
+  });
+
+  it('has a last one: a delay of a million years is no error', () => {
+    expect(secondsAfter('2026-01-01T00:00:00.000000Z', 1e14)).toBe('9999-12-31T23:59:59.999999Z');
+  });
+
+  it('that follows another is never told as if it had come before', () => {
+    const [first, second] = ['2026-01-01T00:00:00.000001Z', '2026-01-01T00:00:00.000002Z'];
+    expect(latest(first, second)).toBe(second);
+    expect(latest(second, first, null)).toBe(second);
+    expect(latest(first, null)).toBe(first);
   });
 });

@@ -8,6 +8,8 @@
  * not live in a wrong tomorrow until somebody starts it anew.
  */
 
+import { instantFromIso } from './timetables/instant.ts';
+
 /** More than the wall clock's own millisecond and what it may lag behind within one. */
 const APART_US = 2_000;
 /** A correction this small is waited out. */
@@ -35,13 +37,7 @@ export function createClock(wallMs: () => number, steadyMs: () => number): Clock
     return now;
   }
 
-  function nowIso(): string {
-    const now = nowMicroseconds();
-    const text = new Date(Math.floor(now / 1_000)).toISOString();
-    return `${text.slice(0, 23)}${String(now % 1_000).padStart(3, '0')}Z`;
-  }
-
-  return { nowIso, nowMicroseconds };
+  return { nowIso: () => momentAt(nowMicroseconds()), nowMicroseconds };
 }
 
 export const { nowIso } = createClock(
@@ -49,5 +45,33 @@ export const { nowIso } = createClock(
   () => performance.now(),
 );
 
-export const secondsAfter = (moment: string, seconds: number): string =>
-  new Date(Date.parse(moment) + seconds * 1_000).toISOString();
+/** The last one that four digits have a year for. */
+const LAST = '9999-12-31T23:59:59.999999Z';
+const LAST_US = Date.parse('9999-12-31T23:59:59.999Z') * 1_000 + 999;
+
+/** As Postgres' timestamps are read (server/db/moment.ts), so that texts compare as times do. */
+function momentAt(microseconds: number): string {
+  if (microseconds >= LAST_US) return LAST;
+  const millis = Math.floor(microseconds / 1_000);
+  const text = new Date(millis).toISOString();
+  return `${text.slice(0, 23)}${String(microseconds - millis * 1_000).padStart(3, '0')}Z`;
+}
+
+/** A time as anybody writes it, in that form; undefined when it is none or has no offset. */
+export function momentOf(text: string): string | undefined {
+  const at = instantFromIso(text);
+  return at === null ? undefined : momentAt(at);
+}
+
+export function secondsAfter(moment: string, seconds: number): string {
+  const at = instantFromIso(moment);
+  if (at === null) throw new Error(`${moment} is no point in time`);
+  return momentAt(Math.min(LAST_US, at + Math.round(seconds * 1e6)));
+}
+
+/**
+ * The latest of times that different clocks have told: what follows another never seems to have come before it. Null stands
+ * for a time that has not come.
+ */
+export const latest = (moment: string, ...others: readonly (string | null)[]): string =>
+  others.reduce<string>((last, other) => (other !== null && other > last ? other : last), moment);

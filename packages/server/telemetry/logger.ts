@@ -1,3 +1,4 @@
+import { nowIso } from '@svc/spec/clock.ts';
 import { createRequire } from 'node:module';
 import { formatWithOptions } from 'node:util';
 import { pino } from 'pino';
@@ -50,7 +51,7 @@ export function createLogger(options: LoggerOptions): Logger {
     {
       level: parseLogLevel(options.level),
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: () => `,"time":"${nowIso()}"`,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: identity, req: identity, res: identity },
       hooks: {

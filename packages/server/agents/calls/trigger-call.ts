@@ -103,7 +103,7 @@ async function ownRun(db: Database, request: TriggerRequest, { identity }: CallC
   const startedAt = await findAttemptStart(scoped, identity);
   const run = await findRunOrigin(scoped, request.dagId, request.runId);
   if (!run || startedAt === null || run.triggered_by !== 'operator') return undefined;
-  if (Date.parse(run.created_at) < Date.parse(startedAt)) return undefined;
+  if (run.created_at < startedAt) return undefined;
   return isSameJson(run.conf, request.conf ?? {}) ? run : undefined;
 }
 

@@ -8,7 +8,7 @@ import { recordAudit } from '../../db/identity/audit-log.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { nowIso } from '@svc/spec/clock.ts';
+import { momentOf, nowIso } from '@svc/spec/clock.ts';
 import type { CreateRunResult, NewRun } from '../../engine/runs/create-run.ts';
 import type { TriggerOptions } from '../../engine/runs/trigger-run.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
@@ -138,7 +138,7 @@ function intervalOf(body: Static<typeof DagRunCreate>): { start: string; end: st
     );
   }
   if (typeof start !== 'string' || typeof end !== 'string') return undefined;
-  if (Date.parse(start) > Date.parse(end)) {
+  if ((momentOf(start) ?? start) > (momentOf(end) ?? end)) {
     throw new ApiError('invalid_request', 'data_interval_start must not be later than data_interval_end');
   }
   return { start, end };

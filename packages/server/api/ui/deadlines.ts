@@ -1,6 +1,7 @@
 /** Deadlines of a run: by when it should have ended, as its DAG says, and whether it has not. */
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
+import { nowIso, secondsAfter } from '@svc/spec/clock.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { findRun } from '../../db/dag-runs/dag-runs.ts';
 import type { ListedRun } from '../../db/dag-runs/dag-runs.ts';
@@ -60,25 +61,25 @@ export function registerUiDeadlines(app: App, { db, scheduler }: Services): void
       const ref = { tenantId: principalOf(request).tenantId, dagId, versionNumber: run.version_number };
       const { spec } = await scheduler.graphs.get(db.shared, ref);
       const order = parseOrderBy(keys, ORDER_KEYS, [{ column: 'deadline_time', direction: 'asc' }]);
-      const deadlines = deadlinesOf(spec, run, Date.now()).toSorted((a, b) => compare(order, a, b));
+      const deadlines = deadlinesOf(spec, run, nowIso()).toSorted((a, b) => compare(order, a, b));
       return { deadlines: deadlines.slice(offset, offset + limit), total_entries: deadlines.length };
     },
   );
 }
 
 /** The average runtime of earlier runs is no date of this run, so such an alert has no deadline here. */
-export function deadlinesOf(spec: CompiledSpec, run: ListedRun, now: number): Deadline[] {
+export function deadlinesOf(spec: CompiledSpec, run: ListedRun, now: string): Deadline[] {
   const created = run.queued_at ?? run.run_after;
   return spec.dag.deadlines.flatMap((alert, index): Deadline[] => {
     const from = { dagrun_logical_date: run.logical_date, dagrun_queued_at: run.queued_at }[alert.reference] ?? null;
     if (from === null) return [];
-    const due = Date.parse(from) + alert.interval * 1_000;
-    const ended = run.end_date === null ? now : Date.parse(run.end_date);
+    const due = secondsAfter(from, alert.interval);
+    const ended = run.end_date ?? now;
     const id = createHash('sha256').update(`${run.id}\0${index}`).digest('hex');
     return [
       {
         id: `${id.slice(0, 8)}-${id.slice(8, 12)}-8${id.slice(13, 16)}-8${id.slice(17, 20)}-${id.slice(20, 32)}`,
-        deadline_time: new Date(due).toISOString(),
+        deadline_time: due,
         missed: ended > due,
         created_at: created,
         alert_name: null,

@@ -1,4 +1,5 @@
 /** The grid: its rows (the task tree), its columns (runs), and its cells (states of tasks and groups, streamed run by run). */
+import { nowIso } from '@svc/spec/clock.ts';
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
@@ -113,7 +114,7 @@ export function registerUiGrid(app: App, services: Services): void {
       for (const version of new Set(runs.map((run) => run.version_number))) {
         specs.set(version, await specOf(tenantId, dagId, version));
       }
-      const now = Date.now();
+      const now = nowIso();
       return runs.map((run) => {
         const spec = specs.get(run.version_number);
         return gridRun(run, spec !== undefined && deadlinesOf(spec, run, now).some(({ missed }) => missed));

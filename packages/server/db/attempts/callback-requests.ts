@@ -5,6 +5,7 @@
  *
  * The id of the request is the attempt's id.
  */
+import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 
 export type CallbackRequest = { id: string; which: string; reason: string };
@@ -13,7 +14,7 @@ export type CallbackRequest = { id: string; which: string; reason: string };
 export async function startCallback(db: TenantDb, { attemptId, run }: { attemptId: string; run: number }) {
   const callback: CallbackRequest | undefined = await db
     .updateTable('callback_requests')
-    .set({ state: 'running', started_at: new Date() })
+    .set({ state: 'running', started_at: sql<string>`clock_timestamp()` })
     .where('id', '=', attemptId)
     .where('state', 'in', ['queued', 'running'])
     .returning(['id', 'which', 'reason'])

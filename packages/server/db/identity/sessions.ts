@@ -51,7 +51,7 @@ export async function extendSession(db: TenantDb, sessionId: string, expiresAt: 
 export async function endSession(db: TenantDb, sessionId: string): Promise<void> {
   await db
     .updateTable('sessions')
-    .set({ ended_at: new Date() })
+    .set({ ended_at: sql<string>`clock_timestamp()` })
     .where('id', '=', sessionId)
     .where('ended_at', 'is', null)
     .execute();
@@ -60,7 +60,7 @@ export async function endSession(db: TenantDb, sessionId: string): Promise<void>
 export async function endSessionsOfUser(db: TenantDb, userId: string): Promise<void> {
   await db
     .updateTable('sessions')
-    .set({ ended_at: new Date() })
+    .set({ ended_at: sql<string>`clock_timestamp()` })
     .where('user_id', '=', userId)
     .where('ended_at', 'is', null)
     .execute();

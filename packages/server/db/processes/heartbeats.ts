@@ -19,7 +19,7 @@ export async function beat(db: Database, process: ProcessIdentity, component: Co
 export async function recordStop(db: Database, processId: string): Promise<void> {
   await db.shared
     .updateTable('heartbeats')
-    .set({ stopped_at: new Date() })
+    .set({ stopped_at: sql<string>`clock_timestamp()` })
     .where('process_id', '=', processId)
     .execute();
 }

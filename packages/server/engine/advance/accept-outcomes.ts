@@ -8,7 +8,7 @@
  *
  * The report of an attempt that is not the current one of its instance changes nothing.
  */
-import { secondsAfter } from '@svc/spec/clock.ts';
+import { momentOf, secondsAfter } from '@svc/spec/clock.ts';
 import { failureReason } from '@svc/spec/failure-causes.ts';
 import type { PolicySpec } from '@svc/spec/schema-task.ts';
 import { isRunFinished } from '@svc/spec/states.ts';
@@ -148,11 +148,11 @@ function retryDelay(policy: PolicySpec, tryNumber: number): number {
   return Math.min(grown, policy.max_retry_delay ?? Infinity, Math.max(CAPPED_DELAY_SECONDS, policy.retry_delay));
 }
 
-/** The clock of an agent may be wrong: never before the start, never after now. */
+/** The clock of an agent may be wrong: never after now, and (run-work.ts) never before the start. */
 function endOf(outcome: AttemptOutcome, now: string): string {
   const reported = readable(outcome.endedAt);
-  return reported !== undefined && Date.parse(reported) <= Date.parse(now) ? reported : now;
+  return reported !== undefined && reported <= now ? reported : now;
 }
 
 const readable = (moment: string | undefined): string | undefined =>
-  moment !== undefined && !Number.isNaN(Date.parse(moment)) ? moment : undefined;
+  moment === undefined ? undefined : momentOf(moment);

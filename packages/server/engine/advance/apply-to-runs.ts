@@ -21,7 +21,7 @@ import {
 } from '../sql/run-writes.ts';
 import { admit, countActive } from '../sql/slots.ts';
 import type { InstancePick, RunChange } from '../sql/run-writes.ts';
-import { nowIso } from '@svc/spec/clock.ts';
+import { latest, nowIso } from '@svc/spec/clock.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { runOutcome } from '../plan/outcome.ts';
 import { plan } from '../plan/plan.ts';
@@ -257,7 +257,7 @@ async function endRun(trx: SharedDb, work: RunWork, effects: RunEffects): Promis
   const { run, graph } = work;
   const ref = { tenantId: run.tenant_id, run: run.id };
   const state = runOutcome(graph.blueprint, await countStates(trx, ref, graph.blueprint.leaves));
-  Object.assign(run, { state, end_date: work.now });
+  Object.assign(run, { state, end_date: latest(work.now, run.start_date) });
   await updateRunsAndInstances(trx, [runChange(work)], []);
   effects.ended.push({ tenantId: run.tenant_id, dagId: run.dag_id, run: run.id, runId: run.run_id, state });
   const callbacks = state === 'success' ? graph.spec.callbacks.on_success : graph.spec.callbacks.on_failure;

@@ -2,6 +2,7 @@
  * One run while it is being changed: the rows that were loaded, what planning made of them, and what has to be written.
  * Lives within one transaction that holds the lock of the run's row.
  */
+import { latest } from '@svc/spec/clock.ts';
 import { isFinished } from '@svc/spec/states.ts';
 import type { TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
 import { failureReason } from '@svc/spec/failure-causes.ts';
@@ -126,6 +127,7 @@ export class RunWork implements RunView {
     const key = keyText(row.task_id, row.map_index);
     if (values.state !== undefined) this.#recount(row.state, values.state);
     Object.assign(row, values);
+    keepOrder(row);
     this.#changed.add(key);
     this.#views.delete(key);
   }
@@ -265,4 +267,10 @@ export class RunWork implements RunView {
     if (!row) throw new Error(`row ${key} vanished`);
     return row;
   }
+}
+
+/** Its times come from the database, from this process and from an agent, and their clocks differ. */
+function keepOrder(row: InstanceRow): void {
+  if (row.start_date !== null) row.start_date = latest(row.start_date, row.queued_at);
+  if (row.end_date !== null) row.end_date = latest(row.end_date, row.start_date);
 }

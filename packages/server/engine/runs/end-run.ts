@@ -2,6 +2,7 @@
  * Ends that come from outside the tasks: a user marks a run, or its dagrun_timeout strikes. One transaction under the run's
  * lock; attempts that were under way have no say any more, and their agents are told.
  */
+import { latest } from '@svc/spec/clock.ts';
 import { failureReason } from '@svc/spec/failure-causes.ts';
 import { isFinished, isOccupying } from '@svc/spec/states.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
@@ -27,7 +28,8 @@ export async function endRunAs(
   const ref = { tenantId: run.tenant_id, run: run.id };
   await load(trx, [{ work, picks: await listToEnd(trx, ref, { withEnded: input.state === 'success' }) }]);
   for (const row of work.loadedRows()) endRow(work, row, input);
-  Object.assign(run, { state: input.state, end_date: work.now, start_date: run.start_date ?? work.now });
+  const start = run.start_date ?? latest(work.now, run.queued_at);
+  Object.assign(run, { state: input.state, end_date: latest(work.now, start), start_date: start });
   const effects = noEffects();
   effects.superseded = work.superseded;
   effects.ended.push({

@@ -5,7 +5,7 @@
  * How many runs of a DAG may be active is counted under the lock of its row, from the runs that are, so two schedulers
  * cannot both take the last slot.
  */
-import { secondsAfter } from '@svc/spec/clock.ts';
+import { latest, secondsAfter } from '@svc/spec/clock.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { RunRow } from '../../db/schema.ts';
 import { openRun, planAll, writeAll } from '../advance/apply-to-runs.ts';
@@ -38,7 +38,7 @@ async function beginRun(trx: SharedDb, graphs: DagGraphs, run: RunRow): Promise<
   const work = await openRun(trx, graphs, run);
   const timeout = work.graph.spec.dag.dagrun_timeout;
   run.state = 'running';
-  run.start_date ??= work.now;
+  run.start_date ??= latest(work.now, run.queued_at);
   run.end_date = null;
   run.timeout_at = timeout === null ? null : secondsAfter(work.now, timeout);
   return work;

@@ -29,7 +29,7 @@ export async function startQueuedAttempts(trx: SharedDb, starts: readonly Attemp
       for no key update of t skip locked
     )
     update task_instances t set state = 'running', hostname = l.hostname, pid = l.pid, heartbeat_at = clock_timestamp(),
-      start_date = coalesce(t.start_date, clock_timestamp())
+      start_date = coalesce(t.start_date, greatest(clock_timestamp(), t.queued_at))
     from locked l
     where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
     returning t.*`.execute(trx);

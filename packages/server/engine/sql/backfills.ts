@@ -205,7 +205,7 @@ export async function failQueuedRuns(trx: SharedDb, { tenantId, backfillId }: Ba
       where tenant_id = ${tenantId} and backfill_id = ${backfillId} and state = 'queued'
       order by id for no key update
     )
-    update dag_runs r set state = 'failed', end_date = clock_timestamp() from queued q
+    update dag_runs r set state = 'failed', end_date = greatest(clock_timestamp(), r.start_date, r.queued_at) from queued q
     where r.tenant_id = q.tenant_id and r.id = q.id returning r.id`.execute(trx);
   return rows.length;
 }

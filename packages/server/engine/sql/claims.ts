@@ -130,7 +130,7 @@ export async function startInstances(
   if (chosen.length === 0) return [];
   const { rows } = await fixedSql<InstanceRow>`
     ${locked(chosen, finished)}
-    update task_instances t set state = 'running', ${FRESH}, start_date = clock_timestamp(), heartbeat_at = clock_timestamp(),
+    update task_instances t set state = 'running', ${FRESH}, start_date = greatest(clock_timestamp(), t.scheduled_at), heartbeat_at = clock_timestamp(),
       hostname = l.hostname, pid = null
     from locked l
     where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
@@ -138,7 +138,8 @@ export async function startInstances(
   return rows;
 }
 
-const FRESH = fixedSql`attempt_id = l.attempt_id, given_by = l.given_by, claimable = false, queued_at = clock_timestamp(),
+const FRESH = fixedSql`attempt_id = l.attempt_id, given_by = l.given_by, claimable = false,
+      queued_at = greatest(clock_timestamp(), t.scheduled_at),
       try_number = t.try_number + case when t.first_poke_at is null then 1 else 0 end, end_date = null, failure_reason = null`;
 
 /**

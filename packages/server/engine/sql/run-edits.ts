@@ -40,7 +40,8 @@ export async function markInstancesAs(
   await sql`
     update task_instances t set state = ${input.state}, attempt_id = null, claimable = false, waits = null, skips = null,
       due_at = null, first_poke_at = null, heartbeat_at = null, failure_reason = ${input.failureReason},
-      start_date = coalesce(t.start_date, clock_timestamp()), end_date = coalesce(t.end_date, clock_timestamp()),
+      start_date = coalesce(t.start_date, greatest(clock_timestamp(), t.queued_at)),
+      end_date = coalesce(t.end_date, greatest(clock_timestamp(), t.start_date, t.queued_at)),
       updated_at = now()
     from ${keysOf(ref, input.keys)} k
     where t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index`.execute(

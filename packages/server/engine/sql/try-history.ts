@@ -43,7 +43,7 @@ const valuesOf = (kept: Readonly<Record<string, string | true>>) =>
       .join(', '),
   );
 const AS_STORED = valuesOf(KEPT);
-const ENDING_NOW = valuesOf({ ...KEPT, end_date: 'coalesce(t.end_date, clock_timestamp())' });
+const ENDING_NOW = valuesOf({ ...KEPT, end_date: 'coalesce(t.end_date, greatest(clock_timestamp(), t.start_date))' });
 
 /** The instances `t` of these keys. */
 const instancesOf = (picks: readonly InstancePick[]) => fixedSql`
