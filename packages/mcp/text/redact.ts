@@ -1,49 +1,58 @@
 /**
  * Credentials in text and in specs. The control plane masks the secrets it knows before a log is stored; this is the second
  * line, for what authors print or write into a file by themselves. It looks for the shapes of credentials only: a model must
- * still be able to read why a token was refused.
+ * still be able to read why a token was refused. Logs have the rules of every program (@svc/spec/masking).
  */
 import { isRawNumber } from '@svc/spec/exact-json.ts';
+import { maskCredentials } from '@svc/spec/masking/credential-patterns.ts';
+import { MASK, TOKEN_SHAPES } from '@svc/spec/masking/rules.ts';
 import { SENSITIVE_PARTS, isSensitiveName } from '@svc/spec/sensitive-names.ts';
-
-const MASK = '***';
 
 /** Bounded on both sides: an endless name must not cost the square of its length. */
 const NAME = `[\\w.-]{0,60}(?:${SENSITIVE_PARTS})[\\w.-]{0,60}`;
 
 type Rule = readonly [RegExp, string];
 
-const EVERYWHERE: readonly Rule[] = [
+/** In code the right side of `password=` is an expression; in a log it is the password. So only what is quoted counts. */
+const IN_SOURCE: readonly Rule[] = [
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+/g, MASK], // a JSON web token
   [/\b([a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@]*):[^\s/@]+@/gi, `$1:${MASK}@`], // scheme://user:password@host
   [/\b(authorization["']?\s{0,5}[:=]\s{0,5}["']?(?:bearer|basic|token)\s{1,5})[^\s"',]+/gi, `$1${MASK}`],
   [/\b(bearer\s{1,5})[\w.~+/=-]{20,}/gi, `$1${MASK}`],
-  [/\bAKIA[0-9A-Z]{16}\b/g, MASK],
+  ...TOKEN_SHAPES.map(([, pattern]): Rule => [new RegExp(pattern, 'g'), MASK]),
   // name = "value", "name": "value"
   [new RegExp(`(${NAME}["']?\\s{0,5}[=:]\\s{0,5})"[^"]+"`, 'gi'), `$1"${MASK}"`],
   [new RegExp(`(${NAME}["']?\\s{0,5}[=:]\\s{0,5})'[^']+'`, 'gi'), `$1'${MASK}'`],
 ];
 
-/** In code the right side of `password=` is an expression; in a log it is the password. */
-const IN_LOGS: readonly Rule[] = [[new RegExp(`\\b(${NAME}=)[^\\s"'&;,]+`, 'gi'), `$1${MASK}`]];
-
 /** A line without any of these has nothing for the rules. */
-const HINT = new RegExp(`${SENSITIVE_PARTS}|eyJ|://|bearer|AKIA`, 'i');
+const HINT = new RegExp(`${SENSITIVE_PARTS}|eyJ|://|bearer`, 'i');
+const hasHint = (line: string): boolean => HINT.test(line) || TOKEN_SHAPES.some(([hint]) => line.includes(hint));
+
+const redactSource = (line: string): string =>
+  hasHint(line) ? IN_SOURCE.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line) : line;
+
+/** `name: "value"`, as in YAML and in messages; everything else a log can hold is for the rules of every program. */
+const QUOTED_AFTER_COLON = /\b([\w.-]{1,64})(\s{0,5}:\s{0,5})(?:"[^"]+"|'[^']+')/g;
+
+const redactLog = (line: string): string =>
+  maskCredentials(line).replace(QUOTED_AFTER_COLON, (field: string, name: string, colon: string) =>
+    isSensitiveName(name) ? `${name}${colon}"${MASK}"` : field,
+  );
 
 const KEY_BEGINS = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/;
 const KEY_ENDS = /-----END [A-Z0-9 ]*PRIVATE KEY-----/;
 
 /** Lines that were sanitised before: nothing may hide inside a name or a token any more. */
 export function redactLines(lines: readonly string[], kind: 'log' | 'source'): string[] {
-  const rules = kind === 'log' ? [...EVERYWHERE, ...IN_LOGS] : EVERYWHERE;
+  const redact = kind === 'log' ? redactLog : redactSource;
   let isInKey = false;
   return lines.map((line) => {
     if (isInKey || KEY_BEGINS.test(line)) {
       isInKey = !KEY_ENDS.test(line);
       return MASK;
     }
-    if (!HINT.test(line)) return line;
-    return rules.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line);
+    return redact(line);
   });
 }
 

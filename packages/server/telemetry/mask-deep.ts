@@ -1,4 +1,4 @@
-import { MASK } from './credential-patterns.ts';
+import { MASK } from '@svc/spec/masking/rules.ts';
 
 export interface MaskDeepOptions {
   readonly value: unknown;

@@ -1,5 +1,5 @@
 import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
-import { MASK } from './credential-patterns.ts';
+import { MASK } from '@svc/spec/masking/rules.ts';
 
 /** Long enough for every list filter of the web UI; a URL is the one field of a line that a stranger chooses freely. */
 const MAX_URL_LENGTH = 2_048;

@@ -140,7 +140,7 @@ class Channel:
                 if reply.get("type") == "reply" and reply.get("id") == number:
                     break
         for secret in reply.get("masks") or ():
-            masks.add(secret, shortest=1)
+            masks.add(secret)
         if not reply.get("ok"):
             raise RequestFailed(str(reply.get("error") or f"{method} failed"), str(reply.get("code") or ""))
         return reply.get("value")

@@ -1,18 +1,22 @@
-"""Secret values, replaced by *** wherever text leaves the task: log records, rendered fields, failure texts."""
+"""Secrets, replaced by *** wherever text leaves the task: log records, rendered fields, failure texts.
+
+By value, for all that the task was given; and by pattern, for credentials that nobody told us about. Which values are looked
+for is the same everywhere (packages/spec/masking/rules.ts): not those that are words of ordinary text.
+"""
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import functools
 import json
 import re
 from urllib.parse import quote
 
+from .credential_patterns import MASK, mask_credentials
+from .masking_rules import COMMON_WORDS, MIN_DIGITS, MIN_LINE_LENGTH, MIN_VALUE_LENGTH
 from .sensitive_names import SENSITIVE_PARTS
 
-MASK = "***"
-# Shorter values are words of ordinary text; masking them would only make logs unreadable.
-_SHORTEST = 5
 _SENSITIVE = re.compile(SENSITIVE_PARTS, re.IGNORECASE)
 
 
@@ -23,6 +27,28 @@ def _is_sensitive(name: str) -> bool:
 
 def is_sensitive_name(name) -> bool:
     return isinstance(name, str) and _is_sensitive(name)
+
+
+def is_maskable(value: str) -> bool:
+    text = value.strip()
+    if len(text) < MIN_VALUE_LENGTH or text == MASK:
+        return False
+    if text.lower() in COMMON_WORDS and text in (text.lower(), text.upper(), text[0] + text[1:].lower()):
+        return False
+    return len(text) >= MIN_DIGITS or not (text.isascii() and text.isdigit())
+
+
+# What may be base64 of a text with a secret in it: a Basic header, a Kubernetes secret.
+_BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
+_TO_STANDARD = str.maketrans("-_", "+/")
+
+
+def _decoded(run: str) -> str | None:
+    plain = run.rstrip("=").translate(_TO_STANDARD)
+    try:
+        return base64.b64decode(plain + "=" * (-len(plain) % 4)).decode()
+    except ValueError:  # not base64, or not of text: what is said here is most often neither
+        return None
 
 
 # How many characters lead to the secrets that begin with them.
@@ -44,24 +70,25 @@ class Masks:
         self._head_lengths: list[int] = []
         self._first: re.Pattern | None = None
 
-    def add(self, value, *, shortest: int = _SHORTEST) -> None:
+    def add(self, value) -> None:
         """A text and its usual spellings; in containers, every text."""
         if isinstance(value, dict):
             for item in value.values():
-                self.add(item, shortest=shortest)
+                self.add(item)
             return
         if isinstance(value, (list, tuple, set, frozenset)):
             for item in value:
-                self.add(item, shortest=shortest)
+                self.add(item)
             return
-        if not isinstance(value, str) or value == MASK:
+        if not isinstance(value, str) or not is_maskable(value):
             return
-        found = {value.strip(), quote(value, safe=""), json.dumps(value)[1:-1], repr(value)[1:-1]}
+        found = {value.strip(), quote(value.strip(), safe=""), json.dumps(value)[1:-1], repr(value)[1:-1], value}
         # Logs are kept line by line, so a key of several lines must be found in each of them; not in every brace, though.
-        found.update(line.strip() for line in value.splitlines())
-        fresh = {text for text in found if len(text) >= _SHORTEST} - self._values
-        if len(value) >= shortest:
-            fresh.add(value)
+        lines = value.splitlines()
+        if len(lines) > 1:
+            stripped = (line.strip() for line in lines)
+            found.update(line for line in stripped if len(line) >= MIN_LINE_LENGTH and not line.startswith("-----"))
+        fresh = found - self._values
         if fresh:
             self._values |= fresh
             self._by_head = None
@@ -79,8 +106,18 @@ class Masks:
                 self.add(value)
 
     def apply(self, text: str) -> str:
-        if not self._values:
-            return text
+        if self._values:
+            text = self._mask_values(text)
+            # By decoding what is there, not by looking for three more spellings of each secret.
+            if len(text) >= 12 and _BASE64_RUN.search(text):
+                text = _BASE64_RUN.sub(self._mask_base64, text)
+        return mask_credentials(text)
+
+    def _mask_base64(self, found: re.Match) -> str:
+        plain = _decoded(found.group())
+        return found.group() if plain is None or self._mask_values(plain) == plain else MASK
+
+    def _mask_values(self, text: str) -> str:
         heads = self._heads()
         at = 0
         parts: list[str] = []

@@ -63,7 +63,7 @@ def run_child(
 
 def _run(job: dict, request: dict, dag: DAG | None, channel: Channel, stopping: Stopping) -> Outcome:
     for secret in job.get("masks") or ():
-        masks.add(secret, shortest=1)
+        masks.add(secret)
     env = job.get("env")
     if env:
         set_environment(env)

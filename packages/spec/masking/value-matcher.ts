@@ -37,17 +37,27 @@ interface Match {
   readonly pattern: Pattern;
 }
 
+export type MatcherOptions = {
+  /** Whether a value that somebody cut off is found by half of it. For whole values this costs a third of the index. */
+  findsHalves?: boolean;
+};
+
 export class ValueMatcher {
+  readonly #findsHalves: boolean;
   readonly #filter = new Uint8Array(2 ** (FILTER_BITS - 3));
   readonly #lengthsByPrefix = new Map<string, number[]>();
   readonly #patterns = new Map<string, Pattern>();
+
+  constructor({ findsHalves = true }: MatcherOptions = {}) {
+    this.#findsHalves = findsHalves;
+  }
 
   add(secret: string): void {
     this.#addPattern(secret, { beyond: 'nothing', source: undefined });
     if (secret.includes(' ')) this.#addPattern(secret.replaceAll(' ', '+'), { beyond: 'nothing', source: undefined });
     for (const core of base64Cores(secret)) this.#addPattern(core, { beyond: 'run', source: undefined });
     const half = Math.ceil(secret.length / 2);
-    if (half < MIN_HALF_LENGTH) return;
+    if (!this.#findsHalves || half < MIN_HALF_LENGTH) return;
     this.#addPattern(secret.slice(0, half), { beyond: 'after', source: secret });
     this.#addPattern(secret.slice(-half), { beyond: 'before', source: secret });
   }

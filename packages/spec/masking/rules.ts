@@ -1,0 +1,132 @@
+/**
+ * What the masks of every program agree on, as data: which values are worth looking for, what tokens look like, and which
+ * names of our own are no secrets although they sound like it. Python has the same, made from this file by `npm run docs`.
+ */
+import { RUN_STATES, RUN_TYPES, TASK_STATES } from '../states.ts';
+import { TRIGGER_RULES } from '../trigger-rules.ts';
+
+export const MASK = '***';
+
+/**
+ * A value that is shorter, or one of `COMMON_WORDS`, is not looked for in text: it would blank out half of what people read,
+ * and protects nothing, because it can be guessed. Under a sensitive name it is hidden all the same.
+ */
+export const MIN_VALUE_LENGTH = 4;
+/** Ports, years and counts. */
+export const MIN_DIGITS = 6;
+/** A line of a value of several lines (a PEM body) is a secret of its own, since readers print such text line by line. */
+export const MIN_LINE_LENGTH = 8;
+
+/** In lower case. Words of our own messages, and what people write where any text will do. */
+export const COMMON_WORDS: readonly string[] = [
+  ...new Set([
+    ...TASK_STATES,
+    ...RUN_STATES,
+    ...RUN_TYPES,
+    ...Object.keys(TRIGGER_RULES),
+    ...words('dataset_triggered true false none null undefined enabled disabled default empty unknown'),
+    ...words('debug info warning error critical exception fatal trace'),
+    ...words('admin administrator root user users username guest public anonymous viewer operator editor owner'),
+    ...words('airflow postgres postgresql mysql redis sqlite http https python bash utf-8 json string object array'),
+    ...words(
+      'localhost local host prod production staging stage test testing tests demo example main master temp xxxx',
+    ),
+    ...words('data database server client worker agent task tasks dags'),
+    ...words('password passwd secret secrets token login value name extra text basic bearer oauth oauth2'),
+  ]),
+].sort();
+
+function words(text: string): string[] {
+  return text.split(' ');
+}
+
+const COMMON = new Set(COMMON_WORDS);
+
+/** Whether a secret value is looked for in text. */
+export function isMaskable(value: string): boolean {
+  const text = value.trim();
+  if (text.length < MIN_VALUE_LENGTH || text === MASK) return false;
+  // As words are written: `Admin` and `ADMIN` too, but a password that mixes its letters is none.
+  if (COMMON.has(text.toLowerCase()) && /^(?:[A-Z]?[^A-Z]*|[^a-z]*)$/.test(text)) return false;
+  return text.length >= MIN_DIGITS || !/^[0-9]+$/.test(text);
+}
+
+/**
+ * Credentials that are known by how they begin: what such text holds in any case, and its pattern. ASCII letters only, and
+ * every pattern is a fixed beginning and one run of characters, so that no text costs more than one look at it.
+ */
+export const TOKEN_SHAPES: readonly (readonly [hint: string, pattern: string])[] = [
+  ['AKIA', String.raw`\bAKIA[0-9A-Z]{16}\b`], // AWS
+  ['ASIA', String.raw`\bASIA[0-9A-Z]{16}\b`],
+  ['gh', String.raw`\bgh[oprsu]_[0-9A-Za-z]{20,}`], // GitHub
+  ['github_pat_', String.raw`\bgithub_pat_\w{20,}`],
+  ['glpat-', String.raw`\bglpat-[\w-]{16,}`], // GitLab
+  ['xox', String.raw`\bxox[abeoprs]-[0-9A-Za-z-]{10,}`], // Slack
+  ['xapp-', String.raw`\bxapp-[0-9A-Za-z-]{10,}`],
+  ['hooks.slack.com/', String.raw`(?<=hooks\.slack\.com/services/)[\w/]{16,}`],
+  ['AIza', String.raw`\bAIza[\w-]{35}`], // Google
+  ['ya29.', String.raw`\bya29\.[\w.-]{20,}`],
+  ['GOCSPX-', String.raw`\bGOCSPX-[\w-]{20,}`],
+  ['k_', String.raw`\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}`], // Stripe
+  ['sk-', String.raw`\bsk-[\w-]{20,}`], // language models
+  ['SG.', String.raw`\bSG\.[\w-]{16,64}\.[\w-]{16,}`], // SendGrid
+  ['dapi', String.raw`\bdapi[0-9a-f]{32}\b`], // Databricks
+  ['hf_', String.raw`\bhf_[0-9A-Za-z]{30,}`], // Hugging Face
+  ['npm_', String.raw`\bnpm_[0-9A-Za-z]{36}\b`],
+  ['pypi-', String.raw`\bpypi-[\w-]{40,}`],
+];
+
+/**
+ * Settings of ours whose names sound like secrets and whose values are none: `auth.secret_scoping=enforce` must be readable
+ * where we say it. In all their spellings (`SVC_AUTH_SECRET_SCOPING=`, `--auth.secret-scoping=`).
+ */
+export const OPEN_SETTINGS: readonly string[] = [
+  'auth.agent_token_transport',
+  'auth.jwt.token_ttl_seconds',
+  'auth.max_attempt_credential_lifetime',
+  'auth.secret_liveness_mode',
+  'auth.secret_scoping',
+  'executor.task_secret_mount_path',
+  'executor.task_secret_name',
+  'executor.task_service_account',
+  'logs.sink.credentials_file',
+  'secrets.backend',
+];
+
+const plainName = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[.-]/g, '_')
+    .replace(/^_*(?:svc_)?/, '');
+
+const OPEN = new Set(OPEN_SETTINGS.map(plainName));
+
+export const isOpenSetting = (name: string): boolean => OPEN.has(plainName(name));
+
+const list = (items: readonly string[]): string => items.map((item) => `        ${JSON.stringify(item)},\n`).join('');
+
+/** The same data for the Python side. */
+export function renderPythonMaskingRules(): string {
+  const shapes = TOKEN_SHAPES.map(([hint, pattern]) => `    (${JSON.stringify(hint)}, r"${pattern}"),\n`).join('');
+  return `"""What is masked. Generated by \`npm run docs\` from packages/spec/masking/rules.ts. Do not edit."""
+
+from __future__ import annotations
+
+MIN_VALUE_LENGTH = ${MIN_VALUE_LENGTH}
+MIN_DIGITS = ${MIN_DIGITS}
+MIN_LINE_LENGTH = ${MIN_LINE_LENGTH}
+
+COMMON_WORDS = frozenset(
+    (
+${list(COMMON_WORDS)}    )
+)
+
+OPEN_SETTINGS = frozenset(
+    (
+${list([...OPEN].sort())}    )
+)
+
+TOKEN_SHAPES = (
+${shapes})
+`;
+}
