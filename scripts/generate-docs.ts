@@ -8,6 +8,7 @@ import { renderApiTypes } from '@svc/client/generate.ts';
 import { renderJsonSchema } from '@svc/server/config/json-schema.ts';
 import { renderReference } from '@svc/server/config/reference.ts';
 import { renderOpenApi } from '@svc/server/openapi-document.ts';
+import { renderFailureCauses } from '@svc/spec/failure-causes.ts';
 import { renderPythonMaskingRules } from '@svc/spec/masking/rules.ts';
 import { renderProjectReference } from '@svc/spec/project/reference.ts';
 import { renderSpecReference } from '@svc/spec/reference.ts';
@@ -28,6 +29,7 @@ export const GENERATORS: readonly DocGenerator[] = [
   { path: 'packages/client/generated/api.ts', render: async () => renderApiTypes(await renderOpenApi()) },
   { path: 'docs/svc-yaml.md', render: renderProjectReference },
   { path: 'docs/compiled-spec.md', render: renderSpecReference },
+  { path: 'docs/failure-causes.md', render: renderFailureCauses },
   { path: 'python/svc_runtime/run/sensitive_names.py', render: renderPythonModule },
   { path: 'python/svc_runtime/run/masking_rules.py', render: renderPythonMaskingRules },
 ];

@@ -125,7 +125,8 @@ it('an agent learns in one call why a Python task failed, what it blocks, and wh
     try_number: 2,
     retries_left: 0,
     cause: 'exception',
-    failure_reason: expect.stringContaining('ValueError: no rows today') as string,
+    failure_reason: 'exception: the task raised an exception',
+    failure_detail: expect.stringContaining('ValueError: no rows today') as string,
     blocks: { total: 1, task_ids: ['load'] },
   });
   const log = failure?.log.lines.join('\n') ?? '';

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
+import { failureText } from '@svc/spec/failure-causes.ts';
 import { isFinished, isRunFinished } from '@svc/spec/states.ts';
 import { CliError, EXIT, usageError } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
@@ -139,7 +140,7 @@ function namedInstance(run: DagRun, all: readonly TaskInstance[], task: string):
 
 function nothingToRead(run: DagRun, all: readonly TaskInstance[], found: TaskInstance | undefined): CliError {
   if (found !== undefined) {
-    const why = found.failure_reason ?? found.wait_reason ?? stateText(found.state);
+    const why = failureText(found) ?? found.wait_reason ?? stateText(found.state);
     return new CliError(`${instanceName(found)} has no log, it was not tried: ${why}`, {
       exitCode: EXIT.notFound,
       hint: `look at the run with: svc runs show ${run.dag_id} ${run.dag_run_id}`,

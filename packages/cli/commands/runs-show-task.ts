@@ -1,5 +1,6 @@
 /** `svc runs show --task`: one task of a run from close up. */
 import type { DagRun, TaskDependency, TaskInstance, TaskInstanceTry } from '@svc/client/wire-types.ts';
+import { failureText } from '@svc/spec/failure-causes.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 import { printJson } from '../context.ts';
@@ -71,7 +72,7 @@ function print(context: CliContext, run: DagRun, { instance, tries, dependencies
     ['Task', instanceName(instance)],
     ['Run', run.dag_run_id],
     ['State', stateText(instance.state)],
-    ['Failed because', instance.failure_reason],
+    ['Failed because', failureText(instance)],
     ['Waits because', dependencies.length === 0 ? instance.wait_reason : null],
   ]);
   for (const { name, reason } of dependencies) stdout.write(`  ${printable(`${name}: ${reason}`)}\n`);
@@ -84,7 +85,7 @@ function print(context: CliContext, run: DagRun, { instance, tries, dependencies
       { title: 'STATE', value: (each) => stateText(each.state) },
       { title: 'STARTED', value: (each) => timeText(each.start_date) },
       { title: 'DURATION', value: (each) => durationText(secondsOf(each, now)), align: 'right' },
-      { title: 'WHY', value: (each) => each.failure_reason ?? '' },
+      { title: 'WHY', value: (each) => failureText(each) ?? '' },
     ],
     rows: tries,
   });

@@ -134,7 +134,12 @@ async function login(url: string): Promise<string> {
   return ((await response.json()) as { access_token: string }).access_token;
 }
 
-type Instance = { state: string | null; try_number: number; failure_reason: string | null };
+type Instance = {
+  state: string | null;
+  try_number: number;
+  failure_reason: string | null;
+  failure_detail: string | null;
+};
 
 const instance = (dag: string, run: string, task: string): Promise<Instance> =>
   api('GET', `/dags/${dag}/dagRuns/${run}/taskInstances/${task}`);
@@ -164,7 +169,7 @@ describe('svc lite with running tasks', { timeout: PATIENCE_MS }, () => {
     lite = await started();
     const ended = await instance('work', 'stopped', 'without_retries');
     expect(ended).toMatchObject({ state: 'failed', try_number: 1 });
-    expect(ended.failure_reason).toContain('the attempt was stopped');
+    expect(ended.failure_detail).toContain('the attempt was stopped');
     await expect.poll(() => pidsOf('with_retries').length, soon).toBe(2);
     writeFileSync(mark('go'), '');
     await expect.poll(async () => (await instance('work', 'stopped', 'follows')).state, soon).toBe('success');

@@ -1,5 +1,6 @@
 /** How the fields of runs and task instances are shown. */
 import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
+import { failureText } from '@svc/spec/failure-causes.ts';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 
 /** Stands for all DAGs where an id is asked for. */
@@ -16,7 +17,7 @@ export function triesText({ try_number: tryNumber, max_tries: retries }: TaskIns
 }
 
 /** Why it is not well, or why it is not running: never both. */
-export const reasonText = (instance: TaskInstance): string => instance.failure_reason ?? instance.wait_reason ?? '';
+export const reasonText = (instance: TaskInstance): string => failureText(instance) ?? instance.wait_reason ?? '';
 
 export const stateText = (state: TaskStateOrNone): string => state ?? 'waiting';
 

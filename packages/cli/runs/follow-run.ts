@@ -1,4 +1,5 @@
 /** Watching a run at the terminal, and how it ended as the result of a command. */
+import { failureText } from '@svc/spec/failure-causes.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 import type { CliContext } from '../context.ts';
@@ -97,7 +98,7 @@ export function failureOf(snapshot: Snapshot): CliError | undefined {
   if (run.state !== 'failed') return undefined;
   const failed = failuresOf(instances);
   const named = failed.slice(0, NAMED_AT_MOST).map((instance) => {
-    const why = instance.failure_reason;
+    const why = failureText(instance);
     return why === null ? instanceName(instance) : `${instanceName(instance)} (${why})`;
   });
   const more = failed.length > named.length ? ` and ${failed.length - named.length} more` : '';

@@ -1,5 +1,6 @@
 /** A run at one moment, told task by task. Pure; the live display and the plain one say the same. */
 import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
+import { failureText } from '@svc/spec/failure-causes.ts';
 import { isFailure, isFinished } from '@svc/spec/states.ts';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import { durationText, inOrder, reasonText, secondsOf, stateText, triesText } from './fields.ts';
@@ -74,7 +75,7 @@ function mappedLine(taskId: string, instances: readonly TaskInstance[]): TaskLin
   const kinds = countsOf(instances);
   const finished = instances.filter(({ state }) => isFinished(state)).length;
   const kind = KINDS.find((each) => kinds[each] > 0) ?? 'waiting';
-  const failure = instances.find(({ state }) => state === 'failed')?.failure_reason ?? '';
+  const failure = instances.filter(({ state }) => state === 'failed').map(failureText)[0] ?? '';
   const words = [
     `${finished} of ${instances.length} finished`,
     ...(['failed', 'running', 'retrying'] as const).map((each) => (kinds[each] > 0 ? `${kinds[each]} ${each}` : '')),

@@ -64,5 +64,6 @@ const compactInstance = (instance: TaskInstance) => ({
   try_number: instance.try_number,
   duration_seconds: instance.duration,
   ...(instance.failure_reason !== null && { failure_reason: safeText(instance.failure_reason, 200) }),
+  ...(instance.failure_detail && { failure_detail: safeText(instance.failure_detail, 200) }),
   ...(instance.wait_reason !== null && { wait_reason: safeText(instance.wait_reason, 200) }),
 });

@@ -58,6 +58,7 @@ export const triesOf = (tries: readonly TaskInstanceTry[]): FailureOutput['faile
   tries.map((one) => ({
     try_number: one.try_number,
     failure_reason: safeTextOrNull(one.failure_reason),
+    failure_detail: safeTextOrNull(one.failure_detail),
     end_date: one.end_date,
   }));
 

@@ -30,7 +30,8 @@ const Raised = {
 
 const FailedTry = z.object({
   try_number: count,
-  failure_reason: nullableText.describe('Untrusted'),
+  failure_reason: nullableText,
+  failure_detail: nullableText.describe('Untrusted'),
   end_date: nullableText,
 });
 
@@ -50,7 +51,8 @@ const Failure = z.object({
   failed_tries: z.array(FailedTry).describe('Tries before this one'),
   cause: nullableText.describe('One of a closed list, named by whoever saw it; null when nobody did'),
   cause_meaning: nullableText,
-  failure_reason: nullableText.describe('Untrusted: may quote an exception'),
+  failure_reason: nullableText.describe('The cause and what it means, in one line'),
+  failure_detail: nullableText.describe('Untrusted: may quote an exception, with credentials masked'),
   error: z
     .object({ ...Raised, root_cause: z.object(Raised).nullable().describe('What was raised first') })
     .nullable()

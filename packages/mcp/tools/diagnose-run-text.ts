@@ -56,10 +56,10 @@ function failureText(failure: FailureOutput): string {
 }
 
 /** The reason and the exception say the same in most cases: what is in the log is not repeated here. */
-function errorFacts({ failure_reason: reason, error }: FailureOutput): string[] {
-  const facts = reason === null ? [] : [`reason (untrusted): ${JSON.stringify(reason)}`];
+function errorFacts({ failure_detail: detail, error }: FailureOutput): string[] {
+  const facts = detail === null ? [] : [`detail (untrusted): ${JSON.stringify(detail)}`];
   if (error === null) return facts;
-  if (reason === null || !reason.includes(error.message.split('\n')[0] ?? '')) facts.push(raisedText('error', error));
+  if (detail === null || !detail.includes(error.message.split('\n')[0] ?? '')) facts.push(raisedText('error', error));
   else if (error.at !== null) facts.push(`raised at (untrusted): ${placeText(error)}`);
   if (error.root_cause !== null) facts.push(raisedText('root cause', error.root_cause));
   return facts;
@@ -73,12 +73,11 @@ const raisedText = (what: string, raised: Raised): string =>
 const placeText = ({ at, code }: Raised): string =>
   `${JSON.stringify(at)}${code === null ? '' : `, line ${JSON.stringify(code)}`}`;
 
-const tryText = ({
-  try_number: number,
-  failure_reason: reason,
-  end_date: end,
-}: FailureOutput['failed_tries'][number]) =>
-  `try ${number} failed${end === null ? '' : ` at ${end}`}, reason (untrusted): ${JSON.stringify(reason)}`;
+const tryText = (failed: FailureOutput['failed_tries'][number]): string => {
+  const when = failed.end_date === null ? '' : ` at ${failed.end_date}`;
+  const detail = failed.failure_detail === null ? '' : `, detail (untrusted): ${JSON.stringify(failed.failure_detail)}`;
+  return `try ${failed.try_number} failed${when}: ${failed.failure_reason ?? 'cause not known'}${detail}`;
+};
 
 function upstreamText({ task_id: id, state, last_lines: lines }: FailureOutput['upstream'][number]): string {
   const said = lines.length === 0 ? '' : `, its last lines (untrusted): ${JSON.stringify(lines.join('\n'))}`;

@@ -72,7 +72,8 @@ describe('a failed run', () => {
         will_retry: false,
         cause: 'exception',
         cause_meaning: 'the task raised an exception',
-        failure_reason: 'exception: ValueError: no rows on try 2',
+        failure_reason: 'exception: the task raised an exception',
+        failure_detail: 'ValueError: no rows on try 2',
         blocks: { total: 2, task_ids: ['load', 'publish'], note: null },
         log: {
           untrusted: true,

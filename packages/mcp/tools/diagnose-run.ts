@@ -142,6 +142,7 @@ function attemptOf(instance: TaskInstance, tries: readonly TaskInstanceTry[]): O
     cause: isFailureCause(cause) ? cause : null,
     cause_meaning: isFailureCause(cause) ? FAILURE_CAUSES[cause].text : null,
     failure_reason: safeTextOrNull(instance.failure_reason),
+    failure_detail: safeTextOrNull(instance.failure_detail),
     rendered_fields: renderedFields(instance.rendered_fields),
     start_date: instance.start_date,
     end_date: instance.end_date,

@@ -1,7 +1,11 @@
+import { maskCredentials } from '@svc/spec/masking/credential-patterns.ts';
+import { OPEN_SETTINGS } from '@svc/spec/masking/rules.ts';
+import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { configKeys, configPathOf, definitionOf, flagOf, isConfigKey, variableOf } from './keys.ts';
 import type { Config, ConfigKey } from './keys.ts';
 import { loadConfig } from './load.ts';
+import { isSecret } from './mask.ts';
 import { REFERENCE_SECTIONS } from './reference-sections.ts';
 
 const DSN = 'postgres://svc:svc@localhost:5432/svc?sslmode=disable';
@@ -180,4 +184,15 @@ describe('the typed config', () => {
     const frozen = [config, config.auth.jwt, config.auth.oidc.scopes, config.auth.oidc.roleMappings];
     expect(frozen.every((part) => Object.isFrozen(part))).toBe(true);
   });
+});
+
+test('a setting whose name sounds like a secret and whose value is none is readable in our own words, and no other is', () => {
+  const open = configKeys.filter((key) => isSensitiveName(key) && !isSecret(definitionOf(key)));
+  expect([...OPEN_SETTINGS]).toEqual([...open].sort());
+  for (const key of open) {
+    const variable = variableOf(key);
+    for (const said of [`${key}=value`, `${variable}=value`, flagOf(key) + '=value', `{"${key}": "value"}`]) {
+      expect(maskCredentials(said)).toBe(said);
+    }
+  }
 });

@@ -22,6 +22,7 @@ import * as ordersOfTaskInstances from './migrations/0015-orders-of-task-instanc
 import * as failedRunsOfADag from './migrations/0016-failed-runs-of-a-dag.ts';
 import * as installedProviders from './migrations/0017-installed-providers.ts';
 import * as authorDataAsWritten from './migrations/0018-author-data-as-written.ts';
+import * as detailsOfFailures from './migrations/0019-details-of-failures.ts';
 import { openPool } from './connection-pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -44,6 +45,7 @@ const MIGRATIONS = {
   '0016-failed-runs-of-a-dag': failedRunsOfADag,
   '0017-installed-providers': installedProviders,
   '0018-author-data-as-written': authorDataAsWritten,
+  '0019-details-of-failures': detailsOfFailures,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -246,6 +246,7 @@ type TaskInstancesTable = {
   hostname: Generated<string>;
   pid: number | null;
   failure_reason: string | null;
+  failure_detail: string | null;
   note: string | null;
   note_user: string | null;
   rendered_map_index: string | null;
@@ -277,6 +278,7 @@ type TaskInstanceHistoryTable = {
   hostname: string;
   pid: number | null;
   failure_reason: string | null;
+  failure_detail: string | null;
   rendered_map_index: string | null;
   version_number: number;
 };

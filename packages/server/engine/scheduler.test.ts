@@ -33,11 +33,14 @@ describe('a run', () => {
     expect(await engine.states(run)).toEqual({ a: 'failed', b: 'upstream_failed' });
     const row = await engine.scope
       .selectFrom('task_instances')
-      .select('failure_reason')
+      .select(['failure_reason', 'failure_detail'])
       .where('run', '=', run)
       .where('task_id', '=', 'a')
       .executeTakeFirst();
-    expect(row?.failure_reason).toBe('exception: ValueError: no');
+    expect(row).toEqual({
+      failure_reason: 'exception: the task raised an exception',
+      failure_detail: 'ValueError: no',
+    });
   });
 
   it('of tasks with nothing to execute ends in the transaction that starts it', async () => {

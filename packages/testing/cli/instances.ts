@@ -72,6 +72,7 @@ export const instanceOf = (taskId: string, fields: Partial<TaskInstance> & { sta
     end_date: null,
     duration: null,
     failure_reason: null,
+    failure_detail: null,
     wait_reason: null,
     ...UNINTERESTING,
     ...rest,

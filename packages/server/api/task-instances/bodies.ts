@@ -1,5 +1,6 @@
 /** Rows of task instances as the API shows them. */
 import { parseExact } from '@svc/spec/exact-json.ts';
+import { shownFailure } from '@svc/spec/failure-causes.ts';
 import type { Static } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
 import { findPoolUse, findRenderedFields, findVersionsOf } from '../../db/task-instances/details.ts';
@@ -101,7 +102,7 @@ function tryBody(row: TryRow, { version, task }: Surroundings): TryBody {
     executor: task?.executor ?? null,
     executor_config: '{}',
     dag_version: version ? versionBody(version) : null,
-    failure_reason: row.failure_reason,
+    ...shownFailure(row),
   };
 }
 

@@ -53,7 +53,14 @@ async function fill(): Promise<void> {
         start_date: day(1),
         end_date: day(1, 10),
         queued_at: day(1),
-        history: [{ state: 'failed', start_date: day(1), end_date: day(1, 5), failure_reason: 'exception: no' }],
+        history: [
+          {
+            state: 'failed',
+            start_date: day(1),
+            end_date: day(1, 5),
+            failure_reason: 'exception: pg://u:hunter2@h: no',
+          },
+        ],
       },
       'load.one': {
         state: 'failed',
@@ -337,6 +344,7 @@ describe('a task instance', () => {
       triggerer_job: null,
       dag_version: expect.objectContaining({ dag_id: 'etl', version_number: 1, dag_display_name: 'etl' }) as object,
       failure_reason: null,
+      failure_detail: null,
       wait_reason: null,
     });
   });
@@ -410,9 +418,12 @@ describe('tries of a task instance', () => {
     for (const path of ['extract/tries', 'extract/-1/tries', 'extract/tries?map_index=-1']) {
       const { task_instances: found, total_entries: total } = (await tries(path)).json<List>();
       expect(total).toBe(2);
-      expect(found.map((row) => [row['try_number'], row['state'], row['failure_reason']])).toEqual([
-        [1, 'failed', 'exception: no'],
-        [2, 'success', null],
+      expect(
+        found.map((row) => [row['try_number'], row['state'], row['failure_reason'], row['failure_detail']]),
+      ).toEqual([
+        // As a version wrote it that had one field for both.
+        [1, 'failed', 'exception: the task raised an exception', 'pg://u:***@h: no'],
+        [2, 'success', null, null],
       ]);
     }
     expect((await tries('load.each/1/tries')).json()).toMatchObject({ total_entries: 1 });

@@ -34,6 +34,7 @@ const COLUMNS = [
   't.hostname',
   't.pid',
   't.failure_reason',
+  't.failure_detail',
   't.note',
   't.rendered_map_index',
   't.version_number',

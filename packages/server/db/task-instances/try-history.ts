@@ -24,6 +24,7 @@ const COLUMNS = [
   't.hostname',
   't.pid',
   't.failure_reason',
+  't.failure_detail',
   't.version_number',
   'r.run_id',
 ] as const;

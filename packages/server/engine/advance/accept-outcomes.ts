@@ -9,7 +9,7 @@
  * The report of an attempt that is not the current one of its instance changes nothing.
  */
 import { momentOf, secondsAfter } from '@svc/spec/clock.ts';
-import { failureReason } from '@svc/spec/failure-causes.ts';
+import { failureColumns } from '@svc/spec/failure-causes.ts';
 import type { PolicySpec } from '@svc/spec/schema-task.ts';
 import { isRunFinished } from '@svc/spec/states.ts';
 import type { InstanceRow } from '../../db/schema.ts';
@@ -104,12 +104,11 @@ function applyFailure(
   row: InstanceRow,
   input: { failure: Failure; isRetryable: boolean; at: string; reported: Partial<InstanceRow> },
 ): PlanEvent | undefined {
-  const reason = failureReason(input.failure.cause, input.failure.text);
   const common = {
     ...input.reported,
     ...ENDED,
     end_date: input.at,
-    failure_reason: reason,
+    ...failureColumns(input.failure.cause, input.failure.text),
     start_date: row.start_date ?? input.at,
   };
   if (input.isRetryable && row.try_number <= row.max_tries && !isRunFinished(work.run.state)) {

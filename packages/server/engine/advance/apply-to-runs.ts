@@ -4,7 +4,7 @@
  *
  * What has to follow outside the run (another run may start, an agent must stop) comes back as effects, for after the commit.
  */
-import { failureReason } from '@svc/spec/failure-causes.ts';
+import { failureColumns } from '@svc/spec/failure-causes.ts';
 import type { FailureCause } from '@svc/spec/failure-causes.ts';
 import { isFinished, isOccupying, isRunFinished } from '@svc/spec/states.ts';
 import type { RunState } from '@svc/spec/states.ts';
@@ -144,7 +144,7 @@ export function failRow(work: RunWork, row: InstanceRow, cause: FailureCause): v
     due_at: null,
     end_date: work.now,
     start_date: row.start_date ?? work.now,
-    failure_reason: failureReason(cause),
+    ...failureColumns(cause),
   });
 }
 

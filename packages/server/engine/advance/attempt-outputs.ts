@@ -1,4 +1,5 @@
 /** What finished attempts leave beside their state: values for other tasks, rendered fields, asset events, callbacks. */
+import { failureText } from '@svc/spec/failure-causes.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { itemCount } from '../../xcom/value.ts';
 import type { AssetEventOutcome } from '../shared/attempts.ts';
@@ -88,7 +89,7 @@ async function requestCallbacksOfLost(
       map_index: row.map_index,
       try_number: row.try_number,
       which,
-      reason: row.failure_reason ?? 'the task was lost',
+      reason: failureText(row) ?? 'the task was lost',
     });
     hasAny = true;
   }

@@ -5,7 +5,8 @@
 import { latest } from '@svc/spec/clock.ts';
 import { isFinished } from '@svc/spec/states.ts';
 import type { TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
-import { failureReason } from '@svc/spec/failure-causes.ts';
+import { NO_FAILURE, failureColumns } from '@svc/spec/failure-causes.ts';
+import type { FailureColumns } from '@svc/spec/failure-causes.ts';
 import type { CountedState, InstanceRow, RunRow, StateCounts } from '../../db/schema.ts';
 import type { NewInstance } from '../sql/instance-columns.ts';
 import type { DagGraph } from '../shared/dag-graphs.ts';
@@ -22,7 +23,7 @@ export const countedAs = (state: TaskStateOrNone): CountedState => {
 
 /** What a new instance has beside what planning knows. */
 type FreshInstance = {
-  failure: string | null;
+  failure: FailureColumns;
   waits: string | null;
   tries?: Pick<InstanceRow, 'try_number' | 'max_tries'>;
 };
@@ -149,7 +150,7 @@ export class RunWork implements RunView {
   }
 
   /** A row that does not exist yet, for the start of a run and for expansions. */
-  addFresh(instance: Omit<Instance, 'skips'>, beside: FreshInstance = { failure: null, waits: null }): void {
+  addFresh(instance: Omit<Instance, 'skips'>, beside: FreshInstance = { failure: NO_FAILURE, waits: null }): void {
     const task = this.graph.blueprint.tasks.get(instance.taskId);
     if (!task) throw new Error(`task ${instance.taskId} is not in the graph`);
     const { policy, operator } = task.spec;
@@ -170,7 +171,7 @@ export class RunWork implements RunView {
       max_active_tis_per_dag: policy.max_active_tis_per_dag,
       upstream: encodeCounts(instance.upstream),
       waits: beside.waits,
-      failure_reason: beside.failure,
+      ...beside.failure,
       version_number: this.run.version_number,
       ...this.#stamps(instance.state),
     });
@@ -182,7 +183,7 @@ export class RunWork implements RunView {
     this.change(row, {
       ...(change.upstream && { upstream: encodeCounts(change.upstream) }),
       ...(change.waits !== undefined && { waits: change.waits }),
-      ...(change.failure && { failure_reason: failureReason(change.failure.cause, change.failure.text) }),
+      ...(change.failure && failureColumns(change.failure.cause, change.failure.text)),
       ...(change.state && this.#stamps(change.state)),
     });
   }
@@ -217,7 +218,7 @@ export class RunWork implements RunView {
     tries?: Pick<InstanceRow, 'try_number' | 'max_tries'>,
   ): void {
     for (const { waits, ...instance } of instances) {
-      this.addFresh({ taskId, ...instance }, { failure: null, waits: waits ?? null, ...(tries && { tries }) });
+      this.addFresh({ taskId, ...instance }, { failure: NO_FAILURE, waits: waits ?? null, ...(tries && { tries }) });
     }
   }
 

@@ -7,7 +7,7 @@
  * A run whose instances were cleared by that is opened again; one that is running goes on from what was marked. Otherwise
  * the state of a finished run stays as it is. One transaction per run.
  */
-import { failureReason } from '@svc/spec/failure-causes.ts';
+import { failureColumns } from '@svc/spec/failure-causes.ts';
 import { isFinished } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
@@ -57,7 +57,7 @@ export async function markInRun(
     supersede(open, row);
     move(open, row.state, state);
   }
-  const reason = state === 'failed' ? failureReason('marked_failed') : null;
+  const reason = state === 'failed' ? failureColumns('marked_failed').failure_reason : null;
   await markInstancesAs(trx, open.ref, { keys, state, failureReason: reason });
   const failed = await failedAfter(open, keys);
   const touched = await clearRows(open, failed);

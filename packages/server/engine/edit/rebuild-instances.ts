@@ -2,6 +2,7 @@
  * Instances that are made anew in a run that has them already: a mapped task that is to be expanded over another value, a
  * task that a new version changed. Their tries go on: the numbers name their history and their logs.
  */
+import { NO_FAILURE } from '@svc/spec/failure-causes.ts';
 import type { ClearedInstance, NewInstance } from '../sql/instance-columns.ts';
 import { deleteInstances, readTries } from '../sql/run-edits.ts';
 import type { InstanceTries, KeyInRun } from '../sql/run-edits.ts';
@@ -51,7 +52,7 @@ export async function addInstances(
       scheduled_at: null,
       start_date: null,
       end_date: null,
-      failure_reason: null,
+      ...NO_FAILURE,
       version_number: run.version_number,
     })),
   );

@@ -3,7 +3,7 @@
  * lock; attempts that were under way have no say any more, and their agents are told.
  */
 import { latest } from '@svc/spec/clock.ts';
-import { failureReason } from '@svc/spec/failure-causes.ts';
+import { NO_FAILURE, failureColumns } from '@svc/spec/failure-causes.ts';
 import { isFinished, isOccupying } from '@svc/spec/states.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
@@ -65,7 +65,7 @@ function endRow(
     first_poke_at: null,
     start_date: row.start_date ?? work.now,
     end_date: isFinished(row.state) ? row.end_date : work.now,
-    failure_reason: target === 'failed' ? failureReason(input.cause) : null,
+    ...(target === 'failed' ? failureColumns(input.cause) : NO_FAILURE),
   });
 }
 

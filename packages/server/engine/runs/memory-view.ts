@@ -1,5 +1,6 @@
 /** A run that is planned before any of it is stored: every instance is at hand. */
-import { failureReason } from '@svc/spec/failure-causes.ts';
+import { NO_FAILURE, failureColumns } from '@svc/spec/failure-causes.ts';
+import type { FailureColumns } from '@svc/spec/failure-causes.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { loadLength, loadPast } from '../advance/external-needs.ts';
 import type { Change, Instance, InstanceKey, MappedLength, Need, RunView } from '../plan/types.ts';
@@ -8,7 +9,7 @@ import type { RunWork } from '../advance/run-work.ts';
 export type MemoryView = RunView & {
   apply(changes: readonly Change[]): void;
   load(trx: SharedDb, work: RunWork, needs: readonly Need[]): Promise<void>;
-  all(): { instance: Instance; failure: string | null; waits: string | null }[];
+  all(): { instance: Instance; failure: FailureColumns; waits: string | null }[];
 };
 
 const keyOf = ({ taskId, mapIndex }: InstanceKey): string => `${mapIndex}/${taskId}`;
@@ -25,7 +26,7 @@ export function createMemoryView(initial: readonly Instance[]): MemoryView {
   }
   const lengths = new Map<string, MappedLength>();
   const pasts = new Map<string, boolean>();
-  const failures = new Map<string, string>();
+  const failures = new Map<string, FailureColumns>();
   const waits = new Map<string, string | null>();
 
   function applyOne(change: Change): void {
@@ -51,7 +52,7 @@ export function createMemoryView(initial: readonly Instance[]): MemoryView {
       ...(change.upstream && { upstream: change.upstream }),
     });
     if (change.waits !== undefined) waits.set(key, change.waits);
-    if (change.failure) failures.set(key, failureReason(change.failure.cause, change.failure.text));
+    if (change.failure) failures.set(key, failureColumns(change.failure.cause, change.failure.text));
   }
 
   return {
@@ -70,7 +71,7 @@ export function createMemoryView(initial: readonly Instance[]): MemoryView {
     all: () =>
       [...instances].map(([key, instance]) => ({
         instance,
-        failure: failures.get(key) ?? null,
+        failure: failures.get(key) ?? NO_FAILURE,
         waits: waits.get(key) ?? null,
       })),
   };

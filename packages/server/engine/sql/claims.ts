@@ -140,7 +140,8 @@ export async function startInstances(
 
 const FRESH = fixedSql`attempt_id = l.attempt_id, given_by = l.given_by, claimable = false,
       queued_at = greatest(clock_timestamp(), t.scheduled_at),
-      try_number = t.try_number + case when t.first_poke_at is null then 1 else 0 end, end_date = null, failure_reason = null`;
+      try_number = t.try_number + case when t.first_poke_at is null then 1 else 0 end, end_date = null, failure_reason = null,
+      failure_detail = null`;
 
 /**
  * By their keys, however many are scheduled: without `coalesce` the planner reads the index of all of those, which it takes

@@ -47,6 +47,7 @@ export const INSTANCE_COLUMNS = {
   heartbeat_at: ['timestamptz', 'update'],
   hostname: ['text'], // by the start of an attempt
   failure_reason: ['text', 'insert', 'update'],
+  failure_detail: ['text', 'insert', 'update'],
   note: ['text'], // by people
   note_user: ['text'],
   rendered_map_index: ['text', 'update'],

@@ -25,7 +25,8 @@ export async function resetInstances(trx: SharedDb, rows: readonly ClearedInstan
     update task_instances t set
       state = null, id = uuid_in_order(), attempt_id = null, claimable = false, waits = null, skips = null,
       scheduled_at = null, queued_at = null, start_date = null, end_date = null, due_at = null, first_poke_at = null,
-      heartbeat_at = null, hostname = '', pid = null, failure_reason = null, rendered_map_index = null, updated_at = now(),
+      heartbeat_at = null, hostname = '', pid = null, failure_reason = null, failure_detail = null,
+      rendered_map_index = null, updated_at = now(),
       ${CLEARED_INSTANCES.assignments}
     from ${CLEARED_INSTANCES.rows(rows)} where ${CLEARED_INSTANCES.sameKey}`.execute(trx);
 }
@@ -40,6 +41,7 @@ export async function markInstancesAs(
   await sql`
     update task_instances t set state = ${input.state}, attempt_id = null, claimable = false, waits = null, skips = null,
       due_at = null, first_poke_at = null, heartbeat_at = null, failure_reason = ${input.failureReason},
+      failure_detail = null,
       start_date = coalesce(t.start_date, greatest(clock_timestamp(), t.queued_at)),
       end_date = coalesce(t.end_date, greatest(clock_timestamp(), t.start_date, t.queued_at)),
       updated_at = now()

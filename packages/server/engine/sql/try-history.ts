@@ -31,6 +31,7 @@ const KEPT: Readonly<Record<HistoryColumn, string | true>> = {
   hostname: true,
   pid: true,
   failure_reason: true,
+  failure_detail: true,
   rendered_map_index: true,
   version_number: true,
 };
@@ -61,7 +62,8 @@ export async function keepTries(trx: SharedDb, picks: readonly InstancePick[]): 
     select ${AS_STORED} from ${instancesOf(picks)}
     where t.try_number > 0
     on conflict (tenant_id, run, task_id, map_index, try_number) do update set
-      state = excluded.state, end_date = excluded.end_date, failure_reason = excluded.failure_reason`.execute(trx);
+      state = excluded.state, end_date = excluded.end_date, failure_reason = excluded.failure_reason,
+      failure_detail = excluded.failure_detail`.execute(trx);
 }
 
 /**
