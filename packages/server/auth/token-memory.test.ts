@@ -20,7 +20,7 @@ describe('a token that was verified before', () => {
     const signer = createTokenSigner('a secret of at least thirty-two characters');
     const token = await signer.signUser({ ...claims, expiresAt: inSeconds(60) });
     expect(await signer.verifyUser(token)).toMatchObject({ userId: 'u' });
-    for (const later of [68_000, 1_000, 1_000, 1_000, 60_000]) {
+    for (const later of [58_000, 1_000, 999, 1, 1_000, 60_000]) {
       vi.setSystemTime(Date.now() + later);
       const fresh = createTokenSigner('a secret of at least thirty-two characters');
       expect(await signer.verifyUser(token)).toEqual(await fresh.verifyUser(token));

@@ -9,7 +9,6 @@ import { LRUCache } from 'lru-cache';
 const ISSUER = 'svc';
 /** Tokens of agents carry another audience: neither kind is ever accepted in place of the other. */
 const USER_AUDIENCE = 'svc:user';
-const CLOCK_LEEWAY_SECONDS = 10;
 
 export type UserClaims = {
   userId: string;
@@ -66,7 +65,6 @@ export function createTokenSigner(secret: string): TokenSigner {
           algorithms: ['HS256'],
           issuer: ISSUER,
           audience: USER_AUDIENCE,
-          clockTolerance: CLOCK_LEEWAY_SECONDS,
           requiredClaims: ['sub', 'exp', 'sid', 'tenant_id', 'auth_time'],
         });
         const claims = claimsOf(payload);
@@ -79,7 +77,7 @@ export function createTokenSigner(secret: string): TokenSigner {
   };
 }
 
-const hasExpired = ({ expiresAt }: UserClaims): boolean => expiresAt <= Date.now() / 1_000 - CLOCK_LEEWAY_SECONDS;
+const hasExpired = ({ expiresAt }: UserClaims): boolean => expiresAt <= Date.now() / 1_000;
 
 function claimsOf(payload: Record<string, unknown>): UserClaims | undefined {
   const { sub, email, tenant, tenant_id: tenantId, roles, sid, auth_time: authTime, exp } = payload;

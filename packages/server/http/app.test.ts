@@ -251,10 +251,14 @@ describe('every answer', () => {
   );
 
   it('is on the log under its id, without the query', async () => {
-    await raw({ path: '/api/v2/version?token=in-the-query', headers: { 'x-request-id': 'find-me' } });
+    await raw({ path: '/api/v2/pools?pool_name_pattern=in-the-query', headers: { 'x-request-id': 'find-me' } });
     const line = server.logLines.find((text) => text.includes('find-me')) ?? '';
-    expect(JSON.parse(line)).toMatchObject({ path: '/api/v2/version', status: 200, user: ADMIN_EMAIL });
+    expect(JSON.parse(line)).toMatchObject({ path: '/api/v2/pools', status: 200, user: ADMIN_EMAIL });
     expect(line).not.toContain('in-the-query');
+    await raw({ path: '/api/v2/version?token=in-the-query', headers: { 'x-request-id': 'find-me-too' } });
+    const refused = server.logLines.filter((text) => text.includes('find-me-too'));
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.join()).not.toContain('in-the-query');
   });
 });
 

@@ -22,6 +22,7 @@ import { createSerializerCompiler } from './lazy-schemas.ts';
 import { registerProbes } from './probes.ts';
 import type { ProbedDatabase } from './probes.ts';
 import { installOpenApi } from './openapi.ts';
+import { declareQueries } from './query-rules.ts';
 import { answerBrokenRequest, installProblems, sendProblem } from './problems.ts';
 import { refuseUntilReady } from './readiness.ts';
 import type { Readiness } from './readiness.ts';
@@ -91,6 +92,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   installProblems(app, (request, reply) => answerElse?.(request, reply));
   installJsonParser(app);
   requireAccessDeclarations(app);
+  declareQueries(app);
   answerWithRequestId(app);
   // Hooks run in this order, and the first that refuses ends the request: what every answer needs, refusals too, comes first.
   for (const plugin of plugins) await app.register(plugin);

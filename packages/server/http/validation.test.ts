@@ -86,6 +86,23 @@ describe('values of a request', () => {
     expect(value).toEqual({ n: 5, b: true, a: ['x'] });
   });
 
+  it('in a query are true and false in every spelling that Airflow reads', () => {
+    const read = (text: string, schema: TSchema = Type.Boolean()) => {
+      const value: Record<string, unknown> = { b: text };
+      const wrong = complaint(Type.Object({ b: schema }), value, 'querystring');
+      return wrong ?? value['b'];
+    };
+    for (const text of ['true', 'True', 'TRUE', '1', 'on', 'ON', 't', 'T', 'y', 'Y', 'yes', 'Yes'])
+      expect([text, read(text)]).toEqual([text, true]);
+    for (const text of ['false', 'False', 'FALSE', '0', 'off', 'Off', 'f', 'F', 'n', 'N', 'no', 'NO'])
+      expect([text, read(text, Type.Optional(Type.Boolean()))]).toEqual([text, false]);
+    for (const text of ['', '2', 'maybe', ' true', 'null', 'truee', '01', 'constructor'])
+      expect(read(text)).toBe(`b must be true or false, got ${JSON.stringify(text)}`);
+    const withDefault: Record<string, unknown> = {};
+    expect(complaint(Type.Object({ b: Type.Boolean({ default: false }) }), withDefault, 'querystring')).toBeUndefined();
+    expect(withDefault).toEqual({ b: false });
+  });
+
   it('are not coerced out of nothing', () => {
     for (const n of ['', 'NaN', '1.5', '1e', 'null'])
       expect(complaint(Type.Object({ n: Type.Integer() }), { n }, 'querystring')).toContain('n must be integer');
@@ -110,8 +127,32 @@ describe('the message of a validation error', () => {
   it('guesses what an unknown field was meant to be', () => {
     const closed = Type.Object({ password: Type.String(), email: Type.String() }, { additionalProperties: false });
     const sent = { password: 'x', email: 'y' };
-    expect(complaint(closed, { ...sent, emial: 'x' })).toBe('unknown field "emial" (did you mean "email"?)');
+    expect(complaint(closed, { ...sent, emial: 'x' })).toBe(
+      'unknown field "emial" (did you mean "email"?); known fields: password, email',
+    );
     expect(complaint(closed, { ...sent, other: 'x' })).toBe('unknown field "other"; known fields: password, email');
+    expect(complaint(closed, { ...sent, Email: 'x', passwort: 'y' })).toBe(
+      'unknown fields "Email" (did you mean "email"?), "passwort" (did you mean "password"?); known fields: password, email',
+    );
+  });
+
+  it('does not guess what shares hardly a letter with the name', () => {
+    const closed = Type.Object({ id: Type.String(), name: Type.String() }, { additionalProperties: false });
+    for (const name of ['x', 'note', 'no', 'nota'])
+      expect(complaint(closed, { id: '1', name: '2', [name]: 'x' })).toBe(
+        `unknown field "${name}"; known fields: id, name`,
+      );
+  });
+
+  it('names every query parameter that there is not, and what there is', () => {
+    const query = Type.Object({ limit: Type.Optional(Type.Integer()), paused: Type.Optional(Type.Boolean()) });
+    expect(complaint(query, { limt: '1', x: '' }, 'querystring')).toBe(
+      'unknown query parameters "limt" (did you mean "limit"?), "x"; known query parameters: limit, paused',
+    );
+    expect(complaint(Type.Object({}), { x: '1' }, 'querystring')).toBe(
+      'unknown query parameter "x"; there are no query parameters here',
+    );
+    expect(complaint(Type.Object({ at: Type.String() }), {}, 'querystring')).toBe('query parameter "at" is required');
   });
 
   it('never repeats a value that may be a secret', () => {

@@ -5,13 +5,14 @@
 import { Ajv } from 'ajv';
 import type { ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
-import { distance } from 'fastest-levenshtein';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
 import { isRawNumber } from '@svc/spec/exact-json.ts';
 import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import { ApiError } from './errors.ts';
 import { lazyValidator } from './lazy-schemas.ts';
 import { NO_FOLDER } from './schemas.ts';
+import { QUERY_BOOLEAN, addQueryBoolean, queryRules } from './query-rules.ts';
+import { describeUnknown } from './unknown-names.ts';
 
 export function createValidatorCompiler(): FastifySchemaCompiler<object> {
   // `discriminator`: of a union only the branch that its tag names is looked into, so that the error speaks of that one.
@@ -22,7 +23,11 @@ export function createValidatorCompiler(): FastifySchemaCompiler<object> {
     addFormats.default(ajv);
     for (const [name, format] of Object.entries(STORABLE_FORMATS)) ajv.addFormat(name, format);
   }
-  return lazyValidator(({ schema, httpPart }) => (httpPart === 'body' ? exact : converting).compile(schema));
+  addQueryBoolean(converting);
+  return lazyValidator(({ schema, httpPart }) => {
+    if (httpPart === 'querystring') return converting.compile(queryRules(schema));
+    return (httpPart === 'body' ? exact : converting).compile(schema);
+  });
 }
 
 /** Narrower than the library's formats, which let through what neither `Date` nor Postgres can read: 23:59:60, urn:uuid:… */
@@ -41,26 +46,38 @@ export function isDateTime(text: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
+const WORD_OF_PART: Record<string, string> = { querystring: 'query parameter' };
+
 /** One sentence naming the field, what was sent and what is allowed. */
 export function describeValidationError(errors: FastifySchemaValidationError[], part: string): ApiError {
   const error = errors[0] as (FastifySchemaValidationError & Partial<ErrorObject>) | undefined;
   if (!error) return new ApiError('invalid_request', `${part} is not valid`);
   const path = error.instancePath.slice(1).replaceAll('/', '.');
   const field = path || (part === 'body' ? 'the body' : part);
-  return new ApiError('invalid_request', sentence(error, field, path));
+  return new ApiError('invalid_request', sentence(error, { field, path, part }));
 }
 
-function sentence(error: FastifySchemaValidationError & Partial<ErrorObject>, field: string, path: string): string {
+function sentence(
+  error: FastifySchemaValidationError & Partial<ErrorObject>,
+  { field, path, part }: { field: string; path: string; part: string },
+): string {
   const params = error.params as Record<string, unknown>;
   const inside = path ? ` in ${path}` : '';
   const got = isSensitiveName(path) ? nameOfType(error.data) : show(error.data);
   switch (error.keyword) {
     case 'required':
-      return `field "${String(params['missingProperty'])}" is required${inside}`;
+      return `${WORD_OF_PART[part] ?? 'field'} "${String(params['missingProperty'])}" is required${inside}`;
     case 'additionalProperties':
-      return unknownField(String(params['additionalProperty']), inside, error.parentSchema);
+      return describeUnknown({
+        word: WORD_OF_PART[part] ?? 'field',
+        sent: Object.keys((error.data ?? {}) as object),
+        known: Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {}),
+        inside,
+      });
     case 'type':
       return `${field} must be ${[params['type']].flat().join(' or ')}, got ${nameOfType(error.data)}`;
+    case QUERY_BOOLEAN:
+      return `${field} must be true or false, got ${got}`;
     case 'enum':
       return `${field} must be one of ${(params['allowedValues'] as unknown[]).join(', ')}, got ${got}`;
     case 'minimum':
@@ -80,16 +97,6 @@ function sentence(error: FastifySchemaValidationError & Partial<ErrorObject>, fi
     default:
       return `${field} ${error.message ?? 'is not valid'}`;
   }
-}
-
-function unknownField(name: string, inside: string, parent: unknown): string {
-  const known = Object.keys((parent as { properties?: object } | undefined)?.properties ?? {});
-  const nearest = known.toSorted((a, b) => distance(a, name) - distance(b, name))[0];
-  const hint =
-    nearest !== undefined && distance(nearest, name) <= 3
-      ? ` (did you mean "${nearest}"?)`
-      : `; known fields: ${known.join(', ')}`;
-  return `unknown field "${name.slice(0, 100)}"${inside}${hint}`;
 }
 
 function nameOfType(value: unknown): string {

@@ -70,6 +70,8 @@ export async function startTestServer(flags: Record<string, string | string[]> =
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
+    if (text !== '' && !response.headers.has('content-type'))
+      throw new Error(`${method} ${path} answered ${response.status} without a content type`);
     return { status: response.status, headers: response.headers, text, json: <T>() => JSON.parse(text) as T };
   }
 

@@ -178,6 +178,47 @@ describe('PATCH /api/v2/users/{user_id}', () => {
     expect((await list()).users.at(-1)?.is_active).toBe(true);
   });
 
+  it('never takes the last active administrator from a tenant, also not when two demote each other at once', async () => {
+    await server.addUser({ email: 'one@example.com', roles: ['admin'], tenant: 'last' });
+    const one = await server.login('one@example.com', 'last');
+    const [first] = (await list('', one)).users;
+    const oneId = first?.id ?? '';
+    for (const body of [
+      { roles: [] },
+      { roles: ['viewer'] },
+      { roles: ['editor', 'operator'], password: 'some other' },
+    ]) {
+      const answer = await patch(oneId, body, one);
+      expect([answer.status, answer.json<Problem>().type]).toEqual([409, 'urn:svc:error:conflict']);
+      expect(answer.json<Problem>().detail).toContain('last active administrator');
+    }
+    expect((await patch(oneId, { roles: ['viewer', 'admin'] }, one)).status).toBe(200);
+    const sleeping = (await create({ ...VALID, email: 'two@example.com', roles: ['admin'] }, one)).json<User>();
+    await patch(sleeping.id, { is_active: false }, one);
+    expect((await patch(oneId, { roles: [] }, one)).status).toBe(409); // an inactive one can administer nothing
+    await patch(sleeping.id, { is_active: true }, one);
+    const two = (
+      await server.call('/auth/token', {
+        method: 'POST',
+        body: { username: 'two@example.com', password: VALID.password, tenant: 'last' },
+      })
+    ).json<{ access_token: string }>().access_token;
+    const answers = await Promise.all([
+      patch(sleeping.id, { roles: ['viewer'] }, one),
+      patch(oneId, { is_active: false }, two),
+    ]);
+    const left = (await server.db.shared.selectFrom('tenants').select('id').where('name', '=', 'last').execute())[0];
+    const admins = await server.db
+      .tenant(left?.id ?? '')
+      .selectFrom('users')
+      .innerJoin('user_roles', 'user_roles.user_id', 'users.id')
+      .select('users.email')
+      .where('role_name', '=', 'admin')
+      .where('is_active', '=', true)
+      .execute();
+    expect([admins.length, answers.filter(({ status }) => status === 200).length]).toEqual([1, 1]);
+  });
+
   it.each([
     'not-a-uuid',
     'urn:uuid:7d3a3c1e-5a3d-4b53-9c7e-6d7a1c8e2f01',

@@ -6,8 +6,10 @@ import type { TenantDb } from '../../db/database.ts';
 import { endSessionsOfUser } from '../../db/identity/sessions.ts';
 import {
   findUserById,
+  hasActiveAdministrator,
   insertUser,
   listUsers,
+  lockAdministrators,
   normaliseEmail,
   replaceRoles,
   unknownRoles,
@@ -117,7 +119,8 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
         operationId: 'patch_user',
         tags: ['Users'],
         summary: 'Activate, deactivate, change roles or set a password',
-        description: 'Deactivation and a new password end all sessions of the user at once.',
+        description:
+          'Deactivation and a new password end all sessions of the user at once. The last active administrator of a tenant keeps role and account: 409.',
         params: Type.Object({ user_id: Type.String({ format: 'uuid' }) }),
         body: UpdateUserRequest,
         response: { 200: User },
@@ -133,7 +136,10 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
       return databaseOf(request, db)
         .transaction()
         .execute(async (trx) => {
-          if (!(await findUserById(trx, userId))) throw new ApiError('not_found', `there is no user with id ${userId}`);
+          const mayTakeAway = isActive === false || roles !== undefined;
+          if (mayTakeAway) await lockAdministrators(trx);
+          const before = await findUserById(trx, userId);
+          if (!before) throw new ApiError('not_found', `there is no user with id ${userId}`);
           if (roles) {
             await refuseUnknownRoles(trx, roles);
             await replaceRoles(trx, userId, roles);
@@ -142,6 +148,13 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
             ...(isActive !== undefined && { isActive }),
             ...(passwordHash !== undefined && { passwordHash }),
           });
+          // A tenant that never had one may be set up in any order; what is refused is to take away the last.
+          const wasAdministrator = before.is_active && before.roles.includes('admin');
+          if (mayTakeAway && wasAdministrator && !(await hasActiveAdministrator(trx)))
+            throw new ApiError(
+              'conflict',
+              `${before.email} is the last active administrator of this tenant: give another active user the role admin first`,
+            );
           if (isActive === false || passwordHash !== undefined) await endSessionsOfUser(trx, userId);
           const changed = Object.keys(request.body).sort();
           await recordAudit(trx, actorOf(request), {

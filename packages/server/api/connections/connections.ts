@@ -296,7 +296,7 @@ function registerTest(app: App): void {
     '/api/v2/connections/test',
     {
       config: { access: 'write:connection' },
-      attachValidation: true, // the answer is the same whatever the body
+
       schema: {
         operationId: 'test_connection',
         tags: TAGS,

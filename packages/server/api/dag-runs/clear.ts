@@ -72,7 +72,8 @@ export function registerRunClear(app: App, { db, scheduler }: Services): void {
       const run = await findRunKey(scope, dagId, runId);
       if (!run) throw noSuchRun(request.params);
       const input = { tenantId, dagId, runs: [{ id: run.id, runId }], options };
-      reply.serializer(JSON.stringify); // which of the two it is need not be found out again
+      // Which of the two it is need not be found out again; but without its own serialiser an answer gets no type by itself.
+      reply.type('application/json; charset=utf-8').serializer(JSON.stringify);
       if (request.body.dry_run) {
         if (request.body.only_new) {
           const tasks = await newTasks(scope, dagId, run.id);

@@ -108,8 +108,9 @@ export function registerUiGrid(app: App, services: Services): void {
       const scope = databaseOf(request, db);
       const { tenantId } = principalOf(request);
       const { dag_id: dagId } = request.params;
+      // Before its runs: in lists of runs `~` stands for all DAGs, and a grid is of one.
+      if (!(await findDag(scope, dagId))) throw noSuchDag(dagId);
       const runs = await chosenRuns(scope, dagId, request.query);
-      if (runs.length === 0 && !(await findDag(scope, dagId))) throw noSuchDag(dagId);
       const specs = new Map<number, CompiledSpec>();
       for (const version of new Set(runs.map((run) => run.version_number))) {
         specs.set(version, await specOf(tenantId, dagId, version));

@@ -97,3 +97,25 @@ export async function updateUser(
 export async function tenantHasUsers(db: TenantDb): Promise<boolean> {
   return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
+
+const ADMINISTRATOR = 'admin';
+
+/**
+ * One change at a time of who administers the tenant: two administrators who demote each other at the same moment would each
+ * still see the other. The lock is on the role, and lets roles be granted meanwhile.
+ */
+export async function lockAdministrators(db: TenantDb): Promise<void> {
+  await db.selectFrom('roles').select('name').where('name', '=', ADMINISTRATOR).forNoKeyUpdate().execute();
+}
+
+export async function hasActiveAdministrator(db: TenantDb): Promise<boolean> {
+  const found = await db
+    .selectFrom('users')
+    .innerJoin('user_roles', 'user_roles.user_id', 'users.id')
+    .select('users.id')
+    .where('user_roles.role_name', '=', ADMINISTRATOR)
+    .where('users.is_active', '=', true)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
