@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureTenant } from '../../auth/tenants.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
+import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
 import { ADMIN_EMAIL, TEST_PASSWORD, startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 
@@ -102,6 +105,74 @@ describe('the audit log', () => {
     expect(after.event_logs.every((entry) => entry.when >= cut)).toBe(true); // the log keeps finer times than it shows
     for (const nothing of ['dag_id=x', 'task_id=x', 'run_id=x', 'map_index=0', 'try_number=1', 'event=LOGIN'])
       expect((await list(`?${nothing}`)).total_entries).toBe(0);
+  });
+
+  it('is searched by parts and by beginnings of names, of which either may be several', async () => {
+    const events = async (query: string) => (await list(`?limit=1000&${query}`)).event_logs.map(({ event }) => event);
+    const all = await events('');
+    const expected = (matches: (event: string) => boolean) => all.filter(matches);
+    expect(await events('event_pattern=LOG')).toEqual(expected((event) => event.includes('log')));
+    expect(await events('event_pattern=%25_user')).toEqual(expected((event) => event.endsWith('user')));
+    expect(await events('event_prefix_pattern=log')).toEqual(expected((event) => event.startsWith('log')));
+    expect(await events('event_prefix_pattern=LOG')).toEqual([]);
+    expect(await events('event_pattern=logout|patch')).toEqual(expected((event) => /logout|patch/.test(event)));
+    expect((await list('?owner_pattern=GRACE')).total_entries).toBe(3);
+    expect((await list('?owner_prefix_pattern=grace')).total_entries).toBe(3);
+    expect((await list('?owner_prefix_pattern=example')).total_entries).toBe(0);
+    for (const column of ['dag_id', 'task_id', 'run_id'])
+      for (const kind of ['pattern', 'prefix_pattern'])
+        expect([column, kind, (await list(`?${column}_${kind}=x`)).total_entries]).toEqual([column, kind, 0]);
+  });
+
+  it('is in the order of what it shows in its extra', async () => {
+    const texts = (await list('?limit=1000&order_by=extra')).event_logs.map(({ extra }) => extra);
+    expect(texts.length).toBeGreaterThan(3);
+    expect(texts).toEqual(texts.toSorted());
+    expect((await list('?limit=1000&order_by=-extra')).event_logs.map(({ extra }) => extra)).toEqual(
+      texts.toReversed(),
+    );
+  });
+
+  it('has the logical date of the run and the shown names of DAG and task that it speaks of', async () => {
+    await server.addUser({ email: 'ann@example.com', roles: ['admin'], tenant: 'logged' });
+    const ann = await server.login('ann@example.com', 'logged');
+    const tenant = await ensureTenant(server.db.shared, 'logged');
+    const db = server.db.tenant(tenant.id);
+    await insertDag(db, { dagId: 'etl', taskIds: ['load'] });
+    await db.updateTable('dags').set({ display_name: 'Nightly load' }).execute();
+    const actor = { name: 'ann', clientIp: '::1', requestId: 'r' };
+    for (const [runId, logicalDate] of [
+      ['late', '2026-03-02T00:00:00Z'],
+      ['early', '2026-03-01T00:00:00Z'],
+    ] as const) {
+      await insertRun(db, { dagId: 'etl', runId, logical_date: logicalDate, instances: [{ task_id: 'load' }] });
+      const entry = { event: 'patch_task_instance', objectKind: 'task_instance', objectId: 'load', taskId: 'load' };
+      await recordAudit(db, actor, { ...entry, dagId: 'etl', runId });
+    }
+    await recordAudit(db, actor, {
+      event: 'patch_dag',
+      objectKind: 'dag',
+      objectId: 'gone',
+      dagId: 'gone',
+      runId: 'x',
+    });
+    const entries = async (query: string) =>
+      (await server.call(`/api/v2/eventLogs?event_prefix_pattern=patch&${query}`, { token: ann })).json<{
+        event_logs: Record<string, unknown>[];
+      }>().event_logs;
+    const shown = await entries('order_by=logical_date&order_by=id');
+    expect(shown.map((entry) => [entry['run_id'], entry['logical_date'], entry['dag_display_name']])).toEqual([
+      ['early', '2026-03-01T00:00:00.000000Z', 'Nightly load'],
+      ['late', '2026-03-02T00:00:00.000000Z', 'Nightly load'],
+      ['x', null, 'gone'],
+    ]);
+    expect(shown.map((entry) => entry['task_display_name'])).toEqual(['sample', 'sample', null]);
+    expect((await entries('order_by=-logical_date&dag_id=etl')).map((entry) => entry['run_id'])).toEqual([
+      'late',
+      'early',
+    ]);
+    const one = shown[0]?.['event_log_id'];
+    expect((await server.call(`/api/v2/eventLogs/${String(one)}`, { token: ann })).json()).toEqual(shown[0]);
   });
 
   it.each([

@@ -1,12 +1,18 @@
 /** The audit log as Airflow's event logs: who did what to which object, from which address. */
 import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { TenantDb } from '../../db/database.ts';
 import { findAuditEntry, listAuditEntries } from '../../db/identity/audit-log.ts';
 import type { AuditRow } from '../../db/identity/audit-log.ts';
+import { findDagVersions } from '../../db/task-instances/details.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
+import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { Collection, DateTime, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
+import { createTaskSummaries } from '../dags/task-summaries.ts';
+import type { TaskSummaries } from '../dags/task-summaries.ts';
 import type { Services } from '../services.ts';
 
 const ORDER_COLUMNS = {
@@ -19,6 +25,8 @@ const ORDER_COLUMNS = {
   run_id: 'run_id',
   event: 'event',
   owner: 'actor',
+  logical_date: 'logical_date',
+  extra: 'extra',
 } as const;
 
 const EventLog = Type.Object(
@@ -52,9 +60,25 @@ const Filters = {
   after: Type.Optional(DateTime),
   excluded_events: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
   included_events: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+  ...PatternQuery('event'),
+  ...PatternQuery('owner'),
+  ...PatternQuery('dag_id'),
+  ...PatternQuery('task_id'),
+  ...PatternQuery('run_id'),
 };
 
+type Asked = Static<ReturnType<typeof Type.Object<typeof Filters>>>;
+
+const patternsOf = (query: Asked) => ({
+  event: parsePatterns({ pattern: query.event_pattern, prefix: query.event_prefix_pattern }),
+  actor: parsePatterns({ pattern: query.owner_pattern, prefix: query.owner_prefix_pattern }),
+  dag_id: parsePatterns({ pattern: query.dag_id_pattern, prefix: query.dag_id_prefix_pattern }),
+  task_id: parsePatterns({ pattern: query.task_id_pattern, prefix: query.task_id_prefix_pattern }),
+  run_id: parsePatterns({ pattern: query.run_id_pattern, prefix: query.run_id_prefix_pattern }),
+});
+
 export function registerEventLogs(app: App, { db }: Services): void {
+  const summaries = createTaskSummaries();
   app.get(
     '/api/v2/eventLogs',
     {
@@ -69,8 +93,11 @@ export function registerEventLogs(app: App, { db }: Services): void {
     },
     async (request) => {
       const order = parseOrderBy(request.query.order_by, ORDER_COLUMNS, [{ column: 'id', direction: 'desc' }]);
-      const { entries, total } = await listAuditEntries(databaseOf(request, db), { ...request.query, order });
-      return { event_logs: entries.map(eventLogBody), total_entries: total };
+      const scope = databaseOf(request, db);
+      const query = { ...request.query, order, patterns: patternsOf(request.query) };
+      const { entries, total } = await listAuditEntries(scope, query);
+      const nameOf = await taskNames(scope, summaries, entries);
+      return { event_logs: entries.map((entry) => eventLogBody(entry, nameOf)), total_entries: total };
     },
   );
 
@@ -87,14 +114,31 @@ export function registerEventLogs(app: App, { db }: Services): void {
       },
     },
     async (request) => {
-      const entry = await findAuditEntry(databaseOf(request, db), request.params.event_log_id);
+      const scope = databaseOf(request, db);
+      const entry = await findAuditEntry(scope, request.params.event_log_id);
       if (!entry) throw new ApiError('not_found', `there is no event log with id ${request.params.event_log_id}`);
-      return eventLogBody(entry);
+      return eventLogBody(entry, await taskNames(scope, summaries, [entry]));
     },
   );
 }
 
-const eventLogBody = (row: AuditRow) => ({
+type NameOf = (entry: AuditRow) => string | null;
+
+/** The shown names of the tasks that the entries speak of, as the newest version of their DAG has them. */
+async function taskNames(db: TenantDb, summaries: TaskSummaries, entries: readonly AuditRow[]): Promise<NameOf> {
+  const dagIds = new Set(entries.flatMap(({ dag_id: dagId, task_id: taskId }) => (taskId && dagId ? [dagId] : [])));
+  if (dagIds.size === 0) return () => null;
+  const versions = await findDagVersions(db, { dagIds: [...dagIds] });
+  const byVersion = await summaries.get(
+    db,
+    versions.map(({ id }) => id),
+  );
+  const byDag = new Map(versions.map(({ id, dag_id: dagId }) => [dagId, byVersion.get(id)]));
+  return ({ dag_id: dagId, task_id: taskId }) =>
+    taskId === null ? null : (byDag.get(dagId ?? '')?.get(taskId)?.displayName ?? taskId);
+}
+
+const eventLogBody = (row: AuditRow, nameOf: NameOf) => ({
   event_log_id: row.id,
   when: row.at,
   dag_id: row.dag_id,
@@ -103,14 +147,9 @@ const eventLogBody = (row: AuditRow) => ({
   map_index: row.map_index,
   try_number: row.try_number,
   event: row.event,
-  logical_date: null,
+  logical_date: row.logical_date,
   owner: row.actor,
-  extra: JSON.stringify({
-    ...row.detail,
-    object: `${row.object_kind}:${row.object_id}`,
-    client_ip: row.client_ip,
-    request_id: row.request_id,
-  }),
-  dag_display_name: row.dag_id,
-  task_display_name: row.task_id,
+  extra: row.extra,
+  dag_display_name: row.dag_display_name ?? row.dag_id,
+  task_display_name: nameOf(row),
 });

@@ -1,6 +1,8 @@
-import type { Selectable } from 'kysely';
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import type { TenantDb } from '../database.ts';
-import type { TenantTables } from '../schema.ts';
+import { matches } from '../text-match.ts';
+import type { TextMatch } from '../text-match.ts';
 
 /** Who did something, from where: taken from the request, written with the change in one transaction. */
 export type Actor = { name: string; clientIp: string; requestId: string };
@@ -38,9 +40,19 @@ export async function recordAudit(db: TenantDb, actor: Actor, entry: AuditEntry)
     .execute();
 }
 
-export type AuditRow = Omit<Selectable<TenantTables['audit_log']>, 'tenant_id'>;
-
-export type AuditColumn = 'id' | 'at' | 'dag_id' | 'task_id' | 'run_id' | 'event' | 'actor';
+/** What a list can be sorted by, as expressions over the entry and what it speaks of. */
+const SORTABLE = {
+  id: sql.ref('a.id'),
+  at: sql.ref('a.at'),
+  dag_id: sql.ref('a.dag_id'),
+  task_id: sql.ref('a.task_id'),
+  run_id: sql.ref('a.run_id'),
+  event: sql.ref('a.event'),
+  actor: sql.ref('a.actor'),
+  logical_date: sql.ref('r.logical_date'),
+  extra: sql.ref('extra'),
+};
+export type AuditColumn = keyof typeof SORTABLE;
 
 export type AuditQuery = {
   limit: number;
@@ -57,13 +69,57 @@ export type AuditQuery = {
   after?: string;
   excluded_events?: string[];
   included_events?: string[];
+  patterns: Readonly<Partial<Record<'event' | 'actor' | 'dag_id' | 'task_id' | 'run_id', readonly TextMatch[]>>>;
 };
+
+/** Made here and not where it is shown, because lists are sorted by it, too. */
+const EXTRA = sql<string>`(a.detail || jsonb_build_object(
+  'object', a.object_kind || ':' || a.object_id, 'client_ip', a.client_ip, 'request_id', a.request_id))::text collate "C"`;
+
+/** With what the entry speaks of, where that is still there: the run's logical date, the DAG's shown name. */
+const selectEntries = (db: TenantDb) =>
+  db
+    .selectFrom('audit_log as a')
+    .leftJoin('dag_runs as r', (join) => join.onRef('r.dag_id', '=', 'a.dag_id').onRef('r.run_id', '=', 'a.run_id'))
+    .leftJoin('dags as d', 'd.dag_id', 'a.dag_id')
+    .select([
+      'a.id',
+      'a.at',
+      'a.dag_id',
+      'a.task_id',
+      'a.run_id',
+      'a.map_index',
+      'a.try_number',
+      'a.event',
+      'a.actor',
+      'r.logical_date',
+      'd.display_name as dag_display_name',
+      EXTRA.as('extra'),
+    ]);
+
+export type AuditRow = Awaited<ReturnType<ReturnType<typeof selectEntries>['execute']>>[number];
 
 export async function listAuditEntries(
   db: TenantDb,
   query: AuditQuery,
 ): Promise<{ entries: AuditRow[]; total: number }> {
-  let matching = db.selectFrom('audit_log');
+  const conditions = conditionsOf(query);
+  let page = selectEntries(db).limit(query.limit).offset(query.offset);
+  let matching = db.selectFrom('audit_log as a');
+  for (const condition of conditions) {
+    page = page.where(condition);
+    matching = matching.where(condition);
+  }
+  for (const { column, direction } of query.order) page = page.orderBy(SORTABLE[column], direction);
+  const [entries, count] = await Promise.all([
+    page.execute(),
+    matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+  ]);
+  return { entries, total: count.total };
+}
+
+/** Over the entry alone, so that a count needs nothing else. */
+function conditionsOf(query: AuditQuery): RawBuilder<boolean>[] {
   const equal = {
     event: query.event,
     actor: query.owner,
@@ -73,21 +129,20 @@ export async function listAuditEntries(
     map_index: query.map_index,
     try_number: query.try_number,
   };
-  for (const [column, value] of Object.entries(equal)) {
-    if (value !== undefined) matching = matching.where(column as keyof typeof equal, '=', value);
-  }
-  if (query.before !== undefined) matching = matching.where('at', '<', query.before);
-  if (query.after !== undefined) matching = matching.where('at', '>', query.after);
-  if (query.excluded_events?.length) matching = matching.where('event', 'not in', query.excluded_events);
-  if (query.included_events?.length) matching = matching.where('event', 'in', query.included_events);
-  let page = matching.selectAll().limit(query.limit).offset(query.offset);
-  for (const { column, direction } of query.order) page = page.orderBy(column, direction);
-  const [entries, count] = await Promise.all([
-    page.execute(),
-    matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-  ]);
-  return { entries, total: count.total };
+  const { before, after, excluded_events: excluded = [], included_events: included = [] } = query;
+  return [
+    ...Object.entries(equal).flatMap(([column, value]) =>
+      value === undefined ? [] : [sql<boolean>`${sql.ref(`a.${column}`)} = ${value}`],
+    ),
+    ...(before === undefined ? [] : [sql<boolean>`a.at < ${before}`]),
+    ...(after === undefined ? [] : [sql<boolean>`a.at > ${after}`]),
+    ...(excluded.length === 0 ? [] : [sql<boolean>`a.event <> all(${excluded}::text[])`]),
+    ...(included.length === 0 ? [] : [sql<boolean>`a.event = any(${included}::text[])`]),
+    ...Object.entries(query.patterns).flatMap(([column, patterns]) =>
+      patterns.map((match) => matches(`a.${column}`, match)),
+    ),
+  ];
 }
 
 export const findAuditEntry = (db: TenantDb, id: number): Promise<AuditRow | undefined> =>
-  db.selectFrom('audit_log').selectAll().where('id', '=', id).executeTakeFirst();
+  selectEntries(db).where('a.id', '=', id).executeTakeFirst();
