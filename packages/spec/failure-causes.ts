@@ -32,6 +32,7 @@ export const FAILURE_CAUSES = {
   run_timed_out: { witness: 'control_plane', text: 'the run took longer than its dagrun_timeout' },
   run_ended: { witness: 'control_plane', text: 'the run was ended while the task was running' },
   marked_failed: { witness: 'control_plane', text: 'a user marked the task as failed' },
+  cleared: { witness: 'control_plane', text: 'a user cleared the task while it was running' },
   expansion_failed: { witness: 'control_plane', text: 'the task could not be expanded over its input' },
   unclassified: { witness: 'control_plane', text: 'the cause was not classified' },
   fail_fast: { witness: 'control_plane', text: 'another task failed and the DAG is fail_fast' },

@@ -23,6 +23,7 @@ import * as failedRunsOfADag from './migrations/0016-failed-runs-of-a-dag.ts';
 import * as installedProviders from './migrations/0017-installed-providers.ts';
 import * as authorDataAsWritten from './migrations/0018-author-data-as-written.ts';
 import * as detailsOfFailures from './migrations/0019-details-of-failures.ts';
+import * as classesOfOperators from './migrations/0020-classes-of-operators.ts';
 import { openPool } from './connection-pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -46,6 +47,7 @@ const MIGRATIONS = {
   '0017-installed-providers': installedProviders,
   '0018-author-data-as-written': authorDataAsWritten,
   '0019-details-of-failures': detailsOfFailures,
+  '0020-classes-of-operators': classesOfOperators,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -226,7 +226,10 @@ type TaskInstancesTable = {
   given_by: Generated<string | null>;
   claimable: Generated<boolean>;
   waits: string | null;
+  /** Its shown name. */
   operator: string;
+  /** Null when that is its shown name, too. */
+  operator_class: string | null;
   pool: string;
   pool_slots: number;
   priority_weight: number;

@@ -80,7 +80,7 @@ async function fill(): Promise<void> {
     run_after: day(3),
     logical_date: day(3),
     states: {
-      extract: { state: 'running', start_date: day(3), operator: '@task' },
+      extract: { state: 'running', start_date: day(3), operator: '@task', operator_class: 'zOperator' },
       'load.one': null,
       'load.each': null,
       report: null,
@@ -153,7 +153,8 @@ describe('a list of task instances', () => {
     ['queue=big', ['etl/old/load.one']],
     ['queue_name_prefix_pattern=bi', ['etl/old/load.one']],
     ['executor=KubernetesExecutor', ['etl/new:1+00/load.one', 'etl/old/load.one']],
-    ['operator=%40task', ['etl/new:1+00/extract']],
+    ['operator=zOperator', ['etl/new:1+00/extract']],
+    ['operator=%40task', []],
     ['operator_name_pattern=@t', ['etl/new:1+00/extract']],
     ['map_index=1&map_index=2', ['etl/old/load.each[1]', 'etl/old/load.each[2]']],
     ['rendered_map_index_pattern=SEC', ['etl/old/load.each[1]']],
@@ -200,6 +201,8 @@ describe('a list of task instances', () => {
     ['order_by=state&order_by=-map_index&limit=2&state=failed', ['etl/old/load.each[1]', 'etl/old/load.one']],
     ['order_by=-start_date&limit=2', ['etl/new:1+00/extract', 'other/old/extract']],
     ['order_by=duration&limit=2', ['etl/old/load.each[2]', 'etl/old/report']],
+    // By the class: by its shown name it would be the last one.
+    ['order_by=-operator&limit=1', ['etl/new:1+00/extract']],
     ['order_by=dag_id', [...OLD, ...NEW, ...OTHERS]],
     ['order_by=-dag_id', [...OLD, ...NEW, ...OTHERS].toReversed()],
   ])('can be sorted: %s', async (query, expected) => {

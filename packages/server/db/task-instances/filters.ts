@@ -35,6 +35,7 @@ export type InstanceFilter = OfTheRun & {
   taskIds?: readonly string[];
   pools?: readonly string[];
   queues?: readonly string[];
+  /** Classes. */
   operators?: readonly string[];
   versionNumbers?: readonly number[];
   tryNumbers?: readonly number[];
@@ -45,6 +46,7 @@ export type InstanceFilter = OfTheRun & {
   has?: 'start_date' | 'end_date' | 'duration';
   poolPatterns?: readonly TextMatch[];
   queuePatterns?: readonly TextMatch[];
+  /** Of shown names. */
   operatorPatterns?: readonly TextMatch[];
   renderedMapIndexPatterns?: readonly TextMatch[];
   startDate?: Bounds;
@@ -66,6 +68,8 @@ const oneOf = (column: string, values: readonly (string | number)[] | undefined,
       ? sql<boolean>`${sql.ref(column)} = ${wanted[0]}`
       : sql<boolean>`${sql.ref(column)} = any(${[...wanted]}::${sql.raw(type)}[])`,
   );
+
+export const OPERATOR_CLASS = sql<string>`coalesce(t.operator_class, t.operator)`;
 
 /** Without a name of its own a mapped instance goes by its number. */
 const SHOWN_MAP_INDEX = sql<
@@ -101,7 +105,7 @@ export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean
   ...oneOf('t.task_id', filter.taskIds, 'text'),
   ...oneOf('t.pool', filter.pools, 'text'),
   ...oneOf('t.queue', filter.queues, 'text'),
-  ...oneOf('t.operator', filter.operators, 'text'),
+  ...when(filter.operators, (classes) => sql<boolean>`${OPERATOR_CLASS} = any(${[...classes]}::text[])`),
   ...oneOf('t.version_number', filter.versionNumbers, 'int'),
   ...oneOf('t.try_number', filter.tryNumbers, 'int'),
   ...oneOf('t.map_index', filter.mapIndexes, 'int'),

@@ -4,7 +4,7 @@ import type { RawBuilder, Selectable } from 'kysely';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb, TenantDb } from '../database.ts';
 import type { Person, HitlParam, TenantTables } from '../schema.ts';
-import { stateCondition } from './filters.ts';
+import { OPERATOR_CLASS, stateCondition } from './filters.ts';
 import { matches } from '../text-match.ts';
 import type { TextMatch } from '../text-match.ts';
 
@@ -84,7 +84,7 @@ const SORTABLE = {
   state: 't.state',
   task_id: 't.task_id',
   map_index: 't.map_index',
-  operator: 't.operator',
+  operator: OPERATOR_CLASS,
   dag_id: 'q.dag_id',
   run_id: 'r.run_id',
   run_after: 'r.run_after',

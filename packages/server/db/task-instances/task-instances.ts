@@ -4,7 +4,7 @@ import type { RawBuilder } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import { beyond, orderOf } from '../keyset.ts';
 import type { Cursor, CursorValue, Direction, SortKey } from '../keyset.ts';
-import { conditionsOnInstance, conditionsOnRun } from './filters.ts';
+import { OPERATOR_CLASS, conditionsOnInstance, conditionsOnRun } from './filters.ts';
 import type { InstanceFilter } from './filters.ts';
 import { countInstances, narrowed } from './counts.ts';
 
@@ -20,6 +20,7 @@ const COLUMNS = [
   't.claimable',
   't.waits',
   't.operator',
+  't.operator_class',
   't.pool',
   't.pool_slots',
   't.priority_weight',
@@ -124,7 +125,7 @@ const SORTABLE = {
   pool_slots: [sortable('t.pool_slots', 'bigint')],
   pool: [sortable('t.pool', 'text')],
   queue: [sortable('t.queue', 'text')],
-  operator: [sortable('t.operator', 'text')],
+  operator: [{ expression: OPERATOR_CLASS, type: 'text', nullable: false }],
   hostname: [sortable('t.hostname', 'text')],
   // Those without a name of their own are shown by their number: as numbers, two comes before ten.
   rendered_map_index: [sortable('t.rendered_map_index', 'text', true), MAP_INDEX],

@@ -10,6 +10,7 @@ import type { FailureColumns } from '@svc/spec/failure-causes.ts';
 import type { CountedState, InstanceRow, RunRow, StateCounts } from '../../db/schema.ts';
 import type { NewInstance } from '../sql/instance-columns.ts';
 import type { DagGraph } from '../shared/dag-graphs.ts';
+import { operatorColumns } from '../shared/operator-columns.ts';
 import { decodeCounts, encodeCounts } from '../plan/encode.ts';
 import type { Change, ExpandedInstance, Instance, InstanceKey, MappedLength, Need, RunView } from '../plan/types.ts';
 
@@ -153,7 +154,7 @@ export class RunWork implements RunView {
   addFresh(instance: Omit<Instance, 'skips'>, beside: FreshInstance = { failure: NO_FAILURE, waits: null }): void {
     const task = this.graph.blueprint.tasks.get(instance.taskId);
     if (!task) throw new Error(`task ${instance.taskId} is not in the graph`);
-    const { policy, operator } = task.spec;
+    const { policy } = task.spec;
     this.counts[countedAs(instance.state)] = (this.counts[countedAs(instance.state)] ?? 0) + 1;
     this.fresh.push({
       tenant_id: this.run.tenant_id,
@@ -163,7 +164,7 @@ export class RunWork implements RunView {
       dag_id: this.run.dag_id,
       try_number: beside.tries?.try_number ?? 0,
       max_tries: beside.tries?.max_tries ?? policy.retries,
-      operator: operator.operator_name,
+      ...operatorColumns(task.spec),
       pool: policy.pool,
       pool_slots: policy.pool_slots,
       priority_weight: task.totalPriorityWeight,

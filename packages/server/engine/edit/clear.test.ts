@@ -151,6 +151,8 @@ describe('clearing', () => {
     expect(await engine.scheduler.attempts.finish(fresh, { state: 'success' })).toBe('recorded');
     expect(await engine.ended(run)).toBe('success');
     expect(await historyOf(run)).toEqual(['b 1 failed']);
+    const tries = await engine.scope.selectFrom('task_instance_history').selectAll().where('run', '=', run).execute();
+    expect(tries.map((row) => row.failure_reason)).toEqual(['cleared: a user cleared the task while it was running']);
     await expectTrueCounts(run);
   });
 

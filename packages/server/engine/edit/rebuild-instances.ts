@@ -7,6 +7,7 @@ import type { ClearedInstance, NewInstance } from '../sql/instance-columns.ts';
 import { deleteInstances, readTries } from '../sql/run-edits.ts';
 import type { InstanceTries, KeyInRun } from '../sql/run-edits.ts';
 import { insertInstances } from '../sql/run-writes.ts';
+import { operatorColumns } from '../shared/operator-columns.ts';
 import { move } from './edit-run.ts';
 import type { OpenRun } from './edit-run.ts';
 import type { PlannedTask } from '../plan/blueprint.ts';
@@ -18,10 +19,17 @@ export const columnsFromSpec = (
   task: PlannedTask,
 ): Pick<
   ClearedInstance,
-  'operator' | 'pool' | 'pool_slots' | 'priority_weight' | 'queue' | 'max_active_tis_per_dag' | 'max_tries'
+  | 'operator'
+  | 'operator_class'
+  | 'pool'
+  | 'pool_slots'
+  | 'priority_weight'
+  | 'queue'
+  | 'max_active_tis_per_dag'
+  | 'max_tries'
 > => ({
   max_tries: task.spec.policy.retries,
-  operator: task.spec.operator.operator_name,
+  ...operatorColumns(task.spec),
   pool: task.spec.policy.pool,
   pool_slots: task.spec.policy.pool_slots,
   priority_weight: task.totalPriorityWeight,

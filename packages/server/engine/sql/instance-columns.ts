@@ -30,6 +30,7 @@ export const INSTANCE_COLUMNS = {
   claimable: ['boolean', 'insert', 'update'],
   waits: ['text', 'insert', 'update'],
   operator: ['text', 'insert', 'clear'],
+  operator_class: ['text', 'insert', 'clear'],
   pool: ['text', 'insert', 'clear'],
   pool_slots: ['int', 'insert', 'clear'],
   priority_weight: ['bigint', 'insert', 'clear'],
