@@ -1550,7 +1550,7 @@ export interface paths {
         head?: never;
         /**
          * Activate, deactivate, change roles or set a password
-         * @description Deactivation and a new password end all sessions of the user at once.
+         * @description Deactivation and a new password end all sessions of the user at once. The last active administrator of a tenant keeps role and account: 409.
          */
         patch: operations["patch_user"];
         trace?: never;
@@ -6605,7 +6605,15 @@ export interface operations {
                 after?: string;
                 before?: string;
                 dag_id?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                dag_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                dag_id_prefix_pattern?: string;
                 event?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                event_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                event_prefix_pattern?: string;
                 excluded_events?: string[];
                 included_events?: string[];
                 /** @description How many entries at most */
@@ -6613,11 +6621,23 @@ export interface operations {
                 map_index?: number;
                 /** @description How many entries to leave out first */
                 offset?: number;
-                /** @description Sort keys, in order; a leading `-` sorts downward. One of: event_log_id, id, when, dttm, dag_id, task_id, run_id, event, owner */
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: event_log_id, id, when, dttm, dag_id, task_id, run_id, event, owner, logical_date, extra */
                 order_by?: string[];
                 owner?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                owner_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                owner_prefix_pattern?: string;
                 run_id?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                run_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                run_id_prefix_pattern?: string;
                 task_id?: string;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                task_id_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                task_id_prefix_pattern?: string;
                 try_number?: number;
             };
             header?: never;

@@ -1,5 +1,5 @@
 /** Tries that are over, kept in `task_instance_history` as the instance stands now. */
-import { failureReason } from '@svc/spec/failure-causes.ts';
+import { failureColumns } from '@svc/spec/failure-causes.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { fixedSql, fixedText } from '../../db/fixed-sql.ts';
 import type { TenantTables } from '../../db/schema.ts';
@@ -49,7 +49,7 @@ const ENDING_NOW = valuesOf({
   ...KEPT,
   end_date: 'coalesce(t.end_date, greatest(clock_timestamp(), t.start_date))',
   failure_reason: `case when t.state in ('queued', 'running', 'restarting', 'deferred', 'up_for_reschedule')
-    then '${FAILURE_CAUSES.cleared.text}' else t.failure_reason end`,
+    then '${failureColumns('cleared').failure_reason}' else t.failure_reason end`,
 });
 
 /** The instances `t` of these keys. */
