@@ -7,6 +7,7 @@ import type { LogStore } from './logs/store.ts';
 import type { Scheduler } from './engine/scheduler.ts';
 import type { SecretRegistry } from './telemetry/redact.ts';
 import type { Keyring } from './vault/keyring.ts';
+import { createReaderMasks } from './vault/reader-masks.ts';
 import type { WorkspaceCompiler } from './workspace/compiler.ts';
 
 /** What the routes work with, from the configuration and a database. */
@@ -28,6 +29,7 @@ export function createServices(input: {
     scheduler,
     logs,
     keyring,
+    readerMasks: createReaderMasks({ db, keyring }),
     workspaceCompiler,
     sessions: createSessions({
       db,

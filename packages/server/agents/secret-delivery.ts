@@ -8,8 +8,8 @@ import type { AttemptIdentity } from './credentials.ts';
 import { RpcError } from './rpc-errors.ts';
 import { judgeSecret } from './secret-scope.ts';
 import type { SecretKind, SecretScoping } from './secret-scope.ts';
-import { createTenantVaults, openConnection, openVariable } from './tenant-vault.ts';
-import type { OpenSecret, TenantVault } from './tenant-vault.ts';
+import { createTenantVaults, openConnection, openVariable } from '../vault/tenant-vault.ts';
+import type { OpenSecret, TenantVault } from '../vault/tenant-vault.ts';
 import type { AttemptVersion } from './versions.ts';
 
 export type SecretBundle = { env: Record<string, string>; masks: string[] };

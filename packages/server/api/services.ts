@@ -5,6 +5,7 @@ import type { LogStore } from '../logs/store.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import type { SecretRegistry } from '../telemetry/redact.ts';
 import type { Keyring } from '../vault/keyring.ts';
+import type { ReaderMasks } from '../vault/reader-masks.ts';
 import type { WorkspaceCompiler } from '../workspace/compiler.ts';
 
 /** What the routes work with; made once in server.ts and handed to every resource. */
@@ -15,6 +16,8 @@ export type Services = {
   keyring: Keyring;
   /** Values that must never appear in a log line, a trace or an error. */
   secrets: SecretRegistry;
+  /** What people who may only read see of what tasks wrote. */
+  readerMasks: ReaderMasks;
   /** What becomes of runs; in a process without an executor it writes and wakes the others. */
   scheduler: Scheduler;
   /** Of task attempts. */

@@ -2,11 +2,13 @@
 import { Type } from 'typebox';
 import type { AssetEventRow } from '../../db/assets/event-lists.ts';
 import type { AliasRow, AssetRow } from '../../db/assets/assets.ts';
+import { maskedWithout } from '../../http/masked-fields.ts';
 import { DateTime, Nullable } from '../../http/schemas.ts';
 
 export const ASSET_TAGS = ['Assets'];
 
 const Extra = Type.Record(Type.String(), Type.Unknown());
+const ShownExtra = Type.Record(Type.String(), Type.Unknown(), maskedWithout('write:asset'));
 export const AssetId = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 export const AssetAlias = Type.Object(
@@ -59,7 +61,7 @@ export const AssetEvent = Type.Object(
     uri: Nullable(Type.String()),
     name: Nullable(Type.String()),
     group: Nullable(Type.String()),
-    extra: Nullable(Extra),
+    extra: Nullable(ShownExtra),
     source_task_id: Nullable(Type.String()),
     source_dag_id: Nullable(Type.String()),
     source_run_id: Nullable(Type.String()),

@@ -1,6 +1,7 @@
 /** The shapes of a backfill on the wire. */
 import { Type } from 'typebox';
 import type { BackfillRow } from '../../db/dag-runs/backfills.ts';
+import { maskedWithout } from '../../http/masked-fields.ts';
 import { DateTime, Nullable } from '../../http/schemas.ts';
 
 const Conf = Type.Record(Type.String(), Type.Unknown());
@@ -16,7 +17,7 @@ export const Backfill = Type.Object(
     dag_display_name: Type.String(),
     from_date: DateTime,
     to_date: DateTime,
-    dag_run_conf: Nullable(Conf),
+    dag_run_conf: Nullable(Type.Record(Type.String(), Type.Unknown(), maskedWithout('write:dag_run'))),
     is_paused: Type.Boolean(),
     reprocess_behavior: Reprocess,
     max_active_runs: Type.Integer(),

@@ -13,6 +13,7 @@ import { existingRun, runBody, wholeRunBody } from './bodies.ts';
 import { registerRunChanges } from './changes.ts';
 import { registerRunClear } from './clear.ts';
 import { RunListQuery, filterOfBatch, filterOfQuery, runOrder } from './filters.ts';
+import { asSeenBy, refuseConfOrder } from './search-conf.ts';
 import { DagRun, DagRunCollection, DagRunsBatch, RUN_TAGS } from './schemas.ts';
 import { registerTrigger } from './trigger.ts';
 import { registerRunWait } from './wait.ts';
@@ -33,7 +34,8 @@ export function registerDagRuns(app: App, services: Services): void {
   registerDagStats(app, services);
 }
 
-function registerLists(app: App, { db }: Services): void {
+function registerLists(app: App, services: Services): void {
+  const { db } = services;
   app.get(
     '/api/v2/dags/:dag_id/dagRuns',
     {
@@ -51,7 +53,9 @@ function registerLists(app: App, { db }: Services): void {
       const scope = databaseOf(request, db);
       const { dag_id: dagId } = request.params;
       const { limit, offset, cursor, order_by: keys } = request.query;
-      const [filter, order] = [filterOfQuery(dagId, request.query), runOrder(keys)];
+      refuseConfOrder(request, keys);
+      const filter = await asSeenBy(request, services, filterOfQuery(dagId, request.query));
+      const order = runOrder(keys);
       const answer =
         cursor === undefined
           ? await pageByOffset(scope, { filter, order, limit, offset })
@@ -78,7 +82,8 @@ function registerLists(app: App, { db }: Services): void {
       const scope = databaseOf(request, db);
       const { dag_id: dagId } = request.params;
       const { page_limit: limit, page_offset: offset, order_by: key } = request.body;
-      const filter = filterOfBatch(dagId, request.body);
+      refuseConfOrder(request, key ? [key] : []);
+      const filter = await asSeenBy(request, services, filterOfBatch(dagId, request.body));
       const answer = await pageByOffset(scope, { filter, order: runOrder(key ? [key] : undefined), limit, offset });
       if (answer.dag_runs.length === 0) await refuseUnknownDag(scope, dagId);
       return answer;

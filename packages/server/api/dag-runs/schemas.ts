@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import { RUN_STATES, RUN_TYPES } from '@svc/spec/states.ts';
 import { rangeProperties } from '../../http/ranges.ts';
 import { DagVersion } from '../dags/schemas.ts';
+import { maskedWithout } from '../../http/masked-fields.ts';
 import { DateTime, MAX_LIMIT, Nullable } from '../../http/schemas.ts';
 
 export const RUN_TAGS = ['DAG runs'];
@@ -17,6 +18,11 @@ export const runTypeOf = (word: Static<typeof RunTypeWord>): (typeof RUN_TYPES)[
   word === SAME_AS_ASSET_TRIGGERED ? 'asset_triggered' : word;
 
 const Conf = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true });
+const ShownConf = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: true,
+  ...maskedWithout('write:dag_run'),
+});
 
 export const DagRun = Type.Object(
   {
@@ -36,7 +42,7 @@ export const DagRun = Type.Object(
     state: RunStateWord,
     triggered_by: Nullable(Type.String()),
     triggering_user_name: Nullable(Type.String()),
-    conf: Conf,
+    conf: ShownConf,
     note: Nullable(Type.String()),
     dag_versions: Type.Array(DagVersion),
     bundle_version: Nullable(Type.String()),

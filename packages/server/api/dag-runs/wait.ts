@@ -17,6 +17,8 @@ import { RunParams, noSuchRun } from '../paths.ts';
 import { RUN_TAGS } from './schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import type { ReaderMask } from '../../vault/reader-masks.ts';
+import { maskFor } from '../../http/masked-fields.ts';
 import { sendRaw } from '../../http/send-raw.ts';
 
 const NDJSON = 'application/x-ndjson';
@@ -24,7 +26,7 @@ const JSON_TYPE = 'application/json';
 /** However small an interval is asked for: a wait must not become a load. */
 const SHORTEST_INTERVAL_MS = 100;
 
-export function registerRunWait(app: App, { db }: Services): void {
+export function registerRunWait(app: App, { db, readerMasks }: Services): void {
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort()); // or open waits would hold up the end of the process
 
@@ -61,8 +63,10 @@ export function registerRunWait(app: App, { db }: Services): void {
       const type = preferredType(request.headers.accept, [NDJSON, JSON_TYPE]);
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
+      const mask = tasks.length > 0 ? await maskFor(request, readerMasks, 'write:xcom') : undefined;
       const lines = watch({
         db: scope,
+        mask,
         first,
         look: () => findRunKey(scope, dagId, runId),
         tasks,
@@ -77,6 +81,8 @@ export function registerRunWait(app: App, { db }: Services): void {
 
 type Watch = {
   db: TenantDb;
+  /** Of the results, for who may only read them. */
+  mask: ReaderMask | undefined;
   first: RunKey;
   look: () => Promise<RunKey | undefined>;
   tasks: readonly string[];
@@ -86,7 +92,7 @@ type Watch = {
   signal: AbortSignal;
 };
 
-async function* watch({ db, first, look, tasks, intervalMs, isQuiet, signal }: Watch): AsyncGenerator<string> {
+async function* watch({ db, mask, first, look, tasks, intervalMs, isQuiet, signal }: Watch): AsyncGenerator<string> {
   let run: RunKey | undefined = first;
   while (!isRunFinished(run.state)) {
     yield isQuiet ? '\n' : `${JSON.stringify({ state: run.state })}\n`;
@@ -102,11 +108,16 @@ async function* watch({ db, first, look, tasks, intervalMs, isQuiet, signal }: W
   const state = JSON.stringify(run.state);
   yield tasks.length === 0
     ? `{"state":${state}}\n`
-    : `{"state":${state},"results":${resultsText(await findResults(db, run.id, tasks))}}\n`;
+    : `{"state":${state},"results":${resultsText(masked(await findResults(db, run.id, tasks), mask))}}\n`;
 }
 
+type Result = { task_id: string; map_index: number; value: string };
+
+const masked = (results: readonly Result[], mask: ReaderMask | undefined): readonly Result[] =>
+  mask ? results.map((result) => ({ ...result, value: mask(result.value) })) : results;
+
 /** Values are JSON text already. A mapped task has a list of them. */
-function resultsText(results: readonly { task_id: string; map_index: number; value: string }[]): string {
+function resultsText(results: readonly Result[]): string {
   const byTask = Map.groupBy(results, (result) => result.task_id);
   const members = [...byTask].map(([taskId, values]) => {
     const [only] = values;

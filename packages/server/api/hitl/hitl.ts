@@ -11,10 +11,11 @@ import { findHitlDetail, listHitlDetails } from '../../db/task-instances/hitl.ts
 import type { Answer, HitlRequest, HitlColumn, HitlQuery } from '../../db/task-instances/hitl.ts';
 import { findTry } from '../../db/task-instances/try-history.ts';
 import { answerAndGoOn } from '../../engine/advance/hitl.ts';
-import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
+import { actorOf, databaseOf, principalOf, requirePermission } from '../../http/access.ts';
 import { ALL, RunParams, noSuchDag } from '../paths.ts';
 import { createTaskSummaries } from '../dags/task-summaries.ts';
 import { ApiError } from '../../http/errors.ts';
+import { maskedWithout } from '../../http/masked-fields.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { answerProblem, hitlBodies, hitlFields } from './bodies.ts';
@@ -45,22 +46,24 @@ const ORDER_COLUMNS = {
 } as const satisfies Record<string, HitlColumn>;
 
 const HitlUser = Type.Object({ id: Type.String(), name: Type.String() }, { title: 'HitlUser' });
+/** What the task asked and was told. */
+const masking = maskedWithout('write:task_instance');
 const HitlFields = {
   options: Type.Array(Type.String()),
-  subject: Type.String(),
-  body: Nullable(Type.String()),
+  subject: Type.String(masking),
+  body: Nullable(Type.String(masking)),
   defaults: Nullable(Type.Array(Type.String())),
   multiple: Type.Boolean(),
-  params: Type.Record(Type.String(), Type.Unknown()),
+  params: Type.Record(Type.String(), Type.Unknown(), masking),
   assigned_users: Type.Array(HitlUser),
   created_at: DateTime,
   responded_by_user: Nullable(HitlUser),
   responded_at: Nullable(DateTime),
   chosen_options: Nullable(Type.Array(Type.String())),
-  params_input: Type.Record(Type.String(), Type.Unknown()),
+  params_input: Type.Record(Type.String(), Type.Unknown(), masking),
   response_received: Type.Boolean(),
 };
-const HitlDetail = Type.Object({ ...HitlFields, task_instance: TaskInstance }, { title: 'HitlDetail' });
+export const HitlDetail = Type.Object({ ...HitlFields, task_instance: TaskInstance }, { title: 'HitlDetail' });
 const HitlDetailHistory = Type.Object(
   { ...HitlFields, task_instance: TaskInstanceTry },
   { title: 'HitlDetailHistory' },
@@ -70,7 +73,7 @@ const HitlResponse = Type.Object(
     responded_by: HitlUser,
     responded_at: DateTime,
     chosen_options: Type.Array(Type.String()),
-    params_input: Type.Record(Type.String(), Type.Unknown()),
+    params_input: Type.Record(Type.String(), Type.Unknown(), masking),
   },
   { title: 'HitlResponse' },
 );
@@ -118,6 +121,9 @@ export function registerHitl(app: App, services: Services): void {
     async (request) => {
       const scope = databaseOf(request, db);
       const { dag_id: dagId, dag_run_id: runId } = request.params;
+      // Who sees these masked must not find out what they are by searching for them.
+      const { subject_search: subject, body_search: body } = request.query;
+      if (subject || body) requirePermission(request, 'write:task_instance');
       if (dagId !== ALL && !(await findDag(scope, dagId))) throw noSuchDag(dagId);
       if (dagId !== ALL && runId !== ALL) await existingRunKey(scope, request.params);
       const { questions, total } = await listHitlDetails(scope, {

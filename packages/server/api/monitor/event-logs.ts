@@ -8,6 +8,7 @@ import { findDagVersions } from '../../db/task-instances/details.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
+import { maskedWithout } from '../../http/masked-fields.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { Collection, DateTime, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
@@ -41,7 +42,12 @@ const EventLog = Type.Object(
     event: Type.String(),
     logical_date: Nullable(DateTime),
     owner: Nullable(Type.String({ description: 'Who did it' })),
-    extra: Nullable(Type.String({ description: 'JSON: the object, the address it was done from, the request id' })),
+    extra: Nullable(
+      Type.String({
+        description: 'JSON: the object, the address it was done from, the request id',
+        ...maskedWithout('nobody'),
+      }),
+    ),
     dag_display_name: Nullable(Type.String()),
     task_display_name: Nullable(Type.String()),
   },

@@ -1,8 +1,10 @@
 /** The shapes of task instances on the wire: the specification's fields and all of Airflow's. */
 import { Type } from 'typebox';
+import { FAILURE_CAUSES } from '@svc/spec/failure-causes.ts';
 import { MARKABLE_STATES, TASK_STATES } from '@svc/spec/states.ts';
 import type { TaskState } from '@svc/spec/states.ts';
 import { DagVersion } from '../dags/schemas.ts';
+import { maskedWithout } from '../../http/masked-fields.ts';
 import { DateTime, Nullable } from '../../http/schemas.ts';
 
 /** Four-byte columns. */
@@ -10,7 +12,6 @@ export const MAX_INT = 2_147_483_647;
 export const MapIndex = Type.Integer({ minimum: -1, maximum: MAX_INT });
 
 const StateWord = Type.Unsafe<TaskState>(Type.Enum([...TASK_STATES]));
-const Json = Type.Record(Type.String(), Type.Unknown());
 
 /** What the current try and those before it have alike. */
 const tryFields = {
@@ -41,7 +42,15 @@ const tryFields = {
   executor_config: Type.String(),
   dag_version: Nullable(DagVersion),
   failure_reason: Nullable(
-    Type.String({ description: 'Why it failed, in short, as whoever saw the cause says; null when nobody did' }),
+    Type.String({
+      description: `Why it failed, as a code and what it means, as whoever saw the cause says; null when nobody did. The codes: ${Object.keys(FAILURE_CAUSES).join(', ')}`,
+    }),
+  ),
+  failure_detail: Nullable(
+    Type.String({
+      description: 'What is known beside the code, the text of an exception for instance, with credentials masked',
+      ...maskedWithout('write:task_instance'),
+    }),
   ),
 };
 
@@ -53,7 +62,7 @@ export const TaskInstance = Type.Object(
     run_after: DateTime,
     note: Nullable(Type.String()),
     rendered_map_index: Nullable(Type.String()),
-    rendered_fields: Json,
+    rendered_fields: Type.Record(Type.String(), Type.Unknown(), maskedWithout('write:task_instance')),
     trigger: Type.Null(),
     triggerer_job: Type.Null(),
     wait_reason: Nullable(Type.String({ description: 'What it waits for; null when it does not wait' })),

@@ -11,6 +11,7 @@ import { assetExpression, assetsIn, conditionOf } from '../dags/asset-expression
 import { dagBody } from '../dags/bodies.ts';
 import { DagListQuery, dagQuery } from '../dags/dags.ts';
 import { hitlBodies } from '../hitl/bodies.ts';
+import { HitlDetail } from '../hitl/hitl.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { noSuchDag } from '../paths.ts';
@@ -19,6 +20,9 @@ import type { TaskSummaries } from '../dags/task-summaries.ts';
 
 /** More than anybody would answer from the list of DAGs; the page of required actions has them all. */
 const ACTIONS_AT_MOST = 100;
+
+/** What is not named here is sent as it is; questions have fields that not everybody may see. */
+const DagWithRuns = Type.Object({ pending_actions: Type.Array(HitlDetail) }, { additionalProperties: true });
 
 export function registerUiDags(app: App, { db }: Services): void {
   const summaries = createTaskSummaries();
@@ -36,7 +40,7 @@ export function registerUiDags(app: App, { db }: Services): void {
           dag_ids: Type.Optional(Type.Array(Type.String())),
           has_pending_actions: Type.Optional(Type.Boolean()),
         }),
-        response: { 200: Type.Object({ dags: Type.Array(Type.Unknown()), total_entries: Type.Integer() }) },
+        response: { 200: Type.Object({ dags: Type.Array(DagWithRuns), total_entries: Type.Integer() }) },
       },
     },
     async (request) => {

@@ -10,6 +10,7 @@ import type { ListedRun } from '../../db/dag-runs/dag-runs.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { filterOfQuery, runOrder } from '../dag-runs/filters.ts';
+import { refuseConfOrder } from '../dag-runs/search-conf.ts';
 import { runBody } from '../dag-runs/bodies.ts';
 import { noSuchDag } from '../paths.ts';
 import { rangeProperties } from '../../http/ranges.ts';
@@ -78,6 +79,7 @@ export function registerUiGrid(app: App, services: Services): void {
       const { dag_id: dagId } = request.params;
       const dag = await findDag(scope, dagId);
       if (!dag) throw noSuchDag(dagId);
+      refuseConfOrder(request, request.query.order_by);
       const runs = await chosenRuns(scope, dagId, request.query);
       const versions = [...new Set([dag.current_version, ...runs.map((run) => run.version_number)])].sort(
         (a, b) => b - a,
@@ -110,6 +112,7 @@ export function registerUiGrid(app: App, services: Services): void {
       const { dag_id: dagId } = request.params;
       // Before its runs: in lists of runs `~` stands for all DAGs, and a grid is of one.
       if (!(await findDag(scope, dagId))) throw noSuchDag(dagId);
+      refuseConfOrder(request, request.query.order_by);
       const runs = await chosenRuns(scope, dagId, request.query);
       const specs = new Map<number, CompiledSpec>();
       for (const version of new Set(runs.map((run) => run.version_number))) {

@@ -1,6 +1,7 @@
 /** Cross-task values between the database and the wire. */
 import type { XcomRow, XcomSummary } from '../../db/task-instances/xcoms.ts';
 import { asText, deserialize } from './deserialize.ts';
+import type { ReaderMask } from '../../vault/reader-masks.ts';
 import { ApiError } from '../../http/errors.ts';
 
 export const summaryBody = (row: XcomSummary, taskName: string | undefined) => ({
@@ -20,8 +21,13 @@ export const summaryBody = (row: XcomSummary, taskName: string | undefined) => (
 export type Form = { deserialize?: boolean; stringify?: boolean };
 
 /** As text: the value is put in as it is stored, digits and order of keys included. */
-export function entryText(row: XcomRow, taskName: string | undefined, form: Form = {}): string {
-  const shown = form.deserialize ? deserialize(row.value) : row.value;
+export function entryText(
+  row: XcomRow,
+  taskName: string | undefined,
+  form: Form & { mask?: ReaderMask | undefined } = {},
+): string {
+  const stored = form.mask ? form.mask(row.value, row.key) : row.value;
+  const shown = form.deserialize ? deserialize(stored) : stored;
   const value = form.stringify ? JSON.stringify(asText(shown)) : shown;
   return `${JSON.stringify(summaryBody(row, taskName)).slice(0, -1)},"value":${value}}`;
 }

@@ -22,6 +22,7 @@ import type { TaskSummaries } from '../dags/task-summaries.ts';
 import { entryText, summaryBody, valueText } from './bodies.ts';
 import type { Form } from './bodies.ts';
 import { MapIndex, Xcom, XcomCreate, XcomFilters, XcomSummary, XcomUpdate } from './schemas.ts';
+import { maskFor } from '../../http/masked-fields.ts';
 import { sendRaw } from '../../http/send-raw.ts';
 
 const TAGS = ['XComs'];
@@ -66,10 +67,11 @@ const addressesOf = (url: string, name: 'key' | 'xcom_key') => [
 ];
 type Address = ReturnType<typeof addressesOf>[number];
 
-type Deps = { db: Services['db']; xcoms: XcomStore; summaries: TaskSummaries };
+type Deps = { db: Services['db']; xcoms: XcomStore; summaries: TaskSummaries; readerMasks: Services['readerMasks'] };
 
-export function registerXcoms(app: App, { db, config }: Services): void {
-  const deps = { db, xcoms: createXcomStore({ maxBytes: config.xcom.maxBytes }), summaries: createTaskSummaries() };
+export function registerXcoms(app: App, { db, config, readerMasks }: Services): void {
+  const xcoms = createXcomStore({ maxBytes: config.xcom.maxBytes });
+  const deps = { db, xcoms, summaries: createTaskSummaries(), readerMasks };
   registerList(app, deps);
   registerCreate(app, deps);
   for (const address of addressesOf('/api/v2/xcoms/:dag_id/:dag_run_id/:task_id', 'key'))
@@ -343,9 +345,10 @@ async function sendEntry(input: {
   if (!row) throw noSuchEntry(name);
   const version = row.version_id ?? '';
   const names = version === '' ? undefined : (await deps.summaries.get(scope, [version])).get(version);
+  const mask = await maskFor(request, deps.readerMasks, 'write:xcom');
   return sendRaw(
     reply.type('application/json; charset=utf-8'),
-    entryText(row, names?.get(row.task_id)?.displayName, form),
+    entryText(row, names?.get(row.task_id)?.displayName, { ...form, mask }),
   );
 }
 

@@ -27,6 +27,8 @@ export type RunFilter = {
   consumedAssets?: readonly TextMatch[];
   /** Text, or a JSON object, that the conf of a run contains. */
   confContains?: string;
+  /** Runs that are left out, whatever else holds. */
+  exceptIds?: readonly number[];
   ranges?: Partial<Record<RangedColumn, Range>>;
 };
 
@@ -94,12 +96,13 @@ function otherConditions(filter: RunFilter): RawBuilder<boolean>[] {
         where l.tenant_id = r.tenant_id and l.run = r.id and (${matches('a.name', match)} or ${matches('a.uri', match)}))`,
     ),
     ...when(filter.confContains, confCondition),
+    ...when(filter.exceptIds, (ids) => sql`r.id <> all(${[...ids]}::bigint[])`),
     ...Object.entries(ranges).flatMap(([column, range]) => rangeConditions(column as RangedColumn, range)),
   ];
 }
 
 /** A JSON object is contained however it is written; anything else is looked for in the text. */
-function confCondition(wanted: string): RawBuilder<boolean> {
+export function confCondition(wanted: string): RawBuilder<boolean> {
   const text = sql<boolean>`r.conf::jsonb::text ilike ${`%${wanted.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`}`;
   return isJsonObject(wanted) ? sql`(r.conf::jsonb @> ${wanted}::jsonb or ${text})` : text;
 }

@@ -1,4 +1,5 @@
 /** Every variable and connection of a tenant, as stored: what is secret is sealed. */
+import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import type { ConnectionRow } from './connections.ts';
 import type { VariableRow } from './variables.ts';
@@ -14,4 +15,14 @@ export async function readAllSecrets(db: TenantDb): Promise<StoredSecrets> {
     db.selectFrom('connections').selectAll().orderBy('connection_id').execute(),
   ]);
   return { variables, connections };
+}
+
+/** Differs when any variable or connection of the tenant differs; why is told in attempts/start-facts.ts. */
+export async function readVaultStamp(db: TenantDb): Promise<string> {
+  const stamp = sql<string>`count(*) || ':' || coalesce(sum(xmin::text::bigint), 0)`.as('stamp');
+  const [variables, connections] = await Promise.all([
+    db.selectFrom('variables').select(stamp).executeTakeFirstOrThrow(),
+    db.selectFrom('connections').select(stamp).executeTakeFirstOrThrow(),
+  ]);
+  return `${variables.stamp}/${connections.stamp}`;
 }

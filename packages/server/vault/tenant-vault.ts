@@ -9,12 +9,12 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../db/database.ts';
 import { readAllSecrets } from '../db/secrets/all-secrets.ts';
 import type { StoredSecrets } from '../db/secrets/all-secrets.ts';
-import { readJson } from '../vault/json-text.ts';
-import { UnsealError } from '../vault/keyring.ts';
-import type { Keyring } from '../vault/keyring.ts';
-import { MASK, mayBeJsonContainer, secretsIn } from '../vault/mask.ts';
+import { readJson } from './json-text.ts';
+import { UnsealError } from './keyring.ts';
+import type { Keyring } from './keyring.ts';
+import { MASK, mayBeJsonContainer, secretsIn } from './mask.ts';
 import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
-import { connectionBinding, variableBinding } from '../vault/vault.ts';
+import { connectionBinding, variableBinding } from './vault.ts';
 
 export type OpenSecret = {
   kind: 'connection' | 'variable';
@@ -46,7 +46,10 @@ export function createTenantVaults(input: { db: Database; keyring: Keyring }): T
   };
 }
 
-async function loadVault({ db, keyring }: { db: Database; keyring: Keyring }, tenantId: string): Promise<TenantVault> {
+export async function loadVault(
+  { db, keyring }: { db: Database; keyring: Keyring },
+  tenantId: string,
+): Promise<TenantVault> {
   const { variables, connections } = await readAllSecrets(db.tenant(tenantId));
   const unreadable: string[] = [];
   const readable = (name: string, open: () => OpenSecret): OpenSecret[] => {

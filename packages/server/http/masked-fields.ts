@@ -1,0 +1,118 @@
+/**
+ * Fields that hold what authors and tasks wrote, secrets perhaps: who may not change the thing sees them masked. A field says so
+ * in its schema, so every route that answers with it is covered, and the OpenAPI document tells it.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Permission } from '../auth/permissions.ts';
+import type { ReaderMask, ReaderMasks } from '../vault/reader-masks.ts';
+import { principalOf } from './access.ts';
+import { parseExactly } from './exact-json.ts';
+
+const KEYWORD = 'x-masked-without';
+
+/** `nobody`: masked for everyone. */
+type Writer = Permission | 'nobody';
+
+/** To be spread into the options of a field's schema. */
+export const maskedWithout = (permission: Writer): Record<typeof KEYWORD, Writer> => ({ [KEYWORD]: permission });
+
+/** Undefined when the caller may see everything. */
+export async function maskFor(
+  request: FastifyRequest,
+  masks: ReaderMasks,
+  permission: Writer,
+): Promise<ReaderMask | undefined> {
+  const { tenantId, permissions } = principalOf(request);
+  return permission !== 'nobody' && permissions.has(permission) ? undefined : await masks.of(tenantId);
+}
+
+/** To be called before any route is registered. */
+export function installMaskedFields(app: FastifyInstance, masks: ReaderMasks): void {
+  app.addHook('onRoute', (route) => {
+    const plan = planOf(route.schema?.response);
+    if (!plan) return;
+    const hook = async (request: FastifyRequest, _reply: unknown, payload: unknown): Promise<unknown> => {
+      const missing = [...plan.writers].filter(
+        (one) => one === 'nobody' || !request.maybePrincipal?.permissions.has(one),
+      );
+      if (missing.length === 0 || !request.maybePrincipal) return payload;
+      return masked(payload, plan, {
+        missing: new Set(missing),
+        mask: await masks.of(request.maybePrincipal.tenantId),
+      });
+    };
+    route.preSerialization = [...[route.preSerialization ?? []].flat(), hook];
+  });
+}
+
+/** Where in an answer masked fields are. */
+type Plan = {
+  writers: ReadonlySet<Writer>;
+  /** The value itself. */
+  writer: Writer | undefined;
+  fields: ReadonlyMap<string, Plan>;
+  items: Plan | undefined;
+};
+
+type SchemaNode = {
+  [KEYWORD]?: Writer;
+  properties?: Record<string, unknown>;
+  items?: unknown;
+};
+
+const NOTHING: Plan = { writer: undefined, fields: new Map(), items: undefined, writers: new Set() };
+
+const plans = new WeakMap<object, Plan | null>();
+
+function planOf(schema: unknown): Plan | undefined {
+  if (typeof schema !== 'object' || schema === null) return undefined;
+  const known = plans.get(schema);
+  if (known !== undefined) return known ?? undefined;
+  plans.set(schema, null); // a schema that contains itself
+  const { [KEYWORD]: writer, properties, items } = schema as SchemaNode;
+  const fields = new Map<string, Plan>();
+  for (const [name, field] of Object.entries(properties ?? {})) {
+    const plan = planOf(field);
+    if (plan) fields.set(name, plan);
+  }
+  // Of unions any member may be meant; answers by status and media type likewise.
+  const others = Object.entries(schema)
+    .filter(([key, value]) => key !== 'properties' && key !== 'items' && typeof value === 'object')
+    .flatMap(([, value]) => planOf(value) ?? []);
+  const own: Plan = { writer, fields, items: planOf(items), writers: new Set() };
+  const plan = others.reduce(joined, joined(own, NOTHING));
+  const result = plan.writers.size === 0 ? null : plan;
+  plans.set(schema, result);
+  return result ?? undefined;
+}
+
+function joined(a: Plan, b: Plan): Plan {
+  const fields = new Map(a.fields);
+  for (const [name, plan] of b.fields)
+    fields.set(name, fields.has(name) ? joined(fields.get(name) ?? plan, plan) : plan);
+  const items = a.items && b.items ? joined(a.items, b.items) : (a.items ?? b.items);
+  const writer = a.writer ?? b.writer;
+  const below = [...fields.values(), ...(items ? [items] : [])].flatMap(({ writers }) => [...writers]);
+  return { writer, fields, items, writers: new Set([...(writer ? [writer] : []), ...below]) };
+}
+
+type Masking = { missing: ReadonlySet<Writer>; mask: ReaderMask };
+
+/** A copy where something is masked, else the value itself: answers may be kept and sent again. */
+function masked(value: unknown, plan: Plan, masking: Masking): unknown {
+  if (value === null || value === undefined) return value;
+  if (plan.writer && masking.missing.has(plan.writer)) {
+    const text = JSON.stringify(value);
+    const shown = masking.mask(text);
+    return shown === text ? value : parseExactly(shown);
+  }
+  if (Array.isArray(value)) {
+    const { items } = plan;
+    return items ? value.map((item) => masked(item, items, masking)) : value;
+  }
+  if (typeof value !== 'object') return value;
+  const copy: Record<string, unknown> = { ...value };
+  for (const [name, field] of plan.fields)
+    if (Object.hasOwn(copy, name)) copy[name] = masked(copy[name], field, masking);
+  return copy;
+}
