@@ -37,6 +37,10 @@ const BENCHES: Record<string, Bench> = {
       'twenty DAGs broken in twenty ways: does one diagnose_run have what a good engineer would say, within 4,000 tokens? [--only <part of a name>]',
     load: () => import('./diagnose.ts'),
   },
+  'exact-json': {
+    about: 'reading JSON with the digits of its numbers, beside JSON.parse [--runs 5]',
+    load: () => import('./exact-json.ts'),
+  },
   lite: {
     about:
       'svc lite: first start with empty caches of its own, later starts, a changed file, idle memory and CPU [--runs 3 --seconds 30]',

@@ -108,18 +108,13 @@ const numbersOf = (text: string, ...path: string[]): string[] => {
 };
 
 /** An integer to the digit; a fraction as the same float, and as a float. */
-function expectSame(found: readonly string[]): void {
-  expect(found).toHaveLength(NUMBERS.length);
-  for (const [index, text] of found.entries()) {
-    const written = NUMBERS[index] ?? '';
-    if (/[.eE]/.test(written)) {
-      expect(text).toMatch(/[.eE]/);
-      expect(Number(text), written).toBe(Number(written));
-    } else {
-      expect(text).toBe(written === '-0' ? '0' : written);
-    }
-  }
+function meaning(text: string): string {
+  if (!/[.eE]/.test(text)) return `int ${BigInt(text)}`;
+  const value = Number(text);
+  return `float ${Object.is(value, -0) ? '-0' : value}`;
 }
+
+const expectSame = (found: readonly string[]): void => expect(found.map(meaning)).toEqual(NUMBERS.map(meaning));
 
 const valueOf = (dagId: string, runId: string, taskId: string): Promise<string> =>
   textOf(`/api/v2/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}/taskInstances/${taskId}/xcomEntries/return_value`);

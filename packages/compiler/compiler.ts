@@ -3,7 +3,7 @@
 // One process serves many requests and forks a child per file (python/svc_runtime/compile_server.py), so a hostile file
 // cannot reach it. If the process itself dies, every open request fails and the next one starts a new process.
 
-import { parseExact } from '@svc/spec/exact-json.ts';
+import { approximated, parseExact } from '@svc/spec/exact-json.ts';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -127,8 +127,9 @@ export function createCompiler({ python, jobs = 1, startsAtOnce = false }: Compi
       child?.kill('SIGKILL');
       return;
     }
-    const { id, ...rest } = parsed;
-    waiting.get(id)?.resolve(rest as CompileAnswer);
+    const { id, duration_ms: duration, ...rest } = parsed;
+    // Python writes 12.0; digits are for what authors wrote.
+    waiting.get(id)?.resolve({ ...rest, duration_ms: approximated(duration) } as CompileAnswer);
     waiting.delete(id);
   };
 

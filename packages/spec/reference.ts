@@ -73,7 +73,7 @@ ${rows(CompiledSpec as unknown as Node, '').join('\n')}
 
 ## Python values
 
-Arguments are plain JSON where JSON can say them. Everything else is an object with \`__type\`:
+Arguments are plain JSON where JSON can say them. Numbers keep their digits, and a float stays one: \`1.0\` is not \`1\`. Everything else is an object with \`__type\`:
 
 | \`__type\` | Fields | Python |
 |---|---|---|

@@ -92,6 +92,17 @@ describe('references', () => {
       (spec) => spec.tasks[0]?.template_files.push({ field: 'f', path: 'x.sql' }),
       "file 'x.sql' is not in files",
     ],
+    ['an id that means a folder', (spec) => spec.tasks.push(makeTask('..', {})), "'..' is not a valid task id"],
+    [
+      'an id with a character nobody sees',
+      (spec) => spec.tasks.push(makeTask('lo\u200bad', {})),
+      String.raw`'lo\u{200b}ad' is not a valid task id`,
+    ],
+    [
+      'a file whose name turns the direction of text',
+      (spec) => (spec.source = { ...spec.source, path: 'd\u202eag.py' }),
+      String.raw`'d\u{202e}ag.py' has a character that nobody can see`,
+    ],
     ['a bad task id', (spec) => spec.tasks.push(makeTask('a b', {})), "'a b' is not a valid task id"],
   ])('%s is found', (_, edit, message) => {
     expect(change(edit).join('\n')).toContain(message);

@@ -1,5 +1,5 @@
 /** What a method that running tasks call is given, and how it reads its parameters. */
-import { isRawNumber, parseExact } from '@svc/spec/exact-json.ts';
+import { approximated, isRawNumber, parseExact } from '@svc/spec/exact-json.ts';
 import { UNSTORABLE_TEXT, isStorableText, storeProblem } from '@svc/spec/storable.ts';
 import { memberTexts } from '@svc/proto/json-spans.ts';
 import type { AttemptIdentity } from '../credentials.ts';
@@ -55,7 +55,7 @@ export function readParams(json: string): Params {
       return value;
     },
     optionalInteger(name) {
-      const value = get(name);
+      const value = approximated(get(name)); // Python may say 5.0
       if (value === undefined) return undefined;
       if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 31) return value;
       throw wrong(name, 'an integer');

@@ -125,6 +125,8 @@ describe('values that a task reads and writes', () => {
     expect(await client.refusedAsk(token, 'set_xcom', { key: 'k', value: large })).toBe('OUT_OF_RANGE');
     expect(await client.refusedAsk(token, 'set_xcom', { key: '', value: 1 })).toBe('INVALID_ARGUMENT');
     expect(await client.refusedAsk(token, 'set_xcom', { key: 'k' })).toBe('INVALID_ARGUMENT');
+    expect(await client.refusedAsk(token, 'set_xcom', { key: '..', value: 1 })).toBe('INVALID_ARGUMENT');
+    expect(await client.refusedAsk(token, 'set_variable', { key: '.', value: 'x' })).toBe('INVALID_ARGUMENT');
     expect(await client.refusedAsk(token, 'get_xcom', { key: 7 })).toBe('INVALID_ARGUMENT');
     expect(await client.refusedAsk(token, 'get_xcom', { key: 'a\0b' })).toBe('INVALID_ARGUMENT');
     expect(await client.refusedAsk(token, 'get_xcom', { map_index: 1.5 })).toBe('INVALID_ARGUMENT');
