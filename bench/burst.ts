@@ -40,10 +40,10 @@ const PAUSE_AFTER_REFUSAL_MS = 100;
 async function load({ url, parallel, headers }: BurstOptions): Promise<BurstResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: parallel });
   const answers: Record<string, number> = {};
-  let isOver = false;
+  const over = new AbortController();
 
   async function client(): Promise<void> {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const kind = await ask(url, { agent, headers });
       answers[kind] = (answers[kind] ?? 0) + 1;
       if (kind !== '200') await sleep(PAUSE_AFTER_REFUSAL_MS);
@@ -53,7 +53,7 @@ async function load({ url, parallel, headers }: BurstOptions): Promise<BurstResu
   const clients = Array.from({ length: parallel }, client);
   process.stdout.write('begun\n');
   await once(process.stdin.resume(), 'end');
-  isOver = true;
+  over.abort();
   await Promise.race([Promise.all(clients), sleep(30_000)]);
   return { answers };
 }

@@ -48,7 +48,7 @@ const BENCHES: Record<string, Bench> = {
   },
   overload: {
     about:
-      'the gap between tasks while 1,000 and 5,000 requests are under way, what those who ask are told, and memory [--runs 3]',
+      'the gap between tasks while 1,000 and 5,000 requests are under way, what those who ask are told, memory; and how long one request of any kind holds up the event loop [--runs 3 --only gap|turns]',
     load: () => import('./overload.ts'),
   },
   properties: {

@@ -4,6 +4,7 @@
 import type { BenchOptions } from './figure.ts';
 import { rounded } from './figure.ts';
 import { chainRun, percentile } from './runs/tasks.ts';
+import { benchTurns } from './overload-turns.ts';
 import { startBurst } from './burst.ts';
 import { usageOf } from './process-usage.ts';
 import { startLiveServer } from '@svc/testing/server/live-server.ts';
@@ -16,6 +17,12 @@ const WATCH_MS = 200;
 
 export async function run(options: BenchOptions): Promise<void> {
   const runs = options.number('runs', 3);
+  const only = options.text('only');
+  if (only === undefined || only === 'gap') await benchGap(options, runs);
+  if (only === undefined || only === 'turns') await benchTurns(options, runs);
+}
+
+async function benchGap(options: BenchOptions, runs: number): Promise<void> {
   const server = await startLiveServer();
   try {
     const headers = { authorization: `Bearer ${await addViewer(server)}` };

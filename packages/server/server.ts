@@ -250,6 +250,7 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
 function reportBoot(config: Config, warnings: readonly string[], logger: Logger): void {
   const report = checkBoot(config);
   for (const warning of [...warnings, ...report.warnings]) logger.warn(warning);
+  for (const text of report.notes) logger.info(text);
   if (report.errors.length > 0) throw new BootError(report.errors.map((error) => error.message));
 }
 

@@ -50,18 +50,17 @@ const ITEMS_AT_ONCE = 200;
 
 /** Each with some of the tasks, edges and groups: all of them have the shape when the whole has it. */
 function* partsOf(value: unknown): Generator<unknown> {
-  const whole = value as Record<string, unknown> | null;
-  const lists = LISTS.filter((name) => {
-    const list = typeof whole === 'object' ? whole?.[name] : undefined;
-    return Array.isArray(list) && list.length > ITEMS_AT_ONCE;
-  });
-  const cut = (name: string, from: number): unknown[] => (whole?.[name] as unknown[]).slice(from, from + ITEMS_AT_ONCE);
-  const first = Object.fromEntries(lists.map((name) => [name, cut(name, 0)]));
-  yield lists.length === 0 ? value : { ...whole, ...first };
-  for (const name of lists) {
-    const { length } = whole?.[name] as unknown[];
-    for (let from = ITEMS_AT_ONCE; from < length; from += ITEMS_AT_ONCE)
-      yield { ...whole, ...first, [name]: cut(name, from) };
+  const whole = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const lists = new Map<string, unknown[]>();
+  for (const name of LISTS) {
+    const list = whole[name];
+    if (Array.isArray(list) && list.length > ITEMS_AT_ONCE) lists.set(name, list);
+  }
+  const first = Object.fromEntries([...lists].map(([name, list]) => [name, list.slice(0, ITEMS_AT_ONCE)]));
+  yield lists.size === 0 ? value : { ...whole, ...first };
+  for (const [name, list] of lists) {
+    for (let from = ITEMS_AT_ONCE; from < list.length; from += ITEMS_AT_ONCE)
+      yield { ...whole, ...first, [name]: list.slice(from, from + ITEMS_AT_ONCE) };
   }
 }
 

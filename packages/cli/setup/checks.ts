@@ -9,6 +9,7 @@ import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { runnableBinaries } from '@svc/local-postgres/cluster-binaries.ts';
 import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
 import { monacoFolder } from '@svc/web/editor.ts';
+import { SECRETS_ARE_OBSERVED } from '@svc/server/config/boot-checks.ts';
 import type { Environment } from '../context.ts';
 
 export type CheckResult = { name: string; status: 'ok' | 'missing' | 'warning'; detail: string; next?: string };
@@ -26,7 +27,20 @@ export async function runChecks(env: Environment): Promise<CheckResult[]> {
     checkPostgres(),
     checkDisk(env),
     checkPort(),
+    checkSecrets(env),
   ]);
+}
+
+/** What the server of this environment would do; a file it may read besides is not looked at. */
+async function checkSecrets(env: Environment): Promise<CheckResult> {
+  const isEnforced = env['SVC_AUTH_SECRET_LIVENESS_MODE'] === 'enforce';
+  return {
+    name: 'Secrets',
+    status: 'ok',
+    detail: isEnforced
+      ? 'auth.secret_liveness_mode is enforce: a task that is over reads no more secrets'
+      : SECRETS_ARE_OBSERVED,
+  };
 }
 
 async function checkNode(): Promise<CheckResult> {

@@ -49,11 +49,11 @@ export function createAuthenticateFirst(input: { credentials: AgentCredentials; 
   return {
     interceptor: ({ path }, call) => {
       const method = path.slice(path.lastIndexOf('/') + 1);
-      const onMetadata: ServerListener['onReceiveMetadata'] = (metadata, next) => {
+      const onMetadata: ServerListener['onReceiveMetadata'] = (metadata, readOn) => {
         authenticate(method, metadata).then(
           (caller) => {
             callers.set(metadata, caller);
-            next(metadata); // only now the message is asked for
+            readOn(metadata); // only now the message is asked for
           },
           (error: unknown) => call.sendStatus({ ...toServiceError(error, { log, method }), metadata: null }),
         );

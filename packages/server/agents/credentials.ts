@@ -72,6 +72,10 @@ export type CredentialSettings = {
 /** Credentials whose signature is remembered: those we signed ourselves cost no verification at all. */
 const MAX_REMEMBERED = 20_000;
 
+/** Everything we sign begins alike: what does not is told apart without looking at its signature. */
+const couldBeOurs = (token: string): boolean =>
+  token.length <= MAX_TOKEN_LENGTH && token.startsWith(HEADER) && token[HEADER.length] === '.';
+
 export function createAgentCredentials(settings: CredentialSettings): AgentCredentials {
   const { maxAttemptLifetimeMs, attemptTtlSeconds = ATTEMPT_TTL_SECONDS, now = Date.now } = settings;
   const key = new TextEncoder().encode(settings.secret);
@@ -107,10 +111,6 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
     const text = `${HEADER}.${base64url(payload)}`;
     return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;
   }
-
-  /** Everything we sign begins alike: what does not is told apart without looking at its signature. */
-  const couldBeOurs = (token: string): boolean =>
-    token.length <= MAX_TOKEN_LENGTH && token.startsWith(HEADER) && token[HEADER.length] === '.';
 
   const verified = (token: string, audience: string) =>
     jwtVerify(token, key, {

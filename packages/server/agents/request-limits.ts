@@ -21,8 +21,9 @@ const FEW_FIELDS = 16;
 /** What tasks ask for, or leave behind, apart from values: variables (262,144 characters), conf, rendered fields, questions. */
 const BESIDE_VALUES = 4 * MIB;
 
+const few = (bytes: number): RequestLimit => ({ bytes: Math.min(bytes, MAX_MESSAGE_BYTES), fields: FEW_FIELDS });
+
 export function requestLimits({ xcomMaxBytes }: { xcomMaxBytes: number }): Readonly<Record<RpcMethod, RequestLimit>> {
-  const few = (bytes: number): RequestLimit => ({ bytes: Math.min(bytes, MAX_MESSAGE_BYTES), fields: FEW_FIELDS });
   return {
     Work: few(ROOM),
     Start: few(ROOM),

@@ -16,7 +16,14 @@ function errors(env: Record<string, string>, flags: Flags = {}): string[] {
 }
 
 test('a sound configuration has neither errors nor warnings', () => {
-  expect(check({})).toEqual({ errors: [], warnings: [] });
+  expect(check({})).toMatchObject({ errors: [], warnings: [] });
+});
+
+test('what the default of auth.secret_liveness_mode means is said, as long as it is the default', () => {
+  expect(check({}).notes).toEqual([
+    expect.stringMatching(/^auth.secret_liveness_mode is observe: a task that is over/),
+  ]);
+  expect(check({ SVC_AUTH_SECRET_LIVENESS_MODE: 'enforce' }).notes).toEqual([]);
 });
 
 test('without a signing secret the boot stops and says how to make one', () => {

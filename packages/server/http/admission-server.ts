@@ -11,6 +11,7 @@ import type { FastifyInstance } from 'fastify';
 import { createAdmission } from './admission.ts';
 import type { AdmissionLimits, Place, Refusal } from './admission.ts';
 import { ApiError, problemOf } from './errors.ts';
+import { PROBES } from './probes.ts';
 
 export type AdmissionOptions = {
   limits: AdmissionLimits;
@@ -29,7 +30,6 @@ export type AdmissionServer = {
   usage(): { serving: number; waiting: number };
 };
 
-const PROBES = new Set(['/healthz', '/readyz']);
 /** Refusals are sent in small batches: 1,000 in a second. */
 const REFUSALS_AT_ONCE = 20;
 const REFUSALS_EVERY_MS = 20;

@@ -136,7 +136,7 @@ export function createAdmission(limits: AdmissionLimits, tools: AdmissionTools):
     tools.later(() => {
       isLooking = false;
       const limit = tools.now() - LONGEST_WAIT_MS;
-      for (const lane of [...lanes.values()]) {
+      for (const lane of Array.from(lanes.values())) {
         for (const entrant of lane.waiting.filter(({ since }) => since < limit)) {
           drop(lane, entrant);
           entrant.refuse('process');
@@ -145,17 +145,6 @@ export function createAdmission(limits: AdmissionLimits, tools: AdmissionTools):
       pump();
       lookForLate();
     }, LOOK_FOR_LATE_MS);
-  }
-
-  function placeOf(leave: () => void): Place {
-    let hasLeft = false;
-    return {
-      leave() {
-        if (hasLeft) return;
-        hasLeft = true;
-        leave();
-      },
-    };
   }
 
   return {
@@ -196,6 +185,17 @@ export function createAdmission(limits: AdmissionLimits, tools: AdmissionTools):
     usage: () => ({ serving, waiting }),
     close() {
       isClosed = true;
+    },
+  };
+}
+
+function placeOf(leave: () => void): Place {
+  let hasLeft = false;
+  return {
+    leave() {
+      if (hasLeft) return;
+      hasLeft = true;
+      leave();
     },
   };
 }

@@ -4,6 +4,7 @@
  * text and numbers that stay the same (@svc/spec/storable.ts).
  */
 import { isUtf8 } from 'node:buffer';
+import { callbackify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { mayHoldRawNumbers, parseExact } from '@svc/spec/exact-json.ts';
 import { JsonNestingError } from '@svc/spec/json-in-turns.ts';
@@ -24,7 +25,7 @@ export function installJsonParser(app: FastifyInstance): void {
     if (!isUtf8(sent)) return done(new ApiError('invalid_json', 'the body is not valid UTF-8'));
     const text = sent.toString('utf8').replace(/^\uFEFF/, ''); // a byte-order mark is no part of the document
     const schema = request.routeOptions.schema?.body;
-    if (text.length > LARGE_BODY_CHARACTERS) return void readLarge(text, schema).then((body) => done(null, body), done);
+    if (text.length > LARGE_BODY_CHARACTERS) return callbackify(() => readLarge(text, schema))(done);
     void parse(request, text, (error: Error | null, body?: unknown) => {
       if (error) return done(new ApiError('invalid_json', 'the body must be one JSON document'));
       const fault = storeProblem(body, NAMED); // before anything that recurses
@@ -40,14 +41,15 @@ export function installJsonParser(app: FastifyInstance): void {
 
 /** The same in turns with others; the rules are one. */
 async function readLarge(text: string, schema: unknown): Promise<unknown> {
-  const refuse = (error: unknown): never => {
-    if (error instanceof TooManyValuesError) throw new ApiError('body_too_large', error.message);
-    if (error instanceof JsonNestingError)
-      throw new ApiError('invalid_request', `${THE_BODY} must not be nested deeper than ${MAX_DEPTH} levels`);
-    throw new ApiError('invalid_json', 'the body must be one JSON document');
-  };
   const { body, hasRawNumbers } = await parseLargeBody(text).catch(refuse);
   const fault = await faultOfLargeBody(body, NAMED).catch(refuse);
   if (fault !== undefined) throw new ApiError('invalid_request', fault);
   return hasRawNumbers && schema !== undefined ? settleNumbers(body, schema) : body;
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof TooManyValuesError) throw new ApiError('body_too_large', error.message);
+  if (error instanceof JsonNestingError)
+    throw new ApiError('invalid_request', `${THE_BODY} must not be nested deeper than ${MAX_DEPTH} levels`);
+  throw new ApiError('invalid_json', 'the body must be one JSON document');
 }

@@ -3,10 +3,10 @@
  * in its schema, so every route that answers with it is covered, and the OpenAPI document tells it.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parseExact } from '@svc/spec/exact-json.ts';
 import type { Permission } from '../auth/permissions.ts';
 import type { ReaderMask, ReaderMasks } from '../vault/reader-masks.ts';
 import { principalOf } from './access.ts';
-import { parseExactly } from './exact-json.ts';
 
 const KEYWORD = 'x-masked-without';
 
@@ -104,7 +104,7 @@ function masked(value: unknown, plan: Plan, masking: Masking): unknown {
   if (plan.writer && masking.missing.has(plan.writer)) {
     const text = JSON.stringify(value);
     const shown = masking.mask(text);
-    return shown === text ? value : parseExactly(shown);
+    return shown === text ? value : parseExact(shown);
   }
   if (Array.isArray(value)) {
     const { items } = plan;

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { ICON } from '@svc/web/pages.ts';
 import { VERSION } from '../version.ts';
 import type { Access } from './access.ts';
+import { PROBES } from './probes.ts';
 import { ProblemSchema } from './schemas.ts';
 
 const problem = (description: string) => ({
@@ -15,8 +16,10 @@ const problem = (description: string) => ({
 /** What any call may answer beside what its route declares. */
 const COMMON_PROBLEMS: Record<string, unknown> = {
   400: problem('The request is not valid; `detail` names the field'),
-  503: problem('The database, or what this call needs, is not available right now'),
+  503: problem('The database, or what this call needs, is not available right now; or the server is overloaded'),
 };
+/** Probes are never turned away. */
+const OVERLOADED = { 429: problem('The caller has too many requests waiting; `Retry-After` says when to come back') };
 const AUTHENTICATED_PROBLEMS: Record<string, unknown> = {
   401: problem('No token, or one that is not valid any more'),
   403: problem('The caller lacks the permission named in `detail`'),
@@ -38,6 +41,7 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
     const responses = (route.schema.response ?? {}) as Record<string, unknown>;
     route.schema.response = {
       ...COMMON_PROBLEMS,
+      ...(!PROBES.has(route.url) && OVERLOADED),
       ...(access !== 'public' && AUTHENTICATED_PROBLEMS),
       ...(route.url.includes(':') && { 404: problem('There is no such thing, or not for the caller') }),
       ...responses,

@@ -7,6 +7,9 @@ import type { App } from './typed-app.ts';
 
 const TEXT_RESPONSE = { 200: { description: 'Yes', content: { 'text/plain': { schema: Type.String() } } } };
 
+/** Their paths: always served. */
+export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
 export type ProbedDatabase = { ping(): Promise<void> };
 
 export function registerProbes(app: App, { db, readiness }: { db: ProbedDatabase; readiness: Readiness }): void {

@@ -35,7 +35,7 @@ export function startOutsideClient(): OutsideClient {
     ask(request) {
       return new Promise((resolve, reject) => {
         worker.once('message', resolve).once('error', reject);
-        worker.postMessage(request);
+        worker.postMessage(request, []);
       });
     },
     async close() {

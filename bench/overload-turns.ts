@@ -1,0 +1,46 @@
+/** How long one request, as large as it may be, holds up everybody else: the longest turn of the event loop, by operation. */
+import { calibrate, watchHeldTurns } from '@svc/testing/event-loop/held-turns.ts';
+import { largestRequests } from '@svc/testing/event-loop/largest-requests.ts';
+import { startOutsideClient } from '@svc/testing/event-loop/outside-client.ts';
+import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import { rounded } from './figure.ts';
+import type { BenchOptions } from './figure.ts';
+
+/** Printed one by one; what is shorter is in the last figure. */
+const SHOWN = 20;
+
+export async function benchTurns(options: BenchOptions, runs: number): Promise<void> {
+  const cluster = await startScratchCluster({ fsync: 'on' });
+  const server = await startTestServer({ 'database.url': await cluster.createDatabase() });
+  const client = startOutsideClient();
+  try {
+    const token = await server.login();
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const requests = await largestRequests(server, token);
+    const turns = watchHeldTurns();
+    const held: { name: string; ms: number }[] = [];
+    for (const { kind, name, request } of requests) {
+      const asked = { ...request, url: `${server.url}${request.url}`, headers };
+      await client.ask(asked); // schemas and code are compiled
+      const samples: number[] = [];
+      for (let run = 0; run < runs; run += 1) {
+        turns.longest();
+        await client.ask(asked);
+        samples.push(turns.longest());
+      }
+      held.push({ name: `${kind}: ${name}`, ms: Math.min(...samples) });
+    }
+    turns.stop();
+    const print = (figure: string, value: number): void =>
+      options.print({ bench: 'overload', figure, value: rounded(value), unit: 'ms', runs });
+    print('a MiB of JSON parsed and written, in comparison', calibrate());
+    const ordered = held.toSorted((a, b) => b.ms - a.ms);
+    for (const { name, ms } of ordered.slice(0, SHOWN)) print(`longest turn, ${name}`, ms);
+    print(`longest turn, the other ${Math.max(0, ordered.length - SHOWN)} requests`, ordered[SHOWN]?.ms ?? 0);
+  } finally {
+    await client.close();
+    await server.close();
+    await cluster.remove();
+  }
+}
