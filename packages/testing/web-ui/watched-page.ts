@@ -96,11 +96,17 @@ export async function openWatchedPage(browser: Browser, url: string) {
 
   const shell = (): Promise<void> => page.locator('#root a[href="/dags"]').first().waitFor();
 
-  /** Opens a page of the UI and waits for its shell, and for the text if there is one. */
+  /** Opens a page of the UI and waits until it stands, with the text if there is one. */
   async function visit(path: string, text?: string | RegExp): Promise<void> {
     await page.goto(`${url}${path}`);
     await shell();
+    await stands(text);
+  }
+
+  /** An answer that comes late may make a part of the page anew, and a dialog that was just opened goes with it. */
+  async function stands(text: string | RegExp | undefined): Promise<void> {
     if (text !== undefined) await page.getByText(text).first().waitFor();
+    await settled();
   }
 
   const isQuiet = (): boolean => underWay.size === 0 && Date.now() - lastEvent > QUIET_MS;
@@ -116,7 +122,7 @@ export async function openWatchedPage(browser: Browser, url: string) {
     await shell(); // before it stands, nobody listens
     const target = JSON.stringify(path);
     await page.evaluate(`history.pushState({}, '', ${target}); dispatchEvent(new PopStateEvent('popstate'))`);
-    if (text !== undefined) await page.getByText(text).first().waitFor();
+    await stands(text);
   }
 
   /** Goes on when a call with this in its URL has been answered, for this page or an earlier one, and with it all the others. */
