@@ -63,7 +63,7 @@ const RESOURCES: Arrows = {
   connections: [],
   ide: [],
   logs: [],
-  monitor: [],
+  monitor: ['dags'],
   pools: [],
   variables: [],
   dags: ['logs'],
@@ -71,7 +71,7 @@ const RESOURCES: Arrows = {
   xcoms: ['dags'],
   hitl: ['dags', 'task-instances'],
   'dag-runs': ['assets', 'dags', 'logs', 'task-instances'],
-  ui: ['auth', 'backfills', 'dag-runs', 'dags', 'hitl'],
+  ui: ['auth', 'backfills', 'connections', 'dag-runs', 'dags', 'hitl'],
 };
 
 type SourceFile = { path: string; imports: readonly string[]; text: string };

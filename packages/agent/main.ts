@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { runOne } from './run-one.ts';
 import { SettingsError, readSettings } from './settings.ts';
+import { testConnection } from './test-connection.ts';
 import { work } from './work.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8')) as { version: string };
 
-const HELP = `Usage: svc-agent work | run | --version | --help
+const HELP = `Usage: svc-agent work | run | test-connection | --version | --help
 
 Runs task attempts for the svc control plane. The control plane starts it; people rarely do.
 
   work   takes orders until its input closes
   run    runs one attempt
+  test-connection   reads a connection as JSON, and says whether it works
 
 Environment:
   SVC_AGENT_TOKEN                 credential of the worker (work) or of the attempt (run)
@@ -35,12 +37,17 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  if ((command !== 'work' && command !== 'run') || rest.length > 0) {
+  if (!['work', 'run', 'test-connection'].includes(command ?? '') || rest.length > 0) {
     const problem = command === undefined ? 'nothing to do' : `unknown argument ${JSON.stringify(rest[0] ?? command)}`;
     say(`${problem}: see svc-agent --help`);
     return USAGE_ERROR;
   }
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  if (command === 'test-connection') {
+    const result = await testConnection({ stdin: process.stdin, env: process.env, say });
+    await new Promise<void>((resolve) => void process.stdout.write(JSON.stringify(result), () => resolve()));
+    return 0;
+  }
   const stopping = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => stopping.abort());
   const input = { settings: readSettings(process.env), env: process.env, stop: stopping.signal, say };

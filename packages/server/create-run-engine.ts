@@ -41,6 +41,8 @@ export type RunEngine = {
   hasAgent(): boolean;
   /** Is an agent waiting for an answer? */
   isBusy(): boolean;
+  /** Undefined in a process whose executor cannot. */
+  readonly testConnection: ManagedExecutor['testConnection'];
   /** Where agents connect; undefined in a process without an executor. */
   agentAddress(): string | undefined;
   stop(): Promise<void>;
@@ -112,6 +114,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
       workers?.executor.start();
       if (workers) retention.start();
     },
+    testConnection: workers?.executor.testConnection,
     hasAgent: () => workers?.executor.isConnected() ?? false,
     isBusy: () => workers?.isBusy() ?? false,
     agentAddress: () => workers?.address(),

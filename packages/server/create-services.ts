@@ -16,17 +16,19 @@ export function createServices(input: {
   db: Database;
   secrets: SecretRegistry;
   scheduler: Scheduler;
+  testConnection: Services['testConnection'];
   logs: LogStore;
   keyring: Keyring;
   workspaceCompiler: WorkspaceCompiler | undefined;
   onFailedLogin: () => void;
 }): Services {
-  const { config, db, secrets, scheduler, logs, keyring, workspaceCompiler, onFailedLogin } = input;
+  const { config, db, secrets, scheduler, testConnection, logs, keyring, workspaceCompiler, onFailedLogin } = input;
   return {
     config,
     db,
     secrets,
     scheduler,
+    testConnection,
     logs,
     keyring,
     readerMasks: createReaderMasks({ db, keyring }),

@@ -29,6 +29,7 @@ export async function renderOpenApi(): Promise<string> {
     scheduler: engine.scheduler,
     logs,
     keyring,
+    testConnection: undefined,
     workspaceCompiler: undefined,
     secrets: createSecretRegistry(),
     onFailedLogin: () => {},

@@ -104,6 +104,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     config,
     db,
     scheduler: engine.scheduler,
+    testConnection: engine.testConnection,
     logs,
     keyring,
     workspaceCompiler: options.workspaceCompiler,

@@ -2,6 +2,7 @@ import type { Sessions } from '../auth/sessions.ts';
 import type { Config } from '../config/load.ts';
 import type { Database } from '../db/database.ts';
 import type { LogStore } from '../logs/store.ts';
+import type { ManagedExecutor } from '../engine/executor.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import type { SecretRegistry } from '../telemetry/redact.ts';
 import type { Keyring } from '../vault/keyring.ts';
@@ -20,6 +21,8 @@ export type Services = {
   readerMasks: ReaderMasks;
   /** What becomes of runs; in a process without an executor it writes and wakes the others. */
   scheduler: Scheduler;
+  /** On a worker of this process; undefined where it has none that can. */
+  testConnection: ManagedExecutor['testConnection'];
   /** Of task attempts. */
   logs: LogStore;
   /** Compiles what is edited here; undefined where DAGs are compiled elsewhere. */

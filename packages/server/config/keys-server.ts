@@ -184,6 +184,16 @@ export const XCOM_KEYS = {
   },
 } as const satisfies Record<string, KeyDefinition>;
 
+export const CONNECTIONS_KEYS = {
+  'connections.test_enabled': {
+    type: 'bool',
+    default: false,
+    extension: true,
+    edition: 'both',
+    doc: 'Let who may write connections test them: a worker runs the hook of the connection, and so connects to wherever the caller says.',
+  },
+} as const satisfies Record<string, KeyDefinition>;
+
 export const OBSERVABILITY_KEYS = {
   'observability.log_level': {
     type: 'enum',

@@ -119,6 +119,7 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'scheduler.attempt_lease': 60_000,
   'executor.parallelism': 32,
   'xcom.max_bytes': 1_048_576,
+  'connections.test_enabled': false,
   'ui.dist_dir': '',
 };
 

@@ -5,6 +5,7 @@ import type { KeyDefinition, ValueOf } from './key-definition.ts';
 import { AUTH_KEYS, OIDC_KEYS, SECRET_KEY_KEYS } from './keys-auth.ts';
 import { EXECUTION_KEYS, EXECUTOR_DEFAULTS_KEYS, EXECUTOR_KEYS } from './keys-executor.ts';
 import {
+  CONNECTIONS_KEYS,
   DATABASE_KEYS,
   OBSERVABILITY_KEYS,
   REDIS_KEYS,
@@ -30,6 +31,7 @@ export const CONFIG_KEYS = {
   ...LOGS_KEYS,
   ...SECRETS_KEYS,
   ...XCOM_KEYS,
+  ...CONNECTIONS_KEYS,
   ...OBSERVABILITY_KEYS,
   ...UI_KEYS,
 } as const satisfies Record<string, KeyDefinition>;

@@ -1,6 +1,7 @@
 import { AUTH_KEYS, OIDC_KEYS, SECRET_KEY_KEYS } from './keys-auth.ts';
 import { EXECUTION_KEYS, EXECUTOR_DEFAULTS_KEYS, EXECUTOR_KEYS } from './keys-executor.ts';
 import {
+  CONNECTIONS_KEYS,
   DATABASE_KEYS,
   OBSERVABILITY_KEYS,
   REDIS_KEYS,
@@ -67,6 +68,7 @@ export const REFERENCE_SECTIONS: readonly ReferenceSection[] = [
     keys: keysOf(SECRETS_KEYS),
   },
   { title: 'Cross-task values (`xcom.*`)', keys: keysOf(XCOM_KEYS) },
+  { title: 'Connections (`connections.*`)', keys: keysOf(CONNECTIONS_KEYS) },
   { title: 'Observability (`observability.*`)', keys: keysOf(OBSERVABILITY_KEYS) },
   { title: 'UI (`ui.*`)', keys: keysOf(UI_KEYS) },
 ];

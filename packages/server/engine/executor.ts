@@ -9,6 +9,7 @@
  * Calls return at once. What goes wrong with an attempt is told through `Attempts.lost`, never by throwing; an executor that
  * tells nothing loses its attempts to the lease. How to add one: docs/architecture.md.
  */
+import type { ConnectionTestJob, ConnectionTestResult } from '@svc/proto/connection-test.ts';
 import type { Attempt } from './shared/attempts.ts';
 import type { CallbackJob } from './sql/callbacks.ts';
 
@@ -36,6 +37,8 @@ export type ManagedExecutor = Executor & {
   start(): void;
   /** Is a worker connected that could take attempts? */
   isConnected(): boolean;
+  /** Asks the hook of a connection whether it works, in a process of its own. Absent: it cannot. */
+  testConnection?: (job: Omit<ConnectionTestJob, 'timeoutMs'>) => Promise<ConnectionTestResult>;
   /** `leave`: running tasks go on without us, and report to the next control plane. `stop`: they are ended. */
   close(how: 'leave' | 'stop'): Promise<void>;
 };

@@ -13,6 +13,8 @@ const OWN_AGENT = join(import.meta.dirname, '..', '..', '..', 'bin', 'svc-agent'
 const PRIVATE = /^(SVC_|PG|DATABASE_URL$)/;
 const PASSED_ON = new Set(['SVC_PYTHON']);
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 export type AgentProcess = {
   readonly pid: number | undefined;
   /** Takes its input away: it gets no more orders, runs what it has to the end, tells us, and leaves. */
@@ -27,14 +29,13 @@ export type AgentProcess = {
 export function startAgentProcess(input: {
   agentPath: string;
   workdir: string;
-  env: Readonly<Record<string, string | undefined>>;
+  env: Environment;
   settings: Readonly<Record<string, string>>;
   log: AgentLog;
 }): AgentProcess {
   const { agentPath, workdir, env, settings, log } = input;
-  const inherited = Object.entries(env).filter(([name]) => !PRIVATE.test(name) || PASSED_ON.has(name));
   const child = spawn(resolveAgent(agentPath, env['PATH'] ?? ''), ['work'], {
-    env: { ...Object.fromEntries(inherited), ...settings },
+    env: { ...agentEnvironment(env), ...settings },
     stdio: ['pipe', 'pipe', 'pipe'],
     // A session of its own: Ctrl-C in a terminal is meant for the control plane, which decides what becomes of the tasks.
     detached: true,
@@ -55,6 +56,10 @@ export function startAgentProcess(input: {
     ended: endOf(child),
   };
 }
+
+/** What an agent inherits of our environment. */
+export const agentEnvironment = (env: Environment): Environment =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !PRIVATE.test(name) || PASSED_ON.has(name)));
 
 /** `exit`, not `close`: a process left behind may hold its pipes open. */
 const endOf = (child: ChildProcess): Promise<string> =>

@@ -20,6 +20,7 @@ import type { AgentCredentials, AttemptIdentity } from '../agents/credentials.ts
 import type { AnnouncedWorker } from '../agents/worker-hub.ts';
 import type { CallbackJob, ManagedExecutor } from '../engine/executor.ts';
 import type { Attempt, AttemptRef, Attempts } from '../engine/shared/attempts.ts';
+import { createConnectionTester } from './connection-test.ts';
 import { startAgentProcess } from './agent-process.ts';
 import type { AgentProcess } from './agent-process.ts';
 
@@ -182,6 +183,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
       const ours = attemptIds.filter((id) => inFlight.has(id));
       if (ours.length > 0) worker?.announced.send({ cancel: { attempt_ids: ours, reason: 'cancelled' } });
     },
+    testConnection: createConnectionTester(options),
     isConnected: () => worker?.announced.isConnected() ?? false,
     onCapacity: (listener) => void listeners.push(listener),
     start: () => void run(),

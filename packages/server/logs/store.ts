@@ -18,6 +18,8 @@ export type LogStore = {
   /** Removes logs that nobody has written to since `before` (epoch milliseconds). */
   sweep(input: { before: number; signal?: AbortSignal }): Promise<{ removed: number }>;
   close(): Promise<void>;
+  /** Where people read them in another system, for backends that have one. */
+  readonly external?: { readonly name: string; urlOf(logKey: LogKey): string };
 };
 
 /** `to` is exclusive. */

@@ -169,7 +169,7 @@ describe('a connection', () => {
     expect(answer.status).toBe(403);
     expect(answer.json()).toMatchObject({
       type: 'urn:svc:error:disabled',
-      detail: expect.stringContaining('never runs'),
+      detail: expect.stringContaining('connections.test_enabled'),
     });
   });
 });

@@ -19,6 +19,8 @@ import { BulkResponse, answerBulk, refuseRepeatedNames } from '../../http/bulk.t
 import type { BulkStore } from '../../http/bulk.ts';
 import { BulkConnectionsBody, CONNECTION_FIELDS, Connection, ConnectionBody, ConnectionUpdate } from './schemas.ts';
 import type { ConnectionChange } from './schemas.ts';
+import { registerDefaultConnections } from './defaults.ts';
+import { registerConnectionTest } from './test.ts';
 import { mergeConnection, refuseInvalidConnection, secretsOfConnection } from './writes.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
@@ -49,7 +51,8 @@ export function registerConnections(app: App, services: Services): void {
   registerWrites(app, services, vault);
   registerDelete(app, services);
   registerBulk(app, services, vault);
-  registerTest(app);
+  registerDefaultConnections(app, services);
+  registerConnectionTest(app, services, { vault, admit: (change) => admit([change], services, vault) });
 }
 
 function registerReads(app: App, { db }: Services, vault: Vault): void {
@@ -289,29 +292,6 @@ const createdMeanwhile = (id: string): ApiError =>
     'conflict',
     `the connection "${id}" was created by somebody else meanwhile: nothing was done, send it again`,
   );
-
-/** Testing a connection would run the connector's code here, next to every tenant's secrets. Tasks do that, elsewhere. */
-function registerTest(app: App): void {
-  app.post(
-    '/api/v2/connections/test',
-    {
-      config: { access: 'write:connection' },
-
-      schema: {
-        operationId: 'test_connection',
-        tags: TAGS,
-        summary: 'Always refused: the control plane runs no connector code',
-        body: ConnectionUpdate,
-      },
-    },
-    async () => {
-      throw new ApiError(
-        'disabled',
-        'connections are not tested here, because the control plane never runs connector code: use the connection in a task',
-      );
-    },
-  );
-}
 
 const noSuchConnection = (id: string): ApiError =>
   new ApiError('not_found', `there is no connection with connection_id "${id.slice(0, 200)}"`);

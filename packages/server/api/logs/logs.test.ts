@@ -194,13 +194,17 @@ describe('a log', () => {
     ]);
   });
 
-  it('has no address elsewhere', async () => {
+  it('has no address elsewhere: 400, as in Airflow, and the web UI knows', async () => {
     const logKey = await task();
     const path = pathOf(logKey).replace('/logs/', '/externalLogUrl/');
     expect(problemOf(await server.call(path, { token }))).toEqual([
-      404,
+      400,
       expect.stringContaining('kept here only') as string,
     ]);
+    expect((await server.call('/ui/config', { token })).json()).toMatchObject({
+      show_external_log_redirect: false,
+      external_log_name: null,
+    });
   });
 
   it('that cannot be read is the operator’s business: 503 without a path, and the path in the log of the server', async () => {

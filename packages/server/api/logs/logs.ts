@@ -131,8 +131,7 @@ export function registerLogs(app: App, services: Services): void {
   registerExternalUrl(app, services);
 }
 
-/** Logs are kept here and nowhere else, so there is never such an address; Airflow's clients may ask for it all the same. */
-function registerExternalUrl(app: App, { db }: Services): void {
+function registerExternalUrl(app: App, { db, logs }: Services): void {
   app.get(
     '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/taskInstances/:task_id/externalLogUrl/:try_number',
     {
@@ -140,7 +139,8 @@ function registerExternalUrl(app: App, { db }: Services): void {
       schema: {
         operationId: 'get_external_log_url',
         tags: TAGS,
-        summary: 'Get the address of the log in another system: there is none',
+        summary: 'Get the address of the log in another system',
+        description: '400 where logs are kept here only; `/ui/config` says so as `show_external_log_redirect`.',
         params: Params,
         querystring: Type.Object({ map_index: MapIndex }),
         response: { 200: Type.Object({ url: Type.String() }, { title: 'ExternalLogUrlResponse' }) },
@@ -149,7 +149,9 @@ function registerExternalUrl(app: App, { db }: Services): void {
     async (request) => {
       const logKey = logKeyOf(request);
       if (!(await findTry(databaseOf(request, db), logKey))) throw noSuchTry(logKey);
-      throw new ApiError('not_found', 'task logs are kept here only: get them at …/logs/{try_number}');
+      if (!logs.external)
+        throw new ApiError('unsupported_option', 'task logs are kept here only: get them at …/logs/{try_number}');
+      return { url: logs.external.urlOf(logKey) };
     },
   );
 }

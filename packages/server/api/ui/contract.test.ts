@@ -16,9 +16,10 @@ const NOT_CHECKED: Record<string, string> = {
   'GET /api/v2/auth/login': 'answers with a redirect',
   'GET /api/v2/auth/logout': 'answers with a redirect, and would end the session of this test',
   'GET /api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/wait': 'lines of JSON of no model; dag-run-wait.test.ts',
-  'POST /api/v2/connections/test': 'always refused: the control plane runs no connector code',
-  'POST /api/v2/connections/defaults': 'there are no connections that everybody needs',
-  'GET /api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/externalLogUrl/{try_number}': 'always 404',
+  'POST /api/v2/connections/test': 'off unless configured; connections/test.test.ts',
+  'POST /api/v2/connections/defaults': 'answers without a body; connections/defaults.test.ts',
+  'GET /api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/externalLogUrl/{try_number}':
+    '400: logs are on the disk here',
   'GET /ui/pending_partitioned_dag_run/{dag_id}/{partition_key}': 'always 404',
 };
 

@@ -2,8 +2,8 @@
 import { Type } from 'typebox';
 import { Nullable } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
-import { HOOK_FORMS } from './hook-forms.ts';
-import type { Field, HookForm, StandardField } from './hook-forms.ts';
+import { HOOK_FORMS } from '../connections/hook-forms.ts';
+import type { Field, HookForm, StandardField } from '../connections/hook-forms.ts';
 
 const STANDARD_FIELDS: readonly StandardField[] = ['description', 'url_schema', 'host', 'port', 'login', 'password'];
 

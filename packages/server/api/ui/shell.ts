@@ -47,7 +47,7 @@ const MENU: readonly { item: string; permission: Permission | null }[] = [
   { item: 'Docs', permission: null },
 ];
 
-export function registerUiShell(app: App, { config, sessions }: Services): void {
+export function registerUiShell(app: App, { config, logs, sessions }: Services): void {
   app.get(
     '/ui/config',
     {
@@ -67,11 +67,10 @@ export function registerUiShell(app: App, { config, sessions }: Services): void 
       enable_swagger_ui: true,
       require_confirmation_dag_change: false,
       default_wrap: false,
-      // The control plane runs no connector code.
-      test_connection: 'Disabled',
+      test_connection: config.connections.testEnabled ? 'Enabled' : 'Disabled',
       dashboard_alert: [],
-      show_external_log_redirect: false,
-      external_log_name: null,
+      show_external_log_redirect: logs.external !== undefined,
+      external_log_name: logs.external?.name ?? null,
       theme: null,
       multi_team: false,
     }),

@@ -28,9 +28,11 @@ def logs(harness, api):
     begun = api.get_log(DAG, RUN, RUNNING, 1)
     same(begun.content.actual_instance, [])
     same(api.get_log(DAG, RUN, RUNNING, 1, token=begun.continuation_token), begun)
-    for call in (lambda: api.get_log(DAG, RUN, DONE, 2), lambda: api.get_external_log_url(DAG, RUN, DONE, 1)):
+    for call in (lambda: api.get_log(DAG, RUN, DONE, 2), lambda: api.get_external_log_url(DAG, RUN, DONE, 2)):
         with harness.refused(NotFoundException):
             call()
+    with harness.refused(BadRequestException, "kept here only"):
+        api.get_external_log_url(DAG, RUN, DONE, 1)
     with harness.refused(BadRequestException, "token"):
         api.get_log(DAG, RUN, DONE, 1, token="made up")
 

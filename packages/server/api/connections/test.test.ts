@@ -1,0 +1,81 @@
+/** The answers of the API; what the agent does is in executors/connection-test.test.ts. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { startTestServer } from '@svc/testing/server/test-server.ts';
+import type { TestServer } from '@svc/testing/server/test-server.ts';
+
+let server: TestServer;
+let off: TestServer;
+let token: string;
+const before = process.env['SVC_PYTHON'];
+beforeAll(async () => {
+  process.env['SVC_PYTHON'] = await pythonEnvironment();
+  server = await startTestServer({ 'connections.test-enabled': 'true', 'executor.type': 'subprocess' });
+  off = await startTestServer();
+  token = await server.login();
+});
+afterAll(async () => {
+  if (before === undefined) delete process.env['SVC_PYTHON'];
+  else process.env['SVC_PYTHON'] = before;
+  await server?.close();
+  await off?.close();
+});
+
+type Result = { status: boolean; message: string };
+const test = (body: object, { to = server, as = token }: { to?: TestServer; as?: string } = {}) =>
+  to.call('/api/v2/connections/test', { method: 'POST', token: as, body });
+
+describe('POST /api/v2/connections/test', () => {
+  it('is off by default, and the web UI knows', async () => {
+    const admin = await off.login();
+    const answer = await test({ connection_id: 'x', conn_type: 'http' }, { to: off, as: admin });
+    expect([answer.status, answer.json()['type']]).toEqual([403, 'urn:svc:error:disabled']);
+    expect(answer.json()['detail']).toContain('connections.test_enabled');
+    expect((await off.call('/ui/config', { token: admin })).json()['test_connection']).toBe('Disabled');
+    expect((await server.call('/ui/config', { token })).json()['test_connection']).toBe('Enabled');
+  });
+
+  it('is for those who may write connections', async () => {
+    await server.addUser({ email: 'op@example.com', roles: ['operator'] });
+    const operator = await server.login('op@example.com');
+    expect((await test({ conn_type: 'http' }, { as: operator })).status).toBe(403);
+  });
+
+  it('refuses what no connection can be', async () => {
+    expect((await test({ conn_type: 'http', port: 'many' })).status).toBe(400);
+    expect((await test({ connection_id: 'x' })).status).toBe(400);
+  });
+
+  it('says what is missing where the hook would run, and leaves an entry in the audit log but no secret', async () => {
+    const canary = 'canary-of-the-test-of-connections';
+    const stored = {
+      connection_id: 'stored',
+      conn_type: 'postgres',
+      password: canary,
+      extra: `{"token":"${canary}2"}`,
+    };
+    await server.call('/api/v2/connections', { method: 'POST', token, body: stored });
+    const answer = await test({ connection_id: 'stored', conn_type: 'postgres', password: '***', host: 'db' });
+    expect(answer.status).toBe(200);
+    const { status, message } = answer.json<Result>();
+    expect([status, message]).toEqual([false, expect.stringContaining('apache-airflow-providers-postgres')]);
+    expect((await server.call('/api/v2/connections/stored', { token })).json()['host']).toBeNull();
+    const entries = (await server.call('/api/v2/eventLogs?event=test_connection', { token })).text;
+    expect(entries).toContain('connection:stored');
+    expect(`${entries}${answer.text}${server.logLines.join()}`).not.toContain(canary);
+  });
+
+  it('says so where the process has no worker', async () => {
+    const alone = await startTestServer({
+      'database.url': server.config.database.url,
+      'connections.test-enabled': 'true',
+      'scheduler.enabled': 'false',
+    });
+    try {
+      const answer = await test({ conn_type: 'http' }, { to: alone, as: await alone.login() });
+      expect(answer.json<Result>()).toEqual({ status: false, message: expect.stringContaining('no workers') });
+    } finally {
+      await alone.close();
+    }
+  });
+});

@@ -1,0 +1,105 @@
+/**
+ * Whether a connection works, said by its own hook. That is code of providers and authors, so it runs in a process of the
+ * agent, and only where the operator has said so: it makes the machine that runs tasks open connections to wherever the
+ * caller likes.
+ */
+import { Type } from 'typebox';
+import { findDependencyLists } from '../../db/dags/dependency-lists.ts';
+import { recordAudit } from '../../db/identity/audit-log.ts';
+import { findConnection } from '../../db/secrets/connections.ts';
+import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
+import { ApiError } from '../../http/errors.ts';
+import type { App } from '../../http/typed-app.ts';
+import { MASK } from '../../vault/mask.ts';
+import { connectionBinding } from '../../vault/vault.ts';
+import type { Vault } from '../../vault/vault.ts';
+import type { Services } from '../services.ts';
+import { HOOK_FORMS } from './hook-forms.ts';
+import { ConnectionUpdate } from './schemas.ts';
+import { mergeConnection, secretsOfConnection } from './writes.ts';
+import type { ConnectionChange } from './schemas.ts';
+
+const ConnectionTestResponse = Type.Object(
+  { status: Type.Boolean(), message: Type.String({ description: 'What the hook says, secrets as `***`' }) },
+  { title: 'ConnectionTestResponse' },
+);
+
+/** For a connection that is not named, or not stored. */
+const UNNAMED = 'connection_under_test';
+
+export function registerConnectionTest(
+  app: App,
+  services: Services,
+  { vault, admit }: { vault: Vault; admit: (change: ConnectionChange) => void },
+): void {
+  const { config, db, testConnection } = services;
+  app.post(
+    '/api/v2/connections/test',
+    {
+      config: { access: 'write:connection' },
+      schema: {
+        operationId: 'test_connection',
+        tags: ['Connections'],
+        summary: 'Ask the hook of a connection whether it works',
+        description:
+          'Runs on a worker, in the Python environment of a DAG that has the provider. What the body leaves out, or has as ' +
+          '`***`, is taken from the stored connection of that id. Off unless `connections.test_enabled`: 403.',
+        body: ConnectionUpdate,
+        response: { 200: ConnectionTestResponse },
+      },
+    },
+    async (request) => {
+      if (!config.connections.testEnabled) {
+        throw new ApiError(
+          'disabled',
+          'connections are not tested here: set connections.test_enabled (SVC_CONNECTIONS_TEST_ENABLED=true) to let workers do it',
+        );
+      }
+      const { connection_id: connectionId = UNNAMED, ...change } = request.body;
+      const { tenantId } = principalOf(request);
+      admit(change);
+      const scope = databaseOf(request, db);
+      const stored = await findConnection(scope, connectionId);
+      const { values } = mergeConnection({ tenantId, connectionId, stored, change, vault });
+      const open = (column: 'password' | 'extra'): string | null => {
+        const opened = vault.open(values[`${column}_sealed`], connectionBinding(tenantId, connectionId, column));
+        if (opened.kind === 'unreadable')
+          throw new ApiError('conflict', `the stored ${column} cannot be read with the current keys: send it anew`);
+        return opened.kind === 'text' ? opened.text : null;
+      };
+      const [password, extra] = [open('password'), open('extra')];
+      const { conn_type: connType, host, login, schema, port } = values;
+      const secrets = secretsOfConnection({ password, extra });
+      for (const secret of secrets) services.secrets.addPassing(secret);
+      const result = await (testConnection ?? nobodyTests)({
+        connection: { conn_type: connType, host, login, password, schema, port, extra },
+        ...hookOf(connType),
+        environments: await findDependencyLists(scope, tenantId),
+        secrets,
+      });
+      await recordAudit(scope, actorOf(request), {
+        event: 'test_connection',
+        objectKind: 'connection',
+        objectId: connectionId,
+        detail: { conn_type: connType, status: result.status },
+      });
+      // The agent has masked it; once more, because what comes from there is an author's word.
+      const message = secrets.reduce((said, secret) => said.replaceAll(secret, MASK), result.message);
+      return { status: result.status, message };
+    },
+  );
+}
+
+const nobodyTests: NonNullable<Services['testConnection']> = async () => ({
+  status: false,
+  message: 'this process has no workers that could test it: ask one with an executor of type subprocess',
+});
+
+function hookOf(connType: string): { hookClass: string | null; provider: string | null } {
+  const hookClass = HOOK_FORMS.find((form) => form.connectionType === connType)?.hookClass ?? null;
+  const [, provider] = /^airflow\.providers\.(.+?)\.hooks\./.exec(hookClass ?? '') ?? [];
+  return {
+    hookClass,
+    provider: provider === undefined ? null : `apache-airflow-providers-${provider.replaceAll('.', '-')}`,
+  };
+}
