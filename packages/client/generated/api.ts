@@ -374,6 +374,26 @@ export interface paths {
         patch: operations["patch_connection"];
         trace?: never;
     };
+    "/api/v2/connections/defaults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create the default connections that are not there yet
+         * @description Empty but for their type, to be filled in. Those that exist stay as they are.
+         */
+        post: operations["create_default_connections"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/connections/test": {
         parameters: {
             query?: never;
@@ -383,7 +403,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Always refused: the control plane runs no connector code */
+        /**
+         * Ask the hook of a connection whether it works
+         * @description Runs on a worker, in the Python environment of a DAG that has the provider. What the body leaves out, or has as `***`, is taken from the stored connection of that id. Off unless `connections.test_enabled`: 403.
+         */
         post: operations["test_connection"];
         delete?: never;
         options?: never;
@@ -775,7 +798,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the address of the log in another system: there is none */
+        /**
+         * Get the address of the log in another system
+         * @description 400 where logs are kept here only; `/ui/config` says so as `show_external_log_redirect`.
+         */
         get: operations["get_external_log_url"];
         put?: never;
         post?: never;
@@ -2704,6 +2730,12 @@ export interface components {
             schema?: string | null;
             team_name?: string | null;
         };
+        /** ConnectionTestResponse */
+        ConnectionTestResponse: {
+            /** @description What the hook says, secrets as `***` */
+            message: string;
+            status: boolean;
+        };
         /**
          * ConnectionUpdate
          * @description A field that is left out keeps its stored value; an empty string clears it.
@@ -3509,6 +3541,7 @@ export interface components {
             end_date: string | null;
             executor: string | null;
             executor_config: string;
+            failure_detail: string | null;
             failure_reason: string | null;
             hostname: string | null;
             /** Format: uuid */
@@ -3560,6 +3593,7 @@ export interface components {
             end_date: string | null;
             executor: string | null;
             executor_config: string;
+            failure_detail: string | null;
             failure_reason: string | null;
             hostname: string | null;
             /** @description -1: not mapped, or not expanded yet */
@@ -4548,6 +4582,24 @@ export interface operations {
             };
         };
     };
+    create_default_connections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     test_connection: {
         parameters: {
             query?: never;
@@ -4561,7 +4613,17 @@ export interface operations {
                 "application/json": components["schemas"]["ConnectionUpdate"];
             };
         };
-        responses: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionTestResponse"];
+                };
+            };
+        };
     };
     get_dags: {
         parameters: {
@@ -7943,7 +8005,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        dags: unknown[];
+                        dags: ({
+                            pending_actions: components["schemas"]["HitlDetail"][];
+                        } & {
+                            [key: string]: unknown;
+                        })[];
                         total_entries: number;
                     };
                 };
