@@ -14,7 +14,7 @@ import { registerRoutes } from './api/routes.ts';
 import { bootstrapAdmin, noAuthAdministrator } from './auth/bootstrap.ts';
 import type { Principal } from './auth/sessions.ts';
 import { parseAddress } from './config/address.ts';
-import { checkBoot } from './config/boot-checks.ts';
+import { bootNotes, checkBoot } from './config/boot-checks.ts';
 import type { Config } from './config/load.ts';
 import { createProxyTrust } from './config/trusted-proxies.ts';
 import { createRunEngine, runsTasks } from './create-run-engine.ts';
@@ -251,7 +251,7 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
 function reportBoot(config: Config, warnings: readonly string[], logger: Logger): void {
   const report = checkBoot(config);
   for (const warning of [...warnings, ...report.warnings]) logger.warn(warning);
-  for (const text of report.notes) logger.info(text);
+  for (const note of bootNotes(config)) logger.info(note);
   if (report.errors.length > 0) throw new BootError(report.errors.map((error) => error.message));
 }
 

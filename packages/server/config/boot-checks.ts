@@ -24,13 +24,16 @@ export function checkBoot(config: Config): BootReport {
       ...checkRole(config),
     ],
     warnings: [...singleSignOn.warnings, ...safetyWarnings(config), ...completenessWarnings(config)],
-    notes: config.auth.secretLivenessMode === 'observe' ? [SECRETS_ARE_OBSERVED] : [],
   };
 }
 
 /** Said at boot and by `svc doctor`: it is the default, and its name does not tell. */
 export const SECRETS_ARE_OBSERVED =
   'auth.secret_liveness_mode is observe: a task that is over can still read secrets until its credential expires (at most 30 minutes later), which the log and the audit log record as secret_would_be_denied; set SVC_AUTH_SECRET_LIVENESS_MODE=enforce to deny it';
+
+/** Defaults that are meant, and that somebody should have read about. */
+export const bootNotes = (config: Config): string[] =>
+  config.auth.secretLivenessMode === 'observe' ? [SECRETS_ARE_OBSERVED] : [];
 
 /** HS256 is only as strong as its key: 256 bits. */
 const STRONG_SECRET_LENGTH = 32;

@@ -11,6 +11,4 @@ export interface BootReport {
   /** Any of these stops the boot. */
   readonly errors: readonly BootProblem[];
   readonly warnings: readonly string[];
-  /** Defaults that are meant, and that somebody should have read about. */
-  readonly notes: readonly string[];
 }

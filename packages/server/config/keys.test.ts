@@ -109,6 +109,9 @@ const DOCUMENTED: readonly (readonly [variable: string, key: string, value: unkn
 
 const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'server.base_url': '',
+  'server.max_requests_at_once': 12,
+  'server.max_requests_waiting': 1_000,
+  'database.reserved_conns': 10,
   'database.statement_timeout': 30_000,
   'database.idle_in_transaction_timeout': 60_000,
   'auth.session_cookie_insecure': false,

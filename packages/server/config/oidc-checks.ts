@@ -8,7 +8,7 @@ import { editionOf } from './resolved.ts';
 export const OIDC_CALLBACK_PATH = '/api/v2/auth/oidc/callback';
 
 /** Nothing under `auth.oidc` is looked at while the provider is `jwt`. */
-export function checkSingleSignOn(config: Config): Omit<BootReport, 'notes'> {
+export function checkSingleSignOn(config: Config): BootReport {
   if (config.auth.provider !== 'oidc') {
     return { errors: [], warnings: [] };
   }

@@ -8,7 +8,7 @@ import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import { openDatabase } from './database.ts';
 import type { Database, DatabaseOptions } from './database.ts';
-import { DatabaseUnavailableError } from './outage.ts';
+import { DatabaseBusyError, DatabaseUnavailableError } from './outage.ts';
 
 let cluster: ScratchCluster;
 let url: string;
@@ -228,7 +228,7 @@ describe('the connection pool', () => {
     const db = open({ maxOpenConns: 2 });
     const slow = [sleepIn(db, 2), sleepIn(db, 2)];
     const late = Array.from({ length: 20 }, () => outcomeOf(answer(db)));
-    expect(new Set(await Promise.all(late))).toEqual(new Set([DatabaseUnavailableError]));
+    expect(new Set(await Promise.all(late))).toEqual(new Set([DatabaseBusyError]));
     expect(db.poolUsage()).toMatchObject({ busy: 2, waiting: 0 });
     await Promise.all(slow);
     expect(await answer(db)).toEqual([{ one: 1 }]);
