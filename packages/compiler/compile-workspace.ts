@@ -3,7 +3,6 @@ import { compileUnit } from './compile-unit.ts';
 import type { CompiledUnit } from './compile-unit.ts';
 import type { Compiler } from './compiler.ts';
 import { discover } from './discover.ts';
-import type { Unit } from './discover.ts';
 
 export type WorkspaceProgress = { done: number; total: number; latest: CompiledUnit };
 
@@ -13,14 +12,12 @@ export async function compileWorkspace(input: {
   compiler: Compiler;
   /** Each unit by itself, before ids are compared. */
   onProgress?: (progress: WorkspaceProgress) => void;
-  /** What is still known of a unit, and need not be compiled again. */
-  reuse?: (unit: Unit) => CompiledUnit | undefined;
 }): Promise<CompiledUnit[]> {
   const units = await discover(input.workspace);
   let done = 0;
   const compiled = await Promise.all(
     units.map(async (unit) => {
-      const latest = input.reuse?.(unit) ?? (await compileUnit(input.compiler, unit));
+      const latest = await compileUnit(input.compiler, unit);
       done += 1;
       input.onProgress?.({ done, total: units.length, latest });
       return latest;

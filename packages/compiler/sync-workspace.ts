@@ -6,11 +6,16 @@
  *   compiles                      registered; unchanged content makes no new version
  *   fails                         stay as they are, with an error beside them: a typo must not stop what runs
  *   gone, or names them no more   stale: their history stays, nothing new is scheduled
+ *
+ * Each file is compiled, reported and registered as it is ready: one that takes long, or never ends and is stopped by its time
+ * limit, holds up no other. Of one file only what was read last counts.
  */
 import { join, resolve, sep } from 'node:path';
 import type { CompiledDag, CompiledUnit } from './compile-unit.ts';
-import { compileWorkspace } from './compile-workspace.ts';
+import { compileUnit } from './compile-unit.ts';
+import { refuseDuplicates } from './compile-workspace.ts';
 import type { Compiler } from './compiler.ts';
+import { discover } from './discover.ts';
 import type { Unit } from './discover.ts';
 import { renderProblems } from './render-problems.ts';
 
@@ -51,6 +56,8 @@ export type SyncSummary = {
   /** Files that do not compile, or whose DAG the control plane refused. */
   failed: { name: string; message: string }[];
   stale: string[];
+  /** Files that are still being compiled; only of a summary that was asked for meanwhile. */
+  pending?: string[];
 };
 
 /** What came of a unit; `refusal` is what the control plane said when it did not take it. */
@@ -66,7 +73,19 @@ export type WorkspaceSync = {
   syncFile(path: string): Promise<void>;
   /** Of each unit, the last time it was compiled. */
   outcomes(): readonly UnitOutcome[];
+  /** What has come of it so far, and what is still being compiled. */
+  soFar(): SyncSummary;
 };
+
+/**
+ * In a new workspace two files may claim one id. Within this time they are seen together, and neither gets it; later the first
+ * has been registered already, and both are refused from then on.
+ */
+const SEEN_TOGETHER_MS = 1_000;
+
+/** One reading of a unit. */
+type Reading = { compiled: Promise<unknown>; done: Promise<void> };
+type UnitSync = Pick<SyncSummary, 'registered' | 'failed'>;
 
 export function createWorkspaceSync(input: {
   workspace: string;
@@ -79,27 +98,47 @@ export function createWorkspaceSync(input: {
   /** Errors reported in this process. What a file was filed under can change when svc.yaml becomes readable again. */
   const reported = new Map<string, FileOfBundle & { message: string }>();
   /** By name, before ids were compared: what another file does decides about those. */
-  let known = new Map<string, CompiledUnit>();
+  const known = new Map<string, CompiledUnit>();
   const outcomes = new Map<string, UnitOutcome>();
-  let last: Promise<unknown> = Promise.resolve();
+  const results = new Map<string, UnitSync>();
+  const readings = new Map<string, Reading>();
+  const pending = new Set<Unit>();
+  let lastWrite: Promise<unknown> = Promise.resolve();
+  let lastPass: Promise<unknown> = Promise.resolve();
   let waiting: Promise<SyncSummary> | undefined;
 
-  /** One after the other, or what was read first could be registered last. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = last.then(work);
-    last = turn.catch(() => {});
+  /** One after the other: registrations are short, and a thousand at once would only queue for the same connections. */
+  function inTurn<T>(write: () => Promise<T>): Promise<T> {
+    const turn = lastWrite.then(write);
+    lastWrite = turn.catch(() => {});
     return turn;
   }
 
-  async function compile(changed?: string): Promise<CompiledUnit[]> {
-    const before = known;
-    known = new Map();
-    return compileWorkspace({
-      workspace,
-      compiler: input.compiler,
-      reuse: (unit) => (changed === undefined || isPartOf(unit, changed) ? undefined : before.get(unit.name)),
-      onProgress: ({ latest }) => known.set(latest.unit.name, latest),
-    });
+  /** `gate` is waited for between compiling and registering. */
+  function read(unit: Unit, gate: Promise<unknown> = Promise.resolve()): Reading {
+    const { name } = unit;
+    pending.add(unit);
+    const compiling = compileUnit(input.compiler, unit).finally(() => pending.delete(unit));
+    const isNewest = (): boolean => readings.get(name) === reading;
+    const register = async (): Promise<void> => {
+      const compiled = await compiling;
+      if (isNewest()) known.set(name, compiled);
+      await gate;
+      // Read later, it knows more; and what was read first must not be registered last.
+      await (isNewest() ? inTurn(() => settle(name)) : readings.get(name)?.done);
+    };
+    const reading: Reading = { compiled: compiling, done: register() };
+    readings.set(name, reading);
+    return reading;
+  }
+
+  async function settle(name: string): Promise<void> {
+    for (const unit of refuseDuplicates([...known.values()])) {
+      const before = outcomes.get(unit.unit.name);
+      // Another one's id may have become free, or claimed twice.
+      const hasChanged = before !== undefined && before.unit.ok !== unit.ok;
+      if (unit.unit.name === name || hasChanged) results.set(unit.unit.name, await syncUnit(unit));
+    }
   }
 
   async function registerUnit(unit: Extract<CompiledUnit, { ok: true }>): Promise<SyncSummary['registered']> {
@@ -134,7 +173,7 @@ export function createWorkspaceSync(input: {
     if (!isRegistered) await registrar.clearError(file);
   }
 
-  async function syncUnit(unit: CompiledUnit): Promise<Pick<SyncSummary, 'registered' | 'failed'>> {
+  async function syncUnit(unit: CompiledUnit): Promise<UnitSync> {
     const { name } = unit.unit;
     const file = { bundleName: unit.bundleName, filename: unit.source };
     outcomes.set(name, { unit });
@@ -153,9 +192,11 @@ export function createWorkspaceSync(input: {
   }
 
   /** Only what lies in this workspace: others may register DAGs from elsewhere. */
-  async function retire(compiled: readonly CompiledUnit[], registered: SyncSummary['registered']): Promise<string[]> {
+  async function retire(names: readonly string[], registered: SyncSummary['registered']): Promise<string[]> {
     const present = new Set(registered.map(({ dagId }) => dagId));
-    const failing = new Set(compiled.filter((unit) => !unit.ok).map((unit) => join(unit.unit.root, unit.source)));
+    const failing = new Set(
+      [...outcomes.values()].filter(({ unit }) => !unit.ok).map(({ unit }) => join(unit.unit.root, unit.source)),
+    );
     const stale = (await registrar.active())
       .filter(
         ({ dagId, fileloc }) => fileloc.startsWith(workspace + sep) && !present.has(dagId) && !failing.has(fileloc),
@@ -165,49 +206,73 @@ export function createWorkspaceSync(input: {
       await registrar.markStale(stale);
       log.info(`no longer in the workspace: ${stale.join(', ')}`);
     }
-    const names = new Set(compiled.map(({ unit }) => unit.name));
-    for (const name of outcomes.keys()) if (!names.has(name)) outcomes.delete(name);
+    const found = new Set(names);
+    for (const name of outcomes.keys()) {
+      if (found.has(name)) continue;
+      outcomes.delete(name);
+      results.delete(name);
+      readings.delete(name);
+    }
     for (const [name, file] of reported) {
-      if (names.has(name)) continue;
+      if (found.has(name)) continue;
       reported.delete(name);
       await registrar.clearError(file);
     }
     return stale;
   }
 
+  /** In the order in which they were found. */
+  async function find(): Promise<Unit[]> {
+    const units = await discover(workspace);
+    const names = new Set(units.map(({ name }) => name));
+    for (const name of known.keys()) if (!names.has(name)) known.delete(name);
+    return units;
+  }
+
+  const summaryOf = (names: readonly string[]): SyncSummary => ({
+    registered: names.flatMap((name) => results.get(name)?.registered ?? []),
+    failed: names.flatMap((name) => results.get(name)?.failed ?? []),
+    stale: [],
+  });
+
   async function sync(): Promise<SyncSummary> {
-    const compiled = await compile();
-    const summary: SyncSummary = { registered: [], failed: [], stale: [] };
-    // One after the other: registrations are short, and a thousand at once would only queue for the same connections.
-    for (const unit of compiled) {
-      const { registered, failed } = await syncUnit(unit);
-      summary.registered.push(...registered);
-      summary.failed.push(...failed);
-    }
+    const units = await find();
+    const gate = Promise.withResolvers<void>();
+    const begun = units.map((unit) => read(unit, gate.promise));
+    const timer = setTimeout(gate.resolve, SEEN_TOGETHER_MS);
+    const allCompiled = Promise.allSettled(begun.map(({ compiled }) => compiled));
+    void allCompiled.then(() => {
+      clearTimeout(timer);
+      gate.resolve();
+    });
+    await Promise.all(begun.map(({ done }) => done));
+    const names = units.map(({ name }) => name);
+    const summary = summaryOf(names);
     // After a refusal by the control plane nobody knows what is registered; better stale later than stale wrongly.
-    const refused = compiled.some((unit) => unit.ok && summary.failed.some(({ name }) => name === unit.unit.name));
-    if (!refused) summary.stale = await retire(compiled, summary.registered);
+    const isRefused = names.some((name) => outcomes.get(name)?.refusal !== undefined);
+    if (!isRefused) summary.stale = await inTurn(() => retire(names, summary.registered));
     return summary;
   }
 
   async function syncOne(path: string): Promise<void> {
-    for (const unit of await compile(path)) {
-      // Another one's id may have become free, or claimed twice.
-      const isAsBefore = outcomes.get(unit.unit.name)?.unit.ok === unit.ok;
-      if (isPartOf(unit.unit, path) || !isAsBefore) await syncUnit(unit);
-    }
+    const units = await find();
+    await Promise.all(units.filter((unit) => isPartOf(unit, path)).map((unit) => read(unit).done));
   }
 
   return {
     syncAll() {
-      waiting ??= inTurn(() => {
+      if (waiting) return waiting;
+      const turn = lastPass.then(() => {
         waiting = undefined;
         return sync();
       });
-      return waiting;
+      lastPass = turn.catch(() => {});
+      waiting = turn;
+      return turn;
     },
-    syncFile: (path) => inTurn(() => syncOne(path)),
-    outcomes: () => [...outcomes.values()],
+    syncFile: syncOne,
+    outcomes: () => [...outcomes.values()].sort((a, b) => (a.unit.unit.name < b.unit.unit.name ? -1 : 1)),
+    soFar: () => ({ ...summaryOf([...results.keys()]), pending: [...pending].map(({ name }) => name) }),
   };
 }
 

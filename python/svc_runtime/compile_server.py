@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 _POLL_SECONDS = 0.05
 # Counting reads all of /proc (about 3 ms); the kernel's own limit holds meanwhile.
 _COUNT_SECONDS = 0.25
+# A file that takes longer than this does not keep the others waiting: so many of them run beside those that may at once.
+_SLOW_SECONDS = 1.0
+_SLOW_BESIDE = 4
 
 
 class _Job:
@@ -143,7 +146,7 @@ class Server:
 
     def step(self) -> list:
         """One turn: start, read, check, finish. Returns the answers that became ready."""
-        while self.waiting and len(self.jobs) < self.concurrency:
+        while self.waiting and self._has_room():
             self._start(self.waiting.pop(0))
         if not self.jobs:
             return []
@@ -161,6 +164,11 @@ class Server:
             if job.failure is not None or said_all or (not ready and self._has_ended(job)):
                 answers.append(self._finish(job))
         return answers
+
+    def _has_room(self) -> bool:
+        began_before = time.monotonic() - _SLOW_SECONDS
+        slow = sum(job.started < began_before for job in self.jobs.values())
+        return len(self.jobs) - min(slow, _SLOW_BESIDE) < self.concurrency
 
     def _has_ended(self, job: _Job) -> bool:
         pid, status = os.waitpid(job.pid, os.WNOHANG)
@@ -251,7 +259,7 @@ def _answer(job: _Job, status: int) -> str:
         except ValueError:
             body = None
         if not isinstance(body, dict) or "ok" not in body:
-            job.failure = _died(status)
+            job.failure = _died(status, job.limits)
     if job.failure is not None:
         folder = job.request.get("dags_folder") or os.path.dirname(job.request["path"])
         shown = os.path.relpath(job.request["path"], folder)
@@ -261,12 +269,16 @@ def _answer(job: _Job, status: int) -> str:
     return json.dumps(head)[:-1] + ", " + text[1:]
 
 
-def _died(status: int) -> dict:
+def _died(status: int, limits: Limits) -> dict:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         name = signal.Signals(number).name if number in list(signal.Signals) else str(number)
         if number == signal.SIGXCPU:
-            return _failure("timeout", "the file used more processor time than allowed", "Move slow work into tasks")
+            return _failure(
+                "timeout",
+                f"the file used more than {limits.cpu_seconds:g} seconds of processor time while it was loaded",
+                "Move slow work (queries, downloads, loops) from the top level into tasks",
+            )
         return _failure("crash", f"loading the file ended with signal {name}", "Check native libraries it imports")
     return _failure(
         "exit",

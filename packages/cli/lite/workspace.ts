@@ -5,9 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
-import type { SyncLog, SyncSummary } from '@svc/compiler/sync-workspace.ts';
+import type { SyncLog, SyncSummary, WorkspaceSync } from '@svc/compiler/sync-workspace.ts';
 import type { Database } from '@svc/server/db/database.ts';
 import { beat, recordStop } from '@svc/server/db/processes/heartbeats.ts';
 import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/identity/tenants.ts';
@@ -33,6 +34,8 @@ const QUIET_MS = 200;
 const BEAT_EVERY_MS = 5_000;
 const SHOWN_FAILURES = 5;
 const FILES_READ_FIRST = 3;
+/** The start waits this long for the first reading; what takes longer goes on beside. */
+const FIRST_READING_MS = 10_000;
 
 export async function openWorkspace(input: {
   workspace: string;
@@ -68,7 +71,10 @@ export async function openWorkspace(input: {
   };
   // Before the first reading: what changes meanwhile is not missed.
   const watcher = watchFolder({ folder: workspace, onChange: resync, warn: log.warn });
-  const first = await sync.syncAll().catch((error: unknown) => {
+  const reading = sync.syncAll();
+  // One file that takes long is no reason to keep people from all others.
+  running = reading.catch((error: unknown) => log.error(`the workspace was not read: ${messageOf(error)}`));
+  const first = await Promise.race([reading, soFarAfter(sync, FIRST_READING_MS)]).catch((error: unknown) => {
     watcher.close();
     throw error;
   });
@@ -101,12 +107,19 @@ export async function openWorkspace(input: {
   };
 }
 
+const soFarAfter = async (sync: WorkspaceSync, milliseconds: number): Promise<SyncSummary> => {
+  await sleep(milliseconds, undefined, { ref: false });
+  return sync.soFar();
+};
+
 /** One line for the list of stages. */
-export function describeSync({ registered, failed }: SyncSummary): string {
+export function describeSync({ registered, failed, pending = [] }: SyncSummary): string {
   const added = registered.filter((dag) => dag.isNew).length;
   const dags = `${registered.length} DAG${registered.length === 1 ? '' : 's'}`;
   const news = added === 0 ? 'unchanged' : `${added} new version${added === 1 ? '' : 's'}`;
-  return `${dags} in the workspace, ${news}${failed.length === 0 ? '' : `, ${failed.length} that do not compile`}`;
+  const broken = failed.length === 0 ? '' : `, ${failed.length} that do not compile`;
+  const open = pending.length === 0 ? '' : `, still being compiled: ${pending.slice(0, SHOWN_FAILURES).join(', ')}`;
+  return `${dags} in the workspace, ${news}${broken}${open}`;
 }
 
 /** For the terminal, where the log does not show yet what the first reading found. */

@@ -10,6 +10,7 @@ import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { createClient } from '../client/client.ts';
 import { createDatabaseRegistrar } from './database-registrar.ts';
@@ -235,5 +236,44 @@ describe('one file, for somebody who waits', () => {
     await Promise.all([first, sync.syncFile(join(root, 'a.py')), sync.syncAll()]);
     const { tasks } = (await server.call('/api/v2/dags/a/tasks', { token })).json<{ tasks: { task_id: string }[] }>();
     expect(tasks.map((task) => task.task_id)).toEqual(['one', 'two']);
+  });
+});
+
+describe('a file that never ends', () => {
+  const endless = (path: string): boolean => path.endsWith('endless.py');
+
+  it('holds up no other: they are compiled, reported and registered while it runs, and it ends by its limit', async () => {
+    const root = workspaceOf({
+      'a.py': dagText('a'),
+      'endless.py': `${dagText('endless')}\nwhile True: pass\n`,
+      'etl/dag.py': dagText('etl'),
+      'broken.py': '# dag airflow\n(',
+    });
+    // One at a time, or the others would have a place of their own anyway. Its limit begins when the test has seen enough.
+    const single = createCompiler({ python: await pythonEnvironment(), jobs: 1 });
+    const seenEnough = Promise.withResolvers<void>();
+    const patient: Compiler = {
+      ...single,
+      compile: async (request) => {
+        if (!endless(request.path)) return single.compile(request);
+        await seenEnough.promise;
+        return single.compile({ ...request, limits: { wall_seconds: 1 } });
+      },
+    };
+    const sync = createWorkspaceSync({ workspace: root, compiler: patient, registrar: registrars.database, log });
+    const all = sync.syncAll();
+    await eventually(async () => {
+      expect(await dags()).toMatchObject([{ dag_id: 'a' }, { dag_id: 'etl' }]);
+      expect(await importErrors()).toEqual([expect.stringContaining('broken.py')]);
+    });
+    expect(sync.soFar()).toMatchObject({ pending: ['endless.py'], registered: [{ dagId: 'a' }, { dagId: 'etl' }] });
+    // Somebody saves another file meanwhile, and waits for the answer.
+    writeFiles(root, { 'a.py': dagText('a', ['one', 'two']) });
+    await sync.syncFile(join(root, 'a.py'));
+    expect(sync.soFar().registered).toContainEqual({ dagId: 'a', versionNumber: 2, isNew: true });
+    seenEnough.resolve();
+    expect((await all).failed.map(({ name }) => name).sort()).toEqual(['broken.py', 'endless.py']);
+    expect(await importErrors()).toContainEqual(expect.stringMatching(/endless\.py.*not loaded within 1 seconds/));
+    await single.close();
   });
 });
