@@ -12,7 +12,7 @@ import type { WatchedPage } from '@svc/testing/web-ui/watched-page.ts';
 type Instance = { task_id: string; state: string | null; try_number: number; note: string | null };
 type Run = { dag_run_id: string; state: string; conf: Record<string, unknown>; note: string | null };
 
-/** Says one thing, waits for the test, and says another. */
+/** Says one thing, waits for the test, says another, and waits again. */
 const LIGHTHOUSE = `
 from pathlib import Path
 from time import sleep
@@ -23,10 +23,14 @@ from airflow.sdk import dag, task
 def lighthouse():
     @task
     def shine():
+        def until(time):
+            while not (Path(__file__).parent / time).exists():
+                sleep(0.2)
+
         print("the lamp is lit")
-        while not (Path(__file__).parent / "morning").exists():
-            sleep(0.2)
+        until("morning")
         print("the lamp is out")
+        until("noon")
 
     shine()
 
@@ -112,8 +116,12 @@ describe('starting a run', () => {
       expect(await page.getByText('the lamp is out').count()).toBe(0);
       await markPage();
       await tab.look('live-log');
-      writeFileSync(join(lite.directory, 'workspace', 'lighthouse', 'morning'), '');
+      const becomes = (time: string): void => writeFileSync(join(lite.directory, 'workspace', 'lighthouse', time), '');
+      becomes('morning');
       await page.getByText('the lamp is out').first().waitFor();
+      // Only then: the UI asks for no more of the log once it has heard, by another call, that the task has ended.
+      expect(await statesOf('lighthouse', runId)).toEqual({ shine: 'running' });
+      becomes('noon');
       await page.getByText('Success', { exact: true }).first().waitFor();
       expect(await isSamePage()).toBe(true);
     },
@@ -130,7 +138,7 @@ describe('changing a run', () => {
   it(
     'clears a task and what follows it, as the preview said, and runs both again',
     async () => {
-      await tab.go(runPath('hello', runId, '/tasks/greet'), 'Returned value was');
+      await tab.visit(runPath('hello', runId, '/tasks/greet'), 'Returned value was');
       await page.getByRole('button', { name: 'Clear Task Instance' }).first().click();
       await tab.dialog().getByText('Affected Tasks: 2').waitFor();
       await tab.dialog().getByRole('cell', { name: 'shout' }).waitFor();
@@ -172,7 +180,7 @@ describe('changing a run', () => {
   it(
     'marks a run failed, then successful, and its failed task with it',
     async () => {
-      await tab.go(runPath('hello', runId));
+      await tab.visit(runPath('hello', runId));
       for (const state of ['Failed', 'Success']) {
         await page.getByRole('button', { name: 'Mark Dag Run as...' }).click();
         await tab.menu().getByRole('menuitem', { name: state }).click();
@@ -213,7 +221,7 @@ describe('changing a run', () => {
     'deletes a run',
     async () => {
       const doomed = await runToEnd(lite.api, 'hello');
-      await tab.go(runPath('hello', doomed));
+      await tab.visit(runPath('hello', doomed));
       await page.getByRole('button', { name: 'Delete Dag Run' }).click();
       // On its way out the page asks once more for what has just gone.
       await tab.expectingStatuses([404], async () => {
@@ -244,7 +252,7 @@ describe('a backfill', () => {
   it(
     'is made in the dialog and seen until it is complete',
     async () => {
-      await tab.go('/dags/moon_phases', 'look_up');
+      await tab.visit('/dags/moon_phases', 'look_up');
       await page.getByRole('button', { name: 'Trigger' }).first().click();
       await tab.dialog().getByText('Backfill', { exact: true }).click();
       await tab.dialog().getByLabel('From').fill('2026-01-03T00:00');
