@@ -14,3 +14,10 @@ export const noSuchDag = (dagId: string): ApiError =>
 
 export const noSuchRun = ({ dag_id: dagId, dag_run_id: runId }: RunInPath): ApiError =>
   new ApiError('not_found', `The DagRun with dag_id: \`${dagId}\` and run_id: \`${runId}\` was not found`);
+
+/** It was there once, and its runs still are; but nothing new can be started of it. */
+export const staleDag = (dagId: string): ApiError =>
+  new ApiError(
+    'not_found',
+    `The Dag with ID: \`${dagId}\` is stale: its file is gone, or defines it no more. Deploy it again to run it`,
+  );

@@ -101,7 +101,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     origin: [...corsOrigins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     credentials: true,
-    exposedHeaders: ['x-request-id', 'retry-after'],
+    exposedHeaders: ['x-request-id', 'retry-after', 'link'],
     strictPreflight: false, // the strict refusal is plain text, and would be the only error that is no problem body
   });
   await app.register(cookie);

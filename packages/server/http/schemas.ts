@@ -22,9 +22,15 @@ export const ProblemSchema = Type.Object(
 );
 
 export const MAX_LIMIT = 1_000;
+export const DEFAULT_LIMIT = 100;
 
 export const PagingQuery = {
-  limit: Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 100, description: 'How many entries at most' }),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: DEFAULT_LIMIT,
+    description: 'How many entries at most',
+  }),
   offset: Type.Integer({
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,

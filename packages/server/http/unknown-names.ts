@@ -2,6 +2,8 @@ import { distance } from 'fastest-levenshtein';
 
 const MAX_NAMED = 5;
 const MAX_LENGTH = 100;
+/** A DAG may have thousands of tasks. */
+const MAX_KNOWN = 150;
 
 /** `unknown field "emial" (did you mean "email"?); known: password, email`: every unknown name, and all there is to choose from. */
 export function describeUnknown(input: {
@@ -15,7 +17,10 @@ export function describeUnknown(input: {
   const unknown = sent.filter((name) => !known.includes(name));
   const named = unknown.slice(0, MAX_NAMED).map((name) => `"${name.slice(0, MAX_LENGTH)}"${guess(name, known)}`);
   const more = unknown.length > MAX_NAMED ? ` and ${unknown.length - MAX_NAMED} more` : '';
-  const allowed = known.length === 0 ? `there are no ${word}s here` : `known ${word}s: ${known.join(', ')}`;
+  const allowed =
+    known.length === 0
+      ? `there are no ${word}s here`
+      : `known ${word}s: ${known.slice(0, MAX_KNOWN).join(', ')}${known.length > MAX_KNOWN ? ` and ${known.length - MAX_KNOWN} more` : ''}`;
   return `unknown ${word}${unknown.length === 1 ? '' : 's'} ${named.join(', ')}${more}${inside}; ${allowed}`;
 }
 

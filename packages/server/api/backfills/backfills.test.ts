@@ -115,6 +115,17 @@ describe('a backfill', () => {
     expect(await statesOf('three')).toEqual([]);
   });
 
+  it('of a DAG that is stale is refused, and says so', async () => {
+    const setStale = (isStale: boolean) =>
+      server.db.shared.updateTable('dags').set({ is_stale: isStale }).where('dag_id', '=', 'three').execute();
+    await setStale(true);
+    for (const path of ['', '/dry_run']) {
+      const answer = await call('POST', path, { dag_id: 'three', ...range });
+      expect([answer.status, answer.json()['detail']]).toEqual([404, expect.stringContaining('is stale')]);
+    }
+    await setStale(false);
+  });
+
   it('tried out says the dates in its order, and makes nothing', async () => {
     const answer = await call('POST', '/dry_run', { dag_id: 'three', ...range, run_backwards: true });
     expect(answer.json()).toEqual({

@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { recordAudit } from '../../db/identity/audit-log.ts';
 import { findBackfill, listBackfills } from '../../db/dag-runs/backfills.ts';
 import type { BackfillRow } from '../../db/dag-runs/backfills.ts';
+import { findDag } from '../../db/dags/dags.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
 import { dateOf } from '../../engine/runs/backfill-plan.ts';
@@ -18,6 +19,7 @@ import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { Collection, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
+import { staleDag } from '../paths.ts';
 import type { Services } from '../services.ts';
 
 const TAGS = ['Backfills'];
@@ -105,7 +107,7 @@ function registerCreate(app: App, { db, scheduler }: Services, runner: BackfillR
       const input = { tenantId, request: requestOf(request.body), user: email };
       const { backfillId, effects } = await db.shared.transaction().execute(async (trx) => {
         const result = await createBackfill(trx, scheduler, input);
-        if (result.kind !== 'created') throw refusal(result, input.request);
+        if (result.kind !== 'created') throw await refusal(scopedToTenant(trx, tenantId), result, input.request);
         await audit(trx, request, { event: 'create_backfill', id: result.backfillId, dagId: input.request.dagId });
         return result;
       });
@@ -133,7 +135,7 @@ function registerDryRun(app: App, { db, scheduler }: Services): void {
       const wanted = requestOf(request.body);
       const { tenantId } = principalOf(request);
       const planned = await planBackfill(db.shared, scheduler, { tenantId, request: wanted });
-      if (planned.kind !== 'planned') throw refusal(planned, wanted);
+      if (planned.kind !== 'planned') throw await refusal(databaseOf(request, db), planned, wanted);
       const backfills = planned.steps.map(({ info }) => ({
         logical_date: dateOf(info),
         partition_key: null,
@@ -208,10 +210,14 @@ async function existingBackfill(db: TenantDb, id: number): Promise<BackfillRow> 
   return backfill;
 }
 
-function refusal(result: Exclude<BackfillPlan, { kind: 'planned' }>, { dagId }: BackfillRequest): ApiError {
+async function refusal(
+  db: TenantDb,
+  result: Exclude<BackfillPlan, { kind: 'planned' }>,
+  { dagId }: BackfillRequest,
+): Promise<ApiError> {
   switch (result.kind) {
     case 'no_such_dag':
-      return new ApiError('not_found', `Could not find dag ${dagId}`);
+      return (await findDag(db, dagId)) ? staleDag(dagId) : new ApiError('not_found', `Could not find dag ${dagId}`);
     case 'refused':
       return new ApiError('invalid_request', result.problem);
     case 'already_running':

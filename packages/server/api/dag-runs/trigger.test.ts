@@ -288,7 +288,8 @@ describe('a trigger is refused', () => {
     expect((await trigger({}, { dagId: 'nowhere' })).status).toBe(404);
     expect((await trigger({}, { dagId: '~' })).status).toBe(404);
     await db.updateTable('dags').set({ is_stale: true }).where('dag_id', '=', 'scheduled_only').execute();
-    expect((await trigger({}, { dagId: 'scheduled_only' })).status).toBe(404);
+    const stale = (await trigger({}, { dagId: 'scheduled_only' })).json();
+    expect(stale).toMatchObject({ status: 404, detail: expect.stringContaining('is stale') as string });
   });
 
   it('while the file of the DAG does not compile: what would run is not what the author wrote', async () => {

@@ -15,7 +15,7 @@ import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { existingRun, wholeRunBody } from './bodies.ts';
 import { DagRun, DagRunCreate, RUN_TAGS } from './schemas.ts';
 import type { DagRunBody } from './schemas.ts';
-import { noSuchDag } from '../paths.ts';
+import { noSuchDag, staleDag } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
@@ -83,7 +83,8 @@ export async function triggerInName(
 
 async function refuseUnrunnable(db: TenantDb, dagId: string): Promise<void> {
   const dag = await findDag(db, dagId);
-  if (!dag || dag.is_stale) throw noSuchDag(dagId);
+  if (!dag) throw noSuchDag(dagId);
+  if (dag.is_stale) throw staleDag(dagId);
   if (dag.has_import_errors) throw hasImportErrors(dagId);
 }
 

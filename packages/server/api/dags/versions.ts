@@ -9,8 +9,9 @@ import { versionBody } from './bodies.ts';
 import { DagVersion, DagVersionCollection } from './schemas.ts';
 import { noSuchDag } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
+import { WHOLE_UP_TO_A_PAGE, WholeListQuery, limitOf, linkToNextPage } from '../../http/next-page.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
-import { OrderByQuery, PagingQuery } from '../../http/schemas.ts';
+import { OrderByQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 
@@ -62,9 +63,10 @@ export function registerDagVersions(app: App, { db }: Services): void {
         operationId: 'get_dag_versions',
         tags: TAGS,
         summary: 'List versions of a DAG, newest first; `~` for all DAGs',
+        description: WHOLE_UP_TO_A_PAGE,
         params: Type.Object({ dag_id: Type.String() }),
         querystring: Type.Object({
-          ...PagingQuery,
+          ...WholeListQuery,
           ...OrderByQuery(Object.keys(ORDER_COLUMNS)),
           version_number: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
           bundle_name: Type.Optional(Type.String()),
@@ -73,17 +75,18 @@ export function registerDagVersions(app: App, { db }: Services): void {
         response: { 200: DagVersionCollection },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const scope = databaseOf(request, db);
       const { dag_id: dagId } = request.params;
       const {
-        limit,
+        limit: asked,
         offset,
         order_by: keys,
         version_number: versionNumber,
         bundle_name: bundleName,
         bundle_version: bundleVersion,
       } = request.query;
+      const limit = limitOf(asked, { isOfOne: dagId !== ALL });
       if (dagId !== ALL && !(await findDag(scope, dagId))) throw noSuchDag(dagId);
       const { versions, total } = await listVersions(scope, {
         limit,
@@ -97,6 +100,7 @@ export function registerDagVersions(app: App, { db }: Services): void {
         ...(bundleName !== undefined && { bundleName }),
         ...(bundleVersion !== undefined && { bundleVersion }),
       });
+      linkToNextPage(request, reply, { limit, offset, total });
       return { dag_versions: versions.map(versionBody), total_entries: total };
     },
   );

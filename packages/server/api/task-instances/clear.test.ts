@@ -233,7 +233,7 @@ describe('what Airflow adds to the clear request', () => {
     expect(await named([['m', 1], 'm'], { only_failed: false })).toEqual(['m[0]', 'm[1]', 'm[2]']);
     expect(await named([['a', -1]], { only_failed: false })).toEqual(['a']);
     expect(await named([['m', -1]], { only_failed: false })).toEqual([]);
-    expect(await named([['m', 7], 'unknown'])).toEqual([]);
+    expect(await named([['m', 7]])).toEqual([]);
   });
 
   it('prevent_running_task: 409 when one of them is running, and nothing changes in any run', async () => {
@@ -279,6 +279,17 @@ describe('what Airflow adds to the clear request', () => {
     const graph = await newDag();
     const answer = await clear(graph.dagId, body);
     expect(answer).toMatchObject({ status: 400, detail: expect.stringContaining(named) as string });
+  });
+
+  it('refuses tasks that neither the runs nor the newest version have, and says which there are', async () => {
+    const graph = await newDag({ tasks: { extract: {}, load: { after: ['extract'] } } });
+    await insertGraphRun(db, { graph, runId: 'one', state: 'failed', states: { extract: 'failed', load: 'failed' } });
+    for (const more of [{ dag_run_id: 'one' }, {}, { dry_run: false }])
+      expect(await clear(graph.dagId, { task_ids: ['load', 'extrakt', ['x', 1]], ...more })).toMatchObject({
+        status: 400,
+        detail: `task_ids: unknown tasks "extrakt" (did you mean "extract"?), "x" of DAG ${graph.dagId}; known tasks: extract, load`,
+      });
+    expect((await clear(graph.dagId, { task_ids: ['load'] })).total_entries).toBe(1);
   });
 
   it('does not know DAGs and runs that are not there', async () => {

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { FastifyRequest } from 'fastify';
 import { recordAudit } from '../../db/identity/audit-log.ts';
+import { findVersionsInUse } from '../../db/dags/version-lookups.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { findInstances } from '../../db/task-instances/task-instances.ts';
@@ -15,6 +16,7 @@ import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { noSuchDag, noSuchRun } from '../paths.ts';
 import type { TaskSummaries } from '../dags/task-summaries.ts';
 import { ApiError } from '../../http/errors.ts';
+import { describeUnknown } from '../../http/unknown-names.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { instanceBodies } from './bodies.ts';
@@ -51,6 +53,7 @@ export function registerTaskInstanceClear(app: App, services: Services, summarie
       const scope = databaseOf(request, services.db);
       if (!(await findDag(scope, dagId))) throw noSuchDag(dagId);
       const runs = await runsOf(scope, dagId, body);
+      await refuseUnknownTasks({ request, services, dagId, runs, body });
       const rows = await clear({ request, services, dagId, runs, body });
       return {
         task_instances: await instanceBodies(scope, summaries, rows),
@@ -125,13 +128,35 @@ const optionsOf = (body: Body): ClearOptions => ({
 const choiceOf = (entry: string | [string, number]): InstanceChoice =>
   typeof entry === 'string' ? { taskId: entry } : { taskId: entry[0], mapIndex: entry[1] };
 
-async function clear(input: {
+type ClearInput = {
   request: FastifyRequest;
   services: Services;
   dagId: string;
   runs: readonly RunKey[];
   body: Body;
-}): Promise<ListedInstance[]> {
+};
+
+/** A misspelt id would clear nothing, and look like nothing was to be done. Known is what any of the versions has. */
+async function refuseUnknownTasks({ request, services, dagId, runs, body }: ClearInput): Promise<void> {
+  const named = (body.task_ids ?? []).map((entry) => choiceOf(entry).taskId);
+  if (named.length === 0) return;
+  const { db, scheduler } = services;
+  const { tenantId } = principalOf(request);
+  const known = new Set<string>();
+  for (const versionNumber of await findVersionsInUse(
+    databaseOf(request, db),
+    dagId,
+    runs.map(({ id }) => id),
+  )) {
+    const { blueprint } = await scheduler.graphs.get(db.shared, { tenantId, dagId, versionNumber });
+    for (const taskId of blueprint.tasks.keys()) known.add(taskId);
+    if (named.every((taskId) => known.has(taskId))) return;
+  }
+  const problem = describeUnknown({ word: 'task', sent: named, known: [...known], inside: ` of DAG ${dagId}` });
+  throw new ApiError('invalid_request', `task_ids: ${problem}`);
+}
+
+async function clear(input: ClearInput): Promise<ListedInstance[]> {
   const { request, services, dagId, runs, body } = input;
   const { db, scheduler } = services;
   const { tenantId } = principalOf(request);

@@ -7,6 +7,7 @@ import type { InstanceFilter } from '../../db/task-instances/filters.ts';
 import { INSTANCE_COLUMNS } from '../../db/task-instances/task-instances.ts';
 import type { InstanceColumn, InstanceOrder } from '../../db/task-instances/task-instances.ts';
 import { CursorQuery } from '../../http/cursor.ts';
+import { WholeListQuery } from '../../http/next-page.ts';
 import { rangeOf, rangeProperties } from '../../http/ranges.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
@@ -38,7 +39,6 @@ const Ranged = {
 
 /** What lists of all tasks and of one mapped task have alike. */
 const commonFilters = {
-  ...PagingQuery,
   ...OrderByQuery(INSTANCE_COLUMNS),
   ...rangeProperties(Ranged),
   state: Type.Optional(Type.Array(StateFilter, { maxItems: 100 })),
@@ -54,8 +54,9 @@ const commonFilters = {
   ...PatternQuery('operator_name'),
   ...PatternQuery('rendered_map_index'),
 };
-export const MappedListQuery = Type.Object(commonFilters);
+export const MappedListQuery = Type.Object({ ...PagingQuery, ...commonFilters });
 export const ListQuery = Type.Object({
+  ...WholeListQuery,
   ...commonFilters,
   ...CursorQuery,
   task_id: Type.Optional(Type.String()),

@@ -16,6 +16,7 @@ import { decodeCursor, encodeCursor } from '../../http/cursor.ts';
 import { ALL, RunParams, noSuchDag } from '../paths.ts';
 import { createTaskSummaries } from '../dags/task-summaries.ts';
 import { ApiError } from '../../http/errors.ts';
+import { WHOLE_UP_TO_A_PAGE, limitOf, linkToNextPage } from '../../http/next-page.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { registerTaskInstanceClear } from './clear.ts';
@@ -80,20 +81,23 @@ function registerLists(app: App, { db }: Services, summaries: TaskSummaries): vo
         operationId: 'get_task_instances',
         tags: TAGS,
         summary: 'List task instances of a run; `~` for all runs, and for all DAGs',
+        description: WHOLE_UP_TO_A_PAGE,
         params: RunParams,
         querystring: ListQuery,
         response: { 200: TaskInstanceCollection },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const scope = databaseOf(request, db);
-      const { limit, offset, cursor, order_by: keys } = request.query;
+      const { offset, cursor, order_by: keys } = request.query;
+      const limit = limitOf(request.query.limit, { isOfOne: request.params.dag_run_id !== ALL });
       const listed = await scopeOf(scope, request.params);
       const filter = await filterOfQuery({ db: scope, summaries }, listed, request.query);
       const order = instanceOrder(keys);
-      return cursor === undefined
-        ? pageByOffset(scope, summaries, { filter, order, limit, offset })
-        : pageByCursor(scope, summaries, { filter, order, limit, cursor });
+      if (cursor !== undefined) return pageByCursor(scope, summaries, { filter, order, limit, cursor });
+      const page = await pageByOffset(scope, summaries, { filter, order, limit, offset });
+      linkToNextPage(request, reply, { limit, offset, total: page.total_entries });
+      return page;
     },
   );
 

@@ -1,4 +1,5 @@
 /** What attempts and their calls need of a DAG and its versions. */
+import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 
 /** The compiled spec of a version as JSON text, and where the DAG file was when the DAG was last registered. */
@@ -24,4 +25,21 @@ export async function findCurrentVersion(db: TenantDb, dagId: string): Promise<n
 export async function isDagPaused(db: TenantDb, dagId: string): Promise<boolean> {
   const dag = await db.selectFrom('dags').select('is_paused').where('dag_id', '=', dagId).executeTakeFirst();
   return dag?.is_paused === true;
+}
+
+/** The newest version of a DAG and those that the runs are bound to, newest first. */
+export async function findVersionsInUse(db: TenantDb, dagId: string, runs: readonly number[]): Promise<number[]> {
+  const rows = await db
+    .selectFrom('dags')
+    .select('current_version as version_number')
+    .where('dag_id', '=', dagId)
+    .union(
+      db
+        .selectFrom('dag_runs')
+        .select('version_number')
+        .where(sql<boolean>`id = any(${[...runs]}::bigint[])`),
+    )
+    .orderBy('version_number', 'desc')
+    .execute();
+  return rows.map(({ version_number: versionNumber }) => versionNumber);
 }

@@ -27,6 +27,20 @@ describe('the params of a run', () => {
     expect(paramProblems([count], {})).toEqual([]);
   });
 
+  it('are refused with the values there are to choose from', () => {
+    const mode = param('mode', { type: 'string', enum: ['fast', 'safe'] }, { default: 'safe' });
+    expect(paramProblems([mode], { mode: 'slow' })).toEqual(['conf.mode: must be one of "fast", "safe"']);
+    expect(paramProblems([mode], { mode: 1 })).toEqual(['conf.mode: must be one of "fast", "safe"']);
+    const modes = param('modes', { type: 'array', items: { enum: [1, null] } }, { default: [] });
+    expect(paramProblems([modes], { modes: [1, 2] })).toEqual(['conf.modes/1: must be one of 1, null']);
+    const maybe = param('maybe', { anyOf: [{ type: 'null' }, { enum: ['a', 'b'] }] });
+    expect(paramProblems([maybe], { maybe: 'c' })).toEqual(['conf.maybe: must be one of "a", "b"']);
+    const fixed = param('fixed', { const: 'x' }, { default: 'x' });
+    expect(paramProblems([fixed], { fixed: 'y' })).toEqual(['conf.fixed: must be "x"']);
+    const many = param('many', { enum: Array.from({ length: 1_000 }, (_, n) => n) }, { default: 1 });
+    expect(paramProblems([many], { many: -1 })[0]).toMatch(/ 49 and 950 more$/);
+  });
+
   it('need a value where the DAG has no default', () => {
     expect(paramProblems([needed], {})).toEqual([expect.stringContaining('conf.needed')]);
     expect(paramProblems([needed], { needed: 'x' })).toEqual([]);

@@ -1,5 +1,6 @@
 /** The params of a run: the DAG's defaults under what the trigger gave, checked against the schema of each param. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import { compareExactly, compileExactly } from './exact-schema.ts';
@@ -26,10 +27,33 @@ export function paramProblems(params: readonly ParamSpec[], conf: Readonly<Recor
     if (!isGiven && !param.has_default) return [`conf.${param.name}: the DAG needs a value for this param`];
     const value = isGiven ? conf[param.name] : param.default;
     const check = validatorOf(param);
-    const [first] = check?.(value) ?? [];
-    if (first === undefined) return [];
-    return [`conf.${param.name}${first.instancePath}: ${first.message ?? 'is not valid'}`];
+    const errors = check?.(value) ?? [];
+    if (errors.length === 0) return [];
+    // Which values there are says more than of which type they are, or that none of several forms fits.
+    const telling = errors.find(({ keyword }) => keyword === 'enum' || keyword === 'const') ?? errors[0];
+    return [`conf.${param.name}${telling?.instancePath ?? ''}: ${telling ? whatIsAllowed(telling) : 'is not valid'}`];
   });
+}
+
+const MAX_VALUES = 50;
+
+function whatIsAllowed({ keyword, params, message = 'is not valid' }: ErrorObject): string {
+  switch (keyword) {
+    case 'enum': {
+      const values = params['allowedValues'] as unknown[];
+      const more = values.length > MAX_VALUES ? ` and ${values.length - MAX_VALUES} more` : '';
+      return `must be one of ${values
+        .slice(0, MAX_VALUES)
+        .map((value) => JSON.stringify(value))
+        .join(', ')}${more}`;
+    }
+    case 'const':
+      return `must be ${JSON.stringify(params['allowedValue'])}`;
+    case 'additionalProperties':
+      return `must not have the key ${JSON.stringify(params['additionalProperty'])}`;
+    default:
+      return message;
+  }
 }
 
 function validatorOf(param: ParamSpec): SchemaCheck | undefined {
