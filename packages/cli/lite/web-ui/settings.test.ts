@@ -29,7 +29,11 @@ let tab: WatchedPage;
 let page: Page;
 
 beforeAll(async () => {
-  lite = await startLite({ examples: ['hello', 'rocket_launch'], dags: { 'tide/dag.py': tide('low water') } });
+  lite = await startLite({
+    examples: ['hello', 'rocket_launch'],
+    dags: { 'tide/dag.py': tide('low water') },
+    env: { SVC_CONNECTIONS_TEST_ENABLED: 'true' },
+  });
   browser = await launchBrowser();
   tab = await openWatchedPage(browser, lite.url);
   ({ page } = tab);
@@ -160,6 +164,15 @@ describe('connections', () => {
       const stored = await lite.api('GET', '/connections/harbour');
       expect(stored).toMatchObject({ conn_type: 'postgres', host: 'harbour.example.com', port: 5433, login: 'pilot' });
       expect(JSON.stringify(stored)).not.toContain('ahoy');
+      const tested = page.waitForResponse((response) => response.url().endsWith('/api/v2/connections/test'));
+      // That it does not work is told by a toast, as an error.
+      await tab.expectingStatuses([0], async () => {
+        await row('harbour').getByRole('button', { name: 'Test Connection' }).click();
+        expect(await (await tested).json()).toEqual({
+          status: false,
+          message: expect.stringContaining('add apache-airflow-providers-postgres') as string,
+        });
+      });
       await deleteChosen('harbour', 'wharf');
       await row('wharf').waitFor({ state: 'detached' });
       expect(await lite.api('GET', '/connections')).toMatchObject({ total_entries: 0 });
