@@ -600,7 +600,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List task instances of a run; `~` for all runs, and for all DAGs */
+        /**
+         * List task instances of a run; `~` for all runs, and for all DAGs
+         * @description Whole up to 1000 entries. Where there are more, `total_entries` is larger than the list, and a `Link` header with `rel="next"` leads on.
+         */
         get: operations["get_task_instances"];
         put?: never;
         post?: never;
@@ -1042,7 +1045,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List versions of a DAG, newest first; `~` for all DAGs */
+        /**
+         * List versions of a DAG, newest first; `~` for all DAGs
+         * @description Whole up to 1000 entries. Where there are more, `total_entries` is larger than the list, and a `Link` header with `rel="next"` leads on.
+         */
         get: operations["get_dag_versions"];
         put?: never;
         /**
@@ -5235,7 +5241,7 @@ export interface operations {
                 end_date_lt?: string;
                 end_date_lte?: string;
                 executor?: string[];
-                /** @description How many entries at most */
+                /** @description How many entries at most; without it 1000, where the path has `~` 100. A `Link` header with `rel="next"` says that there are more */
                 limit?: number;
                 logical_date_gt?: string;
                 logical_date_gte?: string;
@@ -6331,7 +6337,7 @@ export interface operations {
             query?: {
                 bundle_name?: string;
                 bundle_version?: string;
-                /** @description How many entries at most */
+                /** @description How many entries at most; without it 1000, where the path has `~` 100. A `Link` header with `rel="next"` says that there are more */
                 limit?: number;
                 /** @description How many entries to leave out first */
                 offset?: number;

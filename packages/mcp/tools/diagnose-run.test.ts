@@ -242,7 +242,8 @@ describe('around the failures', () => {
     const reasons = [1, 2].map((tryNumber) =>
       expect.objectContaining({
         try_number: tryNumber,
-        failure_reason: expect.stringContaining(`try ${tryNumber}`) as string,
+        failure_reason: expect.stringMatching(/^exception: /) as string,
+        failure_detail: expect.stringContaining(`try ${tryNumber}`) as string,
       }),
     );
     expect(failureOf(structured, 'broken')).toMatchObject({ try_number: 3, retries_left: 0, failed_tries: reasons });
