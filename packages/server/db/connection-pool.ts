@@ -162,10 +162,9 @@ export function openPool(options: PoolOptions): Pool {
   }
 
   async function connect(): Promise<PostgresPoolClient> {
-    const client = await pool.connect().catch((error: Error) => {
-      if (error.message === WAITED_IN_VAIN && open.size >= options.maxOpen && !stalls.isInDoubt()) {
-        throw new DatabaseBusyError();
-      }
+    const client = await pool.connect().catch(async (error: Error) => {
+      const isFull = error.message === WAITED_IN_VAIN && open.size >= options.maxOpen;
+      if (isFull && (await stalls.stillAnswers())) throw new DatabaseBusyError();
       throw new DatabaseUnavailableError(error, meansOutage(error));
     });
     const lent = lendable.get(client) ?? makeLendable(client);

@@ -9,8 +9,8 @@ import type pg from 'pg';
 export type StallDetector = {
   /** Call when a statement is sent on this connection, and what it returns when the answer is there. */
   sent(client: pg.PoolClient): () => void;
-  /** Some statement waits for an answer, and whether the database answers at all is just being found out. */
-  isInDoubt(): boolean;
+  /** Whether the database answers; waits for the answer while that is just being found out. */
+  stillAnswers(): Promise<boolean>;
   stop(): void;
 };
 
@@ -25,7 +25,8 @@ export function createStallDetector(options: {
   const { suspectAfterMs, deadAfterMs, answers } = options;
   /** Statements on their way, of which several may travel together, and since when nothing was heard. */
   const sent = new Map<pg.PoolClient, { since: number; count: number }>();
-  let asking = false;
+  /** While it is being found out. */
+  let question: Promise<boolean> | undefined;
 
   const silentFor = (ms: number): pg.PoolClient[] => {
     const limit = performance.now() - ms;
@@ -34,14 +35,14 @@ export function createStallDetector(options: {
 
   async function look(): Promise<void> {
     for (const client of silentFor(deadAfterMs)) cutConnection(client, 'Connection terminated: no answer in time');
-    if (asking || silentFor(suspectAfterMs).length === 0) return;
-    asking = true;
+    if (question || silentFor(suspectAfterMs).length === 0) return;
+    question = answers();
     try {
-      if (await answers()) return;
+      if (await question) return;
       for (const client of silentFor(suspectAfterMs))
         cutConnection(client, 'Connection terminated: the database does not answer');
     } finally {
-      asking = false;
+      question = undefined;
     }
   }
 
@@ -59,7 +60,7 @@ export function createStallDetector(options: {
         if (waiting.count === 0) sent.delete(client);
       };
     },
-    isInDoubt: () => asking,
+    stillAnswers: async () => question ?? true,
     stop: () => clearInterval(timer),
   };
 }
