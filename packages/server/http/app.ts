@@ -17,7 +17,7 @@ import type { AdmissionServer } from './admission-server.ts';
 import { installAccessControl, requireAccessDeclarations } from './access.ts';
 import type { AccessOptions } from './access.ts';
 import { ApiError } from './errors.ts';
-import { installJsonParser } from './json-body.ts';
+import { installJsonParser } from './body/json-body.ts';
 import { createSerializerCompiler } from './lazy-schemas.ts';
 import { registerProbes } from './probes.ts';
 import type { ProbedDatabase } from './probes.ts';

@@ -48,10 +48,15 @@ function keyword(ajv: Ajv2020, name: string, type: 'number' | undefined, compile
   ajv.addKeyword({ keyword: name, ...(type && { type }), errors: 'full', compile });
 }
 
-const failing = (name: string, message: string, test: (data: unknown, at: DataValidationCxt) => boolean): Check => {
+const failing = (
+  name: string,
+  message: string,
+  test: (data: unknown, at: DataValidationCxt) => boolean,
+  params: Record<string, unknown> = {},
+): Check => {
   const check: Check = (data, at) => {
     if (at !== undefined && test(data, at)) return true;
-    check.errors = [{ keyword: name, message, params: {} }];
+    check.errors = [{ keyword: name, message, params }];
     return false;
   };
   return check;
@@ -74,14 +79,20 @@ export function compareExactly(ajv: Ajv2020): Ajv2020 {
     );
   });
   keyword(ajv, 'const', undefined, (wanted, parent) =>
-    failing('const', 'must be equal to constant', (data, at) =>
-      isSame(data, at, wanted, textOf(wanted, parent, 'const')),
+    failing(
+      'const',
+      'must be equal to constant',
+      (data, at) => isSame(data, at, wanted, textOf(wanted, parent, 'const')),
+      { allowedValue: wanted },
     ),
   );
   keyword(ajv, 'enum', undefined, (words) => {
     const allowed = words as unknown[];
-    return failing('enum', 'must be equal to one of the allowed values', (data, at) =>
-      allowed.some((word, index) => isSame(data, at, word, textOf(word, allowed, index))),
+    return failing(
+      'enum',
+      'must be equal to one of the allowed values',
+      (data, at) => allowed.some((word, index) => isSame(data, at, word, textOf(word, allowed, index))),
+      { allowedValues: allowed },
     );
   });
   return ajv;

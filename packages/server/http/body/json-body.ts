@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify';
 import { mayHoldRawNumbers, parseExact } from '@svc/spec/exact-json.ts';
 import { JsonNestingError } from '@svc/spec/json-in-turns.ts';
 import { MAX_DEPTH, THE_BODY, storeProblem } from '@svc/spec/storable.ts';
-import { ApiError } from './errors.ts';
+import { ApiError } from '../errors.ts';
 import { LARGE_BODY_CHARACTERS, TooManyValuesError, faultOfLargeBody, parseLargeBody } from './large-body.ts';
 import { settleNumbers } from './number-places.ts';
 
