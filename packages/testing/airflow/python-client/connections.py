@@ -44,6 +44,8 @@ def exercise(harness):
     api.delete_connection("warehouse")
     with harness.refused(NotFoundException, "warehouse"):
         api.get_connection("warehouse")
+    api.create_default_connections()
+    same(api.get_connection("http_default").conn_type, "http")
 
 
 def create_and_read(api):
@@ -125,7 +127,7 @@ def in_bulk(api):
 
 
 def refusals(harness, api):
-    with harness.refused(ForbiddenException, "never runs connector code"):
+    with harness.refused(ForbiddenException, "connections.test_enabled"):
         api.test_connection(FULL)
     with harness.refused(NotFoundException, "nowhere"):
         api.patch_connection("nowhere", ConnectionBody(connection_id="nowhere", conn_type="http"))
