@@ -82,7 +82,7 @@ describe('a database that goes away', () => {
     const db = open({ onConnectionLost: (error) => lost.push(error) });
     await Promise.all([answer(db), answer(db), answer(db)]);
     await terminateAll();
-    await eventually(() => lost.length > 0);
+    await eventually(() => lost.length === 3);
     expect(await answer(db)).toEqual([{ one: 1 }]);
   });
 
