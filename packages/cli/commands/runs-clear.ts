@@ -58,7 +58,11 @@ async function clear(context: CliContext, dagId: string, runId: string, options:
   const clientOf = await lastingClient(context, options);
   const client = await clientOf();
   const body = bodyOf(runId, options);
-  const would = await request(client, dagId, { ...body, dry_run: true });
+  const would = await request(client, dagId, { ...body, dry_run: true }).catch(async (error: unknown) => {
+    // A task that no version has is refused by the server; here it is told as everywhere, with the exit code for it.
+    await refuseUnknownTasks(client, dagId, runId, options.task);
+    throw error;
+  });
   if (would.length === 0) await refuseUnknownTasks(client, dagId, runId, options.task);
   if (options.dryRun || would.length === 0) {
     if (options.json) printJson(context, { dry_run: options.dryRun === true, task_instances: would });
