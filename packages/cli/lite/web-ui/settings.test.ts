@@ -185,7 +185,7 @@ describe('pools', () => {
   it(
     'are made, changed and deleted',
     async () => {
-      await tab.go('/pools', 'default_pool');
+      await tab.visit('/pools', 'default_pool'); // not from page to page: toasts of before would go along
       await press('Add Pool');
       await tab.dialog().getByLabel('Name').fill('lifeboats');
       await tab.dialog().getByRole('spinbutton').fill('4');
