@@ -11,7 +11,7 @@
  */
 import { status } from '@grpc/grpc-js';
 import type { Assignment, ReceivedNextAttempt, ReceivedStart, ReceivedVersion } from '@svc/proto/agent-service.ts';
-import { memberTexts } from '@svc/proto/json-spans.ts';
+import { memberTexts } from '@svc/spec/json-spans.ts';
 import { ATTEMPT_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
 import { createAttemptLog } from './attempt-log.ts';
 import type { AttemptLog } from './attempt-log.ts';

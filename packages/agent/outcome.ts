@@ -1,5 +1,5 @@
 /** From what the task process reports of its end to what the control plane is sent. Pure. */
-import { itemTexts, memberTexts } from '@svc/proto/json-spans.ts';
+import { itemTexts, memberTexts } from '@svc/spec/json-spans.ts';
 import { isFailureCause, mayReport } from '@svc/spec/failure-causes.ts';
 import type { FailureCause } from '@svc/spec/failure-causes.ts';
 

@@ -5,6 +5,7 @@
  * A value that ends within a piece is left to JSON.parse. Of a larger list or object the items are read one by one.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { scalarEnd, skipSpace, stringEnd } from './json-spans.ts';
 
 /** Characters that are read in one turn. */
 const PIECE = 64 * 1024;
@@ -128,9 +129,7 @@ class Reader {
   }
 
   #skipSpace(): void {
-    SPACE.lastIndex = this.#at;
-    SPACE.test(this.#text);
-    this.#at = SPACE.lastIndex;
+    this.#at = skipSpace(this.#text, this.#at);
   }
 
   #fault(): SyntaxError {
@@ -139,24 +138,6 @@ class Reader {
 }
 
 const OPENED = Symbol('opened');
-const SPACE = /[ \t\n\r]*/y;
-const SCALAR = /[^,\]}\s]*/y;
-
-function scalarEnd(text: string, start: number): number {
-  SCALAR.lastIndex = start;
-  SCALAR.test(text);
-  return SCALAR.lastIndex;
-}
-
-function stringEnd(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
-    let slashes = 0;
-    while (text[at - 1 - slashes] === '\\') slashes += 1;
-    if (slashes % 2 === 0) return at + 1;
-  }
-  return text.length;
-}
-
 /** Undefined: not within so many characters. */
 function containerEnd(text: string, start: number, within: number): number | undefined {
   const limit = Math.min(text.length, start + within);

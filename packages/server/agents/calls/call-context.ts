@@ -1,7 +1,7 @@
 /** What a method that running tasks call is given, and how it reads its parameters. */
 import { approximated, isRawNumber, parseExact } from '@svc/spec/exact-json.ts';
 import { UNSTORABLE_TEXT, isStorableText, storeProblem } from '@svc/spec/storable.ts';
-import { memberTexts } from '@svc/proto/json-spans.ts';
+import { memberTexts } from '@svc/spec/json-spans.ts';
 import type { AttemptIdentity } from '../credentials.ts';
 import { RpcError } from '../rpc-errors.ts';
 import type { AttemptVersion } from '../versions.ts';

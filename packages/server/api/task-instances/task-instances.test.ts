@@ -3,7 +3,6 @@ import type { TenantDb } from '../../db/database.ts';
 import { ensureTenant } from '../../auth/tenants.ts';
 import { insertGraphRun, registerGraph } from '@svc/testing/engine/graph-runs.ts';
 import type { Graph } from '@svc/testing/engine/graph-runs.ts';
-import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
 import { ADMIN_EMAIL, startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 
@@ -480,34 +479,5 @@ describe('tries of a task instance', () => {
       .execute();
     const answer = await get('other/dagRuns/old/taskInstances/extract/tries');
     expect(answer.json()).toMatchObject({ total_entries: 1, task_instances: [{ state: 'failed' }] });
-  });
-});
-
-describe('what belongs to one run, or to one DAG', () => {
-  it('comes whole without a limit, and says where it goes on with one', async () => {
-    await server.addUser({ email: 'wide@example.com', roles: ['admin'], tenant: 'wide' });
-    const token = await server.login('wide@example.com', 'wide');
-    const own = server.db.tenant((await ensureTenant(server.db.shared, 'wide')).id);
-    const taskIds = Array.from({ length: 150 }, (_, n) => `t${n}`);
-    await insertDag(own, { dagId: 'wide', taskIds: ['t0'] });
-    await insertDag(own, { dagId: 'wide', taskIds });
-    await insertRun(own, { dagId: 'wide', runId: 'one', instances: taskIds.map((id) => ({ task_id: id })) });
-    const read = async (path: string) => {
-      const answer = await server.call(`/api/v2/dags/${path}`, { token });
-      const { total_entries: total, ...lists } = answer.json<Record<string, unknown[]> & { total_entries: number }>();
-      const [list] = Object.values(lists);
-      return [list?.length, total, answer.headers.get('link')];
-    };
-    const instances = 'wide/dagRuns/one/taskInstances';
-    expect(await read(instances)).toEqual([150, 150, null]);
-    expect(await read(`${instances}?limit=100&state=success`)).toEqual([
-      100,
-      150,
-      '<?limit=100&state=success&offset=100>; rel="next"',
-    ]);
-    expect(await read(`${instances}?limit=100&offset=100`)).toEqual([50, 150, null]);
-    expect((await read('~/dagRuns/~/taskInstances'))[0]).toBe(100);
-    expect(await read('wide/dagVersions')).toEqual([2, 2, null]);
-    expect(await read('wide/dagVersions?limit=1')).toEqual([1, 2, '<?limit=1&offset=1>; rel="next"']);
   });
 });

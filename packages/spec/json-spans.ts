@@ -39,7 +39,7 @@ const SCALAR = /[^,\]}\s]*/y;
 /** What a container is made of: whole strings, brackets, and everything between. */
 const PIECE = /[^"[\]{}]*/y;
 
-function skipSpace(text: string, at: number): number {
+export function skipSpace(text: string, at: number): number {
   SPACE.lastIndex = at;
   SPACE.test(text);
   return SPACE.lastIndex;
@@ -49,12 +49,17 @@ function valueEnd(text: string, start: number): number {
   const first = text[start];
   if (first === '"') return stringEnd(text, start);
   if (first === '{' || first === '[') return containerEnd(text, start);
+  return scalarEnd(text, start);
+}
+
+export function scalarEnd(text: string, start: number): number {
   SCALAR.lastIndex = start;
   SCALAR.test(text);
   return SCALAR.lastIndex;
 }
 
-function stringEnd(text: string, start: number): number {
+/** Behind its closing quote; the end of the text when there is none. */
+export function stringEnd(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0;
     while (text[at - 1 - slashes] === '\\') slashes += 1;
