@@ -39,7 +39,7 @@ const SERVER: Arrows = {
   engine: ['db', 'xcom'],
   registry: ['db', 'engine'],
   agents: ['config', 'db', 'engine', 'logs', 'vault', 'xcom'],
-  executors: ['agents', 'config', 'engine'],
+  executors: ['agents', 'config', 'db', 'engine'],
   http: ['auth', 'config', 'db', 'vault'],
   api: ['auth', 'config', 'db', 'engine', 'http', 'logs', 'registry', 'telemetry', 'vault', 'workspace', 'xcom'],
 };

@@ -5,14 +5,17 @@
 import type { Logger } from 'pino';
 import { createAgentCredentials } from './agents/credentials.ts';
 import { createAgentService } from './agents/agent-service.ts';
+import { createAttemptNotes } from './agents/attempt-notes.ts';
 import { createAttemptLease } from './agents/attempt-lease.ts';
 import { createTaskTrigger } from './agents/task-trigger.ts';
 import type { Config } from './config/load.ts';
 import type { Database } from './db/database.ts';
 import { readTaskAssetEvents } from './db/assets/task-events.ts';
 import { executorOf } from './executors/executor-types.ts';
+import type { ExecutorFactory } from './executors/executor-types.ts';
 import { reachableAddress } from './executors/subprocess.ts';
 import type { LogStore } from './logs/store.ts';
+import type { Leases } from './engine/advance/silent-attempts.ts';
 import type { RunEffects } from './engine/advance/apply-to-runs.ts';
 import { createBackfillRunner } from './engine/runs/backfills.ts';
 import { createRunEndFollower } from './engine/runs/follow-run-end.ts';
@@ -51,7 +54,17 @@ export type RunEngine = {
 /** Runs that one look at the timetables creates at most; a backlog goes on at the next look. */
 const RUNS_AT_ONCE = 100;
 
-type EngineInput = { config: Config; db: Database; keyring: Keyring; logs: LogStore; logger: Logger };
+type EngineInput = {
+  config: Config;
+  db: Database;
+  keyring: Keyring;
+  logs: LogStore;
+  logger: Logger;
+  /** Of this process, as its signs of life have it. */
+  processId: string;
+  /** Instead of what `executor.type` means; null: none. */
+  createExecutor?: ExecutorFactory | null | undefined;
+};
 
 /** Does this process run tasks? */
 export const runsTasks = (config: Config): boolean => config.server.role !== 'api' && config.scheduler.enabled;
@@ -65,6 +78,8 @@ export function createRunEngine(input: EngineInput): RunEngine {
     finishAndTakeNext: (...args) => scheduler.attempts.finishAndTakeNext(...args),
     heartbeat: (...args) => scheduler.attempts.heartbeat(...args),
     lost: (...args) => scheduler.attempts.lost(...args),
+    findLive: (...args) => scheduler.attempts.findLive(...args),
+    noteWait: (...args) => scheduler.attempts.noteWait(...args),
   };
   const workers = runsTasks(config) ? createWorkers(input, attempts, () => scheduler) : null;
   const notifications = createNotifications({
@@ -77,7 +92,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     graphs: createDagGraphs(),
     executor: workers?.executor ?? null,
     dispatch: { bufferSize: config.scheduler.dispatchBufferSize, workers: config.scheduler.dispatchWorkers },
-    leaseMs: config.scheduler.attemptLease,
+    leases: leasesOf(config),
     recordAssetEvents,
     dueSources: [() => dueTimetables(), () => dueAssets(), () => dueBackfills()],
     onRunEnded: (ended) => followRunEnd(ended),
@@ -127,6 +142,15 @@ export function createRunEngine(input: EngineInput): RunEngine {
   };
 }
 
+/**
+ * A pod is missed by the cluster, which says when it has ended: its attempt is given up by silence only when the cluster cannot
+ * say either, and until then it goes on without us.
+ */
+const leasesOf = ({ executor, scheduler }: Config): Leases => ({
+  queuedMs: scheduler.attemptLease,
+  runningMs: executor.type === 'orchestrator' ? executor.unreachableAfter : scheduler.attemptLease,
+});
+
 /** Every task of a run again, from the beginning. */
 async function clearWholeRun(
   db: Database,
@@ -162,13 +186,8 @@ type Workers = {
 
 function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => Scheduler): Workers | null {
   const { config, db, keyring, logs, logger } = input;
-  const createExecutor = executorOf(config.executor.type);
-  if (!createExecutor) {
-    logger.warn(
-      `executor.type is "${config.executor.type}", which this version does not have: runs will wait; set it to "subprocess" to run tasks on this machine`,
-    );
-    return null;
-  }
+  const createExecutor = input.createExecutor === undefined ? executorOf(config.executor.type) : input.createExecutor;
+  if (!createExecutor) return null;
   const { cert, key } = config.server.grpcTls;
   const credentials = createAgentCredentials({
     secret: config.auth.jwt.secret,
@@ -181,7 +200,11 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
     keyring,
     attempts,
     credentials,
-    lease: createAttemptLease({ db, leaseMs: config.scheduler.attemptLease }),
+    lease: createAttemptLease({
+      db,
+      leaseMs: leasesOf(config).runningMs,
+      isCutOffPossible: config.executor.type === 'orchestrator',
+    }),
     logs,
     triggerRun: createTaskTrigger({ db, scheduler, clearWholeRun: (ref) => clearWholeRun(db, scheduler(), ref) }),
     readAssetEvents: (query) => readTaskAssetEvents(db.shared, query),
@@ -196,6 +219,9 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
   let address: string | undefined;
   const executor = createExecutor({
     config,
+    db,
+    processId: input.processId,
+    note: createAttemptNotes({ db, logs, log: logger }),
     service,
     credentials,
     attempts,

@@ -11,7 +11,8 @@ import { createSecretRegistry } from './telemetry/redact.ts';
 
 /** The OpenAPI document of the API as JSON text. Needs no database: the routes are registered and never called. */
 export async function renderOpenApi(): Promise<string> {
-  const { config } = loadConfig({ env: {}, flags: { 'auth.jwt.secret': 'signs nothing: no request is ever served' } });
+  const flags = { 'auth.jwt.secret': 'signs nothing: no request is ever served', 'scheduler.enabled': 'false' };
+  const { config } = loadConfig({ env: {}, flags });
   const db = openDatabase({
     url: config.database.url,
     maxOpenConns: 1,
@@ -22,7 +23,7 @@ export async function renderOpenApi(): Promise<string> {
   const logger = pino({ level: 'silent' });
   const logs = createLogStore(config);
   const keyring = openKeyring(config);
-  const engine = createRunEngine({ config, db, keyring, logs, logger });
+  const engine = createRunEngine({ config, db, keyring, logs, logger, processId: '' });
   const services = createServices({
     config,
     db,

@@ -18,6 +18,7 @@ import { bootNotes, checkBoot } from './config/boot-checks.ts';
 import type { Config } from './config/load.ts';
 import { createProxyTrust } from './config/trusted-proxies.ts';
 import { createRunEngine, runsTasks } from './create-run-engine.ts';
+import type { RunEngine } from './create-run-engine.ts';
 import { createServices } from './create-services.ts';
 import { openDatabase } from './db/database.ts';
 import type { Database } from './db/database.ts';
@@ -26,6 +27,8 @@ import { isOutage } from './db/outage.ts';
 import { ensureTenant } from './auth/tenants.ts';
 import { DEFAULT_TENANT } from './db/identity/tenants.ts';
 import { createHousekeeping } from './engine/housekeeping.ts';
+import type { ExecutorFactory } from './executors/executor-types.ts';
+import { ClusterAccessError } from './executors/kubernetes/cluster-access.ts';
 import { createAdmissionServer } from './http/admission-server.ts';
 import { buildApp } from './http/app.ts';
 import { createLanes } from './http/lanes.ts';
@@ -55,6 +58,8 @@ export type ServerOptions = {
   warnings?: readonly string[];
   logger?: Logger;
   secrets?: SecretRegistry;
+  /** Instead of what `executor.type` means; null: none, so that runs wait. For tests of the rest. */
+  createExecutor?: ExecutorFactory | null;
   /** For the editor: whoever watches the workspace compiles what is saved. */
   workspaceCompiler?: WorkspaceCompiler;
 };
@@ -99,7 +104,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   let everybody: Principal | null = null;
   const logs = createLogStore(config);
   const keyring = openKeyring(config);
-  const engine = createRunEngine({ config, db: engineDb, keyring, logs, logger });
+  const processId = randomUUID();
+  const { createExecutor } = options;
+  const engine = createEngine({ config, db: engineDb, keyring, logs, logger, processId, createExecutor });
   const services = createServices({
     config,
     db,
@@ -140,7 +147,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const housekeeping = createHousekeeping({
     db: engineDb,
-    identity: { processId: randomUUID(), hostname: hostname(), version: VERSION },
+    identity: { processId, hostname: hostname(), version: VERSION },
     intervalMs: config.scheduler.loopIntervalMs,
     // Agents wait for the triggers of deferred tasks themselves: while one is connected, there is a triggerer.
     alsoAlive: () => (engine.hasAgent() ? ['triggerer'] : []),
@@ -313,3 +320,12 @@ function registerConfiguredSecrets(config: Config, secrets: SecretRegistry): voi
 }
 
 const passwordOf = (url: string): string => (URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '');
+
+/** A cluster that is not there is for the operator to mend, like a wrong key. */
+function createEngine(input: Parameters<typeof createRunEngine>[0]): RunEngine {
+  try {
+    return createRunEngine(input);
+  } catch (error) {
+    throw error instanceof ClusterAccessError ? new BootError([error.message]) : error;
+  }
+}

@@ -18,8 +18,26 @@ export const WAIT_REASONS = {
   start_date: 'its start_date has not come yet',
   no_worker: 'every worker is busy, or none is connected',
   dispatched: 'it was handed to a worker and is about to start',
+  pod_unschedulable: 'no node of the cluster takes its pod',
+  pod_refused: 'the cluster does not take its pod right now',
+  pod_waits: 'its pod does not start',
+  pod_restarts: 'its pod could not be started and is tried again',
+  image_pull: 'its image cannot be pulled',
+  volume_pending: 'its staging volume is not there yet',
+  cluster_unreachable: 'the API server of the cluster cannot be reached',
 } as const;
 
 export type WaitReason = keyof typeof WAIT_REASONS;
 
 export const isWaitReason = (word: string): word is WaitReason => Object.hasOwn(WAIT_REASONS, word);
+
+/** Of a queued instance: what its executor says, stored as one text. */
+export const encodeWait = ({ reason, detail }: { reason: WaitReason; detail: string }): string =>
+  `${reason}: ${detail.slice(0, MAX_DETAIL)}`;
+
+const MAX_DETAIL = 500;
+
+export function decodeWait(stored: string): { reason: WaitReason; detail: string } | undefined {
+  const [, word = '', detail = ''] = /^(\w+): ([^]*)$/.exec(stored) ?? [];
+  return isWaitReason(word) ? { reason: word, detail } : undefined;
+}

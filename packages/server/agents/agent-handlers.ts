@@ -6,7 +6,7 @@ import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc
 import type { AgentHandlers, NextAttempt, Order } from '@svc/proto/agent-service.ts';
 import { finishCallback } from '../db/attempts/callback-requests.ts';
 import { isTaskCurrent } from '../db/attempts/live-attempts.ts';
-import type { FinishingWorker, HandedOver } from '../engine/shared/attempts.ts';
+import type { AttemptOutcome, FinishingWorker, HandedOver } from '../engine/shared/attempts.ts';
 import { assignmentOf } from './assignment.ts';
 import { createAttemptLogs } from './attempt-logs.ts';
 import type { AttemptLogs } from './attempt-logs.ts';
@@ -26,7 +26,7 @@ import { Undecoded } from './request-limits.ts';
 import { RpcError, toServiceError } from './rpc-errors.ts';
 import { createSecretDelivery } from './secret-delivery.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
-import type { AgentServiceOptions, AttemptObserver } from './service-options.ts';
+import type { AgentServiceOptions, AttemptObserver, ExplainStop } from './service-options.ts';
 import { createStartAttempt } from './start-attempt.ts';
 import type { StartAttempt } from './start-attempt.ts';
 import { createStartFacts } from './start-facts.ts';
@@ -39,6 +39,7 @@ type Parts = {
   options: AgentServiceOptions;
   earlyStarts: EarlyStarts;
   observers: readonly AttemptObserver[];
+  explanations: readonly ExplainStop[];
   workers: WorkerHub;
   starts: StartAttempt;
   versions: AttemptVersions;
@@ -56,9 +57,14 @@ type Handle<Request, Reply> = (identity: VerifiedAttempt, request: Request) => P
 
 export function createHandlers(
   options: AgentServiceOptions,
-  input: { workers: WorkerHub; observers: readonly AttemptObserver[]; callerOf: AuthenticateFirst['callerOf'] },
+  input: {
+    workers: WorkerHub;
+    observers: readonly AttemptObserver[];
+    explanations: readonly ExplainStop[];
+    callerOf: AuthenticateFirst['callerOf'];
+  },
 ): { handlers: AgentHandlers; startEarly: StartEarly; isBusy: () => boolean } {
-  const { workers, observers, callerOf } = input;
+  const { workers, observers, explanations, callerOf } = input;
   const { db, settings, log } = options;
   const versions = createAttemptVersions(db);
   const logs = createAttemptLogs({ db, logs: options.logs, log });
@@ -77,6 +83,7 @@ export function createHandlers(
     options,
     earlyStarts,
     observers,
+    explanations,
     workers,
     starts,
     versions,
@@ -227,7 +234,8 @@ function finishHandler(parts: Parts) {
       log_goes_on: boolean;
     },
   ): Promise<{ recorded: boolean; log_length: number; next?: NextAttempt }> => {
-    const outcome = await readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
+    const reported = await readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
+    const outcome = explained(parts, identity, reported);
     // Beside the transaction, which waits for it before its commit; begun when the first statements are on their way.
     const appended = nextTurn().then(() => appendTail(identity, request.log_offset, request.log_data));
     if (identity.kind === 'callback') {
@@ -246,6 +254,13 @@ function finishHandler(parts: Parts) {
     const handedOver = next && (await nextAttemptOf(next));
     return { recorded: answer === 'recorded', log_length: await appended, ...(handedOver && { next: handedOver }) };
   };
+}
+
+/** An agent that was told to stop cannot know by whom. */
+function explained({ explanations }: Parts, { attemptId }: VerifiedAttempt, outcome: AttemptOutcome): AttemptOutcome {
+  if (outcome.failure?.cause !== 'process_killed') return outcome;
+  const failure = explanations.map((explain) => explain(attemptId)).find((known) => known !== undefined);
+  return failure ? { ...outcome, failure } : outcome;
 }
 
 function callHandler(parts: Parts) {

@@ -5,7 +5,7 @@ import type { StartEarly } from './agent-handlers.ts';
 import { startGrpcServer } from './grpc-server.ts';
 import type { GrpcServer } from './grpc-server.ts';
 import { limitedService, requestLimits } from './request-limits.ts';
-import type { AgentServiceOptions, AttemptObserver } from './service-options.ts';
+import type { AgentServiceOptions, AttemptObserver, ExplainStop } from './service-options.ts';
 import { createWorkerHub } from './worker-hub.ts';
 import type { WorkerHub } from './worker-hub.ts';
 
@@ -17,6 +17,8 @@ export type AgentService = {
   listen(): Promise<{ host: string; port: number }>;
   /** Called for every attempt that started, and for every one of which no more is to come (finished, stale, told to stop). */
   observe(observer: AttemptObserver): void;
+  /** Asked when an agent says that it was stopped: whoever runs it may know why. */
+  explainStops(explain: ExplainStop): void;
   close(): Promise<void>;
 };
 
@@ -24,15 +26,22 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
   const { credentials, log } = options;
   const workers = createWorkerHub(credentials);
   const observers: AttemptObserver[] = [];
+  const explanations: ExplainStop[] = [];
   const { interceptor, callerOf } = createAuthenticateFirst(options);
   const rpc = limitedService(requestLimits(options.settings));
-  const { handlers, startEarly, isBusy } = createHandlers(options, { workers, observers, callerOf });
+  const { handlers, startEarly, isBusy } = createHandlers(options, {
+    workers,
+    observers,
+    explanations,
+    callerOf,
+  });
   let server: GrpcServer | undefined;
   return {
     workers,
     startEarly,
     isBusy,
     observe: (observer) => void observers.push(observer),
+    explainStops: (explain) => void explanations.push(explain),
     async listen() {
       server = await startGrpcServer({
         address: options.address,

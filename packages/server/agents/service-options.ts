@@ -1,6 +1,6 @@
 /** What the agent service is made of: its settings, the rest of the control plane as it needs it, and who watches attempts. */
 import type { Database } from '../db/database.ts';
-import type { Attempts } from '../engine/shared/attempts.ts';
+import type { Attempts, Failure } from '../engine/shared/attempts.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import type { AttemptLease } from './attempt-lease.ts';
 import type { AgentLog, LogSink, ReadAssetEvents, TriggerRun } from './collaborators.ts';
@@ -38,3 +38,6 @@ export type AttemptObserver = {
   alive(attemptId: string): void;
   ended(attemptId: string): void;
 };
+
+/** Undefined: it does not know either. */
+export type ExplainStop = (attemptId: string) => Failure | undefined;

@@ -4,6 +4,7 @@
  * Ends of attempts travel in a few lanes, by run. Ends of one run follow each other in one lane, because its row is locked;
  * those of different runs need not wait for the same lock.
  */
+import { encodeWait } from '@svc/spec/wait-reasons.ts';
 import type { Database } from '../db/database.ts';
 import { isOutage } from '../db/outage.ts';
 import type { RunEffects } from './advance/apply-to-runs.ts';
@@ -15,7 +16,7 @@ import type { Batches } from './batches.ts';
 import { startAttempts } from './claim/start-attempts.ts';
 import type { Attempts, FinishAnswer } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
-import { renewLeases } from './sql/attempts.ts';
+import { findLiveAttempts, renewLeases, writeQueuedWait } from './sql/attempts.ts';
 import type { AttemptStart } from './sql/attempts.ts';
 
 const LANES = 4;
@@ -81,8 +82,10 @@ export function createAttemptReports(options: {
       const alive = await renewLeases(db, refs);
       return new Set(refs.map((ref) => ref.attemptId).filter((id) => !alive.has(id)));
     },
-    async lost(ref, failure, { hasBegun } = { hasBegun: true }) {
-      await end({ ref, lost: failure, hasBegun });
+    async lost(ref, failure, { hasBegun, hasGivenUp = false } = { hasBegun: true }) {
+      await end({ ref, lost: failure, hasBegun, hasGivenUp });
     },
+    findLive: (refs) => findLiveAttempts(db, refs),
+    noteWait: (ref, wait) => writeQueuedWait(db, ref, wait && encodeWait(wait)),
   };
 }

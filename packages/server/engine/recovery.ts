@@ -8,6 +8,7 @@ import type { Database } from '../db/database.ts';
 import type { RunEffects } from './advance/apply-to-runs.ts';
 import { checkWaiting } from './advance/follow-ups.ts';
 import { findSilent } from './advance/silent-attempts.ts';
+import type { Leases } from './advance/silent-attempts.ts';
 import { timeOutRuns } from './runs/end-run.ts';
 import type { Attempts } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
@@ -24,7 +25,7 @@ export type Recovery = { tick(): Promise<void> };
 export function createRecovery(options: {
   db: Database;
   graphs: DagGraphs;
-  leaseMs: number;
+  leases: Leases;
   attempts: Pick<Attempts, 'lost'>;
   startForgottenRuns: () => Promise<void>;
   dispatchCallbacks: () => Promise<void>;
@@ -32,7 +33,9 @@ export function createRecovery(options: {
   onEffects: (effects: RunEffects) => void;
   log: { warn(details: object, message: string): void };
 }): Recovery {
-  const { db, graphs, leaseMs, onEffects, log } = options;
+  const { db, graphs, leases, onEffects, log } = options;
+  // Silence counts only while somebody listens: for as long as the shorter of the two.
+  const leaseMs = Math.min(leases.queuedMs, leases.runningMs);
   const isTimeForForgotten = createPace(FORGOTTEN_EVERY_MS);
   const isTimeForLost = createPace(LOST_EVERY_MS);
   const listening = createListening(leaseMs);
@@ -53,7 +56,7 @@ export function createRecovery(options: {
       log.warn({}, "scheduler: the database's clock was set; agents get a lease's time to be heard anew");
       listening.beginAnew();
     }
-    for (const { ref, failure } of listening.isLongEnough() ? await findSilent(db, leaseMs) : []) {
+    for (const { ref, failure } of listening.isLongEnough() ? await findSilent(db, leases) : []) {
       log.warn({ attempt: ref.attemptId, cause: failure.cause }, 'scheduler: an attempt was not heard of any more');
       await options.attempts.lost(ref, failure);
     }

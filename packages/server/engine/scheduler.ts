@@ -13,6 +13,7 @@ import type { RunEffects } from './advance/apply-to-runs.ts';
 import type { RecordAssetEvents } from './advance/attempt-outputs.ts';
 import { releasePaused } from './advance/follow-ups.ts';
 import { DEFAULT_LEASE_MS } from './advance/silent-attempts.ts';
+import type { Leases } from './advance/silent-attempts.ts';
 import { createAttemptReports } from './attempt-reports.ts';
 import { createBackgroundTasks } from './background-tasks.ts';
 import { createDispatcher } from './dispatcher.ts';
@@ -44,8 +45,8 @@ export type SchedulerOptions = {
   /** Null in a process that serves the API only: what it causes is carried out elsewhere. */
   executor: Executor | null;
   dispatch: { bufferSize: number; workers: number };
-  /** How long an attempt may be silent before it counts as lost; a minute unless given. */
-  leaseMs?: number;
+  /** How long attempts may be silent before they count as lost; a minute unless given. */
+  leases?: Leases;
   recordAssetEvents: RecordAssetEvents;
   /** What else time causes: runs of timetables, backfills. */
   dueSources: readonly DueSource[];
@@ -79,7 +80,8 @@ export type Scheduler = {
 const FIRST_TASKS_AT_ONCE = 4;
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { db, graphs, executor, recordAssetEvents, notifyOthers, log, leaseMs = DEFAULT_LEASE_MS } = options;
+  const { db, graphs, executor, recordAssetEvents, notifyOthers, log } = options;
+  const { leases = { queuedMs: DEFAULT_LEASE_MS, runningMs: DEFAULT_LEASE_MS } } = options;
   const createRun = createRunCreator(graphs);
   const background = createBackgroundTasks(log);
   const statistics = createTableStatistics(db);
@@ -130,7 +132,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const recovery = createRecovery({
     db,
     graphs,
-    leaseMs,
+    leases,
     attempts,
     startForgottenRuns: starter.startForgotten,
     dispatchCallbacks,

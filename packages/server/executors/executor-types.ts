@@ -3,17 +3,25 @@
  * docs/architecture.md says how to add it.
  */
 import type { AgentService } from '../agents/agent-service.ts';
+import type { NoteAttempt } from '../agents/attempt-notes.ts';
 import type { AgentLog } from '../agents/collaborators.ts';
 import type { AgentCredentials } from '../agents/credentials.ts';
 import type { Config } from '../config/load.ts';
+import type { Database } from '../db/database.ts';
 import type { ManagedExecutor } from '../engine/executor.ts';
 import type { Attempts } from '../engine/shared/attempts.ts';
+import { kubernetesFromConfig } from './kubernetes/from-config.ts';
 import { createNullExecutor } from './null.ts';
 import { createSubprocessExecutor } from './subprocess.ts';
 
 /** What an executor may be made from. */
 export type ExecutorContext = {
   config: Config;
+  db: Database;
+  /** Of this process, as its signs of life have it. */
+  processId: string;
+  /** Adds a line to the log of an attempt. */
+  note: NoteAttempt;
   /** Workers connect to it, and tell it when their attempts start and end. */
   service: AgentService;
   credentials: AgentCredentials;
@@ -26,6 +34,7 @@ export type ExecutorContext = {
 export type ExecutorFactory = (context: ExecutorContext) => ManagedExecutor;
 
 const EXECUTORS: Readonly<Record<string, ExecutorFactory>> = {
+  orchestrator: kubernetesFromConfig,
   subprocess: ({ config, ...context }) =>
     createSubprocessExecutor({
       ...context,

@@ -20,6 +20,7 @@ import type { AgentCredentials, AttemptIdentity } from '../agents/credentials.ts
 import type { AnnouncedWorker } from '../agents/worker-hub.ts';
 import type { CallbackJob, ManagedExecutor } from '../engine/executor.ts';
 import type { Attempt, AttemptRef, Attempts } from '../engine/shared/attempts.ts';
+import { callbackIdentity } from './callback-identity.ts';
 import { createConnectionTester } from './connection-test.ts';
 import { startAgentProcess } from './agent-process.ts';
 import type { AgentProcess } from './agent-process.ts';
@@ -198,20 +199,6 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
       await Promise.race([last.process.ended, late]);
       await last.process.ended;
     },
-  };
-}
-
-function callbackIdentity(callback: CallbackJob): Identity {
-  return {
-    kind: 'callback',
-    tenantId: callback.tenant_id,
-    run: callback.run,
-    dagId: callback.dag_id,
-    taskId: callback.task_id ?? '',
-    mapIndex: callback.map_index ?? -1,
-    tryNumber: callback.try_number ?? 0,
-    versionNumber: callback.versionNumber,
-    attemptId: callback.id,
   };
 }
 

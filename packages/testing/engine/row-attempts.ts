@@ -3,6 +3,7 @@
  * was reported is kept for the test to look at. Can be told to lose the answers of calls it has carried out.
  */
 import type { Database } from '@svc/server/db/database.ts';
+import { findLiveAttempts } from '@svc/server/engine/sql/attempts.ts';
 import { DatabaseUnavailableError } from '@svc/server/db/outage.ts';
 import type {
   AttemptOutcome,
@@ -100,6 +101,9 @@ export function createRowAttempts(db: Database): RowAttempts {
       attempts.losses.push({ attemptId: ref.attemptId, failure });
       endOf(ref.attemptId).resolve(failure);
     },
+
+    findLive: (refs) => findLiveAttempts(db, refs),
+    noteWait: async () => {},
   };
   return attempts;
 }

@@ -103,7 +103,7 @@ export async function startScriptedScheduler(
     graphs: createDagGraphs(),
     executor,
     dispatch: { bufferSize: 0, workers: 0 },
-    ...(input.leaseMs !== undefined && { leaseMs: input.leaseMs }),
+    ...(input.leaseMs !== undefined && { leases: { queuedMs: input.leaseMs, runningMs: input.leaseMs } }),
     recordAssetEvents: async () => ({ effects: [] }),
     dueSources: [],
     notifyOthers: () => {},

@@ -79,12 +79,13 @@ function spawnServer({ settings, nodeArgs = [], logFile }: ServerProcessOptions)
     'auth.bootstrap.email': PROCESS_ADMIN.email,
     'auth.bootstrap.password': PROCESS_ADMIN.password,
     'observability.otel.enabled': 'false',
+    'executor.type': 'subprocess', // there is no cluster
     ...settings,
   };
   const variables = Object.entries(all).map(([key, value]) => [`SVC_${key.replaceAll('.', '_').toUpperCase()}`, value]);
   const output = logFile === undefined ? 'pipe' : openSync(logFile, 'a');
   return spawn(process.execPath, [...nodeArgs, join(ROOT, 'packages', 'cli', 'main.ts'), 'server'], {
-    env: { PATH: process.env['PATH'], ...Object.fromEntries(variables) },
+    env: { PATH: process.env['PATH'], KUBECONFIG: process.env['KUBECONFIG'], ...Object.fromEntries(variables) },
     stdio: ['ignore', output, output],
   });
 }

@@ -48,7 +48,14 @@ export async function startTestServer(flags: Record<string, string | string[]> =
   const secrets = createSecretRegistry();
   const destination = { write: (line: string) => void logLines.push(line) };
   const logger = createLogger({ level: 'debug', format: 'json', destination, secrets });
-  const server = await startServer({ config, warnings, logger, secrets });
+  const server = await startServer({
+    config,
+    warnings,
+    logger,
+    secrets,
+    // There is no cluster: a test that runs tasks names an executor.
+    ...(flags['executor.type'] === undefined && { createExecutor: null }),
+  });
   await server.ready;
   const db: Database = openDatabase({
     url: config.database.url,

@@ -40,6 +40,13 @@ const NAMES: Record<WaitReason, string> = {
   start_date: 'Execution Date',
   no_worker: 'Executor',
   dispatched: 'Executor',
+  pod_unschedulable: 'Executor',
+  pod_refused: 'Executor',
+  pod_waits: 'Executor',
+  pod_restarts: 'Executor',
+  image_pull: 'Executor',
+  volume_pending: 'Executor',
+  cluster_unreachable: 'Executor',
 };
 
 export function registerTaskInstanceDependencies(app: App, services: Services): void {

@@ -3,7 +3,7 @@
  * rows at once. The dependencies of one instance (dependencies.ts) go into detail.
  */
 import { isRunFinished } from '@svc/spec/states.ts';
-import { WAIT_REASONS, isWaitReason } from '@svc/spec/wait-reasons.ts';
+import { WAIT_REASONS, decodeWait, isWaitReason } from '@svc/spec/wait-reasons.ts';
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { PoolUse } from '../../db/task-instances/details.ts';
 import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
@@ -30,7 +30,7 @@ export function waitReasonOf(row: WaitingRow, context: WaitContext): Wait | null
     case 'scheduled':
       return waitToBeClaimed(row, context);
     case 'queued':
-      return say('dispatched');
+      return waitToStart(row);
     case 'up_for_retry':
       return say('retry_delay', until(row.due_at));
     case 'up_for_reschedule':
@@ -60,6 +60,12 @@ function waitToBeClaimed(row: WaitingRow, { isPaused, pool }: WaitContext): Wait
     return say('pool_full', `pool ${pool.name}: ${pool.used} of ${pool.slots} in use, it needs ${row.pool_slots}`);
   }
   return say(row.claimable ? 'no_worker' : 'max_active_tasks');
+}
+
+/** What its executor says, which may have to do with a whole cluster. */
+function waitToStart({ waits }: WaitingRow): Wait {
+  const said = waits === null ? undefined : decodeWait(waits);
+  return said ? say(said.reason, said.detail) : say('dispatched');
 }
 
 const say = (reason: WaitReason, detail?: string): Wait => ({

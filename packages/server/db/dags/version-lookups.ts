@@ -15,6 +15,18 @@ export const findVersionSpec = (
     .where('v.version_number', '=', versionNumber)
     .executeTakeFirst();
 
+/** The compiled spec of a version as JSON text, and its image. */
+export const findVersionImage = (
+  db: TenantDb,
+  { dagId, versionNumber }: { dagId: string; versionNumber: number },
+): Promise<{ spec: string; image: string | null } | undefined> =>
+  db
+    .selectFrom('dag_versions')
+    .select(['spec', 'image'])
+    .where('dag_id', '=', dagId)
+    .where('version_number', '=', versionNumber)
+    .executeTakeFirst();
+
 /** The number; undefined when there is no such DAG. */
 export async function findCurrentVersion(db: TenantDb, dagId: string): Promise<number | undefined> {
   const dag = await db.selectFrom('dags').select('current_version').where('dag_id', '=', dagId).executeTakeFirst();

@@ -43,6 +43,15 @@ export async function countSchedulers(db: Database, { withinMs }: { withinMs: nu
   return rows[0]?.schedulers ?? 0;
 }
 
+/** The ids of schedulers that gave a sign of life within the time and have not said that they leave. */
+export async function findLiveSchedulers(db: Database, { withinMs }: { withinMs: number }): Promise<Set<string>> {
+  const { rows } = await sql<{ id: string }>`
+    select process_id as id from heartbeats
+    where component = 'scheduler' and stopped_at is null
+      and last_seen_at > now() - make_interval(secs => ${withinMs / 1_000})`.execute(db.shared);
+  return new Set(rows.map(({ id }) => id));
+}
+
 export async function deleteOldHeartbeats(db: Database): Promise<void> {
   await sql`delete from heartbeats where last_seen_at < now() - interval '7 days'`.execute(db.shared);
 }

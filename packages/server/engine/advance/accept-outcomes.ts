@@ -121,15 +121,16 @@ function applyFailure(
   return finished(row);
 }
 
-/** An attempt that never began has run nothing: it is simply dispatched again, as the same try. */
+/** An attempt that never began has run nothing: it is simply dispatched again, as the same try, until its executor gives up. */
 function applyLoss(
   work: RunWork,
   row: InstanceRow,
-  { lost: failure, hasBegun }: { lost: Failure; hasBegun: boolean },
+  { lost: failure, hasBegun, hasGivenUp }: { lost: Failure; hasBegun: boolean; hasGivenUp: boolean },
 ): PlanEvent | undefined {
-  if (row.state === 'queued' || !hasBegun) {
+  if ((row.state === 'queued' || !hasBegun) && !hasGivenUp) {
     work.change(row, {
       state: 'scheduled',
+      waits: null,
       attempt_id: null,
       queued_at: null,
       start_date: null,

@@ -6,7 +6,7 @@ export type Ending = {
   ref: AttemptRef;
   beforeCommit?: Promise<unknown> | undefined;
   worker?: FinishingWorker | undefined;
-} & ({ outcome: AttemptOutcome } | { lost: Failure; hasBegun: boolean });
+} & ({ outcome: AttemptOutcome } | { lost: Failure; hasBegun: boolean; hasGivenUp: boolean });
 
 export type ReportedEnding = { ref: AttemptRef; outcome: AttemptOutcome };
 

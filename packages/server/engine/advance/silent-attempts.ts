@@ -7,8 +7,11 @@ import { findSilentAttempts } from '../sql/attempts.ts';
 export const DEFAULT_LEASE_MS = 60_000;
 const AT_ONCE = 200;
 
-export async function findSilent(db: Database, leaseMs: number): Promise<{ ref: AttemptRef; failure: Failure }[]> {
-  const rows = await findSilentAttempts(db, { leaseMs, limit: AT_ONCE });
+/** How long attempts may be silent: those that wait for their start, and those that run. */
+export type Leases = { queuedMs: number; runningMs: number };
+
+export async function findSilent(db: Database, leases: Leases): Promise<{ ref: AttemptRef; failure: Failure }[]> {
+  const rows = await findSilentAttempts(db, { ...leases, limit: AT_ONCE });
   return rows.map(({ state, ...ref }) => ({
     ref,
     failure: { cause: state === 'queued' ? 'never_started' : 'agent_lost' },

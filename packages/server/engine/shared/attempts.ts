@@ -3,6 +3,7 @@
  * call whose answer was lost is simply made again, and the report of an attempt that is no longer the current one changes nothing.
  */
 import type { FailureCause } from '@svc/spec/failure-causes.ts';
+import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import type { AttemptKey } from '../sql/attempts.ts';
@@ -99,7 +100,11 @@ export type Attempts = {
   heartbeat(beats: readonly HeartbeatOf[]): Promise<Set<string>>;
   /**
    * The executor saw the attempt die, or could not start it. It fails (or is retried); one that is only queued, or of which the
-   * executor knows that it cannot have begun, is dispatched anew.
+   * executor knows that it cannot have begun, is dispatched anew, unless the executor has given up starting it.
    */
-  lost(ref: AttemptRef, failure: Failure, known?: { hasBegun: boolean }): Promise<void>;
+  lost(ref: AttemptRef, failure: Failure, known?: { hasBegun: boolean; hasGivenUp?: boolean }): Promise<void>;
+  /** Which of them are the current attempts of their instances, and whether they have started; the others are over. */
+  findLive(refs: readonly AttemptRef[]): Promise<Map<string, 'queued' | 'running'>>;
+  /** Why a queued attempt does not start, for people; null when nothing holds it up any more. */
+  noteWait(ref: AttemptRef, wait: { reason: WaitReason; detail: string } | null): Promise<void>;
 };

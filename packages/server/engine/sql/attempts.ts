@@ -85,6 +85,31 @@ export async function renewLeases(
   return new Set(rows.map((row) => row.attempt_id));
 }
 
+/** Which of them are the current attempts of their instances. Plan: primary key of task_instances. */
+export async function findLiveAttempts(
+  db: Database,
+  refs: readonly AttemptKey[],
+): Promise<Map<string, 'queued' | 'running'>> {
+  if (refs.length === 0) return new Map();
+  const { rows } = await fixedSql<{ attempt_id: string; state: 'queued' | 'running' }>`
+    select t.attempt_id, t.state from task_instances t
+    join unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.run)}::bigint[],
+        ${refs.map((ref) => ref.taskId)}::text[], ${refs.map((ref) => ref.mapIndex)}::int[],
+        ${refs.map((ref) => ref.attemptId)}::uuid[]) as k(tenant_id, run, task_id, map_index, attempt_id)
+      on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
+      and t.attempt_id = k.attempt_id
+    where coalesce(t.state, '') in ('queued', 'running')`.execute(db.shared);
+  return new Map(rows.map((row) => [row.attempt_id, row.state]));
+}
+
+/** For people only: nobody decides anything by what a queued instance waits for. */
+export async function writeQueuedWait(db: Database, ref: AttemptKey, waits: string | null): Promise<void> {
+  await fixedSql`
+    update task_instances set waits = ${waits}
+    where tenant_id = ${ref.tenantId} and run = ${ref.run} and task_id = ${ref.taskId} and map_index = ${ref.mapIndex}
+      and attempt_id = ${ref.attemptId} and state = 'queued'`.execute(db.shared);
+}
+
 /** The time by which silence is counted, in milliseconds since the epoch. */
 export async function readClock(db: Database): Promise<number> {
   const { rows } = await sql<{ now: number }>`
@@ -93,18 +118,19 @@ export async function readClock(db: Database): Promise<number> {
 }
 
 /**
- * Attempts without a heartbeat for that long; or with one that is yet to come, from before the clock was set back. Plan: index
+ * Attempts without a heartbeat for that long, by whether they have started; or with one that is yet to come, from before the clock was set back. Plan: index
  * task_instances_active, as many rows as there is work in flight.
  */
 export async function findSilentAttempts(
   db: Database,
-  { leaseMs, limit }: { leaseMs: number; limit: number },
+  { queuedMs, runningMs, limit }: { queuedMs: number; runningMs: number; limit: number },
 ): Promise<(AttemptKey & { state: 'queued' | 'running' })[]> {
   const { rows } = await sql<AttemptKey & { state: 'queued' | 'running' }>`
     select tenant_id as "tenantId", run, task_id as "taskId", map_index as "mapIndex", attempt_id as "attemptId", state
     from task_instances
     where state in ('queued', 'running', 'restarting', 'deferred') and state in ('queued', 'running')
-      and abs(extract(epoch from clock_timestamp() - coalesce(heartbeat_at, queued_at))) > ${leaseMs / 1_000}
+      and abs(extract(epoch from clock_timestamp() - coalesce(heartbeat_at, queued_at)))
+        > case state when 'queued' then ${queuedMs / 1_000}::float8 else ${runningMs / 1_000}::float8 end
       and attempt_id is not null
     limit ${limit}`.execute(db.shared);
   return rows;

@@ -1,0 +1,17 @@
+import type { AttemptIdentity } from '../agents/credentials.ts';
+import type { CallbackJob } from '../engine/executor.ts';
+
+/** A callback is carried out like an attempt; its id is that of the request. */
+export function callbackIdentity(callback: CallbackJob): Omit<AttemptIdentity, 'issuedAt'> {
+  return {
+    kind: 'callback',
+    tenantId: callback.tenant_id,
+    run: callback.run,
+    dagId: callback.dag_id,
+    taskId: callback.task_id ?? '',
+    mapIndex: callback.map_index ?? -1,
+    tryNumber: callback.try_number ?? 0,
+    versionNumber: callback.versionNumber,
+    attemptId: callback.id,
+  };
+}

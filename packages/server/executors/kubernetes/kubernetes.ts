@@ -1,0 +1,220 @@
+/**
+ * A pod for every attempt. One watch over all of our pods tells what becomes of them; the agent in each tells the rest.
+ *
+ *   attempt-pods.ts    the attempts that this process looks after, and what follows from what their pods do
+ *   pod-watch.ts       what the cluster says about pods
+ *   pod-verdict.ts     what the state of a pod means
+ *   pod-spec.ts        what a pod is made of
+ *
+ * A pod belongs to the process that made it (annotation `svc.dev/owner`). When that process is gone, whoever is left looks
+ * after the pod; a pod whose attempt is over is removed.
+ */
+import type { AgentService } from '../../agents/agent-service.ts';
+import type { NoteAttempt } from '../../agents/attempt-notes.ts';
+import type { AgentLog } from '../../agents/collaborators.ts';
+import type { AgentCredentials } from '../../agents/credentials.ts';
+import type { CallbackJob, ManagedExecutor } from '../../engine/executor.ts';
+import type { Attempt, Attempts, Failure } from '../../engine/shared/attempts.ts';
+import { callbackIdentity } from '../callback-identity.ts';
+import type { ApiClient } from './api-client.ts';
+import { AttemptPods, MAX_DISPATCHES } from './attempt-pods.ts';
+import type { ReadPodFacts } from './pod-facts.ts';
+import { LABEL, OWNER, identityOf, podName } from './pod-names.ts';
+import type { PodIdentity } from './pod-names.ts';
+import { createPodRequests } from './pod-requests.ts';
+import type { CreateAnswer } from './pod-requests.ts';
+import { buildPod } from './pod-spec.ts';
+import type { PodSettings } from './pod-spec.ts';
+import { DELETED, disruptionOf } from './pod-verdict.ts';
+import { createPodWatch } from './pod-watch.ts';
+import type { SeenPod } from './pod-watch.ts';
+
+export type KubernetesExecutorOptions = {
+  api: ApiClient;
+  service: Pick<AgentService, 'observe' | 'explainStops'>;
+  credentials: Pick<AgentCredentials, 'issueAttempt'>;
+  attempts: Pick<Attempts, 'lost' | 'heartbeat' | 'findLive' | 'noteWait'>;
+  note: NoteAttempt;
+  readFacts: ReadPodFacts;
+  readRunId: (identity: { tenantId: string; run: number }) => Promise<string | undefined>;
+  settings: PodSettings;
+  /** Image of a version that has none of its own. */
+  baseImage: (pythonLine: string) => string;
+  tokenTransport: 'envvar' | 'exchange';
+  /** Of this process, and of those that are alive. */
+  processId: string;
+  readLiveProcesses: () => Promise<ReadonlySet<string>>;
+  controlPlane: () => string;
+  parallelism: number;
+  concurrency: number;
+  startTimeoutMs: number;
+  keepFailedMs: number;
+  log: AgentLog;
+  /** Shorter in tests. */
+  lookAfterMs?: number;
+};
+
+/** A third of the lease of an attempt that waits, and often enough to notice what went unnoticed. */
+const LOOK_AFTER_MS = 10_000;
+
+const taskIdentity = ({ queue: _queue, ...attempt }: Attempt): Omit<PodIdentity, 'dispatch'> => ({
+  kind: 'task',
+  ...attempt,
+});
+
+export function createKubernetesExecutor(options: KubernetesExecutorOptions): ManagedExecutor {
+  const { api, attempts, settings, log, lookAfterMs = LOOK_AFTER_MS } = options;
+  const requests = createPodRequests(api, settings.namespace);
+  const listeners: (() => void)[] = [];
+  const tellCapacity = (): void => listeners.forEach((listener) => listener());
+  let isClosing = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const watch = createPodWatch({
+    api,
+    namespace: settings.namespace,
+    selector: `${LABEL.managedBy}=svc,${LABEL.installation}=${settings.installation}`,
+    onChange(pod) {
+      const identity = identityOf(pod.annotations);
+      if (identity && isOurs(pod, identity)) pods.changed(pod, identity);
+    },
+    onGone(pod) {
+      const identity = identityOf(pod.annotations);
+      if (identity && isOurs(pod, identity)) pods.gone(pod, identity);
+    },
+    onSynced() {
+      void lookAfterStrangers();
+      tellCapacity();
+    },
+    onTrouble: (message) => void (trouble = message),
+    log,
+  });
+  let trouble: string | undefined;
+
+  const pods = new AttemptPods({
+    requests,
+    attempts,
+    create,
+    note: options.note,
+    concurrency: options.concurrency,
+    startTimeoutMs: options.startTimeoutMs,
+    keepFailedMs: options.keepFailedMs,
+    onRoom: tellCapacity,
+    podOf: watch.get,
+    log,
+  });
+
+  const isOurs = (pod: SeenPod, { attemptId }: PodIdentity): boolean =>
+    pods.has(attemptId) || pod.annotations[OWNER] === options.processId;
+
+  options.service.observe({ started: () => {}, alive: () => {}, ended: (attemptId) => pods.reported(attemptId) });
+  options.service.explainStops((attemptId) => whyStopped(attemptId));
+
+  async function create(identity: PodIdentity): Promise<CreateAnswer> {
+    const [facts, runId] = await Promise.all([options.readFacts(identity), options.readRunId(identity)]);
+    if (!facts || runId === undefined) {
+      return { kind: 'refused', failure: { cause: 'dispatch_failed', text: 'the DAG version or the run was deleted' } };
+    }
+    const { dispatch: _dispatch, ...attempt } = identity;
+    const task = facts.tasks.get(identity.taskId);
+    const pod = buildPod({
+      identity,
+      runId,
+      owner: options.processId,
+      image: facts.image ?? options.baseImage(facts.pythonLine),
+      settings,
+      controlPlane: options.controlPlane(),
+      credential:
+        options.tokenTransport === 'envvar'
+          ? { kind: 'token', token: await options.credentials.issueAttempt(attempt) }
+          : { kind: 'exchange', audience: 'svc-agent', expirationSeconds: 600 },
+      resources: task?.resources ?? {},
+      execution: task?.execution ?? {},
+      override: task?.override,
+      stagingClaim: undefined,
+    });
+    return requests.create(pod, identity.attemptId);
+  }
+
+  /** The agent knows only that it was asked to stop; the cluster knows why. */
+  function whyStopped(attemptId: string): Failure | undefined {
+    for (let dispatch = 1; dispatch <= MAX_DISPATCHES; dispatch += 1) {
+      const pod = watch.get(podName({ attemptId, dispatch }));
+      const why = pod && (disruptionOf(pod) ?? (pod.deletedAt === undefined ? undefined : DELETED));
+      if (why) return why;
+    }
+    return undefined;
+  }
+
+  /** Pods that other processes made: of those that are gone, the live ones are ours now, and the others nobody's. */
+  async function lookAfterStrangers(): Promise<void> {
+    const strangers = [...watch.all()].flatMap((pod) => {
+      const identity = identityOf(pod.annotations);
+      return identity && !pods.has(identity.attemptId) ? [{ pod, identity }] : [];
+    });
+    if (strangers.length === 0) return;
+    const alive = await options.readLiveProcesses();
+    const orphans = strangers.filter(({ pod }) => {
+      const owner = pod.annotations[OWNER] ?? '';
+      return owner === options.processId || !alive.has(owner);
+    });
+    const tasks = orphans.filter(({ identity }) => identity.kind === 'task');
+    const live = await attempts.findLive(tasks.map(({ identity }) => identity));
+    for (const { pod, identity } of orphans) {
+      // One that has ended is judged before it goes: its attempt may not know.
+      if (live.has(identity.attemptId)) pods.adopt(pod, identity);
+      else if (identity.kind === 'task' && pod.deletedAt === undefined && isOld(pod)) void requests.remove(pod.name);
+      else if (pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed') pods.changed(pod, identity);
+    }
+  }
+
+  /** Failed pods may be kept for a while; one that was just made may belong to an attempt that is being recorded. */
+  const isOld = (pod: SeenPod): boolean =>
+    Date.now() - Date.parse(pod.createdAt) > (pod.status.phase === 'Failed' ? options.keepFailedMs : 0);
+
+  async function lookAfter(): Promise<void> {
+    try {
+      if (watch.hasSynced() && trouble === undefined) {
+        await pods.lookAfter();
+        await lookAfterStrangers();
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'kubernetes: pods could not be looked after: tried again');
+    } finally {
+      if (!isClosing) timer = setTimeout(() => void lookAfter(), lookAfterMs).unref();
+    }
+  }
+
+  return {
+    capacity: () => (watch.hasSynced() && !isClosing ? Math.max(options.parallelism - pods.size, 0) : 0),
+    dispatch: (claimed) => claimed.forEach((attempt) => pods.hold(taskIdentity(attempt))),
+    adopt: () => {}, // the agent of a pod takes one attempt only
+    dispatchCallbacks: (callbacks: readonly CallbackJob[]) =>
+      callbacks.forEach((callback) => pods.hold(callbackIdentity(callback))),
+    cancel(attemptIds) {
+      for (const attemptId of attemptIds) {
+        if (pods.has(attemptId)) pods.cancel(attemptId);
+        else void removeUnheld(attemptId);
+      }
+    },
+    isConnected: () => watch.hasSynced() && trouble === undefined,
+    onCapacity: (listener) => void listeners.push(listener),
+    start() {
+      watch.start();
+      timer = setTimeout(() => void lookAfter(), lookAfterMs).unref();
+    },
+    // Pods go on without us, whoever asks: the next control plane finds them.
+    async close() {
+      isClosing = true;
+      clearTimeout(timer);
+      watch.close();
+      pods.close();
+      api.close();
+    },
+  };
+
+  /** Of an attempt whose pod another process looks after. */
+  async function removeUnheld(attemptId: string): Promise<void> {
+    for (const pod of watch.all()) if (pod.labels[LABEL.attempt] === attemptId) await requests.remove(pod.name);
+  }
+}

@@ -1,0 +1,72 @@
+/** Makes pods, a few at a time. What the cluster does not take right now is tried again for as long as somebody wants it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBackoff } from '@svc/spec/backoff.ts';
+import type { PodIdentity } from './pod-names.ts';
+import type { CreateAnswer } from './pod-requests.ts';
+import type { PodFailure, PodWait } from './pod-verdict.ts';
+
+/** One pod that is to be made. */
+export type WantedPod = {
+  identity: PodIdentity;
+  /** Asked before each try. */
+  isWanted: () => boolean;
+  onCreated: () => void;
+  onRefused: (failure: PodFailure) => void;
+  onWait: (wait: PodWait) => void;
+};
+
+export type PodCreation = { add(pod: WantedPod): void; close(): void };
+
+const RETRIES = { firstMs: 250, longestMs: 15_000, spread: true };
+
+export function createPodCreation(input: {
+  create: (identity: PodIdentity) => Promise<CreateAnswer>;
+  concurrency: number;
+}): PodCreation {
+  const { create, concurrency } = input;
+  const queue: WantedPod[] = [];
+  const closing = new AbortController();
+  let active = 0;
+
+  function drain(): void {
+    while (active < concurrency && queue.length > 0) {
+      const next = queue.shift();
+      if (!next) return;
+      active += 1;
+      void createOne(next).finally(() => {
+        active -= 1;
+        drain();
+      });
+    }
+  }
+
+  async function createOne(pod: WantedPod): Promise<void> {
+    const retries = createBackoff(RETRIES);
+    while (!closing.signal.aborted && pod.isWanted()) {
+      const answer = await create(pod.identity).catch(failed);
+      if (answer.kind === 'created') return pod.onCreated();
+      if (answer.kind === 'refused') return pod.onRefused(answer.failure);
+      pod.onWait(answer.wait);
+      const ms = Math.max(answer.afterMs ?? 0, retries.next());
+      await sleep(ms, undefined, { signal: closing.signal, ref: false }).catch(() => {});
+    }
+  }
+
+  return {
+    add(pod) {
+      if (closing.signal.aborted) return;
+      queue.push(pod);
+      drain();
+    },
+    close() {
+      closing.abort();
+      queue.length = 0;
+    },
+  };
+}
+
+/** Nothing of the cluster's: the version cannot be read, or what it says makes no pod. */
+const failed = (error: unknown): CreateAnswer => ({
+  kind: 'refused',
+  failure: { cause: 'dispatch_failed', text: (error as Error).message },
+});

@@ -1,0 +1,68 @@
+/** What the pods of a DAG version are made from: read once, and kept while the version is used. */
+import type { V1Pod } from '@kubernetes/client-node';
+import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
+import type { TaskExecution, TaskResources } from '@svc/spec/project/pod-settings.ts';
+import { DEFAULT_PYTHON_LINE } from '@svc/spec/project/python-lines.ts';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+import type { Database } from '../../db/database.ts';
+import { findVersionImage } from '../../db/dags/version-lookups.ts';
+import { versionKey } from '../../engine/shared/dag-graphs.ts';
+import type { VersionRef } from '../../engine/shared/dag-graphs.ts';
+import { createLoadCache } from '../../engine/shared/load-cache.ts';
+
+export type TaskPodFacts = { resources: TaskResources; execution: TaskExecution; override: V1Pod | undefined };
+
+export type StagingFacts = { size: string | null; storageClass: string | null };
+
+export type VersionPodFacts = {
+  /** As it was deployed; null when the version was registered without one. */
+  image: string | null;
+  pythonLine: string;
+  /** Undefined: the DAG asks for none. */
+  staging: StagingFacts | undefined;
+  tasks: ReadonlyMap<string, TaskPodFacts>;
+};
+
+export type ReadPodFacts = (ref: VersionRef) => Promise<VersionPodFacts | undefined>;
+
+const KEPT = 500;
+
+export function createPodFacts(db: Database): ReadPodFacts {
+  const kept = createLoadCache<VersionPodFacts | undefined>({ max: KEPT });
+  return (ref) => kept.get(versionKey(ref), () => load(db, ref));
+}
+
+async function load(db: Database, ref: VersionRef): Promise<VersionPodFacts | undefined> {
+  const row = await findVersionImage(db.tenant(ref.tenantId), ref);
+  return row && podFacts((await parseJsonInTurns(row.spec)) as CompiledSpec, row.image);
+}
+
+type Project = {
+  python_version?: string;
+  staging?: { enabled?: boolean; size?: string | null; storage_class?: string | null };
+} | null;
+
+export function podFacts(spec: CompiledSpec, image: string | null): VersionPodFacts {
+  const project = spec.project as Project;
+  const { staging } = project ?? {};
+  return {
+    image,
+    pythonLine: project?.python_version ?? DEFAULT_PYTHON_LINE,
+    staging: staging?.enabled ? { size: staging.size ?? null, storageClass: staging.storage_class ?? null } : undefined,
+    tasks: new Map(
+      spec.tasks.map((task) => [
+        task.task_id,
+        {
+          resources: (task.resources ?? {}) as TaskResources,
+          execution: (task.execution ?? {}) as TaskExecution,
+          override: overrideOf(task.executor_config),
+        },
+      ]),
+    ),
+  };
+}
+
+function overrideOf(config: unknown): V1Pod | undefined {
+  const override = (config as { pod_override?: unknown } | null)?.pod_override;
+  return typeof override === 'object' && override !== null ? (override as V1Pod) : undefined;
+}

@@ -1,0 +1,96 @@
+/**
+ * How pods and attempts know each other. The name derives from the attempt, so that a create that is repeated meets itself
+ * (409: it is there already). Labels are for people and selectors, and limited in length and letters; the annotation is what
+ * is read back, word for word.
+ */
+import { createHash } from 'node:crypto';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+/** What an attempt is, for as long as its pod is. `run` is `dag_runs.id`. */
+const PodIdentity = Type.Object({
+  kind: Type.Enum(['task', 'callback']),
+  tenantId: Type.String(),
+  dagId: Type.String(),
+  run: Type.Number(),
+  taskId: Type.String(),
+  mapIndex: Type.Number(),
+  tryNumber: Type.Number(),
+  versionNumber: Type.Number(),
+  attemptId: Type.String(),
+  /** From 1: how often it has been tried to start the attempt. */
+  dispatch: Type.Number(),
+});
+export type PodIdentity = Static<typeof PodIdentity>;
+
+const Identity = Compile(PodIdentity);
+
+export const LABEL = {
+  managedBy: 'app.kubernetes.io/managed-by',
+  /** Several control planes may share a namespace: each looks at its own pods only. */
+  installation: 'svc.dev/installation',
+  tenant: 'svc.dev/tenant',
+  dag: 'svc.dev/dag',
+  run: 'svc.dev/run',
+  task: 'svc.dev/task',
+  try: 'svc.dev/try',
+  attempt: 'svc.dev/attempt',
+} as const;
+
+/** Authors may set no label or annotation that begins like this. */
+export const OWN_PREFIXES = ['svc.dev/', 'app.kubernetes.io/managed-by'] as const;
+
+const IDENTITY = 'svc.dev/identity';
+/** Annotation: the process that made the pod and looks after it. */
+export const OWNER = 'svc.dev/owner';
+
+/** The first dispatch has the plain name; a pod that failed to start may be there still when the next is made. */
+export const podName = ({ attemptId, dispatch }: Pick<PodIdentity, 'attemptId' | 'dispatch'>): string =>
+  dispatch === 1 ? `svc-${attemptId}` : `svc-${attemptId}-${dispatch}`;
+
+/** The same for all processes of a control plane and for no other, without asking anybody: it comes from their secret. */
+export const installationId = (secret: string): string =>
+  createHash('sha256').update(`installation of pods\0${secret}`).digest('hex').slice(0, 16);
+
+export function podLabels(identity: PodIdentity, names: { installation: string; runId: string }) {
+  return {
+    [LABEL.managedBy]: 'svc',
+    [LABEL.installation]: names.installation,
+    [LABEL.tenant]: identity.tenantId,
+    [LABEL.dag]: labelValue(identity.dagId),
+    [LABEL.run]: labelValue(names.runId),
+    [LABEL.task]: labelValue(identity.taskId),
+    [LABEL.try]: String(identity.tryNumber),
+    [LABEL.attempt]: identity.attemptId,
+  };
+}
+
+export const podAnnotations = (identity: PodIdentity, { runId, owner }: { runId: string; owner: string }) => ({
+  [OWNER]: owner,
+  [LABEL.dag]: identity.dagId,
+  [LABEL.run]: runId,
+  [LABEL.task]: identity.mapIndex >= 0 ? `${identity.taskId}[${identity.mapIndex}]` : identity.taskId,
+  [IDENTITY]: JSON.stringify(identity),
+});
+
+/** Undefined: somebody has changed it, or it is none of ours. */
+export function identityOf(annotations: Readonly<Record<string, string>> | undefined): PodIdentity | undefined {
+  try {
+    const value: unknown = JSON.parse(annotations?.[IDENTITY] ?? '');
+    return Identity.Check(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_LABEL = 63;
+const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
+
+/** A text that may not be a label becomes what it can of itself and a hash, so that different texts stay different. */
+export function labelValue(text: string): string {
+  if (text.length <= MAX_LABEL && LABEL_VALUE.test(text)) return text;
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 10);
+  const readable = text.replace(/[^-A-Za-z0-9_.]+/g, '-').replace(/^[^A-Za-z0-9]+/, '');
+  return `${readable.slice(0, MAX_LABEL - hash.length - 1).replace(/[^A-Za-z0-9]+$/, '') || 'x'}-${hash}`;
+}

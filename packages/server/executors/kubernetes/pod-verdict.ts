@@ -1,0 +1,148 @@
+/**
+ * What the state of a pod means for its attempt. Pure.
+ *
+ *   waiting    it is on its way; `wait` says what holds it up, when something does
+ *   unable     it will not start as it is: somebody has to change something, or time has to pass
+ *   running    its container runs, whatever the agent in it says
+ *   ended      its container is over, or never will be any more
+ */
+import type { V1ContainerStatus, V1PodCondition } from '@kubernetes/client-node';
+import type { FailureCause } from '@svc/spec/failure-causes.ts';
+import type { WaitReason } from '@svc/spec/wait-reasons.ts';
+import type { SeenPod } from './pod-watch.ts';
+
+export type PodWait = { reason: WaitReason; detail: string };
+export type PodFailure = { cause: FailureCause; text: string };
+
+export type PodVerdict =
+  | { kind: 'waiting'; wait: PodWait | undefined }
+  | { kind: 'unable'; failure: PodFailure }
+  | { kind: 'running' }
+  | { kind: 'ended'; failure: PodFailure };
+
+/** The one container of ours; others may be an author's sidecars. */
+export const TASK_CONTAINER = 'task';
+
+/** What the kubelet says of a container that it could not make; each needs a person, or at least another try. */
+const UNABLE: Readonly<Record<string, FailureCause>> = {
+  ImagePullBackOff: 'image_unavailable',
+  ErrImageNeverPull: 'image_unavailable',
+  InvalidImageName: 'image_unavailable',
+  ImageInspectError: 'image_unavailable',
+  CreateContainerConfigError: 'container_not_started',
+  CreateContainerError: 'container_not_started',
+  RunContainerError: 'container_not_started',
+  CrashLoopBackOff: 'container_not_started',
+};
+
+/** Why somebody ended the pod (condition DisruptionTarget). */
+const DISRUPTIONS: Readonly<Record<string, FailureCause>> = {
+  PreemptionByScheduler: 'pod_preempted',
+  DeletionByTaintManager: 'node_lost',
+  EvictionByEvictionAPI: 'pod_evicted',
+  DeletionByPodGC: 'node_lost',
+  TerminationByKubelet: 'pod_evicted',
+};
+
+export function judgePod(pod: SeenPod): PodVerdict {
+  const { status } = pod;
+  const container = status.containerStatuses?.find(({ name }) => name === TASK_CONTAINER);
+  const terminated = container?.state?.terminated;
+  if (terminated) return judgeEnd(pod, container, terminated);
+  if (status.phase === 'Failed' || status.phase === 'Succeeded') return { kind: 'ended', failure: podFailure(pod) };
+  if (container?.state?.running) return { kind: 'running' };
+  return judgeStart(pod, container);
+}
+
+function judgeStart({ status }: SeenPod, container: V1ContainerStatus | undefined): PodVerdict {
+  const failedInit = status.initContainerStatuses?.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
+  if (failedInit) {
+    const { exitCode, reason } = failedInit.state?.terminated ?? { exitCode: 1, reason: '' };
+    const text = `the init container ${failedInit.name} ended with exit code ${exitCode} (${reason})`;
+    return { kind: 'unable', failure: { cause: 'container_not_started', text } };
+  }
+  const all = [...(status.initContainerStatuses ?? []), ...(container ? [container] : [])];
+  for (const { state, image } of all) {
+    const { reason = '', message = '' } = state?.waiting ?? {};
+    const cause = UNABLE[reason];
+    if (cause) return { kind: 'unable', failure: { cause, text: sentence(reason, message || image) } };
+    if (reason === 'ErrImagePull') {
+      return { kind: 'waiting', wait: { reason: 'image_pull', detail: sentence(reason, message) } };
+    }
+  }
+  const scheduled = conditionOf(status.conditions, 'PodScheduled');
+  if (scheduled?.status === 'False') {
+    const detail = scheduled.message ?? scheduled.reason ?? '';
+    return { kind: 'waiting', wait: { reason: waitOf(detail), detail } };
+  }
+  return { kind: 'waiting', wait: undefined };
+}
+
+const waitOf = (message: string): WaitReason =>
+  /persistentvolumeclaim/i.test(message) ? 'volume_pending' : 'pod_unschedulable';
+
+type Terminated = NonNullable<NonNullable<V1ContainerStatus['state']>['terminated']>;
+
+function judgeEnd(pod: SeenPod, container: V1ContainerStatus, terminated: Terminated): PodVerdict {
+  const { reason = '', message = '', exitCode, signal } = terminated;
+  if (reason === 'OOMKilled') {
+    const limit = pod.memoryLimit === undefined ? '' : `, its limit is ${pod.memoryLimit}`;
+    return { kind: 'ended', failure: { cause: 'out_of_memory', text: `the container ran out of memory${limit}` } };
+  }
+  // The program could not even be executed: nothing of the author's has run.
+  if (reason === 'StartError' || reason === 'ContainerCannotRun') {
+    return { kind: 'unable', failure: { cause: 'container_not_started', text: sentence(reason, message) } };
+  }
+  const disruption = disruptionOf(pod);
+  if (disruption) return { kind: 'ended', failure: disruption };
+  if (pod.status.reason === 'DeadlineExceeded') return { kind: 'ended', failure: podFailure(pod) };
+  if (pod.deletedAt !== undefined) return { kind: 'ended', failure: DELETED };
+  const how = signal ? `was killed by signal ${signal}` : `ended with exit code ${exitCode}`;
+  const said = message.trim() === '' ? '' : `: ${message.trim()}`;
+  const text = `the container ${container.name} ${how} and reported no result${said}`;
+  return { kind: 'ended', failure: { cause: 'agent_lost', text } };
+}
+
+/** Of a pod that ended as a whole. */
+function podFailure(pod: SeenPod): PodFailure {
+  const { reason = '', message = '' } = pod.status;
+  const disruption = disruptionOf(pod);
+  if (disruption) return disruption;
+  const text = sentence(reason, message);
+  switch (reason) {
+    case 'Evicted':
+      return { cause: 'pod_evicted', text };
+    case 'Preempting':
+      return { cause: 'pod_preempted', text };
+    case 'DeadlineExceeded':
+      return { cause: 'pod_deadline', text };
+    case 'NodeLost':
+    case 'NodeShutdown':
+    case 'Terminated':
+      return { cause: 'node_lost', text };
+    case 'OutOfcpu':
+    case 'OutOfmemory':
+    case 'OutOfpods':
+    case 'NodeAffinity':
+    case 'UnexpectedAdmissionError':
+      return { cause: 'pod_refused', text };
+    default:
+      return { cause: 'agent_lost', text: text || 'the pod ended and reported no result' };
+  }
+}
+
+/** Why the pod is being ended by the cluster, when that is known: the agent in it only knows that it was asked to stop. */
+export function disruptionOf({ status }: SeenPod): PodFailure | undefined {
+  const condition = conditionOf(status.conditions, 'DisruptionTarget');
+  if (condition?.status !== 'True') return undefined;
+  const cause = DISRUPTIONS[condition.reason ?? ''] ?? 'pod_evicted';
+  return { cause, text: sentence(condition.reason ?? '', condition.message ?? '') };
+}
+
+export const DELETED: PodFailure = { cause: 'pod_deleted', text: 'somebody deleted the pod of the task' };
+
+const conditionOf = (conditions: V1PodCondition[] | undefined, type: string): V1PodCondition | undefined =>
+  conditions?.find((condition) => condition.type === type);
+
+const sentence = (reason: string, message: string): string =>
+  [reason, message].filter((part) => part !== '').join(': ');

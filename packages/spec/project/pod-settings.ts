@@ -1,0 +1,29 @@
+/** `resources` and `execution` of a task as the artifact carries them, for whoever makes its pod. */
+export type TaskResources = {
+  readonly cpu?: string;
+  readonly memory?: string;
+  readonly ephemeral_storage?: string;
+  readonly gpu?: number;
+  /** Extended resources of the cluster by name, such as `example.com/fpga`. */
+  readonly extended?: Readonly<Record<string, number>>;
+};
+
+export type Toleration = {
+  key?: string;
+  operator?: 'Exists' | 'Equal';
+  value?: string;
+  effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+  tolerationSeconds?: number;
+};
+
+export type TaskExecution = {
+  readonly service_account?: string;
+  readonly node_selector?: Record<string, string>;
+  readonly tolerations?: Toleration[];
+  /** As Kubernetes has it. */
+  readonly affinity?: Record<string, object>;
+  readonly priority_class?: string;
+  readonly image_pull_secrets?: string[];
+  readonly labels?: Record<string, string>;
+  readonly annotations?: Record<string, string>;
+};
