@@ -16,6 +16,7 @@ Runs task attempts for the svc control plane. The control plane starts it; peopl
 
 Environment:
   SVC_AGENT_TOKEN                 credential of the worker (work) or of the attempt (run)
+  SVC_AGENT_TOKEN_FILE            instead: a token of the pod it runs in, exchanged for the attempt's credential (run)
   SVC_AGENT_CONTROL_PLANE_ADDR    host:port of the control plane's agent RPC
   SVC_AGENT_TLS_CA                PEM file of the authority to trust; without it the channel is not encrypted
   SVC_PYTHON                      interpreter for tasks without dependencies of their own

@@ -1,7 +1,9 @@
 /** `svc-agent run`: the one attempt whose credential it was given, and then it leaves. For a container per attempt. */
+import { readFileSync } from 'node:fs';
 import type { Assignment } from '@svc/proto/agent-service.ts';
 import { watchContact } from './contact-watch.ts';
-import { connectControlPlane } from './control-plane.ts';
+import { Refusal, connectControlPlane } from './control-plane.ts';
+import type { ControlPlane } from './control-plane.ts';
 import { SettingsError } from './settings.ts';
 import type { AgentSettings } from './settings.ts';
 import { createWorker } from './worker.ts';
@@ -14,8 +16,8 @@ export async function runOne(input: {
   say: (text: string) => void;
 }): Promise<number> {
   const { settings, env, stop, say } = input;
-  const assignment = assignmentOf(settings.token);
   const controlPlane = connectControlPlane({ address: settings.controlPlane, tlsCa: settings.tlsCa });
+  const assignment = assignmentOf(settings.token || (await exchange(controlPlane, settings.tokenFile, stop)));
   const worker = await createWorker({ controlPlane, workerId: settings.workerId, env, say });
   stop.addEventListener('abort', () => worker.stop('the agent was asked to stop'));
   worker.accept(assignment);
@@ -33,6 +35,17 @@ export async function runOne(input: {
   await worker.close();
   controlPlane.close();
   return code;
+}
+
+/** The pod's own token for the attempt's credential. The kubelet renews the file, so it is read for each call. */
+async function exchange(controlPlane: ControlPlane, file: string, signal: AbortSignal): Promise<string> {
+  const token = (): string => readFileSync(file, 'utf8').trim();
+  try {
+    return (await controlPlane.callUntilAnswered('Exchange', {}, { token, signal })).token;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new SettingsError(`the token of this pod was not exchanged: ${error.message}`);
+  }
 }
 
 /** Read, not verified: whether it is genuine is for the control plane to judge, which sees it with every call. */

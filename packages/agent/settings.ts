@@ -2,8 +2,10 @@
 import { existsSync } from 'node:fs';
 
 export type AgentSettings = {
-  /** A worker's credential for `work`, an attempt's for `run`. */
+  /** A worker's credential for `work`, an attempt's for `run`; empty when it is to be had for `tokenFile`. */
   token: string;
+  /** A token of the pod we are in, to be exchanged for the attempt's credential; empty when that was given. */
+  tokenFile: string;
   /** `host:port`. */
   controlPlane: string;
   /** PEM file of the authority that signed the control plane's certificate; empty: plaintext. */
@@ -27,8 +29,13 @@ export function readSettings(env: Environment): AgentSettings {
   if (tlsCa !== '' && !existsSync(tlsCa)) {
     throw new SettingsError(`SVC_AGENT_TLS_CA is ${tlsCa}, which does not exist: name a PEM file, or unset it`);
   }
+  const tokenFile = env['SVC_AGENT_TOKEN_FILE'] ?? '';
+  if (tokenFile !== '' && !existsSync(tokenFile)) {
+    throw new SettingsError(`SVC_AGENT_TOKEN_FILE is ${tokenFile}, which does not exist: it is mounted by the cluster`);
+  }
   return {
-    token: required('SVC_AGENT_TOKEN', 'the credential'),
+    token: tokenFile === '' ? required('SVC_AGENT_TOKEN', 'the credential') : '',
+    tokenFile,
     controlPlane: required('SVC_AGENT_CONTROL_PLANE_ADDR', 'the address of the control plane, host:port'),
     tlsCa,
     workerId: env['SVC_WORKER'] ?? '',

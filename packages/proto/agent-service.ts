@@ -28,7 +28,7 @@ type MessagesOf<D> =
     ? { request: Request; reply: Reply }
     : never;
 
-export type UnaryMethod = 'Start' | 'Heartbeat' | 'AppendLog' | 'Finish' | 'Call' | 'GetVersion';
+export type UnaryMethod = 'Exchange' | 'Start' | 'Heartbeat' | 'AppendLog' | 'Finish' | 'Call' | 'GetVersion';
 export type RequestOf<M extends UnaryMethod> = MessagesOf<AgentDefinition[M]>['request'];
 export type ReplyOf<M extends UnaryMethod> = MessagesOf<AgentDefinition[M]>['reply'];
 

@@ -9,6 +9,8 @@ import type { Beat as _svc_agent_v1_Beat, Beat__Output as _svc_agent_v1_Beat__Ou
 import type { CallReply as _svc_agent_v1_CallReply, CallReply__Output as _svc_agent_v1_CallReply__Output } from './svc/agent/v1/CallReply.ts';
 import type { CallRequest as _svc_agent_v1_CallRequest, CallRequest__Output as _svc_agent_v1_CallRequest__Output } from './svc/agent/v1/CallRequest.ts';
 import type { Cancel as _svc_agent_v1_Cancel, Cancel__Output as _svc_agent_v1_Cancel__Output } from './svc/agent/v1/Cancel.ts';
+import type { ExchangeReply as _svc_agent_v1_ExchangeReply, ExchangeReply__Output as _svc_agent_v1_ExchangeReply__Output } from './svc/agent/v1/ExchangeReply.ts';
+import type { ExchangeRequest as _svc_agent_v1_ExchangeRequest, ExchangeRequest__Output as _svc_agent_v1_ExchangeRequest__Output } from './svc/agent/v1/ExchangeRequest.ts';
 import type { FinishReply as _svc_agent_v1_FinishReply, FinishReply__Output as _svc_agent_v1_FinishReply__Output } from './svc/agent/v1/FinishReply.ts';
 import type { FinishRequest as _svc_agent_v1_FinishRequest, FinishRequest__Output as _svc_agent_v1_FinishRequest__Output } from './svc/agent/v1/FinishRequest.ts';
 import type { GetVersionRequest as _svc_agent_v1_GetVersionRequest, GetVersionRequest__Output as _svc_agent_v1_GetVersionRequest__Output } from './svc/agent/v1/GetVersionRequest.ts';
@@ -41,6 +43,8 @@ export interface ProtoGrpcType {
         CallReply: MessageTypeDefinition<_svc_agent_v1_CallReply, _svc_agent_v1_CallReply__Output>
         CallRequest: MessageTypeDefinition<_svc_agent_v1_CallRequest, _svc_agent_v1_CallRequest__Output>
         Cancel: MessageTypeDefinition<_svc_agent_v1_Cancel, _svc_agent_v1_Cancel__Output>
+        ExchangeReply: MessageTypeDefinition<_svc_agent_v1_ExchangeReply, _svc_agent_v1_ExchangeReply__Output>
+        ExchangeRequest: MessageTypeDefinition<_svc_agent_v1_ExchangeRequest, _svc_agent_v1_ExchangeRequest__Output>
         FinishReply: MessageTypeDefinition<_svc_agent_v1_FinishReply, _svc_agent_v1_FinishReply__Output>
         FinishRequest: MessageTypeDefinition<_svc_agent_v1_FinishRequest, _svc_agent_v1_FinishRequest__Output>
         GetVersionRequest: MessageTypeDefinition<_svc_agent_v1_GetVersionRequest, _svc_agent_v1_GetVersionRequest__Output>

@@ -22,6 +22,8 @@ import { createLiveness } from './liveness.ts';
 import type { Liveness } from './liveness.ts';
 import { createOpenLogs } from './open-logs.ts';
 import type { OpenLogs } from './open-logs.ts';
+import { createPodExchange } from './pod-exchange.ts';
+import type { ReviewedPod } from './pod-exchange.ts';
 import { Undecoded } from './request-limits.ts';
 import { RpcError, toServiceError } from './rpc-errors.ts';
 import { createSecretDelivery } from './secret-delivery.ts';
@@ -120,7 +122,15 @@ export function createHandlers(
       .finally(() => (answering -= 1));
   }
 
+  const exchange = createPodExchange(options);
   const handlers: AgentHandlers = {
+    Exchange(call, respond) {
+      const work = async () => {
+        requestOf(call);
+        return exchange(podOf(callerOf(call.metadata)));
+      };
+      answer(work, { method: 'Exchange', respond });
+    },
     Start: unary('Start', startHandler(parts)),
     AppendLog: unary('AppendLog', appendHandler(parts)),
     Finish: unary('Finish', finishHandler(parts)),
@@ -289,6 +299,11 @@ function callHandler(parts: Parts) {
 function attemptOf(caller: ReturnType<AuthenticateFirst['callerOf']>): VerifiedAttempt {
   if (caller.kind !== 'attempt') throw new RpcError('unauthenticated', 'this is no credential of an attempt');
   return caller.identity;
+}
+
+function podOf(caller: ReturnType<AuthenticateFirst['callerOf']>): ReviewedPod {
+  if (caller.kind !== 'pod') throw new RpcError('unauthenticated', 'this is no token of a pod');
+  return caller.pod;
 }
 
 /** Throws when the message was beyond its limits, and so not decoded. */

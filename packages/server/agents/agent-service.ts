@@ -4,6 +4,8 @@ import { createAuthenticateFirst } from './authenticate-first.ts';
 import type { StartEarly } from './agent-handlers.ts';
 import { startGrpcServer } from './grpc-server.ts';
 import type { GrpcServer } from './grpc-server.ts';
+import { NO_EXCHANGE } from './pod-exchange.ts';
+import type { ReviewPod } from './pod-exchange.ts';
 import { limitedService, requestLimits } from './request-limits.ts';
 import type { AgentServiceOptions, AttemptObserver, ExplainStop } from './service-options.ts';
 import { createWorkerHub } from './worker-hub.ts';
@@ -17,6 +19,8 @@ export type AgentService = {
   listen(): Promise<{ host: string; port: number }>;
   /** Called for every attempt that started, and for every one of which no more is to come (finished, stale, told to stop). */
   observe(observer: AttemptObserver): void;
+  /** Whoever makes pods knows how to find out which one presents a token. */
+  reviewPodsWith(review: ReviewPod): void;
   /** Asked when an agent says that it was stopped: whoever runs it may know why. */
   explainStops(explain: ExplainStop): void;
   close(): Promise<void>;
@@ -27,7 +31,8 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
   const workers = createWorkerHub(credentials);
   const observers: AttemptObserver[] = [];
   const explanations: ExplainStop[] = [];
-  const { interceptor, callerOf } = createAuthenticateFirst(options);
+  let reviewPod: ReviewPod = NO_EXCHANGE;
+  const { interceptor, callerOf } = createAuthenticateFirst({ ...options, reviewPod: (token) => reviewPod(token) });
   const rpc = limitedService(requestLimits(options.settings));
   const { handlers, startEarly, isBusy } = createHandlers(options, {
     workers,
@@ -41,6 +46,7 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
     startEarly,
     isBusy,
     observe: (observer) => void observers.push(observer),
+    reviewPodsWith: (review) => void (reviewPod = review),
     explainStops: (explain) => void explanations.push(explain),
     async listen() {
       server = await startGrpcServer({

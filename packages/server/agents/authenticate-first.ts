@@ -6,10 +6,14 @@ import { ServerInterceptingCall, ServerListenerBuilder } from '@grpc/grpc-js';
 import type { Metadata, ServerInterceptor, ServerListener } from '@grpc/grpc-js';
 import type { AgentLog } from './collaborators.ts';
 import type { AgentCredentials, VerifiedAttempt } from './credentials.ts';
+import type { ReviewPod, ReviewedPod } from './pod-exchange.ts';
 import type { RpcMethod } from './request-limits.ts';
 import { RpcError, toServiceError } from './rpc-errors.ts';
 
-export type Caller = { kind: 'worker'; workerId: string } | { kind: 'attempt'; identity: VerifiedAttempt };
+export type Caller =
+  | { kind: 'worker'; workerId: string }
+  | { kind: 'attempt'; identity: VerifiedAttempt }
+  | { kind: 'pod'; pod: ReviewedPod };
 
 export type AuthenticateFirst = {
   readonly interceptor: ServerInterceptor;
@@ -19,6 +23,7 @@ export type AuthenticateFirst = {
 
 /** What each call may be made with. A method that is not here is refused to everybody. */
 const ACCEPTED: Readonly<Record<RpcMethod, readonly Caller['kind'][]>> = {
+  Exchange: ['pod'],
   Work: ['worker'],
   Heartbeat: ['worker', 'attempt'],
   Start: ['attempt'],
@@ -28,14 +33,19 @@ const ACCEPTED: Readonly<Record<RpcMethod, readonly Caller['kind'][]>> = {
   GetVersion: ['attempt'],
 };
 
-export function createAuthenticateFirst(input: { credentials: AgentCredentials; log: AgentLog }): AuthenticateFirst {
-  const { credentials, log } = input;
+export function createAuthenticateFirst(input: {
+  credentials: AgentCredentials;
+  reviewPod: ReviewPod;
+  log: AgentLog;
+}): AuthenticateFirst {
+  const { credentials, reviewPod, log } = input;
   const callers = new WeakMap<Metadata, Caller>();
 
   async function authenticate(method: string, metadata: Metadata): Promise<Caller> {
     const accepted = Object.hasOwn(ACCEPTED, method) ? ACCEPTED[method as RpcMethod] : [];
     const token = bearerOf(metadata);
     if (token === '') throw new RpcError('unauthenticated', 'the call carries no credential');
+    if (accepted.includes('pod')) return { kind: 'pod', pod: await reviewPod(token) };
     if (accepted.includes('worker')) {
       const workerId = await credentials.verifyWorker(token);
       if (workerId !== undefined) return { kind: 'worker', workerId };

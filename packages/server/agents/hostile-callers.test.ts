@@ -9,8 +9,10 @@ import type { AgentTestClient } from '@svc/testing/agents/agent-client.ts';
 import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
 import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harness.ts';
 import { calibrate, watchHeldTurns } from '@svc/testing/event-loop/held-turns.ts';
+import type { ReviewedPod } from './pod-exchange.ts';
 import { requestLimits } from './request-limits.ts';
 import type { RpcMethod } from './request-limits.ts';
+import { RpcError } from './rpc-errors.ts';
 
 const DAG = `
 from airflow.sdk import dag, task
@@ -38,7 +40,12 @@ let raw: InstanceType<typeof Agent>;
 beforeAll(async () => {
   harness = await startAgentHarness();
   await harness.addDag(harness.tenants.a, 'flow.py', DAG);
-  await harness.startService();
+  const service = await harness.startService();
+  service.reviewPodsWith(async (token) => {
+    const identity = ofPods.get(token);
+    if (!identity) throw new RpcError('unauthenticated', 'no pod of ours');
+    return { name: 'pod', uid: token, identity };
+  });
   client = connectAgentClient(harness.address());
   raw = new Agent(harness.address(), credentials.createInsecure(), { 'grpc.max_send_message_length': -1 });
 });
@@ -75,8 +82,16 @@ async function started(): Promise<{ attempt: QueuedAttempt; token: string }> {
   return { attempt, token };
 }
 
-const goodTokenFor = async (method: RpcMethod): Promise<string> =>
-  method === 'Work' ? harness.credentials.issueWorker('w') : (await started()).token;
+/** What a cluster would vouch for. */
+const ofPods = new Map<string, ReviewedPod['identity']>();
+
+async function goodTokenFor(method: RpcMethod): Promise<string> {
+  if (method === 'Work') return harness.credentials.issueWorker('w');
+  if (method !== 'Exchange') return (await started()).token;
+  const token = `pod ${ofPods.size}`;
+  ofPods.set(token, { kind: 'task', ...(await harness.queue({ dagId: 'flow', taskId: 'extract' })) });
+  return token;
+}
 
 const success = { outcome_json: '{"state":"success"}', log_offset: 0, log_data: Buffer.alloc(0) };
 
@@ -123,6 +138,7 @@ describe('a message as large as it may be', () => {
   const forged = (token: string): string => `${token.slice(0, -6)}AAAAAA`;
   const half = '[],{"a":1},'.repeat(40_000);
   const big = (token: string): Record<RpcMethod, Buffer> => ({
+    Exchange: Agent.service.Exchange.requestSerialize({}),
     Work: Agent.service.Work.requestSerialize({ hostname: 'h'.repeat(4_000) }),
     Start: Agent.service.Start.requestSerialize({ hostname: 'h'.repeat(4_000), pid: 1 }),
     GetVersion: Agent.service.GetVersion.requestSerialize({}),
@@ -211,5 +227,33 @@ describe('the credential of an attempt that is over', () => {
     ];
     for (const [name, params] of asked)
       expect([name, await client.refusedAsk(token, name, params)]).toEqual([name, 'ABORTED']);
+  });
+});
+
+describe('the token of a pod', () => {
+  it('is exchanged once, for an attempt that has not begun, and every refusal is in the audit log', async () => {
+    const token = await goodTokenFor('Exchange');
+    const { token: credential } = await client.call('Exchange', token, {});
+    expect(await client.refusal('Exchange', token, {})).toBe('PERMISSION_DENIED');
+    // Another pod for the same attempt, once that runs.
+    const identity = ofPods.get(token);
+    if (!identity) throw new Error('unreachable');
+    ofPods.set('other pod', identity);
+    await client.call('Start', credential, { hostname: 'first', pid: 1 });
+    expect(await client.refusal('Exchange', 'other pod', {})).toBe('PERMISSION_DENIED');
+    await client.call('Finish', credential, success);
+    expect(await client.refusal('Exchange', 'other pod', {})).toBe('PERMISSION_DENIED');
+    const entries = await harness.db
+      .tenant(harness.tenants.a)
+      .selectFrom('audit_log')
+      .select('detail')
+      .where('event', '=', 'agent_token_refused')
+      .orderBy('id')
+      .execute();
+    expect(entries.map(({ detail }) => detail['reason'])).toEqual([
+      'the token of this pod was exchanged before',
+      'the attempt of this pod has begun already',
+      'the attempt of this pod is over',
+    ]);
   });
 });

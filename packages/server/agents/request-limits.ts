@@ -25,6 +25,7 @@ const few = (bytes: number): RequestLimit => ({ bytes: Math.min(bytes, MAX_MESSA
 
 export function requestLimits({ xcomMaxBytes }: { xcomMaxBytes: number }): Readonly<Record<RpcMethod, RequestLimit>> {
   return {
+    Exchange: few(ROOM),
     Work: few(ROOM),
     Start: few(ROOM),
     GetVersion: few(ROOM),

@@ -24,6 +24,7 @@ import * as installedProviders from './migrations/0017-installed-providers.ts';
 import * as authorDataAsWritten from './migrations/0018-author-data-as-written.ts';
 import * as detailsOfFailures from './migrations/0019-details-of-failures.ts';
 import * as classesOfOperators from './migrations/0020-classes-of-operators.ts';
+import * as exchangedTokens from './migrations/0021-exchanged-tokens.ts';
 import { openPool } from './connection-pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -48,6 +49,7 @@ const MIGRATIONS = {
   '0018-author-data-as-written': authorDataAsWritten,
   '0019-details-of-failures': detailsOfFailures,
   '0020-classes-of-operators': classesOfOperators,
+  '0021-exchanged-tokens': exchangedTokens,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -148,6 +148,8 @@ type DagVersionsTable = {
   created_at: Timestamp;
 };
 
+type TokenExchangesTable = { tenant_id: TenantId; pod_uid: string; attempt_id: string; at: Timestamp };
+
 type DagFavoritesTable = { tenant_id: TenantId; user_id: string; dag_id: string };
 
 type ImportErrorsTable = {
@@ -457,6 +459,7 @@ export type TenantTables = {
   xcoms: XcomsTable;
   rendered_fields: RenderedFieldsTable;
   callback_requests: CallbackRequestsTable;
+  token_exchanges: TokenExchangesTable;
   questions: HitlRequestsTable;
   backfills: BackfillsTable;
   assets: AssetsTable;
@@ -505,6 +508,7 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   xcoms: true,
   rendered_fields: true,
   callback_requests: true,
+  token_exchanges: true,
   questions: true,
   backfills: true,
   assets: true,

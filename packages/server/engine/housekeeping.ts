@@ -8,6 +8,7 @@ import { deleteOldBudgets } from '../db/identity/login-failures.ts';
 import type { Database } from '../db/database.ts';
 import { beat, deleteOldHeartbeats, recordStop } from '../db/processes/heartbeats.ts';
 import type { Component, ProcessIdentity } from '../db/processes/heartbeats.ts';
+import { deleteOldExchanges } from '../db/attempts/token-exchanges.ts';
 import { deleteExpiredSessions } from '../db/identity/sessions.ts';
 import { deleteOldCallbacks } from './sql/callbacks.ts';
 
@@ -63,6 +64,7 @@ export function createHousekeeping(options: {
       await deleteOldBudgets(db);
       await deleteOldHeartbeats(db);
       await deleteOldCallbacks(db);
+      await deleteOldExchanges(db);
       lastCleaning = now;
     }
     if (failing) log.info('scheduler: the database answers again');

@@ -10,7 +10,10 @@ export type AttemptKey = RunRef & { taskId: string; mapIndex: number; attemptId:
 
 export type AttemptStart = { ref: AttemptKey; worker: { hostname: string; pid: number | null } };
 
-/** An attempt that is running already is answered with again: its first answer may have been lost on the way. */
+/**
+ * An attempt that is running already is answered with again, to the worker it runs on: the first answer may have been lost on
+ * the way. To another worker it is not, whatever brought it there: two pods made for one attempt must not both run it.
+ */
 // `coalesce` here and below: as in claims.ts.
 export async function startQueuedAttempts(trx: SharedDb, starts: readonly AttemptStart[]): Promise<InstanceRow[]> {
   const refs = starts.map(({ ref }) => ref);
@@ -25,7 +28,7 @@ export async function startQueuedAttempts(trx: SharedDb, starts: readonly Attemp
       select t.tenant_id, t.run, t.task_id, t.map_index, k.hostname, k.pid from task_instances t
       join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
         and t.attempt_id = k.attempt_id
-      where coalesce(t.state, '') in ('queued', 'running')
+      where coalesce(t.state, '') in ('queued', 'running') and (t.state = 'queued' or t.hostname = k.hostname)
       for no key update of t skip locked
     )
     update task_instances t set state = 'running', hostname = l.hostname, pid = l.pid, heartbeat_at = clock_timestamp(),

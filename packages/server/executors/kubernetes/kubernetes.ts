@@ -23,6 +23,7 @@ import { LABEL, OWNER, identityOf, podName } from './pod-names.ts';
 import type { PodIdentity } from './pod-names.ts';
 import { createPodRequests } from './pod-requests.ts';
 import type { CreateAnswer } from './pod-requests.ts';
+import { AUDIENCE, TOKEN_SECONDS, createPodReview } from './pod-tokens.ts';
 import { buildPod } from './pod-spec.ts';
 import type { PodSettings } from './pod-spec.ts';
 import { DELETED, disruptionOf } from './pod-verdict.ts';
@@ -31,7 +32,7 @@ import type { SeenPod } from './pod-watch.ts';
 
 export type KubernetesExecutorOptions = {
   api: ApiClient;
-  service: Pick<AgentService, 'observe' | 'explainStops'>;
+  service: Pick<AgentService, 'observe' | 'explainStops' | 'reviewPodsWith'>;
   credentials: Pick<AgentCredentials, 'issueAttempt'>;
   attempts: Pick<Attempts, 'lost' | 'heartbeat' | 'findLive' | 'noteWait'>;
   note: NoteAttempt;
@@ -108,6 +109,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     pods.has(attemptId) || pod.annotations[OWNER] === options.processId;
 
   options.service.observe({ started: () => {}, alive: () => {}, ended: (attemptId) => pods.reported(attemptId) });
+  if (options.tokenTransport === 'exchange') options.service.reviewPodsWith(createPodReview({ api, ...settings }));
   options.service.explainStops((attemptId) => whyStopped(attemptId));
 
   async function create(identity: PodIdentity): Promise<CreateAnswer> {
@@ -127,7 +129,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
       credential:
         options.tokenTransport === 'envvar'
           ? { kind: 'token', token: await options.credentials.issueAttempt(attempt) }
-          : { kind: 'exchange', audience: 'svc-agent', expirationSeconds: 600 },
+          : { kind: 'exchange', audience: AUDIENCE, expirationSeconds: TOKEN_SECONDS },
       resources: task?.resources ?? {},
       execution: task?.execution ?? {},
       override: task?.override,

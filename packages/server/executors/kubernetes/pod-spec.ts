@@ -171,7 +171,13 @@ function insist(
   },
 ): V1Pod {
   const { settings } = own;
-  const spec = pod.spec ?? { containers: [] };
+  // The name of the pod is the name of its host: the attempt runs where it was first started (engine/sql/attempts.ts).
+  const {
+    hostname: _hostname,
+    subdomain: _subdomain,
+    setHostnameAsFQDN: _fqdn,
+    ...spec
+  } = pod.spec ?? { containers: [] };
   const hardened = (container: V1Container): V1Container => ({
     ...container,
     securityContext: {

@@ -6,6 +6,8 @@ import type { AppendLogReply as _svc_agent_v1_AppendLogReply, AppendLogReply__Ou
 import type { AppendLogRequest as _svc_agent_v1_AppendLogRequest, AppendLogRequest__Output as _svc_agent_v1_AppendLogRequest__Output } from '../../../svc/agent/v1/AppendLogRequest.ts';
 import type { CallReply as _svc_agent_v1_CallReply, CallReply__Output as _svc_agent_v1_CallReply__Output } from '../../../svc/agent/v1/CallReply.ts';
 import type { CallRequest as _svc_agent_v1_CallRequest, CallRequest__Output as _svc_agent_v1_CallRequest__Output } from '../../../svc/agent/v1/CallRequest.ts';
+import type { ExchangeReply as _svc_agent_v1_ExchangeReply, ExchangeReply__Output as _svc_agent_v1_ExchangeReply__Output } from '../../../svc/agent/v1/ExchangeReply.ts';
+import type { ExchangeRequest as _svc_agent_v1_ExchangeRequest, ExchangeRequest__Output as _svc_agent_v1_ExchangeRequest__Output } from '../../../svc/agent/v1/ExchangeRequest.ts';
 import type { FinishReply as _svc_agent_v1_FinishReply, FinishReply__Output as _svc_agent_v1_FinishReply__Output } from '../../../svc/agent/v1/FinishReply.ts';
 import type { FinishRequest as _svc_agent_v1_FinishRequest, FinishRequest__Output as _svc_agent_v1_FinishRequest__Output } from '../../../svc/agent/v1/FinishRequest.ts';
 import type { GetVersionRequest as _svc_agent_v1_GetVersionRequest, GetVersionRequest__Output as _svc_agent_v1_GetVersionRequest__Output } from '../../../svc/agent/v1/GetVersionRequest.ts';
@@ -47,6 +49,23 @@ export interface AgentClient extends grpc.Client {
   call(argument: _svc_agent_v1_CallRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_CallReply__Output>): grpc.ClientUnaryCall;
   call(argument: _svc_agent_v1_CallRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_CallReply__Output>): grpc.ClientUnaryCall;
   call(argument: _svc_agent_v1_CallRequest, callback: grpc.requestCallback<_svc_agent_v1_CallReply__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * With a token that the cluster gave to a pod (audience svc-agent) in place of a credential of ours: once, for the
+   * credential of the attempt that the pod was made for.
+   */
+  Exchange(argument: _svc_agent_v1_ExchangeRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_ExchangeReply__Output>): grpc.ClientUnaryCall;
+  Exchange(argument: _svc_agent_v1_ExchangeRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_ExchangeReply__Output>): grpc.ClientUnaryCall;
+  Exchange(argument: _svc_agent_v1_ExchangeRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_ExchangeReply__Output>): grpc.ClientUnaryCall;
+  Exchange(argument: _svc_agent_v1_ExchangeRequest, callback: grpc.requestCallback<_svc_agent_v1_ExchangeReply__Output>): grpc.ClientUnaryCall;
+  /**
+   * With a token that the cluster gave to a pod (audience svc-agent) in place of a credential of ours: once, for the
+   * credential of the attempt that the pod was made for.
+   */
+  exchange(argument: _svc_agent_v1_ExchangeRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_ExchangeReply__Output>): grpc.ClientUnaryCall;
+  exchange(argument: _svc_agent_v1_ExchangeRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_ExchangeReply__Output>): grpc.ClientUnaryCall;
+  exchange(argument: _svc_agent_v1_ExchangeRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_ExchangeReply__Output>): grpc.ClientUnaryCall;
+  exchange(argument: _svc_agent_v1_ExchangeRequest, callback: grpc.requestCallback<_svc_agent_v1_ExchangeReply__Output>): grpc.ClientUnaryCall;
   
   /**
    * The outcome, and what is left of the log.
@@ -133,6 +152,12 @@ export interface AgentHandlers extends grpc.UntypedServiceImplementation {
   Call: grpc.handleUnaryCall<_svc_agent_v1_CallRequest__Output, _svc_agent_v1_CallReply>;
   
   /**
+   * With a token that the cluster gave to a pod (audience svc-agent) in place of a credential of ours: once, for the
+   * credential of the attempt that the pod was made for.
+   */
+  Exchange: grpc.handleUnaryCall<_svc_agent_v1_ExchangeRequest__Output, _svc_agent_v1_ExchangeReply>;
+  
+  /**
    * The outcome, and what is left of the log.
    */
   Finish: grpc.handleUnaryCall<_svc_agent_v1_FinishRequest__Output, _svc_agent_v1_FinishReply>;
@@ -162,6 +187,7 @@ export interface AgentHandlers extends grpc.UntypedServiceImplementation {
 export interface AgentDefinition extends grpc.ServiceDefinition {
   AppendLog: MethodDefinition<_svc_agent_v1_AppendLogRequest, _svc_agent_v1_AppendLogReply, _svc_agent_v1_AppendLogRequest__Output, _svc_agent_v1_AppendLogReply__Output>
   Call: MethodDefinition<_svc_agent_v1_CallRequest, _svc_agent_v1_CallReply, _svc_agent_v1_CallRequest__Output, _svc_agent_v1_CallReply__Output>
+  Exchange: MethodDefinition<_svc_agent_v1_ExchangeRequest, _svc_agent_v1_ExchangeReply, _svc_agent_v1_ExchangeRequest__Output, _svc_agent_v1_ExchangeReply__Output>
   Finish: MethodDefinition<_svc_agent_v1_FinishRequest, _svc_agent_v1_FinishReply, _svc_agent_v1_FinishRequest__Output, _svc_agent_v1_FinishReply__Output>
   GetVersion: MethodDefinition<_svc_agent_v1_GetVersionRequest, _svc_agent_v1_Version, _svc_agent_v1_GetVersionRequest__Output, _svc_agent_v1_Version__Output>
   Heartbeat: MethodDefinition<_svc_agent_v1_HeartbeatRequest, _svc_agent_v1_HeartbeatReply, _svc_agent_v1_HeartbeatRequest__Output, _svc_agent_v1_HeartbeatReply__Output>

@@ -1,0 +1,8 @@
+// Original file: agent.proto
+
+
+export interface ExchangeRequest {
+}
+
+export interface ExchangeRequest__Output {
+}

@@ -1,0 +1,18 @@
+import { sql } from 'kysely';
+import type { Database, TenantDb } from '../database.ts';
+
+/** False when the pod had its credential before. */
+export async function takeExchange(db: TenantDb, input: { podUid: string; attemptId: string }): Promise<boolean> {
+  const row = await db
+    .insertInto('token_exchanges')
+    .values({ pod_uid: input.podUid, attempt_id: input.attemptId })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('pod_uid')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Tokens of pods live for minutes: a day later none of them can be presented again. */
+export async function deleteOldExchanges(db: Database): Promise<void> {
+  await sql`delete from token_exchanges where at < now() - interval '1 day'`.execute(db.shared);
+}
