@@ -3,10 +3,12 @@
 //   system packages   installed with apt where we may; otherwise a message says which tests will miss them
 //   Python            the environments that compile DAG files and that call the API with the official client
 //   documents         Airflow's own description of its API, which answers are checked against
+//
+//   node scripts/prepare-tests.ts --kubernetes   # also what a cluster of our own needs (npm run test:kubernetes)
 
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { UiBundleError } from '@svc/cli/setup/ui-bundle.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { airflowOpenApi } from '@svc/testing/airflow/openapi-document.ts';
@@ -26,6 +28,18 @@ const PACKAGES: readonly SystemPackage[] = [
   { name: 'faketime', commands: ['faketime'], neededFor: 'the tests that set the clock' },
 ];
 
+/** Beside those. A plugin is no command, and so it is named by its path. */
+const KUBERNETES_PACKAGES: readonly SystemPackage[] = [
+  { name: 'containerd', commands: ['containerd'], neededFor: 'the tests on a cluster' },
+  { name: 'runc', commands: ['runc'], neededFor: 'the tests on a cluster' },
+  { name: 'containernetworking-plugins', commands: ['/usr/lib/cni/bridge'], neededFor: 'the tests on a cluster' },
+  { name: 'iptables', commands: ['iptables'], neededFor: 'the tests on a cluster' },
+  { name: 'iproute2', commands: ['ip'], neededFor: 'the tests on a cluster' },
+  { name: 'openssl', commands: ['openssl'], neededFor: 'the tests on a cluster' },
+  { name: 'tini', commands: ['tini'], neededFor: 'the tests on a cluster' },
+  { name: 'mmdebstrap', commands: ['mmdebstrap'], neededFor: 'the images of the tests on a cluster' },
+];
+
 export type Machine = { hasCommand(name: string): boolean; isRoot: boolean; maySudo(): boolean };
 export type Plan = { missing: readonly SystemPackage[]; install: readonly string[] | undefined };
 
@@ -39,7 +53,9 @@ export function planInstallation(machine: Machine, packages: readonly SystemPack
 
 const thisMachine: Machine = {
   hasCommand: (name) =>
-    (process.env['PATH'] ?? '').split(delimiter).some((directory) => isExecutable(join(directory, name))),
+    isAbsolute(name)
+      ? isExecutable(name)
+      : (process.env['PATH'] ?? '').split(delimiter).some((directory) => isExecutable(join(directory, name))),
   isRoot: process.getuid?.() === 0,
   maySudo: () => spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0,
 };
@@ -55,8 +71,8 @@ function isExecutable(file: string): boolean {
 
 const say = (message: string): void => void process.stderr.write(`prepare-tests: ${message}\n`);
 
-function installSystemPackages(): void {
-  const { missing, install } = planInstallation(thisMachine);
+function installSystemPackages(packages: readonly SystemPackage[]): void {
+  const { missing, install } = planInstallation(thisMachine, packages);
   if (install) {
     say(`installing ${missing.map(({ name }) => name).join(' and ')}`);
     // The run level keeps the packages from starting services: tests start their own.
@@ -72,7 +88,7 @@ function installSystemPackages(): void {
     run([...apt, 'update']);
     run([...apt, 'install', '--yes', '--no-install-recommends', ...missing.map(({ name }) => name)]);
   }
-  for (const { name, neededFor } of planInstallation(thisMachine).missing) {
+  for (const { name, neededFor } of planInstallation(thisMachine, packages).missing) {
     say(`${name} is missing and cannot be installed from here; ${neededFor} need it (apt-get install ${name})`);
   }
 }
@@ -83,7 +99,8 @@ function run([command = '', ...args]: readonly string[]): void {
 }
 
 if (import.meta.main) {
-  installSystemPackages();
+  const wantsCluster = process.argv.includes('--kubernetes') && !process.env['KUBECONFIG'];
+  installSystemPackages(wantsCluster ? [...PACKAGES, ...KUBERNETES_PACKAGES] : PACKAGES);
   try {
     await Promise.all([pythonEnvironment(), clientEnvironment().then(airflowOpenApi)]);
   } catch (error) {

@@ -3,8 +3,7 @@
  * interface, and a base image made of busybox, whose `python` and `apt-get` only note what they were called with.
  * Needs root and the Debian packages podman, buildah, docker-registry and busybox-static.
  */
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -15,17 +14,15 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { findContainerTool } from '@svc/cli/build/container-tool.ts';
 import type { ToolName } from '@svc/cli/build/container-tool.ts';
+import { REGISTRY_PROGRAM, startRegistry } from './registry.ts';
+import { TOOLS_PATH, toolEnvironment } from './tool-environment.ts';
 
-const PATH = `${process.env['PATH']}:/usr/sbin:/sbin`;
-
-const REGISTRY_PROGRAM = 'docker-registry';
-
-const isInstalled = (program: string): boolean => PATH.split(':').some((folder) => existsSync(join(folder, program)));
+const isInstalled = (program: string): boolean =>
+  TOOLS_PATH.split(':').some((folder) => existsSync(join(folder, program)));
 
 /** In CI the tests run whatever is missing, and fail: a build that nobody tried proves nothing. */
 export const CAN_BUILD =
@@ -68,7 +65,7 @@ export async function startContainerMachine(tools: readonly ToolName[]): Promise
   const open = started.use(await startRegistry(join(directory, 'open')));
   const users = `${REGISTRY_LOGIN.username}:${PASSWORD_HASH}\n`;
   const closed = started.use(await startRegistry(join(directory, 'closed'), users));
-  const env = toolEnvironment(directory, [open.address, closed.address]);
+  const env = toolEnvironment({ directory, registries: [open.address, closed.address], driver: 'vfs' });
   const run: Run = (program, words, input) =>
     execFileSync(program, words, {
       env,
@@ -119,73 +116,10 @@ function exportImage(options: { run: Run; name: ToolName; image: string; directo
   return file;
 }
 
-function toolEnvironment(directory: string, registries: readonly string[]): Record<string, string> {
-  const storage = `[storage]\ndriver = "vfs"\ngraphroot = "${directory}/store"\nrunroot = "${directory}/run"\n`;
-  writeFileSync(join(directory, 'storage.conf'), storage);
-  const plain = registries.map((location) => `[[registry]]\nlocation = "${location}"\ninsecure = true\n`);
-  writeFileSync(join(directory, 'registries.conf'), plain.join(''));
-  return {
-    ...dockerEnvironment(join(directory, 'docker')),
-    PATH,
-    HOME: directory,
-    CONTAINERS_STORAGE_CONF: join(directory, 'storage.conf'),
-    CONTAINERS_REGISTRIES_CONF: join(directory, 'registries.conf'),
-    // Commands of a build run without cgroups and namespaces of their own, which containers around us may not give out.
-    BUILDAH_ISOLATION: 'chroot',
-  };
-}
-
-/** The machine's engine and plugins, but none of its logins. */
-function dockerEnvironment(directory: string): Record<string, string> {
-  const own = process.env['DOCKER_CONFIG'] ?? join(homedir(), '.docker');
-  mkdirSync(directory);
-  writeFileSync(join(directory, 'config.json'), '{}');
-  for (const name of ['cli-plugins', 'contexts']) {
-    if (existsSync(join(own, name))) symlinkSync(join(own, name), join(directory, name));
-  }
-  const host = process.env['DOCKER_HOST'];
-  return { DOCKER_CONFIG: directory, ...(host !== undefined && { DOCKER_HOST: host }) };
-}
-
-async function startRegistry(directory: string, users?: string): Promise<AsyncDisposable & { address: string }> {
-  mkdirSync(directory, { recursive: true });
-  const config = join(directory, 'config.json');
-  writeFileSync(join(directory, 'users'), users ?? '');
-  writeFileSync(
-    config,
-    // JSON is YAML.
-    JSON.stringify({
-      version: '0.1',
-      log: { level: 'info' },
-      storage: { filesystem: { rootdirectory: join(directory, 'data') } },
-      http: { addr: '127.0.0.1:0' },
-      ...(users !== undefined && { auth: { htpasswd: { realm: 'test', path: join(directory, 'users') } } }),
-    }),
-  );
-  const child = spawn(REGISTRY_PROGRAM, ['serve', config], { env: { PATH }, stdio: ['ignore', 'ignore', 'pipe'] });
-  const address = await new Promise<string>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`docker-registry ended with ${code}`)));
-    createInterface(child.stderr).on('line', (line) => {
-      const found = /listening on (127\.0\.0\.1:\d+)/.exec(line)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-  });
-  return {
-    address,
-    async [Symbol.asyncDispose]() {
-      child.removeAllListeners('exit');
-      if (child.exitCode !== null) return;
-      child.kill();
-      await once(child, 'exit');
-    },
-  };
-}
-
 /** As a tar archive. */
 function makeRootfs(directory: string): Buffer {
   for (const folder of ['bin', 'usr/local/bin', 'tmp', 'etc']) mkdirSync(join(directory, folder), { recursive: true });
-  const busybox = PATH.split(':')
+  const busybox = TOOLS_PATH.split(':')
     .map((folder) => join(folder, 'busybox'))
     .find((path) => existsSync(path));
   if (busybox === undefined) throw new Error('busybox is not installed: install the Debian package busybox-static');

@@ -52,6 +52,12 @@ describe('the tier of a test file', () => {
     expect(Object.values(tiers).every((files) => files.length > 0)).toBe(true);
   });
 
+  it('is none for what needs a cluster, which npm test must do without', () => {
+    expect(existsSync(join(ROOT, 'packages/testing/kubernetes/cluster.kubernetes.test.ts'))).toBe(true);
+    const files = Object.values(testFilesByTier()).flat();
+    expect(files.filter((file) => file.includes('.kubernetes.test.'))).toEqual([]);
+  });
+
   it('is told by parts of the product that are still there', () => {
     const files = [...OTHER_PROCESSES].filter((name) => name.startsWith('packages/'));
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);

@@ -6,6 +6,7 @@
  *   db       Postgres: anything in packages/testing/postgres
  *   system   other processes: children, a browser, Python; or a process of its own, where the others share theirs
  *
+ * What needs a cluster is named *.kubernetes.test.ts and in no tier: `npm run test:kubernetes` runs it.
  * A unit test that reaches for one of them behind the imports' back is stopped while it runs (no-outside-world.ts).
  */
 import { globSync, readFileSync } from 'node:fs';
@@ -43,7 +44,7 @@ export const propertyTests = (root: string = ROOT): string[] =>
 const testFiles = (root: string): string[] =>
   globSync(['packages/**/*.test.ts', 'scripts/**/*.test.ts'], {
     cwd: root,
-    exclude: (path) => path.includes('node_modules'),
+    exclude: (path) => path.includes('node_modules') || path.endsWith('.kubernetes.test.ts'),
   }).sort();
 
 /** `file` from the root of the repository. */

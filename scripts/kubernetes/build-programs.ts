@@ -1,0 +1,131 @@
+/**
+ * The programs of a cluster, built from Go modules once for each state of their sources and kept in the cache. From
+ * nothing this takes some 25 minutes of processor time for Kubernetes and 5 for Helm.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { CACHE } from '@svc/testing/paths.ts';
+import { report } from './report.ts';
+
+export const KUBERNETES_CACHE = join(CACHE, 'kubernetes');
+
+/** hyperkube is each of these, by the name it is called by. */
+const PARTS = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-proxy',
+  'kube-scheduler',
+  'kubectl',
+  'kubelet',
+];
+
+type GoProgram = {
+  /** Also the folder of its module. */
+  readonly name: 'hyperkube' | 'helm' | 'pause';
+  readonly target: string;
+  /** Variables that tell the program its version, and the module that has it. */
+  readonly version?: { readonly module: string; readonly variables: (version: string) => Record<string, string> };
+};
+
+const PROGRAMS: readonly GoProgram[] = [
+  { name: 'pause', target: '.' },
+  {
+    name: 'hyperkube',
+    target: '.',
+    version: {
+      module: 'k8s.io/kubernetes',
+      variables: (version) => {
+        const [major = '', minor = ''] = version.slice(1).split('.');
+        const values = { gitVersion: version, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' };
+        return Object.fromEntries(
+          ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((folder) =>
+            Object.entries(values).map(([name, value]) => [`${folder}.${name}`, value]),
+          ),
+        );
+      },
+    },
+  },
+  {
+    name: 'helm',
+    target: 'helm.sh/helm/v3/cmd/helm',
+    version: {
+      module: 'helm.sh/helm/v3',
+      variables: (version) => ({ 'helm.sh/helm/v3/internal/version.version': version }),
+    },
+  },
+];
+
+/** The folder of the programs. */
+export async function kubernetesPrograms(): Promise<string> {
+  const folder = join(KUBERNETES_CACHE, `programs-${hashOfSources()}`);
+  if (existsSync(folder)) return folder;
+  requireGo();
+  mkdirSync(KUBERNETES_CACHE, { recursive: true });
+  const unfinished = mkdtempSync(join(KUBERNETES_CACHE, 'unfinished-'));
+  try {
+    for (const program of PROGRAMS) await build(program, unfinished);
+    for (const part of PARTS) symlinkSync('hyperkube', join(unfinished, part));
+    renameSync(unfinished, folder);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    // Somebody else has built the same meanwhile.
+    if (!existsSync(folder)) throw error;
+  }
+  return folder;
+}
+
+function hashOfSources(): string {
+  const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
+  for (const { name } of PROGRAMS) {
+    const folder = join(import.meta.dirname, name);
+    for (const file of readdirSync(folder).sort())
+      hash.update(`${name}/${file}\n`).update(readFileSync(join(folder, file)));
+  }
+  return hash.digest('hex').slice(0, 12);
+}
+
+const GO_ENVIRONMENT = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' };
+
+function requireGo(): void {
+  try {
+    execFileSync('go', ['version'], { stdio: 'ignore' });
+  } catch {
+    throw new Error(
+      'Kubernetes is built with Go, which is not installed: install Go 1.24 or newer (https://go.dev/dl)',
+    );
+  }
+}
+
+async function build({ name, target, version }: GoProgram, into: string): Promise<void> {
+  const cwd = join(import.meta.dirname, name);
+  const begin = performance.now();
+  const flags = ['-s', '-w'];
+  if (version) {
+    const format = ['list', '-m', '-f', '{{.Version}}', version.module];
+    const found = execFileSync('go', format, { cwd, env: GO_ENVIRONMENT, encoding: 'utf8' }).trim();
+    for (const [variable, value] of Object.entries(version.variables(found))) flags.push('-X', `${variable}=${value}`);
+    report(`building ${name} ${found}`);
+  }
+  const words = ['build', '-v', '-o', join(into, name), '-ldflags', flags.join(' '), target];
+  const child = spawn('go', words, { cwd, env: GO_ENVIRONMENT, stdio: ['ignore', 'ignore', 'pipe'] });
+  const lines: string[] = [];
+  createInterface(child.stderr).on('line', (line) => lines.push(line));
+  const progress = setInterval(() => report(`building ${name}: ${lines.length} packages so far`), 30_000);
+  const [code] = (await once(child, 'close').finally(() => clearInterval(progress))) as [number | null];
+  if (code !== 0) throw new Error(`go build of ${name} ended with ${code}:\n${lines.slice(-20).join('\n')}`);
+  report(`built ${name} in ${Math.round((performance.now() - begin) / 1_000)} s`);
+}
