@@ -3,6 +3,8 @@
  * (`dependencies` and `connectors` of svc.yaml) gets a virtual environment of its own, kept by the content of the list, so
  * that all versions and DAGs with the same list share it.
  *
+ * In an image that was built for the DAG they are installed already (SVC_DEPENDENCIES=installed, set by the control plane).
+ *
  * It is built beside its final place and renamed into it: whoever finds one finds a whole one.
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -63,7 +65,7 @@ export function createPythonEnvironments(input: { env: Environment; say: (text: 
 
   async function get(dependencies: readonly string[]): Promise<string> {
     const python = await basePython();
-    if (dependencies.length === 0) return python;
+    if (dependencies.length === 0 || env['SVC_DEPENDENCIES'] === 'installed') return python;
     const key = createHash('sha256')
       .update(JSON.stringify([python, ...dependencies]))
       .digest('hex')

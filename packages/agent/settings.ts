@@ -44,8 +44,12 @@ export function readSettings(env: Environment): AgentSettings {
 
 /** What a task must not see: the control plane's settings, and the agent's own credential above all. */
 const PRIVATE = /^(SVC_|PG|DATABASE_URL$)/;
+/** Of those, what is meant for tasks. */
+const FOR_TASKS = new Set(['SVC_STAGING_DIR', 'SVC_HTTP_USER_AGENT']);
 const UNWANTED = new Set(['PYTHONDONTWRITEBYTECODE', 'PYTHONHOME', 'PYTHONPYCACHEPREFIX', 'PYTHONSTARTUP']);
 
 export function taskEnvironment(env: Environment): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !PRIVATE.test(name) && !UNWANTED.has(name)));
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => (!PRIVATE.test(name) || FOR_TASKS.has(name)) && !UNWANTED.has(name)),
+  );
 }

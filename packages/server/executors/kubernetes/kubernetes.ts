@@ -124,6 +124,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
       runId,
       owner: options.processId,
       image: facts.image ?? options.baseImage(facts.pythonLine),
+      isOwnImage: facts.image !== null,
       settings,
       controlPlane: options.controlPlane(),
       credential:

@@ -33,6 +33,8 @@ export type PodInput = {
   /** Id of the process that makes it. */
   owner: string;
   image: string;
+  /** Built for the DAG, with its packages in it. */
+  isOwnImage: boolean;
   settings: PodSettings;
   /** `host:port` of the control plane, as pods reach it. */
   controlPlane: string;
@@ -129,6 +131,7 @@ function containerOf(input: PodInput, volumes: readonly Mounted[]): V1Container 
     credential.kind === 'token'
       ? { name: 'SVC_AGENT_TOKEN', value: credential.token }
       : { name: 'SVC_AGENT_TOKEN_FILE', value: `${TOKEN_FOLDER}/${TOKEN_FILE}` },
+    ...(input.isOwnImage ? [{ name: 'SVC_DEPENDENCIES', value: 'installed' }] : []),
     { name: 'SVC_HTTP_USER_AGENT', value: settings.httpUserAgent },
     ...(stagingClaim === undefined ? [] : [{ name: 'SVC_STAGING_DIR', value: STAGING_PATH }]),
   ];

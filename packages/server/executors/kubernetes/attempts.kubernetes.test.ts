@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { core } from '@svc/testing/kubernetes/cluster.ts';
+import { startClusterControlPlane } from '@svc/testing/kubernetes/control-plane.ts';
+import type { ClusterControlPlane } from '@svc/testing/kubernetes/control-plane.ts';
+import { createTestNamespace } from '@svc/testing/kubernetes/namespace.ts';
+import type { TestNamespace } from '@svc/testing/kubernetes/namespace.ts';
+import { eventually } from '@svc/testing/eventually.ts';
+
+const DAG = `
+import os, time
+from airflow.sdk import dag, task
+
+@dag(schedule=None)
+def flow():
+    @task
+    def extract():
+        print("hello from", os.uname().nodename, "as", os.getuid())
+        return {"rows": 7}
+
+    @task
+    def load(value):
+        print("loaded", value["rows"])
+
+    load(extract())
+
+flow()
+`;
+
+let namespace: TestNamespace;
+let server: ClusterControlPlane;
+beforeAll(async () => {
+  namespace = await createTestNamespace('attempts');
+  server = await startClusterControlPlane(namespace.name);
+});
+afterAll(async () => {
+  await server?.close();
+  await namespace?.[Symbol.asyncDispose]();
+});
+
+const pods = async () => (await core.listNamespacedPod({ namespace: namespace.name })).items;
+
+describe('an attempt', () => {
+  it('runs in a pod of its own, hands its value on, and its pod is removed', async () => {
+    await server.addDag('flow', DAG);
+    const runId = await server.trigger('flow');
+    const { state } = await server.ended('flow', runId, 200);
+    const log = await server.log('flow', runId, 'extract');
+    expect({ state, log }).toMatchObject({ state: 'success', log: expect.stringContaining('as 10001') });
+    expect(log).toMatch(/hello from svc-[0-9a-f-]{36} /);
+    expect(await server.log('flow', runId, 'load')).toContain('loaded 7');
+    await eventually(async () => expect(await pods()).toEqual([]));
+  });
+});
