@@ -112,6 +112,13 @@ export const EXECUTOR_KEYS = {
     edition: 'pro',
     doc: 'How long a running attempt may be silent, with no word of the cluster that its pod has ended, before it counts as lost. Its agent stops the task a little earlier, so that it never runs twice. Above the time that the control plane may be away.',
   },
+  'executor.pod_override_secrets': {
+    type: 'bool',
+    default: false,
+    extension: true,
+    edition: 'pro',
+    doc: 'Whether `executor_config={"pod_override": …}` of a task may name secrets of the task namespace. Whoever may write a DAG can then read all of them.',
+  },
   'executor.gpu_resource': {
     type: 'string',
     default: 'nvidia.com/gpu',

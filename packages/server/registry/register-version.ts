@@ -8,6 +8,8 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { canonicalJsonInTurns } from '@svc/spec/canonical-in-turns.ts';
+import { readPodOverride } from '@svc/spec/project/pod-override.ts';
+import type { OverridePolicy } from '@svc/spec/project/pod-override.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { instantFromDate, instantFromIso } from '@svc/spec/timetables/instant.ts';
 import { description, summary } from '@svc/spec/timetables/presentation.ts';
@@ -37,10 +39,18 @@ const DEFAULT_BUNDLE = 'dags';
 
 export async function registerVersion(
   db: TenantDb,
-  input: { dagId: string; artifact: Artifact; actor: Actor; /** For tests of schedules. */ now?: Date },
+  input: {
+    dagId: string;
+    artifact: Artifact;
+    actor: Actor;
+    /** Where tasks become pods: what authors may lay over them. */
+    podPolicy?: OverridePolicy | undefined;
+    /** For tests of schedules. */
+    now?: Date;
+  },
 ): Promise<Registration> {
   const { dagId, artifact, actor, now = new Date() } = input;
-  const checked = await checkSpec(artifact.spec, dagId);
+  const checked = await checkSpec(artifact.spec, input);
   if ('problems' in checked) return { kind: 'refused', problems: checked.problems };
   const { spec } = checked;
 
@@ -109,16 +119,25 @@ async function hashOf(texts: readonly string[]): Promise<string> {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
 /** Shape and references first; only a spec that has them can be asked for its id and its schedule. */
-async function checkSpec(value: object, dagId: string): Promise<{ spec: CompiledSpec } | { problems: string[] }> {
+async function checkSpec(
+  value: object,
+  { dagId, podPolicy }: { dagId: string; podPolicy?: OverridePolicy | undefined },
+): Promise<{ spec: CompiledSpec } | { problems: string[] }> {
   const shapeProblems = await validateSpecInTurns(value);
   if (shapeProblems.length > 0) return { problems: shapeProblems };
   const spec = value as CompiledSpec; // it has just been told to be one
   const problems = [
     ...(spec.dag.dag_id === dagId ? [] : [`the spec is of DAG ${spec.dag.dag_id}, not of ${dagId}`]),
     ...timetableProblems(spec.schedule).map(({ path, message }) => `schedule${path}: ${message}`),
+    ...(podPolicy ? overrideProblems(spec, podPolicy) : []),
   ];
   return problems.length > 0 ? { problems } : { spec };
 }
+
+const overrideProblems = ({ tasks }: CompiledSpec, policy: OverridePolicy): string[] =>
+  tasks.flatMap(({ task_id: taskId, executor_config: config }) =>
+    readPodOverride(config, policy).problems.map((problem) => `task ${taskId}: ${problem}`),
+  );
 
 /** A new version goes on where the last one stood: what has run is not run again. */
 async function lastIntervalOf(trx: TenantDb, dagId: string): Promise<DataInterval | null> {

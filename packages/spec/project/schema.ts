@@ -27,12 +27,21 @@ const INSIDE = String.raw`^(?!/)(?!.*(^|/)\.\.(/|$))[^\r\n\u0000\\]+$`;
 const Quantity = (description: string) =>
   Type.String({ pattern: String.raw`^\d+(\.\d+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$`, description });
 
+/** `domain/name`, as Kubernetes has it. */
+const EXTENDED_RESOURCE = String.raw`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`;
+
 const Resources = Closed(
   {
     cpu: Type.Optional(Quantity('CPU of the task, request and limit, such as `250m`')),
     memory: Type.Optional(Quantity('Memory of the task, request and limit, such as `256Mi`')),
     ephemeral_storage: Type.Optional(Quantity('Scratch disk of the task, such as `1Gi`')),
     gpu: Type.Optional(Type.Integer({ minimum: 1, maximum: 64, description: 'Number of GPUs' })),
+    extended: Type.Optional(
+      Type.Record(Type.String({ pattern: EXTENDED_RESOURCE }), Type.Integer({ minimum: 1, maximum: 1_000_000 }), {
+        additionalProperties: false,
+        description: 'Extended resources of the cluster, such as `example.com/fpga: 1`',
+      }),
+    ),
   },
   'What a task needs',
 );
@@ -50,6 +59,21 @@ const Attempts = {
   resources: Type.Optional(Resources),
 };
 
+const NOT_OWN = String.raw`^(?!svc\.dev/)(?!app\.kubernetes\.io/managed-by$)[A-Za-z0-9][A-Za-z0-9._/-]{0,316}$`;
+
+const Toleration = Closed(
+  {
+    key: Type.Optional(Line('Key of the taint; none matches all')),
+    operator: Type.Optional(Type.Union([Type.Literal('Exists'), Type.Literal('Equal')])),
+    value: Type.Optional(Line('Value of the taint')),
+    effect: Type.Optional(
+      Type.Union([Type.Literal('NoSchedule'), Type.Literal('PreferNoSchedule'), Type.Literal('NoExecute')]),
+    ),
+    tolerationSeconds: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  'A taint that is tolerated',
+);
+
 const Execution = Closed(
   {
     service_account: Type.Optional(
@@ -63,6 +87,40 @@ const Execution = Closed(
     ),
     priority_class: Type.Optional(
       Type.String({ pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$', description: 'Priority class of the pod' }),
+    ),
+    tolerations: Type.Optional(
+      Type.Array(Toleration, {
+        maxItems: 50,
+        description: 'Taints of nodes that the pod tolerates, as Kubernetes has them',
+      }),
+    ),
+    affinity: Type.Optional(
+      Closed(
+        {
+          nodeAffinity: Type.Optional(Type.Object({}, { description: 'As Kubernetes has it' })),
+          podAffinity: Type.Optional(Type.Object({}, { description: 'As Kubernetes has it' })),
+          podAntiAffinity: Type.Optional(Type.Object({}, { description: 'As Kubernetes has it' })),
+        },
+        'Nodes and pods that the pod wants to be near to, or not',
+      ),
+    ),
+    image_pull_secrets: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$' }), {
+        maxItems: 20,
+        description: 'Secrets of the task namespace with which the image is pulled',
+      }),
+    ),
+    labels: Type.Optional(
+      Type.Record(Type.String({ pattern: NOT_OWN }), Line('Value of the label'), {
+        additionalProperties: false,
+        description: 'Labels of the pod; names beginning with `svc.dev/` belong to the platform',
+      }),
+    ),
+    annotations: Type.Optional(
+      Type.Record(Type.String({ pattern: NOT_OWN }), Line('Value of the annotation'), {
+        additionalProperties: false,
+        description: 'Annotations of the pod; names beginning with `svc.dev/` belong to the platform',
+      }),
     ),
   },
   'Where and as whom the task runs',

@@ -27,7 +27,10 @@ const MAX_ARTIFACT_BYTES = 16 * 1024 * 1024;
 /** Path segment that stands for all DAGs. */
 const ALL = '~';
 
-export function registerDagVersions(app: App, { db }: Services): void {
+export function registerDagVersions(app: App, { config, db }: Services): void {
+  const { type, podOverrideSecrets } = config.executor;
+  const podPolicy = type === 'orchestrator' ? { allowsSecrets: podOverrideSecrets } : undefined;
+
   app.post(
     '/api/v2/dags/:dag_id/dagVersions',
     {
@@ -49,6 +52,7 @@ export function registerDagVersions(app: App, { db }: Services): void {
         dagId: request.params.dag_id,
         artifact: request.body,
         actor: actorOf(request),
+        podPolicy,
       });
       if (outcome.kind === 'refused') throw new ApiError('invalid_request', outcome.problems.join('; '));
       return reply.code(outcome.kind === 'created' ? 201 : 200).send(versionBody(outcome.version));

@@ -22,7 +22,7 @@ export const kubernetesFromConfig: ExecutorFactory = ({ config, db, ...context }
   return createKubernetesExecutor({
     ...context,
     api: createApiClient(access),
-    readFacts: createPodFacts(db),
+    readFacts: createPodFacts(db, { allowsSecrets: executor.podOverrideSecrets }),
     readRunId: ({ tenantId, run }) => findRunId(db.tenant(tenantId), run),
     readLiveProcesses: () => findLiveSchedulers(db, { withinMs: ALIVE_MS }),
     baseImage: (line) => `${executor.baseImageRepository}:${line}-${VERSION}`,

@@ -119,6 +119,9 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     }
     const { dispatch: _dispatch, ...attempt } = identity;
     const task = facts.tasks.get(identity.taskId);
+    if (task && task.problems.length > 0) {
+      return { kind: 'refused', failure: { cause: 'pod_refused', text: task.problems.join('; ') } };
+    }
     const pod = buildPod({
       identity,
       runId,
