@@ -112,7 +112,9 @@ export class AttemptPods {
 
   /** What the watch says of a pod. */
   changed(pod: SeenPod, identity: PodIdentity): void {
-    const known = this.#currentOf(identity);
+    // What is left of an earlier dispatch goes away, and means nothing for the attempt.
+    if (this.#isSuperseded(identity)) return;
+    const known = this.#held.get(identity.attemptId);
     if (known) {
       known.madeAt ??= performance.now();
       known.isSeen = true;
@@ -137,9 +139,8 @@ export class AttemptPods {
   }
 
   gone(pod: SeenPod, identity: PodIdentity): void {
-    const known = this.#held.get(identity.attemptId);
-    if (known && known.identity.dispatch !== identity.dispatch) return; // of an earlier dispatch: we have removed it
-    if (known?.isCancelled) return this.#release(identity.attemptId);
+    if (this.#isSuperseded(identity)) return;
+    if (this.#held.get(identity.attemptId)?.isCancelled) return this.#release(identity.attemptId);
     const verdict = judgePod(pod);
     void this.#settle(identity, verdict.kind === 'ended' ? verdict.failure : DELETED);
   }
@@ -158,9 +159,9 @@ export class AttemptPods {
     this.#creation.close();
   }
 
-  #currentOf({ attemptId, dispatch }: PodIdentity): Held | undefined {
+  #isSuperseded({ attemptId, dispatch }: PodIdentity): boolean {
     const known = this.#held.get(attemptId);
-    return known?.identity.dispatch === dispatch ? known : undefined;
+    return known !== undefined && known.identity.dispatch !== dispatch;
   }
 
   #release(attemptId: string): void {
@@ -242,8 +243,8 @@ export class AttemptPods {
     const { attemptId } = identity;
     if (this.#over.has(attemptId) || identity.kind === 'callback') return this.#release(attemptId);
     const state = await this.#stateOf(identity);
-    if (state === 'unknown') return; // looked at again, by lookAfter
-    const known = this.#currentOf(identity);
+    if (state === 'unknown' || this.#isSuperseded(identity)) return; // the first is looked at again, by lookAfter
+    const known = this.#held.get(attemptId);
     if (state === 'queued' && known) return this.#failDispatch(known, failure);
     this.#release(attemptId);
     if (state === undefined) return;
