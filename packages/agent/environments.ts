@@ -6,20 +6,20 @@
  * It is built beside its final place and renamed into it: whoever finds one finds a whole one.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ensurePython } from '@svc/compiler/python-environment.ts';
 import { runPython } from '@svc/compiler/run-python.ts';
 
 export type PythonEnvironments = {
   /** The interpreter for the given packages. Rejects with an `EnvironmentFailure`. */
   get(dependencies: readonly string[]): Promise<string>;
-  /** Airflow's provider packages in it, by their own metadata. */
+  /** Provider packages in it, as Airflow knows them: by their entry point, or by its own names. By their own metadata. */
   providers(dependencies: readonly string[]): Promise<InstalledProvider[]>;
 };
 
-export type InstalledProvider = { name: string; version: string; summary: string };
+export type InstalledProvider = { name: string; version: string; summary: string; documentation_url: string | null };
 
 /** What the author can read in the task's log. */
 export class EnvironmentFailure extends Error {
@@ -39,9 +39,13 @@ const PROVIDERS = `
 import importlib.metadata, json, re
 found = {}
 for package in importlib.metadata.distributions():
-    name = re.sub("[-_.]+", "-", package.metadata["Name"] or "").lower()
-    if name.startswith("apache-airflow-providers-"):
-        found.setdefault(name, {"name": name, "version": package.version, "summary": package.metadata["Summary"] or ""})
+    about = package.metadata
+    name = re.sub("[-_.]+", "-", about["Name"] or "").lower()
+    points = (point.group for point in package.entry_points)
+    if name.startswith("apache-airflow-providers-") or name and "apache_airflow_provider" in points:
+        links = (link.partition(",") for link in about.get_all("Project-URL") or [])
+        docs = next((url.strip() for label, _, url in links if label.strip().lower() == "documentation"), None)
+        found.setdefault(name, {"name": name, "version": package.version, "summary": about["Summary"] or "", "documentation_url": docs})
 print(json.dumps(list(found.values())))
 `;
 const SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))';
@@ -49,6 +53,8 @@ const SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))';
 export function createPythonEnvironments(input: { env: Environment; say: (text: string) => void }): PythonEnvironments {
   const { env, say } = input;
   const building = new Map<string, Promise<string>>();
+  /** By interpreter. */
+  const asked = new Map<string, Promise<InstalledProvider[]>>();
   let base: Promise<string> | undefined;
 
   async function basePython(): Promise<string> {
@@ -77,11 +83,31 @@ export function createPythonEnvironments(input: { env: Environment; say: (text: 
   return {
     get,
     async providers(dependencies) {
-      const result = await runPython({ command: await get(dependencies), args: ['-c', PROVIDERS], env });
-      if (result.code !== 0) throw new EnvironmentFailure('asking Python for its packages failed', result.errors);
-      return JSON.parse(result.output) as InstalledProvider[];
+      const python = await get(dependencies);
+      const known = asked.get(python) ?? providersOf(python, env);
+      asked.set(python, known);
+      known.catch(() => asked.delete(python));
+      return known;
     },
   };
+}
+
+/** Noted when the environment was made: a task of a millisecond is over before Python could be asked. */
+async function providersOf(python: string, env: Environment): Promise<InstalledProvider[]> {
+  const noted = notedIn(join(dirname(python), '..', STAMP));
+  if (noted) return noted;
+  const result = await runPython({ command: python, args: ['-c', PROVIDERS], env });
+  if (result.code !== 0) throw new EnvironmentFailure('asking Python for its packages failed', result.errors);
+  return JSON.parse(result.output) as InstalledProvider[];
+}
+
+/** The base environment has no such note, nor have those that an earlier release made. */
+function notedIn(stamp: string): InstalledProvider[] | undefined {
+  try {
+    return (JSON.parse(readFileSync(stamp, 'utf8')) as { providers?: InstalledProvider[] }).providers;
+  } catch {
+    return undefined;
+  }
 }
 
 type Build = {
@@ -126,7 +152,10 @@ async function buildVenv({ python, dependencies, env, say }: Build, cache: strin
     writeFileSync(join(ownPackages, 'svc-base.pth'), `${basePackages}\n`);
     const installer = sharesPip ? python : own;
     await step(installer, ['-m', 'pip', ...pip, ...INSTALL, ...dependencies], `installing ${dependencies.join(', ')}`);
-    writeFileSync(join(draft, STAMP), `${JSON.stringify({ dependencies })}\n`);
+    const providers: unknown = JSON.parse(
+      await step(own, ['-c', PROVIDERS], 'asking the environment for its packages'),
+    );
+    writeFileSync(join(draft, STAMP), `${JSON.stringify({ dependencies, providers })}\n`);
     moveIntoPlace(draft, target);
   } catch (error) {
     if (error instanceof EnvironmentFailure) throw error;

@@ -185,8 +185,9 @@ function createProviderReports(input: {
     told.set(key, true);
     try {
       const { dependencies } = await input.versions(key, token);
-      if (dependencies.length === 0) return;
-      const params = JSON.stringify({ providers: await input.environments.providers(dependencies) });
+      const providers = await input.environments.providers(dependencies);
+      if (providers.length === 0) return; // as a version is without a word about it
+      const params = JSON.stringify({ providers });
       const request = { method: 'report_providers', params_json: params, request_id: `providers of ${key}` };
       await input.controlPlane.callOnce('Call', request, { token, deadlineMs: HEARTBEAT_DEADLINE_MS });
     } catch {
