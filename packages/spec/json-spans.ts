@@ -45,7 +45,7 @@ export function skipSpace(text: string, at: number): number {
   return SPACE.lastIndex;
 }
 
-function valueEnd(text: string, start: number): number {
+export function valueEnd(text: string, start: number): number {
   const first = text[start];
   if (first === '"') return stringEnd(text, start);
   if (first === '{' || first === '[') return containerEnd(text, start);

@@ -21,12 +21,12 @@ export const summaryBody = (row: XcomSummary, taskName: string | undefined) => (
 export type Form = { deserialize?: boolean; stringify?: boolean };
 
 /** As text: the value is put in as it is stored, digits and order of keys included. */
-export function entryText(
+export async function entryText(
   row: XcomRow,
   taskName: string | undefined,
   form: Form & { mask?: ReaderMask | undefined } = {},
-): string {
-  const stored = form.mask ? form.mask(row.value, row.key) : row.value;
+): Promise<string> {
+  const stored = form.mask ? await form.mask(row.value, row.key) : row.value;
   const shown = form.deserialize ? deserialize(stored) : stored;
   const value = form.stringify ? JSON.stringify(asText(shown)) : shown;
   return `${JSON.stringify(summaryBody(row, taskName)).slice(0, -1)},"value":${value}}`;
@@ -54,7 +54,7 @@ export function valueText(value: unknown): string {
     if (reserved !== undefined) {
       throw new ApiError('invalid_request', `value must not contain the key "${reserved}": Airflow reserves it`);
     }
-    pending.push(...Object.values(next));
+    for (const item of Object.values(next)) pending.push(item); // more than one call may have arguments
   }
   return JSON.stringify(value);
 }
