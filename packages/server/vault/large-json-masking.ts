@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { JsonNestingError, PIECE, parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
-import { scalarEnd, skipSpace, stringEnd, valueEnd } from '@svc/spec/json-spans.ts';
+import { itemsEnd, scalarEnd, skipSpace, stringEnd, valueEnd } from '@svc/spec/json-spans.ts';
 import { MASKED, MAY_HOLD_JSON, isEmptyText } from './json-masking.ts';
 import type { JsonMasking } from './json-masking.ts';
 import { MAX_NESTING, nestingOf, readJson, writeJson } from './json-text.ts';
@@ -124,32 +124,4 @@ class Walk {
   #skipSpace(): void {
     this.#at = skipSpace(this.#text, this.#at);
   }
-}
-
-/** Where the last of the items ends that are no more than a piece together: at a comma, or what closes them. Undefined: the first is larger. */
-function itemsEnd(text: string, start: number, piece: number): number | undefined {
-  const limit = Math.min(text.length, start + piece);
-  let end: number | undefined;
-  let depth = 0;
-  for (let at = start; at < limit; at += 1) {
-    switch (text.charCodeAt(at)) {
-      case 0x22: // "
-        at = stringEnd(text, at) - 1;
-        break;
-      case 0x5b: // [
-      case 0x7b: // {
-        depth += 1;
-        break;
-      case 0x5d: // ]
-      case 0x7d: // }
-        if (depth === 0) return at;
-        depth -= 1;
-        break;
-      case 0x2c: // ,
-        if (depth === 0) end = at;
-        break;
-      default:
-    }
-  }
-  return end;
 }

@@ -129,6 +129,19 @@ async function maskedValues(server: TestServer, token: string): Promise<LargestR
     await post(server, token, runs, { dag_run_id: name, conf: { value } });
     requests.push([`a conf, ${name}`, `${runs}/${name}`]);
   }
+  // Callers of the API may not write classes, as tasks do.
+  const classes = {
+    __classname__: 'builtins.tuple',
+    __version__: 1,
+    __data__: Array<number>(Math.floor(MIB / 3)).fill(1),
+  };
+  await post(server, token, xcoms, { key: 'classes', value: 'later' });
+  await server.db.shared
+    .updateTable('xcoms')
+    .set({ value: JSON.stringify(classes) })
+    .where('key', '=', 'classes')
+    .execute();
+  requests.push(['an XCom, classes', `${xcoms}/classes?deserialize=true`]);
   for (let copy = 0; copy < CONFS; copy += 1)
     await post(server, token, runs, {
       dag_run_id: `copy-${copy}`,

@@ -1,6 +1,7 @@
 /** Cross-task values between the database and the wire. */
 import type { XcomRow, XcomSummary } from '../../db/task-instances/xcoms.ts';
-import { asText, deserialize } from './deserialize.ts';
+import { asText } from './deserialize.ts';
+import { deserializeInTurns } from './deserialize-in-turns.ts';
 import type { ReaderMask } from '../../vault/reader-masks.ts';
 import { ApiError } from '../../http/errors.ts';
 
@@ -27,7 +28,7 @@ export async function entryText(
   form: Form & { mask?: ReaderMask | undefined } = {},
 ): Promise<string> {
   const stored = form.mask ? await form.mask(row.value, row.key) : row.value;
-  const shown = form.deserialize ? deserialize(stored) : stored;
+  const shown = form.deserialize ? await deserializeInTurns(stored) : stored;
   const value = form.stringify ? JSON.stringify(asText(shown)) : shown;
   return `${JSON.stringify(summaryBody(row, taskName)).slice(0, -1)},"value":${value}}`;
 }
