@@ -77,14 +77,14 @@ it('every task of a run ends while a viewer asks for lists on every connection t
   await blocker.connect();
   await blocker.query('begin; lock table import_errors'); // so that what is served stays so
   const answers: { status: number; type: string | undefined }[] = [];
-  let isOver = false;
+  const over = new AbortController();
   /** Asks again for as long as it is turned away. */
   const caller = async (): Promise<void> => {
     do {
       const response = await fetch(`${server.url}/api/v2/importErrors`, { headers });
       const { type } = (await response.json()) as { type?: string };
       answers.push({ status: response.status, type });
-    } while (!isOver);
+    } while (!over.signal.aborted);
   };
   const burst = Promise.all(Array.from({ length: CALLERS }, caller));
   try {
@@ -93,7 +93,7 @@ it('every task of a run ends while a viewer asks for lists on every connection t
     await eventually(async () => (await read('ran')).length === TASKS);
     expect(answers.filter(({ status }) => status === 200)).toEqual([]); // they all ended while it went on
   } finally {
-    isOver = true;
+    over.abort();
     await blocker.end();
   }
   await burst;

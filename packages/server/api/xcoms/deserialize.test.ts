@@ -61,7 +61,7 @@ describe('a value that Airflow serialised', () => {
       '__classname__',
     ];
     const values = [
-      Array(9).fill(parts),
+      Array.from({ length: 9 }, () => parts),
       Object.fromEntries(parts.concat(parts).map((part, n) => [`k${n}`, { part, parts }])),
       tagged('builtins.tuple', [parts, parts]),
       tagged('shop.Orders', { parts, more: parts }),
@@ -69,7 +69,17 @@ describe('a value that Airflow serialised', () => {
     ];
     for (const json of values.map((value) => JSON.stringify(value)))
       for (const piece of [150, 400, 1_000]) expect(await deserializeInTurns(json, piece)).toBe(deserialize(json));
-    const spaced = JSON.stringify([tagged('builtins.tuple', Array(200).fill([1])), { a: 'x'.repeat(200) }], null, 2);
+    const spaced = JSON.stringify(
+      [
+        tagged(
+          'builtins.tuple',
+          Array.from({ length: 200 }, () => [1]),
+        ),
+        { a: 'x'.repeat(200) },
+      ],
+      null,
+      2,
+    );
     expect(JSON.parse(await deserializeInTurns(spaced, 150))).toEqual(JSON.parse(deserialize(spaced)));
   });
 
