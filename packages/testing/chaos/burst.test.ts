@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
@@ -10,6 +11,8 @@ import type { LiveServer } from '../server/live-server.ts';
 
 const TASKS = 8;
 const CALLERS = 300;
+/** After a refusal; shorter than it asks for. */
+const PAUSE_MS = 100;
 const PASSWORD = 'correct horse battery';
 
 let folder: string;
@@ -46,7 +49,10 @@ chain()
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-burst-'));
-  server = await startLiveServer({ 'database.statement_timeout': '0s' }); // what is held up here waits until the end
+  server = await startLiveServer({
+    'database.statement_timeout': '0s', // what is held up here waits until the end
+    'server.max_requests_waiting': '40', // the rest is turned away at once
+  });
   await server.addDag('chain', dagFile(folder));
 }, 120_000);
 
@@ -84,6 +90,7 @@ it('every task of a run ends while a viewer asks for lists on every connection t
       const response = await fetch(`${server.url}/api/v2/importErrors`, { headers });
       const { type } = (await response.json()) as { type?: string };
       answers.push({ status: response.status, type });
+      await sleep(PAUSE_MS);
     } while (!over.signal.aborted);
   };
   const burst = Promise.all(Array.from({ length: CALLERS }, caller));
