@@ -348,7 +348,7 @@ async function sendEntry(input: {
   const mask = await maskFor(request, deps.readerMasks, 'write:xcom');
   return sendRaw(
     reply.type('application/json; charset=utf-8'),
-    entryText(row, names?.get(row.task_id)?.displayName, { ...form, mask }),
+    await entryText(row, names?.get(row.task_id)?.displayName, { ...form, mask }),
   );
 }
 
