@@ -3,14 +3,18 @@
  * (`dependencies` and `connectors` of svc.yaml) gets a virtual environment of its own, kept by the content of the list, so
  * that all versions and DAGs with the same list share it.
  *
- * It is built beside its final place and renamed into it: whoever finds one finds a whole one.
+ * It is built beside its final place and renamed into it: whoever finds one finds a whole one. Whatever its packages may run
+ * code in is run as the user tasks run as.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { ensurePython } from '@svc/compiler/python-environment.ts';
+import { ensurePython, userCacheFolder } from '@svc/compiler/python-environment.ts';
 import { runPython } from '@svc/compiler/run-python.ts';
+import type { PythonRun } from '@svc/compiler/run-python.ts';
+import type { TaskUser } from '@svc/proto/task-user.ts';
+import { makeFolderFor, pipConfiguration, removeFolderOf, takeOver } from './environment-owner.ts';
+import { asUser, taskEnvironment } from './settings.ts';
 
 export type PythonEnvironments = {
   /** The interpreter for the given packages. Rejects with an `EnvironmentFailure`. */
@@ -45,9 +49,22 @@ for package in importlib.metadata.distributions():
 print(json.dumps(list(found.values())))
 `;
 const SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))';
+/** The packages every task needs come from the base environment; the project's own stand before them. */
+const ADD_BASE = `
+import os, sys, sysconfig
+with open(os.path.join(sysconfig.get_path("purelib"), "svc-base.pth"), "w") as file:
+    file.write(sys.argv[1] + "\\n")
+`;
 
-export function createPythonEnvironments(input: { env: Environment; say: (text: string) => void }): PythonEnvironments {
-  const { env, say } = input;
+export function createPythonEnvironments(input: {
+  env: Environment;
+  /** As whom tasks run; without one, as ourselves. */
+  user?: TaskUser | undefined;
+  say: (text: string) => void;
+}): PythonEnvironments {
+  const { env, user, say } = input;
+  const run = (command: string, args: readonly string[], more: Environment = {}): Promise<PythonRun> =>
+    runPython({ command, args, env: { ...(user ? taskEnvironment(env, user) : env), ...more }, as: asUser(user) });
   const building = new Map<string, Promise<string>>();
   let base: Promise<string> | undefined;
 
@@ -68,7 +85,7 @@ export function createPythonEnvironments(input: { env: Environment; say: (text: 
       .update(JSON.stringify([python, ...dependencies]))
       .digest('hex')
       .slice(0, 16);
-    const known = building.get(key) ?? ensureVenv({ python, dependencies, key, env, say });
+    const known = building.get(key) ?? ensureVenv({ python, dependencies, key, env, user, run, say });
     building.set(key, known);
     known.catch(() => building.delete(key));
     return known;
@@ -77,7 +94,7 @@ export function createPythonEnvironments(input: { env: Environment; say: (text: 
   return {
     get,
     async providers(dependencies) {
-      const result = await runPython({ command: await get(dependencies), args: ['-c', PROVIDERS], env });
+      const result = await run(await get(dependencies), ['-c', PROVIDERS]);
       if (result.code !== 0) throw new EnvironmentFailure('asking Python for its packages failed', result.errors);
       return JSON.parse(result.output) as InstalledProvider[];
     },
@@ -89,21 +106,27 @@ type Build = {
   dependencies: readonly string[];
   key: string;
   env: Environment;
+  user: TaskUser | undefined;
+  /** As the user. */
+  run: (command: string, args: readonly string[], more?: Environment) => Promise<PythonRun>;
   say: (text: string) => void;
 };
 
 async function ensureVenv(build: Build): Promise<string> {
-  const cache = join(build.env['XDG_CACHE_HOME'] || join(build.env['HOME'] || homedir(), '.cache'), 'svc');
+  const cache = userCacheFolder(build.env);
   const target = join(cache, `venv-${build.key}`);
   if (!existsSync(join(target, STAMP)) || !existsSync(join(target, 'bin', 'python')))
     await buildVenv(build, cache, target);
   return join(target, 'bin', 'python');
 }
 
-async function buildVenv({ python, dependencies, env, say }: Build, cache: string, target: string): Promise<void> {
+async function buildVenv(build: Build, cache: string, target: string): Promise<void> {
+  const { python, dependencies, env, user, run, say } = build;
   const draft = `${target}.building-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const settings = `${draft}-settings`;
+  let more: Environment = {};
   const step = async (command: string, args: readonly string[], what: string): Promise<string> => {
-    const result = await runPython({ command, args, env });
+    const result = await run(command, args, more);
     if (result.code === 0) return result.output.trim();
     throw new EnvironmentFailure(
       `${what} failed: ${result.missing ?? result.lastLine}`,
@@ -113,26 +136,28 @@ async function buildVenv({ python, dependencies, env, say }: Build, cache: strin
   try {
     mkdirSync(cache, { recursive: true });
     say(`making a Python environment with ${dependencies.join(', ')}`);
+    if (user) {
+      makeFolderFor(user, draft);
+      makeFolderFor(user, settings);
+      more = pipConfiguration(env, user, settings);
+    }
     const own = join(draft, 'bin', 'python');
     // Giving each environment an installer of its own takes longer than installing most packages: the base's is used.
-    const sharesPip = (await runPython({ command: python, args: ['-m', 'pip', '--version'], env })).code === 0;
+    const sharesPip = (await run(python, ['-m', 'pip', '--version'])).code === 0;
     const pip = sharesPip ? ['--python', own] : [];
     await step(python, ['-m', 'venv', ...(sharesPip ? ['--without-pip'] : []), draft], 'making a Python environment');
-    const [ownPackages, basePackages] = [
-      await step(own, ['-c', SITE_PACKAGES], 'asking the environment for its packages'),
-      await step(python, ['-c', SITE_PACKAGES], 'asking Python for its packages'),
-    ];
-    // The packages every task needs come from the base environment; the project's own stand before them.
-    writeFileSync(join(ownPackages, 'svc-base.pth'), `${basePackages}\n`);
+    const basePackages = await step(python, ['-c', SITE_PACKAGES], 'asking Python for its packages');
+    await step(own, ['-c', ADD_BASE, basePackages], 'naming the packages of every task');
     const installer = sharesPip ? python : own;
     await step(installer, ['-m', 'pip', ...pip, ...INSTALL, ...dependencies], `installing ${dependencies.join(', ')}`);
+    if (user) takeOver(draft);
     writeFileSync(join(draft, STAMP), `${JSON.stringify({ dependencies })}\n`);
     moveIntoPlace(draft, target);
   } catch (error) {
     if (error instanceof EnvironmentFailure) throw error;
     throw new EnvironmentFailure(`the environment cannot be made in ${cache}: ${(error as Error).message}`, '');
   } finally {
-    rmSync(draft, { recursive: true, force: true });
+    for (const folder of [draft, settings]) removeFolderOf(user, folder);
   }
 }
 
