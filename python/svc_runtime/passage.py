@@ -122,7 +122,12 @@ def _write_bytecode(folders: list) -> None:
 
 def main() -> None:
     request = json.load(sys.stdin)
-    own = [os.path.dirname(sys.executable), os.path.dirname(os.path.realpath(sys.executable)), sys.prefix, sys.base_prefix]
+    own = [
+        os.path.dirname(sys.executable),
+        os.path.dirname(os.path.realpath(sys.executable)),
+        sys.prefix,
+        sys.base_prefix,
+    ]
     answer = open_folders([*own, *request["folders"]], request["gid"])
     _write_bytecode(request["ours"])
     json.dump(answer, sys.stdout)

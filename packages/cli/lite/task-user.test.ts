@@ -122,13 +122,29 @@ quarry()
 const BACKEND = `
 import os, zipfile
 
+HOOK = '''
+import os
+from airflow.sdk import BaseHook
+
+class ProbeHook(BaseHook):
+    def __init__(self, probe_conn_id=""):
+        super().__init__()
+
+    def test_connection(self):
+        return True, f"{os.getuid()} {os.access(__file__, os.W_OK)} {'SVC_AGENT_TASK_USER' in os.environ}"
+
+def provider_info():
+    return {"connection-types": [{"connection-type": "probe", "hook-class-name": "svc_probe.ProbeHook"}]}
+'''
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     info = "svc_probe-1.0.dist-info"
     name = "svc_probe-1.0-py3-none-any.whl"
     with zipfile.ZipFile(os.path.join(wheel_directory, name), "w") as wheel:
-        wheel.writestr("svc_probe.py", f"ANSWER = 42\\nBUILT_BY = {os.getuid()}\\n")
+        wheel.writestr("svc_probe.py", f"ANSWER = 42\\nBUILT_BY = {os.getuid()}\\n" + HOOK)
         wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: svc-probe\\nVersion: 1.0\\n")
         wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(f"{info}/entry_points.txt", "[apache_airflow_provider]\\nprovider_info=svc_probe:provider_info\\n")
         wheel.writestr(f"{info}/RECORD", "")
     return name
 `;
@@ -147,10 +163,12 @@ version = "1.0"
 let lite: LiteInstance;
 let environment: string | undefined;
 beforeAll(async () => {
+  if (process.getuid?.() !== 0) return;
   lite = await startLite({
     examples: [],
     dags: { 'probe/backend.py': BACKEND, 'probe/pyproject.toml': PYPROJECT },
     isPrivate: true,
+    env: { SVC_CONNECTIONS_TEST_ENABLED: 'true' },
   });
   lite.writeDag('quarry/thief.py', THIEF);
   lite.writeDag('quarry/svc.yaml', `dependencies: ["svc-probe @ file://${lite.workspace}/probe"]\n`);
@@ -175,7 +193,7 @@ const TRIED = [
   'server ptrace',
 ];
 
-describe('author code of a lite that root has started', { timeout: 240_000 }, () => {
+describe.runIf(process.getuid?.() === 0)('author code of a lite that root has started', { timeout: 240_000 }, () => {
   it('reads no secret while it is compiled', async () => {
     const description = (): Promise<string> =>
       lite.api<{ description: string }>('GET', '/dags/quarry').then(
@@ -218,6 +236,11 @@ describe('author code of a lite that root has started', { timeout: 240_000 }, ()
     const headers = { authorization: `Bearer ${await lite.login()}` };
     const log = await fetch(`${lite.url}/api/v2${run}/works/logs/1`, { headers });
     expect(await log.text()).toContain('a line of the log');
+  });
+
+  it('is no more in the test of a connection', async () => {
+    const answer = await lite.api('POST', '/connections/test', { connection_id: 'probe', conn_type: 'probe' });
+    expect(answer).toEqual({ status: true, message: `${findAccount('svc-task')?.uid} False False` });
   });
 
   it('says once as whom tasks run, and what was opened for them; nobody else may enter it', () => {

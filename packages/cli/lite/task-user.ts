@@ -13,7 +13,7 @@ import type { TaskUser } from '@svc/proto/task-user.ts';
 import { CliError, EXIT, messageOf } from '../cli-error.ts';
 import type { LiteConfig } from './config.ts';
 
-const TASK_USER = 'svc-task';
+export const TASK_USER = 'svc-task';
 const HOME = '/var/lib/svc-task';
 const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', '..', 'python');
 
