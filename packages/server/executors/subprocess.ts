@@ -90,7 +90,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     const pauses = createBackoff(PAUSES);
     while (!isClosing()) {
       const current = await launch();
-      worker = current;
+      if (!current) return;
       const how = await current.process.ended;
       worker = undefined;
       current.announced.dismiss();
@@ -101,9 +101,11 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     }
   }
 
-  async function launch(): Promise<Worker> {
+  /** Undefined when it was closed meanwhile: nobody would be left to end the process. */
+  async function launch(): Promise<Worker | undefined> {
     const id = randomUUID();
     const token = await credentials.issueWorker(id);
+    if (isClosing()) return undefined;
     const announced = service.workers.announce(id, {
       connected() {
         // With fresh credentials: the first ones may have waited for long.
@@ -122,7 +124,8 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
       ...(options.tlsCa && { SVC_AGENT_TLS_CA: options.tlsCa }),
       ...(options.taskUser && { [TASK_USER_VARIABLE]: JSON.stringify(options.taskUser) }),
     };
-    return { id, announced, process: startAgentProcess({ ...options, settings }), startedAt: Date.now() };
+    worker = { id, announced, process: startAgentProcess({ ...options, settings }), startedAt: Date.now() };
+    return worker;
   }
 
   /** What a dead process was running has failed, or was never begun. Nothing of it may run on when that is told. */
