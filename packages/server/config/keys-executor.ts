@@ -72,6 +72,16 @@ export const EXECUTOR_KEYS = {
     edition: 'both',
     doc: 'Task attempts that the subprocess executor runs at once.',
   },
+  'executor.task_user': {
+    type: 'string',
+    default: '',
+    pattern: /^[A-Za-z_][\w.-]*\$?$/,
+    allowed: 'the name of an account',
+    extension: true,
+    defaultDoc: 'empty (`svc lite`, started by root: `svc-task`)',
+    edition: 'both',
+    doc: "Account as whom the subprocess executor runs tasks and tests of connections; root only. Empty, or the server's own user, runs them as that, who can read what the server can.",
+  },
   'executor.http_user_agent': {
     type: 'string',
     default: 'svc/0.1',
