@@ -2585,8 +2585,9 @@ export interface components {
             /**
              * @description Not supported: true is refused
              * @default false
+             * @enum {boolean}
              */
-            only_running?: boolean;
+            only_running?: false;
             /**
              * @description Refuse, with 409, when one of them is running
              * @default false
@@ -6504,8 +6505,7 @@ export interface operations {
     get_tasks: {
         parameters: {
             query?: {
-                /** @description A field of a task; a leading `-` sorts downward. Default: task_id */
-                order_by?: string;
+                order_by?: "" | "task_id" | "-task_id" | "task_display_name" | "-task_display_name" | "owner" | "-owner" | "start_date" | "-start_date" | "end_date" | "-end_date" | "trigger_rule" | "-trigger_rule" | "depends_on_past" | "-depends_on_past" | "wait_for_downstream" | "-wait_for_downstream" | "retries" | "-retries" | "queue" | "-queue" | "pool" | "-pool" | "pool_slots" | "-pool_slots" | "execution_timeout" | "-execution_timeout" | "retry_delay" | "-retry_delay" | "retry_exponential_backoff" | "-retry_exponential_backoff" | "priority_weight" | "-priority_weight" | "weight_rule" | "-weight_rule" | "ui_color" | "-ui_color" | "ui_fgcolor" | "-ui_fgcolor" | "template_fields" | "-template_fields" | "downstream_task_ids" | "-downstream_task_ids" | "doc_md" | "-doc_md" | "operator_name" | "-operator_name" | "params" | "-params" | "class_ref" | "-class_ref" | "is_mapped" | "-is_mapped" | "extra_links" | "-extra_links";
             };
             header?: never;
             path: {

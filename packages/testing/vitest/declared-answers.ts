@@ -3,7 +3,7 @@
  * document does not have fails the test that got it. So the document cannot fall behind the code wherever a test goes.
  */
 import { channel } from 'node:diagnostics_channel';
-import type { FastifyInstance } from 'fastify';
+import type { App } from '@svc/server/http/typed-app.ts';
 import { afterEach } from 'vitest';
 import { undeclaredAnswer } from './undeclared-answer.ts';
 
@@ -14,7 +14,7 @@ if (shared.undeclaredAnswers === undefined) {
   const found = (shared.undeclaredAnswers = new Set());
   // Fastify's own word of every application that is made, before it has any route.
   channel('fastify.initialization').subscribe((message) => {
-    (message as { fastify: FastifyInstance }).fastify.addHook('onSend', async (request, reply) => {
+    (message as { fastify: App }).fastify.addHook('onSend', async (request, reply) => {
       const { schema, url } = request.routeOptions;
       if (request.is404 || schema?.operationId === undefined || schema.hide) return;
       const problem = undeclaredAnswer({
