@@ -140,7 +140,7 @@ EXPLANATIONS = (
         "What can be run again, and how many runs a range has, depends on the DAG.",
         (VALID_REFUSED,),
         ("create_backfill", "create_backfill_dry_run"),
-        detail=r"the range has more than \d+ runs|from_date must not be later|Dag has tasks for which depends_on_past=True",
+        detail=r"the range has more than \d+ runs|from_date must not be later|depends_on_past=True",
     ),
     Explanation(
         "Two ways to choose tasks, one of them at a time.",
