@@ -46,6 +46,11 @@ EXPLANATIONS = (
         detail=r"must not contain (the character U\+0000|U\+0000 or half of a surrogate pair)",
     ),
     Explanation(
+        "Keys that would poison a prototype are refused in every body.",
+        (VALID_REFUSED,),
+        detail=r"must not have the key \"__proto__\"",
+    ),
+    Explanation(
         "RFC 3339 has offsets up to 23:59 and a leap second; Postgres knows neither.",
         (VALID_REFUSED,),
         detail=r"must be a valid date-time",
