@@ -12,9 +12,10 @@ import { databaseOf, principalOf } from '../../http/access.ts';
 import { filterOfQuery, runOrder } from '../dag-runs/filters.ts';
 import { refuseConfOrder } from '../dag-runs/search-conf.ts';
 import { versionsOf } from '../dag-runs/bodies.ts';
+import { RUN_SORT_KEYS } from '../dag-runs/schemas.ts';
 import { noSuchDag } from '../paths.ts';
 import { rangeProperties } from '../../http/ranges.ts';
-import { DateTime } from '../../http/schemas.ts';
+import { DateTime, OrderByQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { deadlinesOf } from './deadlines.ts';
@@ -29,7 +30,7 @@ const DagParams = Type.Object({ dag_id: Type.String() });
 const RunQuery = Type.Object({
   offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
   limit: Type.Integer({ minimum: 1, maximum: 1000, default: 50 }),
-  order_by: Type.Optional(Type.Array(Type.String())),
+  ...OrderByQuery(RUN_SORT_KEYS),
   ...rangeProperties({ run_after: DateTime }),
   run_type: Type.Optional(Type.Array(Type.String())),
   state: Type.Optional(Type.Array(Type.String())),

@@ -206,7 +206,7 @@ function registerCreate(app: App, deps: Deps): void {
   app.post(
     ENTRIES,
     {
-      config: { access: 'write:xcom' },
+      config: { access: 'write:xcom', refuses: ['already_exists'] },
       schema: {
         operationId: 'create_xcom_entry',
         tags: TAGS,
