@@ -7,6 +7,7 @@ const cores = availableParallelism();
 
 const POSTGRES = 'packages/testing/postgres/postgres-for-all-tests.ts';
 const SEEDS = 'packages/testing/vitest/seeds.ts';
+const DECLARED_ANSWERS = 'packages/testing/vitest/declared-answers.ts';
 const NO_OUTSIDE_WORLD = 'packages/testing/vitest/no-outside-world.ts';
 
 // VITEST_MAX_WORKERS overrides both numbers.
@@ -42,7 +43,7 @@ export default defineConfig({
           name: 'db',
           include: files.db,
           globalSetup: [POSTGRES],
-          setupFiles: [SEEDS, NO_OUTSIDE_WORLD],
+          setupFiles: [SEEDS, DECLARED_ANSWERS, NO_OUTSIDE_WORLD],
           provide: { tier: 'db' },
           isolate: false,
           maxWorkers: WAITING,
@@ -55,7 +56,7 @@ export default defineConfig({
           name: 'system',
           include: files.system,
           globalSetup: [POSTGRES],
-          setupFiles: [SEEDS],
+          setupFiles: [SEEDS, DECLARED_ANSWERS],
           maxWorkers: WAITING,
           sequence: { groupOrder: 1 },
         },

@@ -65,6 +65,11 @@ const BENCHES: Record<string, Bench> = {
     about: 'latency of each tool for agents, on a run of 10 tasks and on one of 10,000',
     load: () => import('./mcp.ts'),
   },
+  schemathesis: {
+    about:
+      'the API against its own document, from random seeds, which are printed; ends with 1 when a round finds something [--times 3 --seed <random>]',
+    load: () => import('./schemathesis.ts'),
+  },
   ui: {
     about:
       'the pages of the web UI with 5,000 DAGs, 200,000 runs and 2,000,000 task instances [--only <part of a name>]',

@@ -21,7 +21,7 @@ const PACKAGES: Arrows = {
   compiler: ['spec'],
   agent: ['compiler', 'proto', 'spec'],
   server: ['proto', 'spec', 'web'],
-  cli: ['client', 'compiler', 'local-postgres', 'server', 'spec', 'web'],
+  cli: ['client', 'compiler', 'local-postgres', 'proto', 'server', 'spec', 'web'],
   // Harnesses put the whole product together, as its users do; nothing of the product imports them.
   testing: ['cli', 'client', 'compiler', 'local-postgres', 'mcp', 'proto', 'server', 'spec', 'web'],
 };

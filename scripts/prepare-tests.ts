@@ -1,7 +1,8 @@
 // Brings what tests need and npm cannot: runs before `npm test`, takes a moment when everything is there.
 //
 //   system packages   installed with apt where we may; otherwise a message says which tests will miss them
-//   Python            the environments that compile DAG files and that call the API with the official client
+//   Python            the environments that compile DAG files, that call the API with the official client, and that make up
+//                     requests from the API's document
 //   documents         Airflow's own description of its API, which answers are checked against
 //
 //   node scripts/prepare-tests.ts --kubernetes   # also what a cluster of our own needs (npm run test:kubernetes)
@@ -14,6 +15,7 @@ import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { airflowOpenApi } from '@svc/testing/airflow/openapi-document.ts';
 import { clientEnvironment } from '@svc/testing/airflow/client-environment.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { schemathesisEnvironment } from '@svc/testing/schemathesis/environment.ts';
 import { VirtualEnvironmentError } from '@svc/testing/virtual-environment.ts';
 
 type SystemPackage = { name: string; commands: readonly string[]; neededFor: string };
@@ -102,7 +104,7 @@ if (import.meta.main) {
   const wantsCluster = process.argv.includes('--kubernetes') && !process.env['KUBECONFIG'];
   installSystemPackages(wantsCluster ? [...PACKAGES, ...KUBERNETES_PACKAGES] : PACKAGES);
   try {
-    await Promise.all([pythonEnvironment(), clientEnvironment().then(airflowOpenApi)]);
+    await Promise.all([pythonEnvironment(), clientEnvironment().then(airflowOpenApi), schemathesisEnvironment()]);
   } catch (error) {
     const known = [PythonEnvironmentError, UiBundleError, VirtualEnvironmentError];
     if (!(error instanceof Error) || !known.some((kind) => error instanceof kind)) throw error;

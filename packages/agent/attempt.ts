@@ -13,6 +13,7 @@ import { status } from '@grpc/grpc-js';
 import type { Assignment, ReceivedNextAttempt, ReceivedStart, ReceivedVersion } from '@svc/proto/agent-service.ts';
 import { memberTexts } from '@svc/spec/json-spans.ts';
 import { ATTEMPT_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
+import type { TaskUser } from '@svc/proto/task-user.ts';
 import { createAttemptLog } from './attempt-log.ts';
 import type { AttemptLog } from './attempt-log.ts';
 import { Refusal } from './control-plane.ts';
@@ -47,6 +48,8 @@ export type AttemptInput = {
   reportProviders: (token: () => string) => void;
   servers: ForkServers;
   sockets: TaskSockets;
+  /** As whom its process runs; undefined: as ourselves. */
+  user: TaskUser | undefined;
   hostname: string;
   wasOutOfMemory: () => boolean;
   /** Aborted when nothing can be reported any more. */
@@ -221,7 +224,8 @@ class Attempt {
 
   /** Of a process that ended without a result. Its server ends what it knows of; what slipped away is known by its mark. */
   async #endStrayProcesses(): Promise<void> {
-    const left = await endMarkedProcesses(ATTEMPT_VARIABLE, this.#input.assignment.attempt_id);
+    const { assignment, user } = this.#input;
+    const left = await endMarkedProcesses(ATTEMPT_VARIABLE, assignment.attempt_id, user);
     if (left.length > 0)
       this.#log.note(`processes that the task started could not be ended: ${left.join(', ')}`, 'error');
   }

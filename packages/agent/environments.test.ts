@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { createPythonEnvironments } from './environments.ts';
@@ -27,6 +27,18 @@ beforeAll(async () => {
   wheel = join(folder, 'apache_airflow_providers_probe-3.1-py3-none-any.whl');
   execFileSync(base, ['-c', WRITE_WHEEL, wheel]);
 });
+
+/** A provider of somebody else, which only its entry point tells. */
+const WRITE_FOREIGN = `
+import sys, zipfile
+info = "orchard_hooks-0.2.dist-info"
+with zipfile.ZipFile(sys.argv[1], "w") as wheel:
+    wheel.writestr("orchard_hooks.py", "")
+    wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: orchard-hooks\\nVersion: 0.2\\nProject-URL: Source, https://example.org/git\\nProject-URL: Documentation, https://example.org/docs\\n")
+    wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+    wheel.writestr(f"{info}/entry_points.txt", "[apache_airflow_provider]\\nprovider_info=orchard_hooks:info\\n")
+    wheel.writestr(f"{info}/RECORD", "")
+`;
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -58,10 +70,42 @@ describe('the Python of a task', () => {
 
   it('tells which provider packages it has, by their own metadata', async () => {
     const { environments: made } = environments();
-    expect(await made.providers([wheel])).toEqual([
-      { name: 'apache-airflow-providers-probe', version: '3.1', summary: 'Probes of all kinds' },
-    ]);
+    const probes = {
+      name: 'apache-airflow-providers-probe',
+      version: '3.1',
+      summary: 'Probes of all kinds',
+      documentation_url: null,
+    };
+    expect(await made.providers([wheel])).toEqual([probes]);
     expect(await made.providers([])).toEqual([]);
+    const foreign = join(folder, 'orchard_hooks-0.2-py3-none-any.whl');
+    execFileSync(base, ['-c', WRITE_FOREIGN, foreign]);
+    const both = await made.providers([wheel, foreign]);
+    expect(both.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
+      probes,
+      { name: 'orchard-hooks', version: '0.2', summary: '', documentation_url: 'https://example.org/docs' },
+    ]);
+  });
+
+  it('knows its provider packages from when it was made: a short task is over before Python has been asked', async () => {
+    const python = await environments().environments.get([wheel]);
+    const stamp = join(dirname(python), '..', 'complete.json');
+    const whole = readFileSync(stamp, 'utf8');
+    try {
+      writeFileSync(stamp, whole.replace('Probes of all kinds', 'as noted'));
+      expect(await environments().environments.providers([wheel])).toMatchObject([{ summary: 'as noted' }]);
+      // As an earlier release left it.
+      writeFileSync(stamp, JSON.stringify({ dependencies: [wheel] }));
+      expect(await environments().environments.providers([wheel])).toMatchObject([{ summary: 'Probes of all kinds' }]);
+    } finally {
+      writeFileSync(stamp, whole);
+    }
+  });
+
+  it('tells the provider packages of the interpreter that tasks without dependencies have', async () => {
+    const python = await environments().environments.get([wheel]);
+    const named = createPythonEnvironments({ env: { ...process.env, SVC_PYTHON: python }, say: () => {} });
+    expect(await named.providers([])).toMatchObject([{ name: 'apache-airflow-providers-probe' }]);
   });
 
   it('takes an entry that looks like an option for the name of a package', async () => {

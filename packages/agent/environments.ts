@@ -5,23 +5,27 @@
  *
  * In an image that was built for the DAG they are installed already (SVC_DEPENDENCIES=installed, set by the control plane).
  *
- * It is built beside its final place and renamed into it: whoever finds one finds a whole one.
+ * It is built beside its final place and renamed into it: whoever finds one finds a whole one. Whatever its packages may run
+ * code in is run as the user tasks run as.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { ensurePython } from '@svc/compiler/python-environment.ts';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ensurePython, userCacheFolder } from '@svc/compiler/python-environment.ts';
 import { runPython } from '@svc/compiler/run-python.ts';
+import type { PythonRun } from '@svc/compiler/run-python.ts';
+import type { TaskUser } from '@svc/proto/task-user.ts';
+import { makeFolderFor, pipConfiguration, removeFolderOf, takeOver } from './environment-owner.ts';
+import { asUser, taskEnvironment } from './settings.ts';
 
 export type PythonEnvironments = {
   /** The interpreter for the given packages. Rejects with an `EnvironmentFailure`. */
   get(dependencies: readonly string[]): Promise<string>;
-  /** Airflow's provider packages in it, by their own metadata. */
+  /** Provider packages in it, as Airflow knows them: by their entry point, or by its own names. By their own metadata. */
   providers(dependencies: readonly string[]): Promise<InstalledProvider[]>;
 };
 
-export type InstalledProvider = { name: string; version: string; summary: string };
+export type InstalledProvider = { name: string; version: string; summary: string; documentation_url: string | null };
 
 /** What the author can read in the task's log. */
 export class EnvironmentFailure extends Error {
@@ -34,6 +38,8 @@ export class EnvironmentFailure extends Error {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
+/** As the user of tasks. */
+type RunPython = (command: string, args: readonly string[], more?: Environment) => Promise<PythonRun>;
 
 const STAMP = 'complete.json';
 const INSTALL = 'install --disable-pip-version-check --no-input --root-user-action=ignore --quiet --'.split(' ');
@@ -41,16 +47,35 @@ const PROVIDERS = `
 import importlib.metadata, json, re
 found = {}
 for package in importlib.metadata.distributions():
-    name = re.sub("[-_.]+", "-", package.metadata["Name"] or "").lower()
-    if name.startswith("apache-airflow-providers-"):
-        found.setdefault(name, {"name": name, "version": package.version, "summary": package.metadata["Summary"] or ""})
+    about = package.metadata
+    name = re.sub("[-_.]+", "-", about["Name"] or "").lower()
+    points = (point.group for point in package.entry_points)
+    if name.startswith("apache-airflow-providers-") or name and "apache_airflow_provider" in points:
+        links = (link.partition(",") for link in about.get_all("Project-URL") or [])
+        docs = next((url.strip() for label, _, url in links if label.strip().lower() == "documentation"), None)
+        found.setdefault(name, {"name": name, "version": package.version, "summary": about["Summary"] or "", "documentation_url": docs})
 print(json.dumps(list(found.values())))
 `;
 const SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))';
+/** The packages every task needs come from the base environment; the project's own stand before them. */
+const ADD_BASE = `
+import os, sys, sysconfig
+with open(os.path.join(sysconfig.get_path("purelib"), "svc-base.pth"), "w") as file:
+    file.write(sys.argv[1] + "\\n")
+`;
 
-export function createPythonEnvironments(input: { env: Environment; say: (text: string) => void }): PythonEnvironments {
-  const { env, say } = input;
+export function createPythonEnvironments(input: {
+  env: Environment;
+  /** As whom tasks run; without one, as ourselves. */
+  user?: TaskUser | undefined;
+  say: (text: string) => void;
+}): PythonEnvironments {
+  const { env, user, say } = input;
+  const run: RunPython = (command, args, more = {}) =>
+    runPython({ command, args, env: { ...(user ? taskEnvironment(env, user) : env), ...more }, as: asUser(user) });
   const building = new Map<string, Promise<string>>();
+  /** By interpreter. */
+  const asked = new Map<string, Promise<InstalledProvider[]>>();
   let base: Promise<string> | undefined;
 
   async function basePython(): Promise<string> {
@@ -70,7 +95,7 @@ export function createPythonEnvironments(input: { env: Environment; say: (text: 
       .update(JSON.stringify([python, ...dependencies]))
       .digest('hex')
       .slice(0, 16);
-    const known = building.get(key) ?? ensureVenv({ python, dependencies, key, env, say });
+    const known = building.get(key) ?? ensureVenv({ python, dependencies, key, env, user, run, say });
     building.set(key, known);
     known.catch(() => building.delete(key));
     return known;
@@ -79,11 +104,31 @@ export function createPythonEnvironments(input: { env: Environment; say: (text: 
   return {
     get,
     async providers(dependencies) {
-      const result = await runPython({ command: await get(dependencies), args: ['-c', PROVIDERS], env });
-      if (result.code !== 0) throw new EnvironmentFailure('asking Python for its packages failed', result.errors);
-      return JSON.parse(result.output) as InstalledProvider[];
+      const python = await get(dependencies);
+      const known = asked.get(python) ?? providersOf(python, run);
+      asked.set(python, known);
+      known.catch(() => asked.delete(python));
+      return known;
     },
   };
+}
+
+/** Noted when the environment was made: a task of a millisecond is over before Python could be asked. */
+async function providersOf(python: string, run: RunPython): Promise<InstalledProvider[]> {
+  const noted = notedIn(join(dirname(python), '..', STAMP));
+  if (noted) return noted;
+  const result = await run(python, ['-c', PROVIDERS]);
+  if (result.code !== 0) throw new EnvironmentFailure('asking Python for its packages failed', result.errors);
+  return JSON.parse(result.output) as InstalledProvider[];
+}
+
+/** The base environment has no such note, nor have those that an earlier release made. */
+function notedIn(stamp: string): InstalledProvider[] | undefined {
+  try {
+    return (JSON.parse(readFileSync(stamp, 'utf8')) as { providers?: InstalledProvider[] }).providers;
+  } catch {
+    return undefined;
+  }
 }
 
 type Build = {
@@ -91,21 +136,26 @@ type Build = {
   dependencies: readonly string[];
   key: string;
   env: Environment;
+  user: TaskUser | undefined;
+  run: RunPython;
   say: (text: string) => void;
 };
 
 async function ensureVenv(build: Build): Promise<string> {
-  const cache = join(build.env['XDG_CACHE_HOME'] || join(build.env['HOME'] || homedir(), '.cache'), 'svc');
+  const cache = userCacheFolder(build.env);
   const target = join(cache, `venv-${build.key}`);
   if (!existsSync(join(target, STAMP)) || !existsSync(join(target, 'bin', 'python')))
     await buildVenv(build, cache, target);
   return join(target, 'bin', 'python');
 }
 
-async function buildVenv({ python, dependencies, env, say }: Build, cache: string, target: string): Promise<void> {
+async function buildVenv(build: Build, cache: string, target: string): Promise<void> {
+  const { python, dependencies, env, user, run, say } = build;
   const draft = `${target}.building-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const settings = `${draft}-settings`;
+  let more: Environment = {};
   const step = async (command: string, args: readonly string[], what: string): Promise<string> => {
-    const result = await runPython({ command, args, env });
+    const result = await run(command, args, more);
     if (result.code === 0) return result.output.trim();
     throw new EnvironmentFailure(
       `${what} failed: ${result.missing ?? result.lastLine}`,
@@ -115,26 +165,31 @@ async function buildVenv({ python, dependencies, env, say }: Build, cache: strin
   try {
     mkdirSync(cache, { recursive: true });
     say(`making a Python environment with ${dependencies.join(', ')}`);
+    if (user) {
+      makeFolderFor(user, draft);
+      makeFolderFor(user, settings);
+      more = pipConfiguration(env, user, settings);
+    }
     const own = join(draft, 'bin', 'python');
     // Giving each environment an installer of its own takes longer than installing most packages: the base's is used.
-    const sharesPip = (await runPython({ command: python, args: ['-m', 'pip', '--version'], env })).code === 0;
+    const sharesPip = (await run(python, ['-m', 'pip', '--version'])).code === 0;
     const pip = sharesPip ? ['--python', own] : [];
     await step(python, ['-m', 'venv', ...(sharesPip ? ['--without-pip'] : []), draft], 'making a Python environment');
-    const [ownPackages, basePackages] = [
-      await step(own, ['-c', SITE_PACKAGES], 'asking the environment for its packages'),
-      await step(python, ['-c', SITE_PACKAGES], 'asking Python for its packages'),
-    ];
-    // The packages every task needs come from the base environment; the project's own stand before them.
-    writeFileSync(join(ownPackages, 'svc-base.pth'), `${basePackages}\n`);
+    const basePackages = await step(python, ['-c', SITE_PACKAGES], 'asking Python for its packages');
+    await step(own, ['-c', ADD_BASE, basePackages], 'naming the packages of every task');
     const installer = sharesPip ? python : own;
     await step(installer, ['-m', 'pip', ...pip, ...INSTALL, ...dependencies], `installing ${dependencies.join(', ')}`);
-    writeFileSync(join(draft, STAMP), `${JSON.stringify({ dependencies })}\n`);
+    const providers: unknown = JSON.parse(
+      await step(own, ['-c', PROVIDERS], 'asking the environment for its packages'),
+    );
+    if (user) takeOver(draft);
+    writeFileSync(join(draft, STAMP), `${JSON.stringify({ dependencies, providers })}\n`);
     moveIntoPlace(draft, target);
   } catch (error) {
     if (error instanceof EnvironmentFailure) throw error;
     throw new EnvironmentFailure(`the environment cannot be made in ${cache}: ${(error as Error).message}`, '');
   } finally {
-    rmSync(draft, { recursive: true, force: true });
+    for (const folder of [draft, settings]) removeFolderOf(user, folder);
   }
 }
 

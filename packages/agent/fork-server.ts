@@ -8,7 +8,9 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { FORK_SERVER_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
+import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { ProcessExit } from './exit-cause.ts';
+import { asUser } from './settings.ts';
 
 export type LoadRequest = {
   socket: string;
@@ -59,12 +61,15 @@ let started = 0;
 export function startForkServer(input: {
   python: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** As whom it runs, and so whatever it forks; without one, as ourselves. */
+  user?: TaskUser | undefined;
   load: LoadRequest;
 }): ForkServer {
   const marker = `${process.pid}.${(started += 1)}`;
   const child = spawn(input.python, ['-m', 'svc_runtime.run_server'], {
     env: { ...input.env, [FORK_SERVER_VARIABLE]: marker },
     stdio: ['pipe', 'pipe', 'pipe'],
+    ...asUser(input.user),
   });
   const attempts = new Map<string, ForkListener>();
   let stderrTail = '';
@@ -96,7 +101,7 @@ export function startForkServer(input: {
   /** Programs that tasks had started may still be running: an attempt is over when nothing of it is left. */
   async function end(how: string): Promise<void> {
     isGone = true;
-    await endMarkedProcesses(FORK_SERVER_VARIABLE, marker);
+    await endMarkedProcesses(FORK_SERVER_VARIABLE, marker, input.user);
     if (!isReady)
       notLoaded(new LoadFailure(`the Python process ended while it loaded the DAG file: ${how}`, stderrTail));
     for (const listener of attempts.values()) listener.exited(KILLED);

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type { ReceivedVersion } from '@svc/proto/agent-service.ts';
+import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { PythonEnvironments } from './environments.ts';
 import { startForkServer } from './fork-server.ts';
 import type { ForkServer } from './fork-server.ts';
@@ -40,10 +41,11 @@ export function createForkServers(input: {
   env: Readonly<Record<string, string | undefined>>;
   /** Variables that mark this worker's processes. */
   marks: Readonly<Record<string, string>>;
+  user?: TaskUser | undefined;
 }): ForkServers {
-  const { environments, socket, marks } = input;
+  const { environments, socket, marks, user } = input;
   const entries = new Map<string, Entry>();
-  const env = { ...taskEnvironment(input.env), ...marks, PYTHONPATH: PYTHON_FOLDER, PYTHONUNBUFFERED: '1' };
+  const env = { ...taskEnvironment(input.env, user), ...marks, PYTHONPATH: PYTHON_FOLDER, PYTHONUNBUFFERED: '1' };
 
   async function load(version: ReceivedVersion, onStarted: (server: ForkServer) => void): Promise<LoadedServer> {
     const python = await environments.get(version.dependencies);
@@ -51,6 +53,7 @@ export function createForkServers(input: {
     const server = startForkServer({
       python,
       env,
+      user,
       load: {
         socket,
         dags_folder: folder,

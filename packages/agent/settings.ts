@@ -1,5 +1,7 @@
 /** What the agent reads from its environment. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import type { TaskUser } from '@svc/proto/task-user.ts';
 
 export type AgentSettings = {
   /** A worker's credential for `work`, an attempt's for `run`; empty when it is to be had for `tokenFile`. */
@@ -48,8 +50,32 @@ const PRIVATE = /^(SVC_|PG|DATABASE_URL$)/;
 const FOR_TASKS = new Set(['SVC_STAGING_DIR', 'SVC_HTTP_USER_AGENT']);
 const UNWANTED = new Set(['PYTHONDONTWRITEBYTECODE', 'PYTHONHOME', 'PYTHONPYCACHEPREFIX', 'PYTHONSTARTUP']);
 
-export function taskEnvironment(env: Environment): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => (!PRIVATE.test(name) || FOR_TASKS.has(name)) && !UNWANTED.has(name)),
+/** What belongs to whoever started the control plane and is of no use to another user. */
+const PERSONAL = /^(HOME|USER|LOGNAME|MAIL|OLDPWD|PWD|SHELL|SUDO_.*|XDG_.*)$/;
+
+/** `user`: who will have it, when that is not ourselves. */
+export function taskEnvironment(env: Environment, user?: TaskUser): Record<string, string | undefined> {
+  const given = Object.entries(env).filter(
+    ([name]) => (!PRIVATE.test(name) || FOR_TASKS.has(name)) && !UNWANTED.has(name),
   );
+  if (!user) return Object.fromEntries(given);
+  const own = given.filter(([name, value]) => !PERSONAL.test(name) && (name !== 'TMPDIR' || isForEverybody(value)));
+  return { ...Object.fromEntries(own), HOME: homeOf(user), USER: user.name, LOGNAME: user.name };
 }
+
+/** For `spawn`, which drops the groups of ours as well. A working directory that is not for that user is left for its home. */
+export function asUser(user: TaskUser | undefined): { uid?: number; gid?: number; cwd?: string } {
+  if (!user) return {};
+  const { uid, gid } = user;
+  const canStay = ((statSync('.', { throwIfNoEntry: false })?.mode ?? 0) & 0o005) === 0o005;
+  return { uid, gid, ...(!canStay && { cwd: homeOf(user) }) };
+}
+
+/** Of some accounts (`nobody`) it does not exist. */
+function homeOf({ uid, home }: TaskUser): string {
+  const found = statSync(home, { throwIfNoEntry: false });
+  return found?.isDirectory() && found.uid === uid ? home : tmpdir();
+}
+
+const isForEverybody = (folder = ''): boolean =>
+  ((statSync(folder, { throwIfNoEntry: false })?.mode ?? 0) & 0o003) === 0o003;

@@ -1,13 +1,15 @@
 /**
  * The unix socket task processes connect to. Each opens a control connection, which says hello. Their server opens one for
  * each of their standard streams that something is written to, and says that a process has ended when we have closed those,
- * which we do at their end. The folder of the socket is closed to other users.
+ * which we do at their end. The folder of the socket is closed to other users, but for
+ * the one tasks run as, who may pass it and connect, and change nothing in it.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TaskUser } from '@svc/proto/task-user.ts';
 import { createLineReader } from './json-lines.ts';
 
 export type TaskConnection = {
@@ -39,7 +41,7 @@ export type TaskSockets = {
 
 const FIRST_LINE_MS = 10_000;
 
-export async function openTaskSockets(): Promise<TaskSockets> {
+export async function openTaskSockets(user?: TaskUser): Promise<TaskSockets> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-agent-'));
   const path = join(folder, 'tasks.sock');
   const expected = new Map<string, { listener: TaskListener; hasSaidHello: boolean }>();
@@ -84,6 +86,15 @@ export async function openTaskSockets(): Promise<TaskSockets> {
     server.once('error', reject);
     server.listen(path, resolve);
   });
+  if (user) {
+    for (const [file, mode] of [
+      [path, 0o660],
+      [folder, 0o710],
+    ] as const) {
+      chownSync(file, process.getuid?.() ?? 0, user.gid);
+      chmodSync(file, mode);
+    }
+  }
   return {
     path,
     expect: (attemptId, listener) => void expected.set(attemptId, { listener, hasSaidHello: false }),

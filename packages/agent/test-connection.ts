@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
 import { WORKER_VARIABLE } from '@svc/proto/marked-processes.ts';
+import { TASK_USER_VARIABLE, readTaskUser } from '@svc/proto/task-user.ts';
+import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { ConnectionTestJob, ConnectionTestResult } from '@svc/proto/connection-test.ts';
 import { EnvironmentFailure, createPythonEnvironments } from './environments.ts';
 import { createMasks } from './masks.ts';
-import { taskEnvironment } from './settings.ts';
+import { asUser, taskEnvironment } from './settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -30,10 +32,11 @@ async function run(
   job: ConnectionTestJob,
   { env, say }: { env: Environment; say: (line: string) => void },
 ): Promise<ConnectionTestResult> {
-  const environments = createPythonEnvironments({ env, say });
+  const user = readTaskUser(env[TASK_USER_VARIABLE]);
+  const environments = createPythonEnvironments({ env, user, say });
   try {
     const python = await environments.get(packagesFor(job));
-    return await askHook({ python, job, env });
+    return await askHook({ python, job, env, user });
   } catch (error) {
     if (error instanceof EnvironmentFailure) return { status: false, message: error.message };
     throw error;
@@ -46,13 +49,16 @@ export function packagesFor({ provider, environments }: Pick<ConnectionTestJob, 
   return environments.find((packages) => packages.some((name) => wanted.test(name.replaceAll('_', '-')))) ?? [];
 }
 
-function askHook({ python, job, env }: { python: string; job: ConnectionTestJob; env: Environment }) {
+type Question = { python: string; job: ConnectionTestJob; env: Environment; user: TaskUser | undefined };
+
+function askHook({ python, job, env, user }: Question) {
   const child = spawn(python, ['-m', 'svc_runtime.test_connection'], {
-    env: { ...taskEnvironment(env), [WORKER_VARIABLE]: env[WORKER_VARIABLE], PYTHONPATH: PYTHON_FOLDER },
+    env: { ...taskEnvironment(env, user), [WORKER_VARIABLE]: env[WORKER_VARIABLE], PYTHONPATH: PYTHON_FOLDER },
     // What the hook prints is nobody's: it may hold secrets in forms that no mask knows.
     stdio: ['pipe', 'pipe', 'ignore'],
     timeout: job.timeoutMs,
     killSignal: 'SIGKILL',
+    ...asUser(user),
   });
   child.stdin.on('error', () => {}); // it is gone: told by its end
   child.stdin.end(JSON.stringify({ connection: job.connection, hook: job.hookClass, provider: job.provider }));

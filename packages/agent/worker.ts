@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { Assignment, ReceivedVersion } from '@svc/proto/agent-service.ts';
 import { MAX_HEARTBEAT_TOKENS } from '@svc/proto/limits.ts';
 import { WORKER_VARIABLE } from '@svc/proto/marked-processes.ts';
+import { TASK_USER_VARIABLE, readTaskUser } from '@svc/proto/task-user.ts';
 import { runAttempt } from './attempt.ts';
 import type { AttemptInput, RunningAttempt } from './attempt.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -50,11 +51,12 @@ export async function createWorker(input: {
   graceMs?: number;
 }): Promise<Worker> {
   const { controlPlane, workerId, env, say, workerToken = () => '', credential = () => '' } = input;
-  const sockets = await openTaskSockets();
-  const environments = createPythonEnvironments({ env, say });
+  const user = readTaskUser(env[TASK_USER_VARIABLE]);
+  const sockets = await openTaskSockets(user);
+  const environments = createPythonEnvironments({ env, user, say });
   environments.get([]).catch(() => {}); // made ready now, for whoever comes first; an error is met again by the attempt that needs it
   const marks = workerId === '' ? {} : { [WORKER_VARIABLE]: workerId };
-  const servers = createForkServers({ environments, socket: sockets.path, env, marks });
+  const servers = createForkServers({ environments, socket: sockets.path, env, marks, user });
   const wasOutOfMemory = createMemoryWatch();
   const versions = createVersions(controlPlane);
   const reportProviders = createProviderReports({ controlPlane, environments, versions });
@@ -87,6 +89,7 @@ export async function createWorker(input: {
       reportProviders: (token) => void reportProviders(assignment.version_key, token),
       servers,
       sockets,
+      user,
       hostname: hostname(),
       wasOutOfMemory,
       signal: abandoned.signal,
@@ -185,8 +188,9 @@ function createProviderReports(input: {
     told.set(key, true);
     try {
       const { dependencies } = await input.versions(key, token);
-      if (dependencies.length === 0) return;
-      const params = JSON.stringify({ providers: await input.environments.providers(dependencies) });
+      const providers = await input.environments.providers(dependencies);
+      if (providers.length === 0) return; // as a version is without a word about it
+      const params = JSON.stringify({ providers });
       const request = { method: 'report_providers', params_json: params, request_id: `providers of ${key}` };
       await input.controlPlane.callOnce('Call', request, { token, deadlineMs: HEARTBEAT_DEADLINE_MS });
     } catch {

@@ -68,6 +68,8 @@ export interface CompilerOptions {
   readonly jobs?: number;
   /** Begin with the process now, for requests that will come soon; default: with the first request. */
   readonly startsAtOnce?: boolean;
+  /** Compiled files may read what this user's group may; without one, when root compiles, whatever root may. */
+  readonly taskUser?: { readonly gid: number; readonly home: string } | undefined;
 }
 
 export interface Compiler {
@@ -84,14 +86,15 @@ const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', 'python');
 const STDERR_KEPT = 4_000;
 const LAST_WORDS_MS = 1_000;
 
-export function createCompiler({ python, jobs = 1, startsAtOnce = false }: CompilerOptions): Compiler {
+export function createCompiler({ python, jobs = 1, startsAtOnce = false, taskUser }: CompilerOptions): Compiler {
   let child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
   let nextId = 1;
   const waiting = new Map<number, Waiting>();
 
   const start = (): ChildProcessByStdio<Writable, Readable, Readable> => {
-    const started = spawn(python, ['-m', 'svc_runtime.compile_server', '--jobs', String(jobs)], {
-      env: childEnvironment(),
+    const group = taskUser ? ['--group', String(taskUser.gid)] : [];
+    const started = spawn(python, ['-m', 'svc_runtime.compile_server', '--jobs', String(jobs), ...group], {
+      env: { ...childEnvironment(), ...(taskUser && { HOME: taskUser.home }) },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     let complaint = '';

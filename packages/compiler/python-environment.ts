@@ -32,7 +32,8 @@ export type PythonOptions = {
   readonly say?: (text: string) => void;
 };
 
-function userCacheFolder(env: Environment): string {
+/** Where environments are kept unless told otherwise. */
+export function userCacheFolder(env: Environment): string {
   return join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'svc');
 }
 

@@ -18,10 +18,13 @@ export function runPython(input: {
   command: string;
   args: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
+  /** As another user, who gets `env` and nothing of ours besides. */
+  as?: { uid?: number; gid?: number; cwd?: string } | undefined;
 }): Promise<PythonRun> {
   return new Promise((resolve) => {
     const child = spawn(input.command, input.args, {
-      env: { ...process.env, ...input.env },
+      ...input.as,
+      env: input.as?.uid === undefined ? { ...process.env, ...input.env } : input.env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const texts = { output: '', errors: '' };

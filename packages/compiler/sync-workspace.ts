@@ -8,7 +8,8 @@
  *   gone, or names them no more   stale: their history stays, nothing new is scheduled
  *
  * Each file is compiled, reported and registered as it is ready: one that takes long, or never ends and is stopped by its time
- * limit, holds up no other. Of one file only what was read last counts.
+ * limit, holds up no other. Of one file only what was read last counts, and of one that is gone nothing: files come and go while
+ * others are being read, so what is there is what was found last, not what a reading began with.
  */
 import { join, resolve, sep } from 'node:path';
 import type { CompiledDag, CompiledUnit } from './compile-unit.ts';
@@ -103,6 +104,9 @@ export function createWorkspaceSync(input: {
   const results = new Map<string, UnitSync>();
   const readings = new Map<string, Reading>();
   const pending = new Set<Unit>();
+  /** What there is, in the order of names. */
+  let found: readonly Unit[] = [];
+  let lastFind: Promise<unknown> = Promise.resolve();
   let lastWrite: Promise<unknown> = Promise.resolve();
   let lastPass: Promise<unknown> = Promise.resolve();
   let waiting: Promise<SyncSummary> | undefined;
@@ -192,46 +196,54 @@ export function createWorkspaceSync(input: {
   }
 
   /** Only what lies in this workspace: others may register DAGs from elsewhere. */
-  async function retire(names: readonly string[], registered: SyncSummary['registered']): Promise<string[]> {
-    const present = new Set(registered.map(({ dagId }) => dagId));
-    const failing = new Set(
-      [...outcomes.values()].filter(({ unit }) => !unit.ok).map(({ unit }) => join(unit.unit.root, unit.source)),
-    );
+  async function retire(): Promise<string[]> {
+    const units = found;
+    // After a refusal by the control plane nobody knows what is registered; better stale later than stale wrongly.
+    if (units.some(({ name }) => outcomes.get(name)?.refusal !== undefined)) return [];
+    const present = new Set(summaryOf(units).registered.map(({ dagId }) => dagId));
+    // Nobody knows what they hold now. One that is gone is not among them, whatever its last reading said.
+    const unread = units.filter(({ name }) => outcomes.get(name)?.unit.ok !== true);
     const stale = (await registrar.active())
       .filter(
-        ({ dagId, fileloc }) => fileloc.startsWith(workspace + sep) && !present.has(dagId) && !failing.has(fileloc),
+        ({ dagId, fileloc }) =>
+          fileloc.startsWith(workspace + sep) && !present.has(dagId) && !unread.some((unit) => isPartOf(unit, fileloc)),
       )
       .map(({ dagId }) => dagId);
     if (stale.length > 0) {
       await registrar.markStale(stale);
       log.info(`no longer in the workspace: ${stale.join(', ')}`);
     }
-    const found = new Set(names);
+    const names = new Set(units.map(({ name }) => name));
     for (const name of outcomes.keys()) {
-      if (found.has(name)) continue;
+      if (names.has(name)) continue;
       outcomes.delete(name);
       results.delete(name);
-      readings.delete(name);
     }
     for (const [name, file] of reported) {
-      if (found.has(name)) continue;
+      if (names.has(name)) continue;
       reported.delete(name);
       await registrar.clearError(file);
     }
     return stale;
   }
 
-  /** In the order in which they were found. */
-  async function find(): Promise<Unit[]> {
-    const units = await discover(workspace);
-    const names = new Set(units.map(({ name }) => name));
-    for (const name of known.keys()) if (!names.has(name)) known.delete(name);
-    return units;
+  /** One after the other, so that the one that looked last has the last word. */
+  function find(): Promise<readonly Unit[]> {
+    const turn = lastFind.then(async () => {
+      found = await discover(workspace);
+      const names = new Set(found.map(({ name }) => name));
+      for (const name of known.keys()) if (!names.has(name)) known.delete(name);
+      // Also those under way: what they say of a file that has gone meanwhile is not to be registered.
+      for (const name of readings.keys()) if (!names.has(name)) readings.delete(name);
+      return found;
+    });
+    lastFind = turn.catch(() => {});
+    return turn;
   }
 
-  const summaryOf = (names: readonly string[]): SyncSummary => ({
-    registered: names.flatMap((name) => results.get(name)?.registered ?? []),
-    failed: names.flatMap((name) => results.get(name)?.failed ?? []),
+  const summaryOf = (units: readonly Unit[]): SyncSummary => ({
+    registered: units.flatMap(({ name }) => results.get(name)?.registered ?? []),
+    failed: units.flatMap(({ name }) => results.get(name)?.failed ?? []),
     stale: [],
   });
 
@@ -246,12 +258,7 @@ export function createWorkspaceSync(input: {
       gate.resolve();
     });
     await Promise.all(begun.map(({ done }) => done));
-    const names = units.map(({ name }) => name);
-    const summary = summaryOf(names);
-    // After a refusal by the control plane nobody knows what is registered; better stale later than stale wrongly.
-    const isRefused = names.some((name) => outcomes.get(name)?.refusal !== undefined);
-    if (!isRefused) summary.stale = await inTurn(() => retire(names, summary.registered));
-    return summary;
+    return inTurn(async () => ({ ...summaryOf(found), stale: await retire() }));
   }
 
   async function syncOne(path: string): Promise<void> {
@@ -272,7 +279,7 @@ export function createWorkspaceSync(input: {
     },
     syncFile: syncOne,
     outcomes: () => [...outcomes.values()].sort((a, b) => (a.unit.unit.name < b.unit.unit.name ? -1 : 1)),
-    soFar: () => ({ ...summaryOf([...results.keys()]), pending: [...pending].map(({ name }) => name) }),
+    soFar: () => ({ ...summaryOf(found), pending: [...pending].map(({ name }) => name) }),
   };
 }
 

@@ -4,8 +4,13 @@
  * Python processes end with the one that started them (the kernel tells them), but programs those had started may not; and
  * nothing of a task may be running any more when its next try starts.
  */
+import { execFile } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { TaskUser } from './task-user.ts';
+
+const run = promisify(execFile);
 
 /** Set by the executor, to the worker's id. */
 export const WORKER_VARIABLE = 'SVC_WORKER';
@@ -18,29 +23,42 @@ export const ATTEMPT_VARIABLE = 'SVC_ATTEMPT';
 const PATIENCE_MS = 5_000;
 const PAUSE_MS = 20;
 
-/** Kills them. Resolves when none is left, or with those that could not be ended in time. */
-export async function endMarkedProcesses(variable: string, value: string): Promise<number[]> {
+/** `user`: as whom they may be running. Kills them. Resolves when none is left, or with those that could not be ended in time. */
+export async function endMarkedProcesses(variable: string, value: string, user?: TaskUser): Promise<number[]> {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
-    const left = await markedProcesses(variable, value);
+    const left = await markedProcesses(variable, value, user);
     if (left.length === 0 || Date.now() > deadline) return left;
     for (const pid of left) kill(pid);
     await sleep(PAUSE_MS);
   }
 }
 
-export async function markedProcesses(variable: string, value: string): Promise<number[]> {
+export async function markedProcesses(variable: string, value: string, user?: TaskUser): Promise<number[]> {
   const marker = Buffer.from(`${variable}=${value}\0`);
   const entries = await readdir('/proc').catch(() => []); // not on every system
+  let areSomeHidden = false;
   const found = await Promise.all(
     entries
       .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
       .map(async (pid) => {
-        const environment = await readFile(`/proc/${pid}/environ`).catch(() => undefined); // gone, or somebody else's
+        const environment = await readFile(`/proc/${pid}/environ`).catch((error: NodeJS.ErrnoException) => {
+          areSomeHidden ||= error.code === 'EACCES' || error.code === 'EPERM'; // else it is gone
+        });
         return environment?.includes(marker) ? [Number(pid)] : [];
       }),
   );
-  return found.flat();
+  const hidden = user && areSomeHidden ? await markedOf(user, `${variable}=${value}`) : [];
+  return [...new Set([...found.flat(), ...hidden])];
+}
+
+/** Root in a container may read no other user's environments (it lacks CAP_SYS_PTRACE there); that user may. */
+async function markedOf({ uid, gid }: TaskUser, mark: string): Promise<number[]> {
+  const script = 'exec grep -slzxF -- "$0" /proc/[0-9]*/environ';
+  const { stdout } = await run('/bin/sh', ['-c', script, mark], { uid, gid, cwd: '/', env: {} }).catch(
+    ({ stdout: found = '' }: { stdout?: string }) => ({ stdout: found }), // 1: none, 2: some could not be read
+  );
+  return stdout.split('\n').flatMap((path) => /^\/proc\/(\d+)\//.exec(path)?.slice(1).map(Number) ?? []);
 }
 
 function kill(pid: number): void {

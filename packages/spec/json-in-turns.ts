@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { scalarEnd, skipSpace, stringEnd } from './json-spans.ts';
 
 /** Characters that are read in one turn. */
-const PIECE = 64 * 1024;
+export const PIECE = 64 * 1024;
 /** Of lists and objects that are larger than a piece: what is inside each of them is looked through again. */
 const MAX_NESTING = 200;
 

@@ -45,7 +45,7 @@ export function skipSpace(text: string, at: number): number {
   return SPACE.lastIndex;
 }
 
-function valueEnd(text: string, start: number): number {
+export function valueEnd(text: string, start: number): number {
   const first = text[start];
   if (first === '"') return stringEnd(text, start);
   if (first === '{' || first === '[') return containerEnd(text, start);
@@ -86,4 +86,32 @@ function containerEnd(text: string, start: number): number {
     at = PIECE.lastIndex;
   }
   return at;
+}
+
+/** Where the last of the items ends that are no more than a piece together: at a comma, or what closes them. Undefined: the first is larger. */
+export function itemsEnd(text: string, start: number, piece: number): number | undefined {
+  const limit = Math.min(text.length, start + piece);
+  let end: number | undefined;
+  let depth = 0;
+  for (let at = start; at < limit; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case 0x22: // "
+        at = stringEnd(text, at) - 1;
+        break;
+      case 0x5b: // [
+      case 0x7b: // {
+        depth += 1;
+        break;
+      case 0x5d: // ]
+      case 0x7d: // }
+        if (depth === 0) return at;
+        depth -= 1;
+        break;
+      case 0x2c: // ,
+        if (depth === 0) end = at;
+        break;
+      default:
+    }
+  }
+  return end;
 }

@@ -13,7 +13,8 @@ A DAG file is hostile until proven otherwise, so the child, not the server, exec
 - puts it into a process group of its own and kills the whole group at the end, whatever the outcome,
 - collects processes that left the group (the server is their sub-reaper) and kills those too,
 - when it is root itself, gives the child a user id of its own (with the right to read files, and no other): the
-  kernel does not limit the processes of root, and a fork bomb is over before anybody could count,
+  kernel does not limit the processes of root, and a fork bomb is over before anybody could count; with `--group` without
+  that right, and in that group: what root keeps from tasks is kept from files that are compiled,
 - counts the processes the file started while it runs,
 - reads its output and its result from pipes with a cap on each, and trusts the result only as JSON.
 """
@@ -75,8 +76,9 @@ def _too_many_processes(limits: Limits) -> dict:
 
 
 class Server:
-    def __init__(self, concurrency: int = 1) -> None:
+    def __init__(self, concurrency: int = 1, group: int | None = None) -> None:
         self.concurrency = concurrency
+        self.group = group
         self.jobs: dict = {}
         self.waiting: list = []
         become_subreaper()
@@ -98,7 +100,7 @@ class Server:
                     os.close(fd)
             os.close(out_read)
             os.close(result_read)
-            run_child(request, limits, out_write, result_write)
+            run_child(request, limits, out_write, result_write, self.group)
             os._exit(0)
         os.close(out_write)
         os.close(result_write)
@@ -300,8 +302,11 @@ def main(arguments: list) -> None:
             pass
         sys.stdout.write(answers[0] + "\n")
         raise SystemExit(0 if json.loads(answers[0])["ok"] else 1)
-    concurrency = int(arguments[arguments.index("--jobs") + 1]) if "--jobs" in arguments else 1
-    Server(concurrency).run(sys.stdin.buffer)
+
+    def option(name: str) -> int | None:
+        return int(arguments[arguments.index(name) + 1]) if name in arguments else None
+
+    Server(option("--jobs") or 1, option("--group")).run(sys.stdin.buffer)
 
 
 def _fixed_hash_seed() -> None:

@@ -21,7 +21,7 @@ type Options = ClientCommandOptions &
     from: string;
     to: string;
     reverse?: true;
-    reprocess: BackfillCreate['reprocess_behavior'];
+    reprocess: NonNullable<BackfillCreate['reprocess_behavior']>;
     maxActive: number;
     latestVersion: boolean;
     dryRun?: true;

@@ -10,6 +10,8 @@ import { requirePassword, withPasswordOptions } from '../secret-input.ts';
 import type { PasswordOptions } from '../secret-input.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
+/** As they were typed: the control plane refuses what is none. */
+type Roles = NonNullable<UserUpdate['roles']>;
 const ROLES = 'viewer, operator, editor or admin';
 
 export function addUsersCommands(program: SvcCommand, context: CliContext): void {
@@ -26,7 +28,7 @@ export function addUsersCommands(program: SvcCommand, context: CliContext): void
     .argument('<email>', 'address the user logs in with')
     .option('--role <name>', `role to grant: ${ROLES}; may be repeated`, collect, [])
     .example('asks for the password', 'svc users create ana@example.com --role editor')
-    .action((email: string, options: ClientCommandOptions & PasswordOptions & { role: string[] }) =>
+    .action((email: string, options: ClientCommandOptions & PasswordOptions & { role: Roles }) =>
       create(context, email, options),
     );
 
@@ -42,9 +44,7 @@ export function addUsersCommands(program: SvcCommand, context: CliContext): void
     .description('Replace the roles of a user')
     .argument('[roles...]', `the roles from now on: ${ROLES}; none takes all away`)
     .example('exactly one role', 'svc users set-roles ana@example.com viewer')
-    .action((user: string, roles: string[], options: ClientCommandOptions) =>
-      update(context, user, options, { roles }),
-    );
+    .action((user: string, roles: Roles, options: ClientCommandOptions) => update(context, user, options, { roles }));
 
   withPasswordOptions(change('set-password'), 'the new password')
     .description('Give a user a new password; ends all sessions of that user')
@@ -63,7 +63,7 @@ async function list(context: CliContext, options: ClientCommandOptions): Promise
 async function create(
   context: CliContext,
   email: string,
-  options: ClientCommandOptions & PasswordOptions & { role: string[] },
+  options: ClientCommandOptions & PasswordOptions & { role: Roles },
 ): Promise<void> {
   const password = await requirePassword(context, { ...options, question: `Password of ${email}: `, twice: true });
   const client = await connect(context, options);

@@ -18,6 +18,7 @@ const defaults = liteDefaults({
   secrets: { jwtSecret: 'j'.repeat(32), secretKey: 'a'.repeat(64), databasePassword: 'd', adminPassword: 'p' },
   logs: '/d/logs',
   agentPath: '/bin/svc-agent',
+  taskUser: '',
   workspace: '/w',
 });
 

@@ -14,10 +14,12 @@ export function liteDefaults(input: {
   secrets: GeneratedSecrets;
   logs: string;
   agentPath: string;
+  /** Empty: tasks run as ourselves. */
+  taskUser: string;
   /** Absolute; undefined leaves the editor off. */
   workspace: string | undefined;
 }): LiteDefaults {
-  const { port, secrets, logs, agentPath, workspace } = input;
+  const { port, secrets, logs, agentPath, taskUser, workspace } = input;
   return {
     'server.role': 'all',
     'server.http_addr': `${LITE_HOST}:${port}`,
@@ -34,6 +36,7 @@ export function liteDefaults(input: {
     'scheduler.loop_interval_ms': '2000',
     'executor.type': 'subprocess',
     'executor.agent_path': agentPath,
+    ...(taskUser !== '' && { 'executor.task_user': taskUser }),
     'logs.dir': logs,
     'observability.otel.enabled': 'false',
     'observability.log_format': 'text',

@@ -13,6 +13,7 @@ import { isLoopbackHost, parseAddress } from '@svc/server/config/address.ts';
 import { checkBoot } from '@svc/server/config/boot-checks.ts';
 import { loadConfig } from '@svc/server/config/load.ts';
 import type { Config } from '@svc/server/config/load.ts';
+import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { RunningServer } from '@svc/server/server.ts';
 import { CliError, EXIT, messageOf, usageError } from '../cli-error.ts';
 import { warn } from '../context.ts';
@@ -44,6 +45,7 @@ import { listenerOn, tryListening } from './ports.ts';
 import { explainFailure, isDiskFull, startLitePostgres } from './postgres.ts';
 import type { LitePostgres } from './postgres.ts';
 import { openRotatingFile } from './rotating-file.ts';
+import { defaultTaskUser, describeTaskUser, liteTaskUser } from './task-user.ts';
 import { prepareTools } from './tools.ts';
 import type { LiteTools } from './tools.ts';
 import { renderWelcome } from './welcome.ts';
@@ -156,7 +158,8 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   running.log = log;
   let isNew = false;
   const { workspace, distDir } = early.ui;
-  const tools = prepareTools({ env: context.env, distDir, hasWorkspace: workspace !== '' });
+  const taskUser = liteTaskUser(early.executor.taskUser);
+  const tools = prepareTools({ env: context.env, distDir, workspace, taskUser });
   running.tools = tools;
 
   await runStages(context, {
@@ -189,6 +192,8 @@ async function bringUp({ context, options, config, directory, running, stop }: S
       },
       // Before the control plane, which looks for the bundle once.
       { title: 'Web UI', run: (say) => (tools.onProgress(say), tools.webUi) },
+      // And before anything of an earlier run goes on.
+      ...(taskUser ? [taskUserStage({ user: taskUser, tools, log })] : []),
       {
         title: 'Control plane',
         run: async () => {
@@ -229,6 +234,21 @@ async function bringUp({ context, options, config, directory, running, stop }: S
 /** It takes most of a second, and so does Postgres: its process is begun first, then both go on at once. */
 function loadControlPlaneAhead(): void {
   setTimeout(() => void import('@svc/server/server.ts').catch(() => {}), LOAD_AHEAD_MS); // a failure is met where it is used
+}
+
+function taskUserStage({ user, tools, log }: { user: TaskUser; tools: LiteTools; log: LiteLog }): Stage {
+  return {
+    title: 'User of tasks',
+    run: async (say) => {
+      tools.onProgress(say);
+      try {
+        log.logger.info(describeTaskUser(user, await tools.tasksReachAll()));
+      } catch (error) {
+        if (!(error instanceof PythonEnvironmentError)) throw error; // told with the workspace: nothing runs without it
+      }
+      return `Tasks run as ${user.name}`;
+    },
+  };
 }
 
 /** Without a Python the control plane is still of use: that is a warning, not the end. */
@@ -291,6 +311,7 @@ async function startingDefaults(input: {
       secrets,
       logs: directory.logs,
       agentPath: AGENT,
+      taskUser: defaultTaskUser(config),
       workspace: options.workspace,
     }),
     ...(await ownAddresses(config, directory)),

@@ -69,6 +69,7 @@ beforeAll(async () => {
   chmodSync(directory, 0o755);
   mkdirSync(join(directory, 'workspace'));
   mkdirSync(join(directory, 'marks'));
+  chmodSync(join(directory, 'marks'), 0o777); // tasks may run as another user than this test
   writeFileSync(join(directory, 'workspace', 'dags.py'), DAGS);
   writeFileSync(join(directory, 'workspace', 'broken.py'), 'from airflow.sdk import DAG\nthis is not python\n');
   agentPort = (await probePort('127.0.0.1', 0)) ?? 0;

@@ -9,15 +9,19 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
-import { ensurePython } from '@svc/compiler/python-environment.ts';
+import { ensurePython, userCacheFolder } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
+import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { Environment } from '../context.ts';
 import { UiBundleError, ensureUiBundle } from '../setup/ui-bundle.ts';
+import { letReach } from './task-user.ts';
 
 export type LiteTools = {
   /** For the workspace; rejects with a PythonEnvironmentError. Whoever asks closes it. */
   compiler(): Promise<Compiler>;
+  /** Resolves when whoever author code runs as can read what it must, with what was opened for that; rejects as above. */
+  tasksReachAll(): Promise<string[]>;
   /** Resolves, when the bundle is there or cannot be had, with what there is to say about it. */
   readonly webUi: Promise<string>;
   /** Whom to tell how far it is; of several the last. */
@@ -32,10 +36,12 @@ export function prepareTools(input: {
   env: Environment;
   /** `ui.dist_dir`; empty takes the bundle of the official package. */
   distDir: string;
-  /** Somebody will ask for the compiler: begin now. */
-  hasWorkspace: boolean;
+  /** Empty: none. Otherwise somebody will ask for the compiler: begin now. */
+  workspace: string;
+  /** As whom author code runs; undefined: as ourselves. */
+  taskUser: TaskUser | undefined;
 }): LiteTools {
-  const { env, distDir } = input;
+  const { env, distDir, workspace, taskUser } = input;
   let say: ((text: string) => void) | undefined;
   let last: string | undefined;
   const progress = (text: string): void => {
@@ -48,13 +54,23 @@ export function prepareTools(input: {
     making.catch(() => {}); // told to whoever asks
     return making;
   };
-  const startCompiler = async (): Promise<Compiler> =>
-    createCompiler({ python: await python(), jobs: availableParallelism(), startsAtOnce: true });
-  let compiler = input.hasWorkspace ? startCompiler() : undefined;
+  let reaching: Promise<string[]> | undefined;
+  const tasksReachAll = async (): Promise<string[]> => {
+    if (!taskUser) return [];
+    const found = await python();
+    reaching ??= letReach({ user: taskUser, python: found, workspace, cache: userCacheFolder(env) });
+    return reaching;
+  };
+  const startCompiler = async (): Promise<Compiler> => {
+    await tasksReachAll();
+    return createCompiler({ python: await python(), jobs: availableParallelism(), startsAtOnce: true, taskUser });
+  };
+  let compiler = workspace === '' ? undefined : startCompiler();
   compiler?.catch(() => {}); // as above
   const webUi = distDir === '' ? fetchWebUi({ env, python, progress }) : Promise.resolve(`Web UI from ${distDir}`);
   webUi.catch(() => {}); // as above
   return {
+    tasksReachAll,
     compiler() {
       const asked = compiler ?? startCompiler();
       compiler = undefined; // no longer ours to close

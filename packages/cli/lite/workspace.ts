@@ -66,7 +66,11 @@ export async function openWorkspace(input: {
     if (isClosed) return;
     if (path !== undefined) changed.add(path);
     timer = setTimeout(() => {
-      running = readAgain().catch((error: unknown) => log.error(`the workspace was not read: ${messageOf(error)}`));
+      const reading = readAgain().catch((error: unknown) =>
+        log.error(`the workspace was not read: ${messageOf(error)}`),
+      );
+      // An earlier one may still wait for its file; whoever closes waits for both.
+      running = Promise.all([running, reading]);
     }, QUIET_MS);
   };
   // Before the first reading: what changes meanwhile is not missed.

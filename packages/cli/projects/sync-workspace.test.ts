@@ -170,6 +170,101 @@ describe('DAGs that are gone', () => {
   });
 });
 
+describe('a file that goes while it is read', () => {
+  /** Ends each compilation of these files when it is told to, and says when the first has begun. */
+  function holding(file: string): { compiler: Compiler; begun: Promise<void>; release: () => void } {
+    const begun = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const held: Compiler = {
+      ...compiler,
+      compile: async (request) => {
+        if (!request.path.endsWith(file)) return compiler.compile(request);
+        begun.resolve();
+        await released.promise;
+        return compiler.compile(request);
+      },
+    };
+    return { compiler: held, begun: begun.promise, release: released.resolve };
+  }
+
+  it('takes its DAG with it, although the reading could not find the file', async () => {
+    const root = workspaceOf({ 'a.py': dagText('a'), 'b.py': dagText('b') });
+    await syncOf(root, 'database').syncAll();
+    const { compiler: held, begun, release } = holding('a.py');
+    const sync = createWorkspaceSync({ workspace: root, compiler: held, registrar: registrars.database, log });
+    const during = sync.syncAll();
+    await begun;
+    rmSync(join(root, 'a.py'));
+    release();
+    await during;
+    expect(await importErrors()).toHaveLength(1);
+    expect((await sync.syncAll()).stale).toEqual(['a']);
+    expect(await dags()).toMatchObject([
+      { dag_id: 'a', is_stale: true },
+      { dag_id: 'b', is_stale: false },
+    ]);
+    expect(await importErrors()).toEqual([]);
+  });
+
+  it('and was broken before takes its DAG with it', async () => {
+    const root = workspaceOf({ 'a.py': dagText('a'), 'etl/dag.py': dagText('etl') });
+    const sync = syncOf(root, 'database');
+    await sync.syncAll();
+    writeFiles(root, { 'a.py': '# dag airflow\n(', 'etl/dag.py': '# dag airflow\n(' });
+    expect((await sync.syncAll()).stale).toEqual([]);
+    rmSync(join(root, 'a.py'));
+    rmSync(join(root, 'etl'), { recursive: true });
+    expect((await sync.syncAll()).stale).toEqual(['a', 'etl']);
+    expect(await importErrors()).toEqual([]);
+  });
+
+  it('is not registered by a reading that ends after it was found to be gone', async () => {
+    const root = workspaceOf({ 'a.py': dagText('a') });
+    const { compiler: held, begun, release } = holding('new.py');
+    // It was read, and only then removed.
+    const text = dagText('new');
+    const read: Compiler = {
+      ...held,
+      compile: async (request) => {
+        const answer = await held.compile(request);
+        if (answer.ok || !request.path.endsWith('new.py')) return answer;
+        return compiler.compile({ ...request, path: join(workspaceOf({ 'new.py': text }), 'new.py') });
+      },
+    };
+    const sync = createWorkspaceSync({ workspace: root, compiler: read, registrar: registrars.database, log });
+    await sync.syncAll();
+    writeFiles(root, { 'new.py': text });
+    const reading = sync.syncFile(join(root, 'new.py'));
+    await begun;
+    rmSync(join(root, 'new.py'));
+    expect((await sync.syncAll()).registered.map(({ dagId }) => dagId)).toEqual(['a']);
+    release();
+    await reading;
+    expect(await dags()).toMatchObject([{ dag_id: 'a' }]);
+    expect(sync.outcomes().map(({ unit }) => unit.unit.name)).toEqual(['a.py']);
+  });
+
+  it('is told from one that came meanwhile, which stays', async () => {
+    const root = workspaceOf({ 'a.py': dagText('a'), 'slow.py': dagText('slow') });
+    await syncOf(root, 'database').syncAll();
+    const { compiler: held, begun, release } = holding('slow.py');
+    const sync = createWorkspaceSync({ workspace: root, compiler: held, registrar: registrars.database, log });
+    const during = sync.syncAll();
+    await begun;
+    writeFiles(root, { 'new.py': dagText('new') });
+    rmSync(join(root, 'a.py'));
+    await sync.syncFile(join(root, 'new.py'));
+    release();
+    expect((await during).stale).not.toContain('new');
+    expect(await dags()).toMatchObject([
+      { dag_id: 'a', is_stale: true },
+      { dag_id: 'new', is_stale: false },
+      { dag_id: 'slow', is_stale: false },
+    ]);
+    expect(sync.outcomes().map(({ unit }) => unit.unit.name)).toEqual(['new.py', 'slow.py']);
+  });
+});
+
 describe('several calls at once', () => {
   it('share one more run, which sees what changed meanwhile', async () => {
     const root = workspaceOf({ 'a.py': dagText('a') });

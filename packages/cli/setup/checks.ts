@@ -9,8 +9,9 @@ import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { runnableBinaries } from '@svc/local-postgres/cluster-binaries.ts';
 import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
 import { monacoFolder } from '@svc/web/editor.ts';
-import { SECRETS_ARE_OBSERVED } from '@svc/server/config/boot-checks.ts';
+import { SECRETS_ARE_OBSERVED, TASKS_RUN_AS_SERVER } from '@svc/server/config/boot-checks.ts';
 import type { Environment } from '../context.ts';
+import { TASK_USER } from '../lite/task-user.ts';
 
 export type CheckResult = { name: string; status: 'ok' | 'missing' | 'warning'; detail: string; next?: string };
 
@@ -28,6 +29,7 @@ export async function runChecks(env: Environment): Promise<CheckResult[]> {
     checkDisk(env),
     checkPort(),
     checkSecrets(env),
+    checkTasks(env),
   ]);
 }
 
@@ -41,6 +43,14 @@ async function checkSecrets(env: Environment): Promise<CheckResult> {
       ? 'auth.secret_liveness_mode is enforce: a task that is over reads no more secrets'
       : SECRETS_ARE_OBSERVED,
   };
+}
+
+/** As whom lite would run author code, likewise. */
+export async function checkTasks(env: Environment, isRoot = process.getuid?.() === 0): Promise<CheckResult> {
+  const user = env['SVC_EXECUTOR_TASK_USER'] || (isRoot ? TASK_USER : '');
+  const isAnother = isRoot && user !== 'root';
+  const detail = `started by root, lite runs tasks as the user "${user}", who cannot read its keys and passwords`;
+  return { name: 'Tasks', status: 'ok', detail: isAnother ? detail : TASKS_RUN_AS_SERVER };
 }
 
 async function checkNode(): Promise<CheckResult> {

@@ -2286,22 +2286,22 @@ export interface components {
              * @description How many of its runs run at a time; beside the limit of the DAG, not within it
              * @default 10
              */
-            max_active_runs: number;
+            max_active_runs?: number;
             /**
              * @default none
              * @enum {unknown}
              */
-            reprocess_behavior: "none" | "failed" | "completed";
+            reprocess_behavior?: "none" | "failed" | "completed";
             /**
              * @description Newest first
              * @default false
              */
-            run_backwards: boolean;
+            run_backwards?: boolean;
             /**
              * @description Bind runs that run again to the newest version of the DAG
              * @default true
              */
-            run_on_latest_version: boolean;
+            run_on_latest_version?: boolean;
             /**
              * Format: date-time
              * @description The last date, included; what is not due yet is left out
@@ -2585,8 +2585,9 @@ export interface components {
             /**
              * @description Not supported: true is refused
              * @default false
+             * @enum {boolean}
              */
-            only_running?: boolean;
+            only_running?: false;
             /**
              * @description Refuse, with 409, when one of them is running
              * @default false
@@ -2672,6 +2673,7 @@ export interface components {
             /** @description Null or empty clears it */
             port?: number | null | "";
             schema?: string | null;
+            /** @description Leave it out: there are no teams */
             team_name?: string | null;
         };
         /** ConnectionCollection */
@@ -2734,6 +2736,7 @@ export interface components {
             /** @description Null or empty clears it */
             port?: number | null | "";
             schema?: string | null;
+            /** @description Leave it out: there are no teams */
             team_name?: string | null;
         };
         /** ConnectionTestResponse */
@@ -2758,6 +2761,7 @@ export interface components {
             /** @description Null or empty clears it */
             port?: number | null | "";
             schema?: string | null;
+            /** @description Leave it out: there are no teams */
             team_name?: string | null;
         };
         /** CreateUserRequest */
@@ -2769,7 +2773,7 @@ export interface components {
             email: string;
             password: string;
             /** @description Names of existing roles */
-            roles?: string[];
+            roles?: ("viewer" | "operator" | "editor" | "admin")[];
         };
         /** DAG */
         DAG: {
@@ -2975,22 +2979,22 @@ export interface components {
              * @description Only say which task instances would be cleared
              * @default true
              */
-            dry_run: boolean;
+            dry_run?: boolean;
             /**
              * @description Only those that failed or could not run for it
              * @default false
              */
-            only_failed: boolean;
+            only_failed?: boolean;
             /**
              * @description Only tasks that the newest version has and the run has not
              * @default false
              */
-            only_new: boolean;
+            only_new?: boolean;
             /**
              * @description Re-bind the run to the newest version
              * @default false
              */
-            run_on_latest_version: boolean;
+            run_on_latest_version?: boolean;
         };
         /** DAGRunCollection */
         DAGRunCollection: {
@@ -3004,6 +3008,7 @@ export interface components {
             conf?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Letters, digits and `_.~:+-`, not as runs of other types begin; default: `manual__` and the time */
             dag_run_id?: string | null;
             data_interval_end?: string | null;
             data_interval_start?: string | null;
@@ -3030,9 +3035,9 @@ export interface components {
             logical_date_lte?: string | null;
             order_by?: ("id" | "-id" | "state" | "-state" | "dag_id" | "-dag_id" | "run_id" | "-run_id" | "dag_run_id" | "-dag_run_id" | "logical_date" | "-logical_date" | "run_after" | "-run_after" | "start_date" | "-start_date" | "end_date" | "-end_date" | "updated_at" | "-updated_at" | "conf" | "-conf" | "duration" | "-duration") | null;
             /** @default 100 */
-            page_limit: number;
+            page_limit?: number;
             /** @default 0 */
-            page_offset: number;
+            page_offset?: number;
             run_after_gt?: string | null;
             run_after_gte?: string | null;
             run_after_lt?: string | null;
@@ -3425,6 +3430,7 @@ export interface components {
             name: string;
             /** @description -1: no limit */
             slots: number;
+            /** @description Leave it out: there are no teams */
             team_name?: string | null;
         };
         /** PoolCollection */
@@ -3441,6 +3447,7 @@ export interface components {
             include_deferred?: boolean | null;
             pool?: string | null;
             slots?: number | null;
+            /** @description Leave it out: there are no teams */
             team_name?: string | null;
         };
         /** Provider */
@@ -3645,9 +3652,9 @@ export interface components {
             logical_date_lte?: string | null;
             order_by?: ("id" | "-id" | "dag_id" | "-dag_id" | "task_id" | "-task_id" | "map_index" | "-map_index" | "run_after" | "-run_after" | "logical_date" | "-logical_date" | "data_interval_start" | "-data_interval_start" | "data_interval_end" | "-data_interval_end" | "run_id" | "-run_id" | "state" | "-state" | "duration" | "-duration" | "start_date" | "-start_date" | "end_date" | "-end_date" | "updated_at" | "-updated_at" | "queued_when" | "-queued_when" | "scheduled_when" | "-scheduled_when" | "try_number" | "-try_number" | "max_tries" | "-max_tries" | "priority_weight" | "-priority_weight" | "pool_slots" | "-pool_slots" | "pool" | "-pool" | "queue" | "-queue" | "operator" | "-operator" | "hostname" | "-hostname" | "rendered_map_index" | "-rendered_map_index" | "dag_run_id" | "-dag_run_id") | null;
             /** @default 100 */
-            page_limit: number;
+            page_limit?: number;
             /** @default 0 */
-            page_offset: number;
+            page_offset?: number;
             pool?: string[] | null;
             queue?: string[] | null;
             run_after_gt?: string | null;
@@ -3697,7 +3704,7 @@ export interface components {
             is_active?: boolean;
             password?: string;
             /** @description Names of existing roles */
-            roles?: string[];
+            roles?: ("viewer" | "operator" | "editor" | "admin")[];
         };
         /** User */
         User: {
@@ -3733,6 +3740,7 @@ export interface components {
             /** @description Ignored: it follows from the configuration */
             is_encrypted?: boolean;
             key: string;
+            /** @description Leave it out: there are no teams */
             team_name?: string | null;
             /** @description A string; anything else is stored as JSON. Left out or null it stays as it is, as does a masked `***`; empty clears it */
             value?: unknown;
@@ -3751,6 +3759,7 @@ export interface components {
             /** @description Ignored: it follows from the configuration */
             is_encrypted?: boolean;
             key?: string;
+            /** @description Leave it out: there are no teams */
             team_name?: string | null;
             /** @description A string; anything else is stored as JSON. Left out or null it stays as it is, as does a masked `***`; empty clears it */
             value?: unknown;
@@ -3910,7 +3919,7 @@ export interface operations {
                 /** @description Leave out what no DAG uses any more */
                 only_active?: boolean;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, name, uri, created_at, updated_at */
-                order_by?: string[];
+                order_by?: ("id" | "-id" | "name" | "-name" | "uri" | "-uri" | "created_at" | "-created_at" | "updated_at" | "-updated_at")[];
                 /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
                 uri_pattern?: string;
                 /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
@@ -3964,7 +3973,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["DAGRunCreate"] | null;
             };
@@ -4039,7 +4048,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, name */
-                order_by?: string[];
+                order_by?: ("id" | "-id" | "name" | "-name")[];
             };
             header?: never;
             path?: never;
@@ -4093,7 +4102,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: timestamp, id, source_task_id, source_dag_id, source_run_id, source_map_index */
-                order_by?: string[];
+                order_by?: ("timestamp" | "-timestamp" | "id" | "-id" | "source_task_id" | "-source_task_id" | "source_dag_id" | "-source_dag_id" | "source_run_id" | "-source_run_id" | "source_map_index" | "-source_map_index")[];
                 source_dag_id?: string;
                 source_map_index?: number;
                 source_run_id?: string;
@@ -4235,7 +4244,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, created_at, from_date, to_date, completed_at */
-                order_by?: string[];
+                order_by?: ("id" | "-id" | "created_at" | "-created_at" | "from_date" | "-from_date" | "to_date" | "-to_date" | "completed_at" | "-completed_at")[];
             };
             header?: never;
             path?: never;
@@ -4402,13 +4411,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description Its sections; as text, in the form of a configuration file */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Config"];
+                    "text/plain": string;
                 };
             };
         };
@@ -4425,13 +4435,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description Its sections; as text, in the form of a configuration file */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Config"];
+                    "text/plain": string;
                 };
             };
         };
@@ -4448,7 +4459,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: connection_id, conn_id, conn_type, description, host, port, id, team_name */
-                order_by?: string[];
+                order_by?: ("connection_id" | "-connection_id" | "conn_id" | "-conn_id" | "conn_type" | "-conn_type" | "description" | "-description" | "host" | "-host" | "port" | "-port" | "id" | "-id" | "team_name" | "-team_name")[];
             };
             header?: never;
             path?: never;
@@ -4562,7 +4573,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Write only these of the fields sent; repeatable. One of: connection_id, conn_type, description, host, login, schema, port, password, extra, team_name */
-                update_mask?: string[];
+                update_mask?: ("connection_id" | "conn_type" | "description" | "host" | "login" | "schema" | "port" | "password" | "extra" | "team_name" | "")[];
             };
             header?: never;
             path: {
@@ -4670,7 +4681,7 @@ export interface operations {
                 /** @description Leave out stale DAGs */
                 only_active?: boolean;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: dag_id, dag_display_name, next_dagrun, last_run_state, last_run_start_date, state, start_date */
-                order_by?: string[];
+                order_by?: ("dag_id" | "-dag_id" | "dag_display_name" | "-dag_display_name" | "next_dagrun" | "-next_dagrun" | "last_run_state" | "-last_run_state" | "last_run_start_date" | "-last_run_start_date" | "state" | "-state" | "start_date" | "-start_date")[];
                 owners?: string[];
                 paused?: boolean;
                 tags?: string[];
@@ -4736,7 +4747,7 @@ export interface operations {
                 /** @description Leave out stale DAGs */
                 only_active?: boolean;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: dag_id, dag_display_name, next_dagrun, last_run_state, last_run_start_date, state, start_date */
-                order_by?: string[];
+                order_by?: ("dag_id" | "-dag_id" | "dag_display_name" | "-dag_display_name" | "next_dagrun" | "-next_dagrun" | "last_run_state" | "-last_run_state" | "last_run_start_date" | "-last_run_start_date" | "state" | "-state" | "start_date" | "-start_date")[];
                 owners?: string[];
                 paused?: boolean;
                 tags?: string[];
@@ -4744,7 +4755,7 @@ export interface operations {
                 tags_match_mode?: "any" | "all";
                 timetable_type?: string[];
                 /** @description Write only these of the fields sent; repeatable. One of: is_paused */
-                update_mask?: string[];
+                update_mask?: ("is_paused" | "")[];
             };
             header?: never;
             path?: never;
@@ -4813,7 +4824,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Write only these of the fields sent; repeatable. One of: is_paused */
-                update_mask?: string[];
+                update_mask?: ("is_paused" | "")[];
             };
             header?: never;
             path: {
@@ -4995,7 +5006,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, state, dag_id, run_id, dag_run_id, logical_date, run_after, start_date, end_date, updated_at, conf, duration */
-                order_by?: string[];
+                order_by?: ("id" | "-id" | "state" | "-state" | "dag_id" | "-dag_id" | "run_id" | "-run_id" | "dag_run_id" | "-dag_run_id" | "logical_date" | "-logical_date" | "run_after" | "-run_after" | "start_date" | "-start_date" | "end_date" | "-end_date" | "updated_at" | "-updated_at" | "conf" | "-conf" | "duration" | "-duration")[];
                 /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
                 partition_key_pattern?: string;
                 /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
@@ -5116,7 +5127,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Write only these of the fields sent; repeatable. One of: state, note */
-                update_mask?: string[];
+                update_mask?: ("state" | "note" | "")[];
             };
             header?: never;
             path: {
@@ -5187,7 +5198,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: ti_id, subject, responded_at, created_at, responded_by_user_id, responded_by_user_name, dag_id, run_id, run_after, task_display_name, rendered_map_index, task_instance_operator, task_instance_state */
-                order_by?: string[];
+                order_by?: ("ti_id" | "-ti_id" | "subject" | "-subject" | "responded_at" | "-responded_at" | "created_at" | "-created_at" | "responded_by_user_id" | "-responded_by_user_id" | "responded_by_user_name" | "-responded_by_user_name" | "dag_id" | "-dag_id" | "run_id" | "-run_id" | "run_after" | "-run_after" | "task_display_name" | "-task_display_name" | "rendered_map_index" | "-rendered_map_index" | "task_instance_operator" | "-task_instance_operator" | "task_instance_state" | "-task_instance_state")[];
                 responded_by_user_id?: string[];
                 responded_by_user_name?: string[];
                 response_received?: boolean;
@@ -5256,7 +5267,7 @@ export interface operations {
                 /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
                 operator_name_prefix_pattern?: string;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, dag_id, task_id, map_index, run_after, logical_date, data_interval_start, data_interval_end, run_id, state, duration, start_date, end_date, updated_at, queued_when, scheduled_when, try_number, max_tries, priority_weight, pool_slots, pool, queue, operator, hostname, rendered_map_index */
-                order_by?: string[];
+                order_by?: ("id" | "-id" | "dag_id" | "-dag_id" | "task_id" | "-task_id" | "map_index" | "-map_index" | "run_after" | "-run_after" | "logical_date" | "-logical_date" | "data_interval_start" | "-data_interval_start" | "data_interval_end" | "-data_interval_end" | "run_id" | "-run_id" | "state" | "-state" | "duration" | "-duration" | "start_date" | "-start_date" | "end_date" | "-end_date" | "updated_at" | "-updated_at" | "queued_when" | "-queued_when" | "scheduled_when" | "-scheduled_when" | "try_number" | "-try_number" | "max_tries" | "-max_tries" | "priority_weight" | "-priority_weight" | "pool_slots" | "-pool_slots" | "pool" | "-pool" | "queue" | "-queue" | "operator" | "-operator" | "hostname" | "-hostname" | "rendered_map_index" | "-rendered_map_index")[];
                 pool?: string[];
                 /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
                 pool_name_pattern?: string;
@@ -5398,7 +5409,7 @@ export interface operations {
             query?: {
                 map_index?: number;
                 /** @description Write only these of the fields sent; repeatable. One of: new_state, note */
-                update_mask?: string[];
+                update_mask?: ("new_state" | "note" | "")[];
             };
             header?: never;
             path: {
@@ -5454,7 +5465,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Write only these of the fields sent; repeatable. One of: new_state, note */
-                update_mask?: string[];
+                update_mask?: ("new_state" | "note" | "")[];
             };
             header?: never;
             path: {
@@ -5511,7 +5522,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Write only these of the fields sent; repeatable. One of: new_state, note */
-                update_mask?: string[];
+                update_mask?: ("new_state" | "note" | "")[];
             };
             header?: never;
             path: {
@@ -5701,7 +5712,7 @@ export interface operations {
             query?: {
                 map_index?: number;
                 /** @description Write only these of the fields sent; repeatable. One of: new_state, note */
-                update_mask?: string[];
+                update_mask?: ("new_state" | "note" | "")[];
             };
             header?: never;
             path: {
@@ -5815,7 +5826,7 @@ export interface operations {
                 /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
                 operator_name_prefix_pattern?: string;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, dag_id, task_id, map_index, run_after, logical_date, data_interval_start, data_interval_end, run_id, state, duration, start_date, end_date, updated_at, queued_when, scheduled_when, try_number, max_tries, priority_weight, pool_slots, pool, queue, operator, hostname, rendered_map_index */
-                order_by?: string[];
+                order_by?: ("id" | "-id" | "dag_id" | "-dag_id" | "task_id" | "-task_id" | "map_index" | "-map_index" | "run_after" | "-run_after" | "logical_date" | "-logical_date" | "data_interval_start" | "-data_interval_start" | "data_interval_end" | "-data_interval_end" | "run_id" | "-run_id" | "state" | "-state" | "duration" | "-duration" | "start_date" | "-start_date" | "end_date" | "-end_date" | "updated_at" | "-updated_at" | "queued_when" | "-queued_when" | "scheduled_when" | "-scheduled_when" | "try_number" | "-try_number" | "max_tries" | "-max_tries" | "priority_weight" | "-priority_weight" | "pool_slots" | "-pool_slots" | "pool" | "-pool" | "queue" | "-queue" | "operator" | "-operator" | "hostname" | "-hostname" | "rendered_map_index" | "-rendered_map_index")[];
                 pool?: string[];
                 /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
                 pool_name_pattern?: string;
@@ -5982,7 +5993,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: key, dag_id, run_id, task_id, map_index, timestamp, run_after */
-                order_by?: string[];
+                order_by?: ("key" | "-key" | "dag_id" | "-dag_id" | "run_id" | "-run_id" | "task_id" | "-task_id" | "map_index" | "-map_index" | "timestamp" | "-timestamp" | "run_after" | "-run_after")[];
                 run_after_gt?: string;
                 run_after_gte?: string;
                 run_after_lt?: string;
@@ -6342,7 +6353,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, version_number, bundle_name, bundle_version */
-                order_by?: string[];
+                order_by?: ("id" | "-id" | "version_number" | "-version_number" | "bundle_name" | "-bundle_name" | "bundle_version" | "-bundle_version")[];
                 version_number?: number;
             };
             header?: never;
@@ -6494,8 +6505,7 @@ export interface operations {
     get_tasks: {
         parameters: {
             query?: {
-                /** @description A field of a task; a leading `-` sorts downward. Default: task_id */
-                order_by?: string;
+                order_by?: "" | "task_id" | "-task_id" | "task_display_name" | "-task_display_name" | "owner" | "-owner" | "start_date" | "-start_date" | "end_date" | "-end_date" | "trigger_rule" | "-trigger_rule" | "depends_on_past" | "-depends_on_past" | "wait_for_downstream" | "-wait_for_downstream" | "retries" | "-retries" | "queue" | "-queue" | "pool" | "-pool" | "pool_slots" | "-pool_slots" | "execution_timeout" | "-execution_timeout" | "retry_delay" | "-retry_delay" | "retry_exponential_backoff" | "-retry_exponential_backoff" | "priority_weight" | "-priority_weight" | "weight_rule" | "-weight_rule" | "ui_color" | "-ui_color" | "ui_fgcolor" | "-ui_fgcolor" | "template_fields" | "-template_fields" | "downstream_task_ids" | "-downstream_task_ids" | "doc_md" | "-doc_md" | "operator_name" | "-operator_name" | "params" | "-params" | "class_ref" | "-class_ref" | "is_mapped" | "-is_mapped" | "extra_links" | "-extra_links";
             };
             header?: never;
             path: {
@@ -6573,13 +6583,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description The source; as text, without what else is known of it */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DagSource"];
+                    "text/plain": string;
                 };
             };
         };
@@ -6615,7 +6626,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: name */
-                order_by?: string[];
+                order_by?: ("name" | "-name")[];
                 /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
                 tag_name_pattern?: string;
                 /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
@@ -6647,7 +6658,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: dag_id, warning_type, message, timestamp */
-                order_by?: string[];
+                order_by?: ("dag_id" | "-dag_id" | "warning_type" | "-warning_type" | "message" | "-message" | "timestamp" | "-timestamp")[];
                 warning_type?: "asset conflict" | "non-existent pool" | "runtime varying value";
             };
             header?: never;
@@ -6690,7 +6701,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: event_log_id, id, when, dttm, dag_id, task_id, run_id, event, owner, logical_date, extra */
-                order_by?: string[];
+                order_by?: ("event_log_id" | "-event_log_id" | "id" | "-id" | "when" | "-when" | "dttm" | "-dttm" | "dag_id" | "-dag_id" | "task_id" | "-task_id" | "run_id" | "-run_id" | "event" | "-event" | "owner" | "-owner" | "logical_date" | "-logical_date" | "extra" | "-extra")[];
                 owner?: string;
                 /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
                 owner_pattern?: string;
@@ -6913,7 +6924,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, import_error_id, timestamp, filename, bundle_name, stacktrace, stack_trace */
-                order_by?: string[];
+                order_by?: ("id" | "-id" | "import_error_id" | "-import_error_id" | "timestamp" | "-timestamp" | "filename" | "-filename" | "bundle_name" | "-bundle_name" | "stacktrace" | "-stacktrace" | "stack_trace" | "-stack_trace")[];
             };
             header?: never;
             path?: never;
@@ -7016,7 +7027,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, job_type, state, hostname, start_date, end_date, latest_heartbeat, dag_id, executor_class, unixname */
-                order_by?: string[];
+                order_by?: ("id" | "-id" | "job_type" | "-job_type" | "state" | "-state" | "hostname" | "-hostname" | "start_date" | "-start_date" | "end_date" | "-end_date" | "latest_heartbeat" | "-latest_heartbeat" | "dag_id" | "-dag_id" | "executor_class" | "-executor_class" | "unixname" | "-unixname")[];
                 start_date_gt?: string;
                 start_date_gte?: string;
                 start_date_lt?: string;
@@ -7091,12 +7102,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done */
+            /** @description It is compiled anew */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": null;
+                };
             };
         };
     };
@@ -7153,7 +7166,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: name, pool, id, slots, description, include_deferred */
-                order_by?: string[];
+                order_by?: ("name" | "-name" | "pool" | "-pool" | "id" | "-id" | "slots" | "-slots" | "description" | "-description" | "include_deferred" | "-include_deferred")[];
                 /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
                 pool_name_pattern?: string;
                 /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
@@ -7270,7 +7283,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Write only these of the fields sent; repeatable. One of: pool, slots, description, include_deferred, team_name, name */
-                update_mask?: string[];
+                update_mask?: ("pool" | "slots" | "description" | "include_deferred" | "team_name" | "name" | "")[];
             };
             header?: never;
             path: {
@@ -7404,7 +7417,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: key, id, description, is_encrypted, value, _val, team_name */
-                order_by?: string[];
+                order_by?: ("key" | "-key" | "id" | "-id" | "description" | "-description" | "is_encrypted" | "-is_encrypted" | "value" | "-value" | "_val" | "-_val" | "team_name" | "-team_name")[];
                 /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
                 variable_key_pattern?: string;
                 /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
@@ -7522,7 +7535,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Write only these of the fields sent; repeatable. One of: key, value, description, is_encrypted, team_name */
-                update_mask?: string[];
+                update_mask?: ("key" | "value" | "description" | "is_encrypted" | "team_name" | "")[];
             };
             header?: never;
             path: {
@@ -7596,7 +7609,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Write only these of the fields sent; repeatable. One of: key, value, description, is_encrypted, team_name */
-                update_mask?: string[];
+                update_mask?: ("key" | "value" | "description" | "is_encrypted" | "team_name" | "")[];
             };
             header?: never;
             path: {
@@ -7826,7 +7839,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @default api */
-                    token_type: "api" | "cli";
+                    token_type?: "api" | "cli";
                 };
             };
         };
@@ -7854,7 +7867,7 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, created_at, from_date, to_date, completed_at */
-                order_by?: string[];
+                order_by?: ("id" | "-id" | "created_at" | "-created_at" | "from_date" | "-from_date" | "to_date" | "-to_date" | "completed_at" | "-completed_at")[];
             };
             header?: never;
             path?: never;
@@ -7990,7 +8003,7 @@ export interface operations {
                 /** @description Leave out stale DAGs */
                 only_active?: boolean;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: dag_id, dag_display_name, next_dagrun, last_run_state, last_run_start_date, state, start_date */
-                order_by?: string[];
+                order_by?: ("dag_id" | "-dag_id" | "dag_display_name" | "-dag_display_name" | "next_dagrun" | "-next_dagrun" | "last_run_state" | "-last_run_state" | "last_run_start_date" | "-last_run_start_date" | "state" | "-state" | "start_date" | "-start_date")[];
                 owners?: string[];
                 paused?: boolean;
                 tags?: string[];
@@ -8030,7 +8043,7 @@ export interface operations {
                 /** @description How many entries to leave out first */
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, deadline_time, created_at, alert_name */
-                order_by?: string[];
+                order_by?: ("id" | "-id" | "deadline_time" | "-deadline_time" | "created_at" | "-created_at" | "alert_name" | "-alert_name")[];
             };
             header?: never;
             path: {
@@ -8189,7 +8202,8 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                order_by?: string[];
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, state, dag_id, run_id, dag_run_id, logical_date, run_after, start_date, end_date, updated_at, conf, duration */
+                order_by?: ("id" | "-id" | "state" | "-state" | "dag_id" | "-dag_id" | "run_id" | "-run_id" | "dag_run_id" | "-dag_run_id" | "logical_date" | "-logical_date" | "run_after" | "-run_after" | "start_date" | "-start_date" | "end_date" | "-end_date" | "updated_at" | "-updated_at" | "conf" | "-conf" | "duration" | "-duration")[];
                 run_after_gt?: string;
                 run_after_gte?: string;
                 run_after_lt?: string;
@@ -8226,7 +8240,8 @@ export interface operations {
                 include_upstream?: boolean;
                 limit?: number;
                 offset?: number;
-                order_by?: string[];
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, state, dag_id, run_id, dag_run_id, logical_date, run_after, start_date, end_date, updated_at, conf, duration */
+                order_by?: ("id" | "-id" | "state" | "-state" | "dag_id" | "-dag_id" | "run_id" | "-run_id" | "dag_run_id" | "-dag_run_id" | "logical_date" | "-logical_date" | "run_after" | "-run_after" | "start_date" | "-start_date" | "end_date" | "-end_date" | "updated_at" | "-updated_at" | "conf" | "-conf" | "duration" | "-duration")[];
                 root?: string;
                 run_after_gt?: string;
                 run_after_gte?: string;

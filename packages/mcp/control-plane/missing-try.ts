@@ -22,7 +22,7 @@ export async function orWhatThereIs<T>(controlPlane: ControlPlane, ref: TryRef, 
 /** Null: no instance of the task, or the run is not there; the control plane has said so. */
 async function whatThereIs(controlPlane: ControlPlane, ref: TryRef): Promise<string | null> {
   const { taskId, mapIndex = -1, tryNumber } = ref;
-  const one = async (query: { order_by?: string[]; map_index?: number[] }) => {
+  const one = async (query: { order_by?: ('map_index' | '-map_index')[]; map_index?: number[] }) => {
     const path = runIds(ref);
     const answer = await controlPlane.get(INSTANCES, { path, query: { task_id: taskId, limit: 1, ...query } });
     return { instance: answer.task_instances[0], total: answer.total_entries ?? 0 };

@@ -146,7 +146,7 @@ export async function readDag(controlPlane: ControlPlane, dagId: string): Promis
 }
 
 async function readRunsBefore(controlPlane: ControlPlane, run: DagRun): Promise<DagRun[]> {
-  const query = { run_after_lt: run.run_after, order_by: ['-run_after'], limit: RUNS_BEFORE };
+  const query = { run_after_lt: run.run_after, order_by: ['-run_after' as const], limit: RUNS_BEFORE };
   const path = { dag_id: run.dag_id };
   const found = await orWhyNot(controlPlane.get('/api/v2/dags/{dag_id}/dagRuns', { path, query }));
   return 'whyNot' in found ? [] : found.dag_runs;
@@ -157,7 +157,7 @@ export async function readImportErrors(
   controlPlane: ControlPlane,
   isWanted: (error: ImportError) => boolean,
 ): Promise<ImportError[]> {
-  const query = { order_by: ['-timestamp'], limit: 100 };
+  const query = { order_by: ['-timestamp' as const], limit: 100 };
   const found = await orWhyNot(controlPlane.get('/api/v2/importErrors', { query }));
   return 'whyNot' in found ? [] : found.import_errors.filter(isWanted).slice(0, MAX_IMPORT_ERRORS);
 }

@@ -35,12 +35,14 @@ import { registerPages } from './ui/own-pages.ts';
 import { registerUi } from './ui/register.ts';
 import { registerVariables } from './variables/variables.ts';
 import { registerXcoms } from './xcoms/xcoms.ts';
+import { installListsInTurns } from '../http/lists-in-turns.ts';
 import { installMaskedFields } from '../http/masked-fields.ts';
 import type { Services } from './services.ts';
 
 /** The order is that of the OpenAPI document. */
 export function registerRoutes(app: App, services: Services): AnswerElse {
   installMaskedFields(app, services.readerMasks);
+  installListsInTurns(app);
   registerTokens(app, services);
   registerUsers(app, services);
   registerConnections(app, services);

@@ -25,6 +25,16 @@ test('what the default of auth.secret_liveness_mode means is said, as long as it
   expect(notes({ SVC_AUTH_SECRET_LIVENESS_MODE: 'enforce' })).toEqual([]);
 });
 
+test('that tasks can read what the server can is said where they run as its user', () => {
+  const notes = (env: Record<string, string>): string[] =>
+    bootNotes(loadConfig({ env: { ...SOUND, SVC_AUTH_SECRET_LIVENESS_MODE: 'enforce', ...env } }).config);
+  const ours = [expect.stringMatching(/^tasks run as the user of this process and can read what it can/)];
+  expect(notes({ SVC_EXECUTOR_TYPE: 'subprocess' })).toEqual(ours);
+  expect(notes({ SVC_EXECUTOR_TYPE: 'subprocess', SVC_EXECUTOR_TASK_USER: 'root' })).toEqual(ours);
+  expect(notes({ SVC_EXECUTOR_TYPE: 'subprocess', SVC_EXECUTOR_TASK_USER: 'svc-task' })).toEqual([]);
+  expect(notes({})).toEqual([]); // in containers of their own
+});
+
 test('without a signing secret the boot stops and says how to make one', () => {
   const { errors: found } = checkBoot(loadConfig({ env: {} }).config);
   expect(found).toEqual([

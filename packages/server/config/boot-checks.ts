@@ -31,9 +31,19 @@ export function checkBoot(config: Config): BootReport {
 export const SECRETS_ARE_OBSERVED =
   'auth.secret_liveness_mode is observe: a task that is over can still read secrets until its credential expires (at most 30 minutes later), which the log and the audit log record as secret_would_be_denied; set SVC_AUTH_SECRET_LIVENESS_MODE=enforce to deny it';
 
+/** The same, for whoever is not root and so cannot run tasks as another user. */
+export const TASKS_RUN_AS_SERVER =
+  'tasks run as the user of this process and can read what it can, keys and passwords included: run only DAGs you trust, or start as root with executor.task_user (svc lite sets it) to run them as another user';
+
 /** Defaults that are meant, and that somebody should have read about. */
-export const bootNotes = (config: Config): string[] =>
-  config.auth.secretLivenessMode === 'observe' ? [SECRETS_ARE_OBSERVED] : [];
+export function bootNotes(config: Config): string[] {
+  const { type, taskUser } = config.executor;
+  const areTasksOurs = type === 'subprocess' && ['', 'root'].includes(taskUser);
+  return [
+    ...(config.auth.secretLivenessMode === 'observe' ? [SECRETS_ARE_OBSERVED] : []),
+    ...(areTasksOurs ? [TASKS_RUN_AS_SERVER] : []),
+  ];
+}
 
 /** HS256 is only as strong as its key: 256 bits. */
 const STRONG_SECRET_LENGTH = 32;

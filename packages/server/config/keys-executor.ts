@@ -128,6 +128,16 @@ export const EXECUTOR_KEYS = {
     edition: 'pro',
     doc: 'Extended resource that `resources.gpu` of a task asks for.',
   },
+  'executor.task_user': {
+    type: 'string',
+    default: '',
+    pattern: /^[A-Za-z_][\w.-]*\$?$/,
+    allowed: 'the name of an account',
+    extension: true,
+    defaultDoc: 'empty (`svc lite`, started by root: `svc-task`)',
+    edition: 'both',
+    doc: "Account as whom the subprocess executor runs tasks and tests of connections; root only. Empty, or the server's own user, runs them as that, who can read what the server can.",
+  },
   'executor.http_user_agent': {
     type: 'string',
     default: 'svc/0.1',

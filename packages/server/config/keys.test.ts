@@ -121,6 +121,7 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'logs.retention': 0,
   'scheduler.attempt_lease': 60_000,
   'executor.parallelism': 32,
+  'executor.task_user': '',
   'xcom.max_bytes': 1_048_576,
   'connections.test_enabled': false,
   'ui.dist_dir': '',

@@ -12,7 +12,8 @@
  */
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
-import { createStallDetector, cutConnection } from './stall-detector.ts';
+import { createStallDetector } from './stall-detector.ts';
+import { KEEP_ALIVE, createWatch, cutConnection } from './watch-connection.ts';
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { momentFromPostgres } from './moment.ts';
 import { DatabaseBusyError, DatabaseUnavailableError, meansOutage } from './outage.ts';
@@ -78,7 +79,7 @@ export function openPool(options: PoolOptions): Pool {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const pool = createPgPool(options, limits);
   const open = new Set<pg.PoolClient>();
-  /** Connections whose prepared statements are no good any more: closed when they come back. */
+  /** Connections whose prepared statements are no good any more, or that may be lost: closed when they come back or are asked for. */
   const worn = new WeakSet<pg.PoolClient>();
   pool.on('error', (error) => options.onConnectionLost?.(error));
   pool.on('connect', (client) => {
@@ -89,7 +90,14 @@ export function openPool(options: PoolOptions): Pool {
   const stalls = createStallDetector({
     suspectAfterMs: limits.suspectAfterMs,
     deadAfterMs: options.statementTimeoutMs > 0 ? options.statementTimeoutMs + CANCEL_GRACE_MS : Infinity,
-    answers: () => answersOnNewConnection(options.url, limits.connectTimeoutMs),
+    watch: createWatch({
+      url: options.url,
+      timeoutMs: limits.connectTimeoutMs,
+      applicationName: options.applicationName,
+    }),
+    onLost() {
+      for (const client of open) worn.add(client);
+    },
   });
 
   const statements = createStatementNames();
@@ -162,14 +170,23 @@ export function openPool(options: PoolOptions): Pool {
   }
 
   async function connect(): Promise<PostgresPoolClient> {
-    const client = await pool.connect().catch(async (error: Error) => {
+    let client = await connectOrExplain();
+    while (worn.has(client)) {
+      client.release(true);
+      cutConnection(client, 'Connection terminated: it may have been lost on the way');
+      client = await connectOrExplain();
+    }
+    const lent = lendable.get(client) ?? makeLendable(client);
+    lendable.set(client, lent);
+    return lent;
+  }
+
+  async function connectOrExplain(): Promise<pg.PoolClient> {
+    return pool.connect().catch(async (error: Error) => {
       const isFull = error.message === WAITED_IN_VAIN && open.size >= options.maxOpen;
       if (isFull && (await stalls.stillAnswers())) throw new DatabaseBusyError();
       throw new DatabaseUnavailableError(error, meansOutage(error));
     });
-    const lent = lendable.get(client) ?? makeLendable(client);
-    lendable.set(client, lent);
-    return lent;
   }
 
   let ended: Promise<void> | undefined;
@@ -203,7 +220,7 @@ function createPgPool(options: PoolOptions, limits: PoolLimits): pg.Pool {
       statement_timeout: statementTimeoutMs,
     }),
     ...(idleInTransactionTimeoutMs > 0 && { idle_in_transaction_session_timeout: idleInTransactionTimeoutMs }),
-    keepAlive: true,
+    ...KEEP_ALIVE,
     pipeline: true,
     application_name: options.applicationName,
     types,
@@ -233,25 +250,4 @@ function writeTogether(client: pg.PoolClient): void {
   if (stream.writableCorked > 0) return;
   stream.cork();
   process.nextTick(() => stream.uncork());
-}
-
-/** Any word from Postgres is an answer, a refusal too: only silence and a missing listener are not. */
-async function answersOnNewConnection(url: string, timeoutMs: number): Promise<boolean> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: timeoutMs,
-    query_timeout: timeoutMs,
-    application_name: 'svc watch',
-  });
-  client.on('error', () => {}); // surfaces through the call that was waiting
-  try {
-    await client.connect();
-    await client.query('select 1');
-    return true;
-  } catch (error) {
-    return error instanceof pg.DatabaseError;
-  } finally {
-    // Not awaited and not polite: the goodbye of a database that is away would be awaited for ever.
-    cutConnection(client, 'the watch has its answer');
-  }
 }

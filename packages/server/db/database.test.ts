@@ -1,8 +1,10 @@
 /** The pool against a database that misbehaves. Everything here has small limits, so that bounded waits are short. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '@svc/testing/eventually.ts';
+import { openBadLine } from '@svc/testing/postgres/bad-line.ts';
+import type { BadLine } from '@svc/testing/postgres/bad-line.ts';
 import { failOnStrayRejections } from '@svc/testing/vitest/no-stray-errors.ts';
 import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
@@ -180,6 +182,52 @@ describe('a database that does not answer', () => {
     const db = open();
     const { rows } = await sql`select 'done' as state from pg_sleep(2)`.execute(db.shared);
     expect(rows).toEqual([{ state: 'done' }]);
+  });
+});
+
+describe('a connection that is lost on the way, though the database answers on others', () => {
+  let line: BadLine;
+  beforeEach(async () => {
+    line = await openBadLine(cluster.port);
+  });
+  afterEach(() => line.close());
+
+  it('is given up without waiting for the statement timeout, and those that are idle are not tried one by one', async () => {
+    const db = open({ url: line.url(url), maxIdleConns: 4, statementTimeoutMs: 0 }); // nothing else ends the wait
+    await Promise.all([1, 2, 3, 4].map(() => sleepIn(db, 0.1)));
+    expect(line.silence()).toBe(4);
+    expect(await outcomeOf(answer(db))).toBe(DatabaseUnavailableError);
+    expect(await answer(db)).toEqual([{ one: 1 }]);
+    expect(db.poolUsage()).toEqual({ idle: 1, busy: 0, waiting: 0 });
+  });
+
+  it('gives back its locks, though the database has not heard of its end', async () => {
+    const db = open({ url: line.url(url), statementTimeoutMs: 0, idleInTransactionTimeoutMs: 0 });
+    await sql`create table if not exists lost_locked (n int)`.execute(db.shared);
+    const transaction = db.shared.transaction().execute(async (trx) => {
+      await sql`lock table lost_locked`.execute(trx);
+      line.silence();
+      await sql`insert into lost_locked values (1)`.execute(trx);
+    });
+    expect(await outcomeOf(transaction)).toBe(DatabaseUnavailableError);
+    expect((await sql`select n from lost_locked`.execute(db.shared)).rows).toEqual([]); // waits for as long as it is locked
+  });
+
+  it('is noticed also when its backend is gone meanwhile', async () => {
+    const db = open({ url: line.url(url), statementTimeoutMs: 0 });
+    await answer(db);
+    line.silence();
+    await terminateAll();
+    expect(await outcomeOf(answer(db))).toBe(DatabaseUnavailableError);
+    expect(await answer(db)).toEqual([{ one: 1 }]);
+  });
+
+  it('is not confused with one on which every answer takes longer than anybody wonders', async () => {
+    const limits = { connectTimeoutMs: 5_000, suspectAfterMs: 200, idleAboveMaxMs: 100, endGraceMs: 500 };
+    const db = open({ url: line.url(url), limits });
+    await answer(db);
+    line.delay(1_500); // seven looks
+    expect(await answer(db)).toEqual([{ one: 1 }]);
   });
 });
 

@@ -131,7 +131,13 @@ type DagsTable = {
 };
 
 /** A provider package as its own metadata has it. */
-export type InstalledProvider = { name: string; version: string; summary: string };
+export type InstalledProvider = {
+  name: string;
+  version: string;
+  summary: string;
+  /** Where it says that its documentation is; older workers do not tell. */
+  documentation_url?: string | null;
+};
 
 type DagVersionsTable = {
   tenant_id: TenantId;

@@ -5,10 +5,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { KEEP_ALIVE, cutConnection } from '../db/watch-connection.ts';
 
 const CHANNEL = 'svc_wake';
 const COALESCE_MS = 10;
 const RECONNECT_MS = 1_000;
+/** A connection that only listens would never notice that it was lost on the way: it asks for a sign of life so often. */
+const CHECK_EVERY_MS = 10_000;
+const ANSWER_WITHIN_MS = 5_000;
+const GOODBYE_MS = 2_000;
 
 export type Notifications = { notifyOthers(): void; listen(): void; stop(): Promise<void> };
 
@@ -18,11 +23,15 @@ export function createNotifications(options: {
   send: (channel: string, from: string) => Promise<unknown>;
   /** Null: this process has nothing to do when it is notified. */
   onNotified: (() => void) | null;
+  checkEveryMs?: number;
+  answerWithinMs?: number;
 }): Notifications {
+  const { checkEveryMs = CHECK_EVERY_MS, answerWithinMs = ANSWER_WITHIN_MS } = options;
   const self = randomUUID();
   let timer: NodeJS.Timeout | undefined;
   let client: pg.Client | undefined;
   let reconnect: NodeJS.Timeout | undefined;
+  let check: NodeJS.Timeout | undefined;
   let isStopped = false;
 
   function listen(): void {
@@ -30,14 +39,21 @@ export function createNotifications(options: {
     const connection = new pg.Client({
       connectionString: options.url,
       application_name: 'svc listen',
-      keepAlive: true,
+      connectionTimeoutMillis: answerWithinMs,
+      query_timeout: answerWithinMs,
+      ...KEEP_ALIVE,
     });
     client = connection;
     const again = (): void => {
       if (client !== connection || isStopped) return;
       client = undefined;
-      connection.end().catch(() => {});
+      clearTimeout(check);
+      cutConnection(connection, 'listens no more'); // what does not answer does not say goodbye either
       reconnect = setTimeout(listen, RECONNECT_MS);
+    };
+    const checkAgain = (): void => {
+      if (client !== connection || isStopped) return;
+      check = setTimeout(() => connection.query('select 1').then(checkAgain).catch(again), checkEveryMs).unref();
     };
     connection.on('error', again);
     connection.on('end', again);
@@ -47,7 +63,10 @@ export function createNotifications(options: {
     connection
       .connect()
       .then(() => connection.query(`listen ${CHANNEL}`))
-      .then(() => options.onNotified?.()) // what was sent while nobody listened
+      .then(() => {
+        options.onNotified?.(); // what was sent while nobody listened
+        return checkAgain();
+      })
       .catch(again);
   }
   return {
@@ -62,7 +81,15 @@ export function createNotifications(options: {
       isStopped = true;
       clearTimeout(timer);
       clearTimeout(reconnect);
-      await client?.end().catch(() => {});
+      clearTimeout(check);
+      if (client) await endInTime(client);
     },
   };
+}
+
+/** With a goodbye, which may never be acknowledged. */
+async function endInTime(client: pg.Client): Promise<void> {
+  const cut = setTimeout(() => cutConnection(client, 'Connection terminated: shutting down'), GOODBYE_MS);
+  await client.end().catch(() => {});
+  clearTimeout(cut);
 }

@@ -311,3 +311,36 @@ describe('the executor', () => {
     expect(told).toBe(2);
   });
 });
+
+describe('an executor that is closed before its agent is there', () => {
+  it('starts none any more: nobody would be left to end it', async () => {
+    const started = join(harness.folder, 'agents-started');
+    const agentPath = join(harness.folder, 'fake-agent');
+    writeFileSync(agentPath, `#!/bin/sh\necho "$WHICH" >> ${started}\ncat > /dev/null\n`, { mode: 0o755 });
+    const issued = Promise.withResolvers<void>();
+    const begin = (WHICH: string) => {
+      const begun = createSubprocessExecutor({
+        service,
+        credentials: {
+          ...harness.credentials,
+          issueWorker: (id) => issued.promise.then(() => harness.credentials.issueWorker(id)),
+        },
+        attempts: harness.attempts,
+        agentPath,
+        workdir: '',
+        parallelism: 1,
+        controlPlane: harness.address,
+        env: { ...process.env, WHICH },
+        log: harness.log,
+      });
+      begun.start();
+      return begun;
+    };
+    await begin('closed').close('stop');
+    const kept = begin('kept'); // comes after it, the same way
+    issued.resolve();
+    await eventually(() => existsSync(started) && readFileSync(started, 'utf8').includes('kept'));
+    expect(readFileSync(started, 'utf8')).toBe('kept\n');
+    await kept.close('stop');
+  });
+});

@@ -7,6 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import type { ConnectionTestJob, ConnectionTestResult } from '@svc/proto/connection-test.ts';
 import { WORKER_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
+import { TASK_USER_VARIABLE } from '@svc/proto/task-user.ts';
+import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { ManagedExecutor } from '../engine/executor.ts';
 import { agentEnvironment, resolveAgent } from './agent-process.ts';
 
@@ -22,9 +24,12 @@ export function createConnectionTester(options: {
   agentPath: string;
   workdir: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** As whom the hook runs; without one, as ourselves. */
+  taskUser?: TaskUser | undefined;
   hookMs?: number;
 }): ConnectionTester {
-  const { agentPath, workdir, env, hookMs = HOOK_MS } = options;
+  const { agentPath, workdir, env, taskUser, hookMs = HOOK_MS } = options;
+  const settings = taskUser && { [TASK_USER_VARIABLE]: JSON.stringify(taskUser) };
   let running = 0;
 
   return async (job) => {
@@ -33,7 +38,7 @@ export function createConnectionTester(options: {
     const mark = randomUUID();
     try {
       const child = spawn(resolveAgent(agentPath, env['PATH'] ?? ''), ['test-connection'], {
-        env: { ...agentEnvironment(env), [WORKER_VARIABLE]: mark },
+        env: { ...agentEnvironment(env), ...settings, [WORKER_VARIABLE]: mark },
         stdio: ['pipe', 'pipe', 'ignore'],
         timeout: WHOLE_MS,
         killSignal: 'SIGKILL',
@@ -48,7 +53,7 @@ export function createConnectionTester(options: {
       const [answer, end] = await Promise.all([text(child.stdout).catch(() => ''), how]);
       return resultOf(answer) ?? failed(`the agent that should test it ended without an answer: ${end}`);
     } finally {
-      await endMarkedProcesses(WORKER_VARIABLE, mark); // what the hook may have left behind
+      await endMarkedProcesses(WORKER_VARIABLE, mark, taskUser); // what the hook may have left behind
       running -= 1;
     }
   };

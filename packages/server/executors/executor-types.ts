@@ -2,6 +2,7 @@
  * Which executor `executor.type` means. A new one is an entry here; what it must do is engine/executor.ts, and
  * docs/architecture.md says how to add it.
  */
+import { taskUserOf } from '@svc/proto/task-user.ts';
 import type { AgentService } from '../agents/agent-service.ts';
 import type { NoteAttempt } from '../agents/attempt-notes.ts';
 import type { AgentLog } from '../agents/collaborators.ts';
@@ -42,6 +43,7 @@ const EXECUTORS: Readonly<Record<string, ExecutorFactory>> = {
       workdir: config.executor.subprocessWorkdir,
       parallelism: config.executor.parallelism,
       tlsCa: config.server.grpcTls.cert,
+      taskUser: taskUserOf(config.executor.taskUser),
       env: process.env,
     }),
   // For measurements: no value of the configuration key leads here.

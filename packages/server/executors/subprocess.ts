@@ -13,6 +13,8 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '@svc/spec/backoff.ts';
 import { WORKER_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
+import { TASK_USER_VARIABLE } from '@svc/proto/task-user.ts';
+import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { AgentService } from '../agents/agent-service.ts';
 import { assignmentOf } from '../agents/assignment.ts';
 import type { AgentLog } from '../agents/collaborators.ts';
@@ -39,6 +41,8 @@ export type SubprocessExecutorOptions = {
   controlPlane: () => string;
   /** PEM file of the authority that signed the service's certificate; empty without TLS. */
   tlsCa?: string;
+  /** As whom the agent runs author code; without one, as itself. */
+  taskUser?: TaskUser | undefined;
   /** What the agent inherits, but for the control plane's own settings. */
   env: Readonly<Record<string, string | undefined>>;
   log: AgentLog;
@@ -87,7 +91,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     const pauses = createBackoff(PAUSES);
     while (!isClosing()) {
       const current = await launch();
-      worker = current;
+      if (!current) return;
       const how = await current.process.ended;
       worker = undefined;
       current.announced.dismiss();
@@ -98,9 +102,11 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     }
   }
 
-  async function launch(): Promise<Worker> {
+  /** Undefined when it was closed meanwhile: nobody would be left to end the process. */
+  async function launch(): Promise<Worker | undefined> {
     const id = randomUUID();
     const token = await credentials.issueWorker(id);
+    if (isClosing()) return undefined;
     const announced = service.workers.announce(id, {
       connected() {
         // With fresh credentials: the first ones may have waited for long.
@@ -117,14 +123,16 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
       SVC_AGENT_CONTROL_PLANE_ADDR: options.controlPlane(),
       [WORKER_VARIABLE]: id,
       ...(options.tlsCa && { SVC_AGENT_TLS_CA: options.tlsCa }),
+      ...(options.taskUser && { [TASK_USER_VARIABLE]: JSON.stringify(options.taskUser) }),
     };
-    return { id, announced, process: startAgentProcess({ ...options, settings }), startedAt: Date.now() };
+    worker = { id, announced, process: startAgentProcess({ ...options, settings }), startedAt: Date.now() };
+    return worker;
   }
 
   /** What a dead process was running has failed, or was never begun. Nothing of it may run on when that is told. */
   async function failInFlight({ id }: Worker, how: string): Promise<void> {
     const lost = [...inFlight];
-    const left = await endMarkedProcesses(WORKER_VARIABLE, id);
+    const left = await endMarkedProcesses(WORKER_VARIABLE, id, options.taskUser);
     if (left.length > 0) log.error({ processes: left }, 'processes of a dead agent could not be ended');
     for (const [attemptId, { identity, isStarted }] of lost) {
       // A callback that was under way has been called, as far as anybody can know.

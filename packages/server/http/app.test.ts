@@ -33,6 +33,12 @@ describe('the answer to a request that goes wrong:', () => {
       'route_not_found',
     ],
     ['a method that is not there', { path: '/api/v2/users', method: 'DELETE' }, 405, 'method_not_allowed'],
+    [
+      'a method of which the framework wants a body',
+      { path: '/api/v2/users', method: 'QUERY' },
+      405,
+      'method_not_allowed',
+    ],
     ['the same with a slash at the end', { path: '/api/v2/users/', method: 'DELETE' }, 405, 'method_not_allowed'],
     [
       'a body that is no JSON',

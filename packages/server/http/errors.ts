@@ -54,6 +54,16 @@ export class ApiError extends Error {
   }
 }
 
+/** For the API document. */
+export function titlesByStatus(codes: readonly ErrorCode[]): Map<number, string[]> {
+  const titles = new Map<number, string[]>();
+  for (const code of codes) {
+    const { status, title } = ERRORS[code];
+    titles.set(status, [...(titles.get(status) ?? []), title]);
+  }
+  return titles;
+}
+
 /** RFC 9457; all five fields always present. */
 export type Problem = { type: string; title: string; status: number; detail: string; instance: string };
 

@@ -4,9 +4,11 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseExact } from '@svc/spec/exact-json.ts';
+import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import type { Permission } from '../auth/permissions.ts';
 import type { ReaderMask, ReaderMasks } from '../vault/reader-masks.ts';
 import { principalOf } from './access.ts';
+import { mapInTurns } from './map-in-turns.ts';
 
 const KEYWORD = 'x-masked-without';
 
@@ -54,6 +56,8 @@ type Plan = {
   items: Plan | undefined;
 };
 
+export const holdsAuthorData = (schema: object): boolean => planOf(schema) !== undefined;
+
 type SchemaNode = {
   [KEYWORD]?: Writer;
   properties?: Record<string, unknown>;
@@ -99,20 +103,20 @@ function joined(a: Plan, b: Plan): Plan {
 type Masking = { missing: ReadonlySet<Writer>; mask: ReaderMask };
 
 /** A copy where something is masked, else the value itself: answers may be kept and sent again. */
-function masked(value: unknown, plan: Plan, masking: Masking): unknown {
+async function masked(value: unknown, plan: Plan, masking: Masking): Promise<unknown> {
   if (value === null || value === undefined) return value;
   if (plan.writer && masking.missing.has(plan.writer)) {
     const text = JSON.stringify(value);
-    const shown = masking.mask(text);
-    return shown === text ? value : parseExact(shown);
+    const shown = await masking.mask(text);
+    return shown === text ? value : parseJsonInTurns(shown, { parse: parseExact });
   }
   if (Array.isArray(value)) {
     const { items } = plan;
-    return items ? value.map((item) => masked(item, items, masking)) : value;
+    return items ? mapInTurns(value, (item) => masked(item, items, masking)) : value;
   }
   if (typeof value !== 'object') return value;
   const copy: Record<string, unknown> = { ...value };
   for (const [name, field] of plan.fields)
-    if (Object.hasOwn(copy, name)) copy[name] = masked(copy[name], field, masking);
+    if (Object.hasOwn(copy, name)) copy[name] = await masked(copy[name], field, masking);
   return copy;
 }

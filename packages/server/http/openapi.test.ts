@@ -9,6 +9,7 @@ type Described = {
   tags?: string[];
   security?: object[];
   parameters?: Parameter[];
+  requestBody?: { required: boolean };
   responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>;
   'x-access'?: string;
 };
@@ -118,6 +119,54 @@ describe('the API document', () => {
       return !/"(?:integer|number)"/.test(JSON.stringify(item)) || ('minimum' in item && 'maximum' in item);
     };
     expect(failing(({ parameters = [] }) => parameters.every(isBounded))).toEqual([]);
+  });
+
+  it('requires no field of a body that has a default, and no body that may be missing', () => {
+    const open = Object.entries(document.components.schemas).flatMap(([name, schema]) => {
+      const { required = [], properties = {} } = schema as { required?: string[]; properties?: Record<string, object> };
+      return required.filter((field) => 'default' in (properties[field] ?? {})).map((field) => `${name}.${field}`);
+    });
+    expect(open).toEqual([]);
+    const optional = operations.filter(({ operation }) => operation.requestBody?.required === false);
+    expect(optional.map(({ name }) => name)).toEqual(['POST /api/v2/assets/{asset_id}/materialize']);
+  });
+
+  it('says of every union with a tag which value of it means which schema', () => {
+    const mappings = [...JSON.stringify(document).matchAll(/"discriminator":(\{.*?\}\}?)/g)].map(
+      (match) => JSON.parse(match[1] ?? '') as { mapping?: object },
+    );
+    expect(mappings).toHaveLength(4);
+    expect(mappings.map(({ mapping }) => Object.keys(mapping ?? {}))).toEqual(
+      mappings.map(() => ['create', 'update', 'delete']),
+    );
+    expect(mappings).toContainEqual({
+      propertyName: 'action',
+      mapping: expect.objectContaining({ create: '#/components/schemas/BulkCreatePools' }) as object,
+    });
+  });
+
+  it('has the plain text that some operations answer with, beside their JSON', () => {
+    const withText = operations.filter(({ operation }) => operation.responses['200']?.content?.['text/plain']);
+    expect(withText.map(({ operation }) => operation.operationId)).toEqual(
+      expect.arrayContaining(['get_dag_source', 'get_config', 'get_config_value', 'get_log']),
+    );
+  });
+
+  it('has the refusals that follow from rules for all, and those that a route names', () => {
+    const statuses = (wanted: string) =>
+      Object.keys(operations.find(({ name }) => name === wanted)?.operation.responses ?? {}).join(' ');
+    expect(statuses('PATCH /api/v2/users/{user_id}')).toBe('200 400 401 403 404 409 413 415 429 431 500 503');
+    expect(statuses('GET /api/v2/users')).toBe('200 400 401 403 415 429 431 500 503');
+    expect(statuses('POST /auth/token')).toBe('200 400 401 413 415 429 431 500 503');
+    expect(statuses('PUT /api/v2/ide/file')).toMatch(/404 409 412 413 415 428/);
+  });
+
+  it('names the keys that a list may be sorted by, and nothing of how the document is made', () => {
+    const keys = operations.find(({ name }) => name === 'GET /api/v2/variables')?.operation.parameters;
+    expect(keys?.find(({ name }) => name === 'order_by')?.schema).toMatchObject({
+      items: { enum: expect.arrayContaining(['key', '-key']) as string[] },
+    });
+    expect(JSON.stringify(document)).not.toContain('x-shown-as');
   });
 
   it('refers to nothing that it does not have, and has nothing that it does not refer to', () => {

@@ -13,7 +13,9 @@ export function installProblems(
 ): void {
   const routes = collectRoutes(app);
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const problem = asApiError(error);
+    // The framework knows this method and asks for a content type before it looks for a route. Here no route has it.
+    const isQuery = error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE';
+    const problem = isQuery ? noSuchRoute(request, routes) : asApiError(error);
     if (problem.status >= 500) {
       const expected = problem.code !== 'internal_error';
       request.log[expected ? 'warn' : 'error']({ err: error }, expected ? problem.code : 'request failed');

@@ -8,6 +8,23 @@ export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([
 /** Of names that stand in a path: these two mean folders there, and no encoding keeps a URL parser from resolving them. */
 export const NO_FOLDER = String.raw`^(?!\.\.?$)`;
 
+/**
+ * A schema that the document shows in a narrower form than the validator checks: the rest is refused by the handler, in better
+ * words than a validator has.
+ */
+export const ShownAs = <Schema extends TSchema>(schema: Schema, shown: object): Schema => ({
+  ...schema,
+  [SHOWN_AS]: shown,
+});
+export const SHOWN_AS = 'x-shown-as';
+
+/** Airflow's field for it may come back as it was read, which is null, or as forms send it, which is empty. */
+export const NoTeam = ShownAs(Nullable(Type.String({ maxLength: 50 })), {
+  type: ['string', 'null'],
+  maxLength: 0,
+  description: 'Leave it out: there are no teams',
+});
+
 export const DateTime = Type.String({ format: 'date-time' });
 
 export const ProblemSchema = Type.Object(
@@ -20,6 +37,12 @@ export const ProblemSchema = Type.Object(
   },
   { title: 'Error' },
 );
+
+/** An answer that comes as JSON, or as plain text to whoever asks for that in `Accept`. */
+export const JsonOrText = <Schema extends TSchema>(schema: Schema, description: string) => ({
+  description,
+  content: { 'application/json': { schema }, 'text/plain': { schema: Type.String() } },
+});
 
 export const MAX_LIMIT = 1_000;
 export const DEFAULT_LIMIT = 100;
@@ -50,7 +73,7 @@ export const Collection = <Name extends string, Item extends TSchema>(title: str
 
 export const OrderByQuery = (allowed: readonly string[]) => ({
   order_by: Type.Optional(
-    Type.Array(Type.String(), {
+    Type.Array(ShownAs(Type.String(), { type: 'string', enum: allowed.flatMap((key) => [key, `-${key}`]) }), {
       maxItems: 10,
       description: `Sort keys, in order; a leading \`-\` sorts downward. One of: ${allowed.join(', ')}`,
     }),

@@ -1,10 +1,11 @@
 /** `update_mask` as Airflow has it: when given, a PATCH writes only the fields it names. */
 import { Type } from 'typebox';
 import { ApiError } from './errors.ts';
+import { ShownAs } from './schemas.ts';
 
 export const UpdateMaskQuery = (fields: readonly string[]) => ({
   update_mask: Type.Optional(
-    Type.Array(Type.String(), {
+    Type.Array(ShownAs(Type.String(), { type: 'string', enum: [...fields, ''] }), {
       maxItems: 100,
       description: `Write only these of the fields sent; repeatable. One of: ${fields.join(', ')}`,
     }),

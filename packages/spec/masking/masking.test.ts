@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { COMMON_WORDS, isMaskable, MIN_VALUE_LENGTH } from './rules.ts';
 import { maskCredentials } from './credential-patterns.ts';
-import { createSecretSet, maskValues } from './secret-set.ts';
+import { createSecretSet, maskValues, maskValuesInTurns } from './secret-set.ts';
 
 type Vectors = {
   patterns: [text: string, shown: string][];
@@ -81,6 +81,16 @@ describe('known values', () => {
     const set = createSecretSet();
     for (const secret of secrets) set.add(secret);
     expect(maskValues(text, [set])).toBe(shown);
+  });
+
+  it('are found piece by piece as at once, in whatever pieces', async () => {
+    for (const { secrets, text } of values) {
+      const set = createSecretSet();
+      for (const secret of secrets) set.add(secret);
+      const long = `${text} ${'%41\\n'.repeat(9)}${text}${text}`;
+      for (const piece of [1, 2, 3, 5, 8, 13, 21])
+        expect(await maskValuesInTurns(long, [set], piece), `${long} by ${piece}`).toBe(maskValues(long, [set]));
+    }
   });
 
   it('are not looked for when they are words of our own, short or a number such as a port', () => {

@@ -25,6 +25,11 @@ const MIN_HALF_LENGTH = 8;
 /** Found text is [start, end). */
 export type Interval = [start: number, end: number];
 
+/** Where matches may begin, and up to where the parts before it are masked already. */
+export type Part = { readonly from: number; readonly to: number; readonly covered: number };
+
+const WHOLE: Part = { from: 0, to: Infinity, covered: 0 };
+
 interface Pattern {
   /** What to do beyond the match: nothing, take the whole base64 run, or follow the rest of a cut-off value. */
   readonly beyond: 'nothing' | 'run' | 'after' | 'before';
@@ -62,16 +67,17 @@ export class ValueMatcher {
     this.#addPattern(secret.slice(-half), { beyond: 'before', source: secret });
   }
 
-  /** May overlap; in order of discovery. */
-  find(text: string): Interval[] {
+  /** May overlap; in order of discovery. Those that begin in a part of the text, when it is looked through in several. */
+  find(text: string, { from, to, covered: before }: Part = WHOLE): Interval[] {
     const found: Interval[] = [];
-    let covered = 0;
+    let covered = before;
     let key = 0;
-    for (let next = 0; next < text.length; next += 1) {
+    const end = Math.min(text.length, to + FIRST_WINDOW - 1);
+    for (let next = from; next < end; next += 1) {
       key = rolled(key, text.charCodeAt(next));
       const at = next - FIRST_WINDOW + 1;
       const slot = slotOf(key);
-      if (at < 0 || ((this.#filter[slot >>> 3] ?? 0) & (1 << (slot & 7))) === 0) continue;
+      if (at < from || ((this.#filter[slot >>> 3] ?? 0) & (1 << (slot & 7))) === 0) continue;
       const match = this.#longestAt(text, at);
       // A match inside what is already masked (the second half of a whole value) must not reach beyond it.
       if (match === undefined || at + match.length <= covered) continue;

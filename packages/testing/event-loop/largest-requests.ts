@@ -7,16 +7,25 @@ import type { TestServer } from '../server/test-server.ts';
 import { makeSpec, makeTask } from '../spec/make-spec.ts';
 import type { OutsideRequest } from './outside-client.ts';
 
+type Asked = Omit<OutsideRequest, 'headers'>;
+
 export type LargestRequest = {
-  kind: 'body' | 'answer' | 'work';
+  kind: 'body' | 'answer' | 'work' | 'masked';
   name: string;
-  request: Omit<OutsideRequest, 'headers'>;
+  /** Of whoever asks it, where that is not who was given. */
+  token?: string;
+  /** What works once only, once for each time it may be asked; then from the beginning. */
+  requests: readonly [Asked, ...Asked[]];
 };
 
 const MIB = 1024 * 1024;
 const TASKS = 2_000;
 const TASKS_OF_16_MIB = 9_000;
 const LOG_MIB = 8;
+/** How often one may be begun: once to warm up, and for each measurement. */
+const BACKFILLS = 4;
+/** Runs with a large conf in one list. */
+const CONFS = 4;
 /** As many values as fit, of every kind. */
 const VALUES = '[],{"a":1},1.50,[[]],"",';
 /** Long streams, and what ends the session that asks. */
@@ -36,15 +45,21 @@ export async function largestRequests(server: TestServer, token: string): Promis
       const { path: url, method } = requestFor(api, operation, values);
       const times = Math.floor((size - 10) / VALUES.length);
       const body = { before: '[', repeated: VALUES, times, after: '0]' };
-      return { kind: 'body', name: nameOf(operation), request: { url, method, body } };
+      return { kind: 'body', name: nameOf(operation), requests: [{ url, method, body }] };
     });
   const answers = operations
     .filter(({ method }) => method === 'GET')
     .map((operation): LargestRequest => {
       const { path: url, method } = requestFor(api, operation, large);
-      return { kind: 'answer', name: nameOf(operation), request: { url, method } };
+      return { kind: 'answer', name: nameOf(operation), requests: [{ url, method }] };
     });
-  return [...bodies, ...answers, ...works(values)];
+  return [
+    ...bodies,
+    ...answers,
+    ...works(values),
+    ...(await backfills(server, token)),
+    ...(await maskedValues(server, token)),
+  ];
 }
 
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
@@ -66,8 +81,93 @@ function works(values: Readonly<Record<string, unknown>>): LargestRequest[] {
   return requests.map(([name, method, url, body]) => ({
     kind: 'work',
     name,
-    request: { method, url, ...(body && { body: JSON.stringify(body) }) },
+    requests: [{ method, url, ...(body && { body: JSON.stringify(body) }) }],
   }));
+}
+
+/** Almost as many runs as one backfill may have, by a schedule with clock changes. */
+async function backfills(server: TestServer, token: string): Promise<LargestRequest[]> {
+  const schedule = { type: 'cron_data_interval', expression: '30 2 * * *', timezone: 'Europe/Berlin' } as const;
+  const dagIds = Array.from({ length: BACKFILLS }, (_, n) => `daily${n}`);
+  for (const dagId of dagIds) {
+    const spec = { ...makeSpec({ dagId, tasks: [makeTask('only')] }), schedule };
+    await post(server, token, `/api/v2/dags/${dagId}/dagVersions`, { spec });
+  }
+  const asked = (url: string, more: object = {}) =>
+    dagIds.map((dagId) => ({
+      method: 'POST',
+      url,
+      body: JSON.stringify({
+        dag_id: dagId,
+        from_date: '1990-01-01T00:00:00Z',
+        to_date: '2017-05-01T00:00:00Z',
+        ...more,
+      }),
+    })) as [Asked, ...Asked[]];
+  return [
+    { kind: 'work', name: 'plan a backfill of ten thousand runs', requests: asked('/api/v2/backfills/dry_run') },
+    { kind: 'work', name: 'begin a backfill of ten thousand runs', requests: asked('/api/v2/backfills') },
+  ];
+}
+
+/** Values of tasks and of runs that are as large as they may be and hold secrets, for somebody who may not see those. */
+async function maskedValues(server: TestServer, token: string): Promise<LargestRequest[]> {
+  await server.addUser({ email: 'viewer@example.com', roles: ['viewer'] });
+  const viewer = await server.login('viewer@example.com');
+  const secret = 'a-value-that-is-secret';
+  await post(server, token, '/api/v2/variables', { key: 'api_token', value: secret });
+  await post(server, token, '/api/v2/dags/values/dagVersions', {
+    spec: makeSpec({ dagId: 'values', tasks: [makeTask('t')] }),
+  });
+  const runs = '/api/v2/dags/values/dagRuns';
+  await post(server, token, runs, { dag_run_id: 'one' });
+  const xcoms = `${runs}/one/taskInstances/t/xcomEntries`;
+  const requests: [name: string, url: string][] = [];
+  for (const [name, value] of Object.entries(largeValues(secret))) {
+    await post(server, token, xcoms, { key: name, value });
+    requests.push([`an XCom, ${name}`, `${xcoms}/${name}?stringify=true`]);
+    await post(server, token, runs, { dag_run_id: name, conf: { value } });
+    requests.push([`a conf, ${name}`, `${runs}/${name}`]);
+  }
+  // Callers of the API may not write classes, as tasks do.
+  const classes = {
+    __classname__: 'builtins.tuple',
+    __version__: 1,
+    __data__: Array<number>(Math.floor(MIB / 3)).fill(1),
+  };
+  await post(server, token, xcoms, { key: 'classes', value: 'later' });
+  await server.db.shared
+    .updateTable('xcoms')
+    .set({ value: JSON.stringify(classes) })
+    .where('key', '=', 'classes')
+    .execute();
+  requests.push(['an XCom, classes', `${xcoms}/classes?deserialize=true`]);
+  for (let copy = 0; copy < CONFS; copy += 1)
+    await post(server, token, runs, {
+      dag_run_id: `copy-${copy}`,
+      conf: { value: Array<number>(Math.floor(MIB / 5)).fill(1.5) },
+    });
+  requests.push(['all confs', runs]);
+  return requests.map(([name, url]) => ({ kind: 'masked', name, token: viewer, requests: [{ method: 'GET', url }] }));
+}
+
+/** Each almost a MiB as JSON. */
+function largeValues(secret: string): Record<string, unknown> {
+  const size = MIB - 2_000;
+  const repeat = (text: string): string => text.repeat((size - 100) / text.length);
+  const items = <T>(item: T): T[] => Array<T>(Math.floor((size - 100) / (JSON.stringify(item).length + 1))).fill(item);
+  return {
+    numbers: [...items(1), secret],
+    objects: items({ password: 'x', a: [1.5, 'b'] }),
+    secrets: repeat(secret),
+    escapes: repeat('%41') + secret,
+    json: JSON.stringify([...items([]).slice(size / 6), { token: secret }]),
+  };
+}
+
+async function post(server: TestServer, token: string, path: string, body: object): Promise<void> {
+  const answer = await server.call(path, { method: 'POST', token, body });
+  if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${answer.text.slice(0, 500)}`);
 }
 
 function largeSpec(count: number): object {
@@ -78,13 +178,9 @@ function largeSpec(count: number): object {
 }
 
 async function registerLargeDag(server: TestServer, token: string): Promise<void> {
-  const post = async (path: string, method: string, body: object): Promise<void> => {
-    const answer = await server.call(path, { method, token, body });
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
-  };
-  await post('/api/v2/dags/large/dagVersions', 'POST', { spec: largeSpec(TASKS) });
-  await post('/api/v2/dags/large', 'PATCH', { is_paused: false });
-  await post('/api/v2/dags/large/dagRuns', 'POST', { dag_run_id: 'one' });
+  await post(server, token, '/api/v2/dags/large/dagVersions', { spec: largeSpec(TASKS) });
+  await server.call('/api/v2/dags/large', { method: 'PATCH', token, body: { is_paused: false } });
+  await post(server, token, '/api/v2/dags/large/dagRuns', { dag_run_id: 'one' });
 }
 
 /** Short lines, and single records with as many lines as fit. */

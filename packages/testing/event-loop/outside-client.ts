@@ -1,4 +1,5 @@
 /** An HTTP client on a thread of its own: what it does is not counted as work of this one. */
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 export type OutsideRequest = {
@@ -32,11 +33,11 @@ parentPort.on('message', async ({ url, body, ...options }) => {
 export function startOutsideClient(): OutsideClient {
   const worker = new Worker(CLIENT, { eval: true });
   return {
-    ask(request) {
-      return new Promise((resolve, reject) => {
-        worker.once('message', resolve).once('error', reject);
-        worker.postMessage(request, []);
-      });
+    async ask(request) {
+      const answered = once(worker, 'message');
+      worker.postMessage(request, []);
+      const [answer] = (await answered) as [{ status: number; text: string }];
+      return answer;
     },
     async close() {
       await worker.terminate();

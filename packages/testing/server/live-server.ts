@@ -17,13 +17,14 @@ export type InstanceTimes = {
   end_date: string | null;
 };
 
+/** On a cluster of its own, unless the settings have a database. */
 export async function startLiveServer(settings: Record<string, string> = {}, nodeArgs: readonly string[] = []) {
   const directory = await mkdtemp(join(tmpdir(), 'svc-bench-'));
   const dags = join(directory, 'dags');
   await mkdir(dags);
   const python = await pythonEnvironment();
-  const cluster = await startScratchCluster({ fsync: 'on' });
-  const url = await cluster.createDatabase();
+  const cluster = settings['database.url'] === undefined ? await startScratchCluster({ fsync: 'on' }) : undefined;
+  const url = settings['database.url'] ?? (await cluster?.createDatabase()) ?? '';
   const server = await startServerProcess({
     settings: {
       'database.url': url,
@@ -62,6 +63,8 @@ export async function startLiveServer(settings: Record<string, string> = {}, nod
     token,
     api,
     logLines: () => server.logLines(),
+    exited: () => server.exited(),
+    stop: () => server.stop(),
     /** Compiles the file, registers its DAG and unpauses it. */
     async addDag(dagId: string, text: string): Promise<void> {
       const path = join(dags, `${dagId}.py`);
@@ -104,7 +107,7 @@ export async function startLiveServer(settings: Record<string, string> = {}, nod
     async close(): Promise<void> {
       await compiler.close();
       await server.stop();
-      await cluster.remove();
+      await cluster?.remove();
       await rm(directory, { recursive: true, force: true });
     },
   };

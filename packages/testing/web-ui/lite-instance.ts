@@ -22,11 +22,15 @@ const ANY_OTHER_PORTS = { SVC_SERVER_GRPC_ADDR: '127.0.0.1:0', SVC_SERVER_METRIC
 export type LiteInstance = Awaited<ReturnType<typeof startLite>>;
 export type Caller = <T = unknown>(method: string, path: string, body?: object) => Promise<T>;
 
-/** `examples` are names of example projects, `dags` files of the workspace by their path, `env` is for the process. */
+/**
+ * `examples` are names of example projects, `dags` files of the workspace by their path, `env` is for the process. A private
+ * workspace is one that only its owner may enter.
+ */
 export async function startLite(contents: {
   examples: readonly string[];
   dags?: Record<string, string>;
   env?: Record<string, string>;
+  isPrivate?: boolean;
 }) {
   const directory = mkdtempSync(join(tmpdir(), 'svc-web-ui-'));
   // Postgres and tasks may run as another user than the one of this test.
@@ -40,6 +44,7 @@ export async function startLite(contents: {
     writeFileSync(join(workspace, path), text);
   };
   for (const [path, text] of Object.entries(contents.dags ?? {})) writeDag(path, text);
+  if (contents.isPrivate) chmodSync(workspace, 0o700);
 
   const port = (await probePort('127.0.0.1', 0)) ?? 0;
   const url = `http://127.0.0.1:${port}`;
@@ -77,7 +82,9 @@ export async function startLite(contents: {
 
   return {
     url,
+    pid: lite.pid,
     directory,
+    workspace,
     data,
     /** What it has said so far. */
     output: lite.output,

@@ -14,8 +14,11 @@ import { SCREENSHOTS } from '../paths.ts';
 const PATIENCE_MS = 90_000;
 /** So long without a request begun or under way, and what the page asked for has been answered and drawn. */
 const QUIET_MS = 250;
-/** A log of a running task and the grid are streams: they are under way for as long as the page is open. */
-const UNQUIET_MS = 2_000;
+/** A page that refreshes itself all the time is used as it is. */
+const UNQUIET_MS = 20_000;
+/** The log of a running task and the grid are streams, under way for as long as the page is open: so long they are waited for. */
+const STREAM_MS = 2_000;
+const STREAM_TYPE = 'application/x-ndjson';
 const TOAST = 'error toast: ';
 /** The UI's own stream of the grid, which it gives up for the next one without catching that. */
 const STREAM_LEFT = 'signal is aborted without reason';
@@ -32,8 +35,13 @@ export async function openWatchedPage(browser: Browser, url: string) {
   const problems: string[] = [];
   const answered: string[] = [];
   const underWay = new Set<Request>();
+  /** With the time of their first word. */
+  const streams = new Map<Request, number>();
   let lastEvent = Date.now();
   let provoked: readonly number[] = [];
+  /** Begun while the test provoked something. The answer may come when that is over. */
+  const provoking = new Map<Request, readonly number[]>();
+  const refused = new Set<string>();
   await page.addInitScript({ content: REPORT_TOASTS });
   const isProvoked = (text: string): boolean =>
     provoked.some((status) => text.includes(`status of ${status}`) || text.includes(`status code ${status}`)) ||
@@ -42,23 +50,35 @@ export async function openWatchedPage(browser: Browser, url: string) {
     if (error.message !== STREAM_LEFT) problems.push(`page error: ${error.message}`);
   });
   page.on('console', (message) => {
-    if (message.type() === 'error' && !isProvoked(message.text())) problems.push(`console: ${message.text()}`);
+    if (message.type() !== 'error' || refused.has(message.location().url)) return;
+    if (!isProvoked(message.text())) problems.push(`console: ${message.text()}`);
   });
   page.on('request', (request) => {
     // With the document go its requests; of some of them nothing is heard again.
-    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) underWay.clear();
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame())
+      for (const gone of [underWay, streams, provoking]) gone.clear();
     underWay.add(request);
+    if (provoked.length > 0) provoking.set(request, provoked);
     lastEvent = Date.now();
   });
   const isOver = (request: Request): void => {
-    underWay.delete(request);
+    for (const kept of [underWay, streams, provoking]) kept.delete(request);
     lastEvent = Date.now();
   };
   page.on('requestfinished', isOver);
   page.on('requestfailed', isOver);
   page.on('response', (response) => {
+    const request = response.request();
+    const expected = [...provoked, ...(provoking.get(request) ?? [])];
+    provoking.delete(request);
     answered.push(response.url());
-    if (response.status() >= 400 && !provoked.includes(response.status())) problems.push(described(response));
+    if (response.headers()['content-type']?.startsWith(STREAM_TYPE)) {
+      underWay.delete(request);
+      streams.set(request, Date.now());
+    }
+    if (response.status() < 400) return;
+    if (expected.includes(response.status())) refused.add(response.url());
+    else problems.push(described(response));
   });
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? '';
@@ -88,7 +108,8 @@ export async function openWatchedPage(browser: Browser, url: string) {
     try {
       return await work();
     } finally {
-      // The browser tells of a failed request when it has time.
+      // What was asked meanwhile is answered, and the page has had time to tell of it.
+      await eventually(() => provoking.size === 0, { withinMs: UNQUIET_MS }).catch(() => {});
       await page.waitForTimeout(300);
       provoked = [];
     }
@@ -109,7 +130,10 @@ export async function openWatchedPage(browser: Browser, url: string) {
     await settled();
   }
 
-  const isQuiet = (): boolean => underWay.size === 0 && Date.now() - lastEvent > QUIET_MS;
+  const isQuiet = (now = Date.now()): boolean =>
+    underWay.size === 0 &&
+    now - lastEvent > QUIET_MS &&
+    [...streams.values()].every((firstWord) => now - firstWord > STREAM_MS);
 
   /** Everything the page has asked for is there. */
   async function settled(): Promise<void> {

@@ -9,7 +9,7 @@ import signal
 import sys
 
 
-def run_child(request: dict, limits, output_fd: int, result_fd: int) -> None:
+def run_child(request: dict, limits, output_fd: int, result_fd: int, group: int | None = None) -> None:
     try:
         os.setpgid(0, 0)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGPIPE):
@@ -27,7 +27,7 @@ def run_child(request: dict, limits, output_fd: int, result_fd: int) -> None:
         sys.stderr = open(2, "w", buffering=1, closefd=False, errors="replace")
         # Short-lived: collecting would only touch, and so copy, pages shared with the server.
         gc.disable()
-        limits.apply()
+        limits.apply(group)
         sys.dont_write_bytecode = True  # no __pycache__ beside the author's files
         answer = compile_request(request, limits)
     except BaseException as error:  # never let the child fall back into the server's code

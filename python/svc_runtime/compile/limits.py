@@ -31,8 +31,8 @@ class Limits:
             setattr(limits, name, value)
         return limits
 
-    def apply(self) -> None:
-        """In the child, before any of the file's code runs."""
+    def apply(self, group: int | None = None) -> None:
+        """In the child, before any of the file's code runs. `group`: of those who may read what tasks may, and no more."""
         import resource
 
         def bound(kind, value: int) -> None:
@@ -52,16 +52,34 @@ class Limits:
         processes = int(self.processes) + 8
         if os.getuid() == 0:
             bound(resource.RLIMIT_NPROC, processes)
-            if not leave_root():
+            if group is not None:
+                leave_everything(group)
+            elif not leave_root():
                 forbid_processes()
         else:
             bound(resource.RLIMIT_NPROC, _own_threads() + processes)
 
 
+def leave_everything(group: int) -> None:
+    """Become a user nobody else is, in the group of the user tasks run as, with no right of root's. Raises where it cannot."""
+    pr_set_no_new_privs = 38
+    user = _own_user()
+    os.setgroups([])
+    os.setresgid(group, group, group)
+    os.setresuid(user, user, user)
+    import ctypes
+
+    ctypes.CDLL(None).prctl(pr_set_no_new_privs, 1, 0, 0, 0)
+
+
+def _own_user() -> int:
+    return 61_000 + os.getpid() % 4000
+
+
 def leave_root() -> bool:
     """Become a user nobody else is, who may read every file and nothing more. False where that is not possible."""
     pr_set_keepcaps, pr_set_no_new_privs, cap_dac_read_search = 8, 38, 2
-    user = 61_000 + os.getpid() % 4000
+    user = _own_user()
     try:
         import ctypes
 

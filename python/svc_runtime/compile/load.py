@@ -50,7 +50,7 @@ def read_source(path: str, shown: str) -> str:
                 "unreadable",
                 f"cannot be read: {error.strerror}",
                 path=shown,
-                instead="Check that it exists and its permissions",
+                instead="Check that it exists, and that the user tasks run as may read it and enter its folders",
             )
         ) from None
     except UnicodeDecodeError as error:

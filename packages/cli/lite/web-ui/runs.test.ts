@@ -182,6 +182,7 @@ describe('changing a run', () => {
     async () => {
       await tab.visit(runPath('hello', runId));
       for (const state of ['Failed', 'Success']) {
+        await tab.settled(); // what the page learns of the first would close the menu of the second
         await page.getByRole('button', { name: 'Mark Dag Run as...' }).click();
         await tab.menu().getByRole('menuitem', { name: state }).click();
         await tab.look(`mark-run-${state}`);
@@ -198,9 +199,11 @@ describe('changing a run', () => {
   it(
     'keeps a note on a run and on a task',
     async () => {
-      for (const [rest, note] of [
-        ['', 'looked at by Ada'],
-        ['/tasks/shout', 'too loud, said Grace'],
+      type Noted = { note: string | null };
+      const run = `/dags/hello/dagRuns/${encodeURIComponent(runId)}`;
+      for (const [rest, path, note] of [
+        ['', run, 'looked at by Ada'],
+        ['/tasks/shout', `${run}/taskInstances/shout`, 'too loud, said Grace'],
       ] as const) {
         await tab.visit(runPath('hello', runId, rest));
         await page.getByRole('button', { name: 'Add a note' }).click();
@@ -209,9 +212,9 @@ describe('changing a run', () => {
         await tab.look('note');
         await tab.dialog().getByRole('button', { name: 'Confirm' }).click();
         await tab.dialog().waitFor({ state: 'detached' });
+        // This dialog closes before the note is kept; leaving the page now could take it along.
+        await expect.poll(async () => (await lite.api<Noted>('GET', path)).note, EVENTUALLY).toBe(note);
       }
-      const run = await lite.api<Run>('GET', `/dags/hello/dagRuns/${encodeURIComponent(runId)}`);
-      expect(run.note).toBe('looked at by Ada');
       expect((await instancesOf('hello', runId)).map(({ note }) => note)).toEqual([null, 'too loud, said Grace']);
     },
     TIMEOUT_MS,

@@ -90,10 +90,25 @@ describe('the provider packages of an environment', () => {
     const { attempt, token } = await running();
     const provider = { name: 'apache-airflow-providers-ftp', version: '3.0', summary: 'Files' };
     await client.ask(token, 'report_providers', { providers: [provider] });
-    expect(await installed(attempt.tenantId)).toEqual([provider]);
+    expect(await installed(attempt.tenantId)).toEqual([{ ...provider, documentation_url: null }]);
     const others = Object.values(harness.tenants).filter((tenant) => tenant !== attempt.tenantId);
     expect(others.length).toBeGreaterThan(0);
     for (const other of others) expect(await installed(other)).toBeNull();
+  });
+
+  it('lead to no other place than a page', async () => {
+    const { attempt, token } = await running();
+    const urls = [
+      'https://example.org/docs',
+      'javascript:alert(1)',
+      'no address',
+      7,
+      `https://example.org/${'x'.repeat(2_000)}`,
+    ];
+    const providers = urls.map((url) => ({ name: 'a', version: '1', summary: '', documentation_url: url }));
+    await client.ask(token, 'report_providers', { providers });
+    const kept = (await installed(attempt.tenantId))?.map(({ documentation_url: url }) => url);
+    expect(kept).toEqual(['https://example.org/docs', null, null, null, null]);
   });
 
   it.each([

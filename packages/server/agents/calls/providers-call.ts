@@ -22,7 +22,19 @@ export function providersCall({ db }: { db: Database }): CallMethod {
 
 function readProvider(value: unknown): InstalledProvider {
   if (!isObject(value)) throw new RpcError('invalid', 'a provider must be an object');
-  return { name: shortText(value, 'name'), version: shortText(value, 'version'), summary: shortText(value, 'summary') };
+  return {
+    name: shortText(value, 'name'),
+    version: shortText(value, 'version'),
+    summary: shortText(value, 'summary'),
+    documentation_url: linkOf(value['documentation_url'] ?? null),
+  };
+}
+
+/** Somebody will click on it: a package must not lead anywhere but to a page. */
+function linkOf(value: unknown): string | null {
+  if (typeof value !== 'string' || value.length > MAX_TEXT || !URL.canParse(value)) return null;
+  const { protocol, href } = new URL(value);
+  return ['http:', 'https:'].includes(protocol) ? href : null;
 }
 
 function shortText(value: Record<string, unknown>, name: string): string {

@@ -49,7 +49,7 @@ export function registerTokens(app: App, { config, sessions }: Services): void {
   app.post(
     '/auth/token',
     {
-      config: { access: 'public' },
+      config: { access: 'public', refuses: ['wrong_credentials', 'login_rate_limited'] },
       schema: {
         operationId: 'create_token',
         tags: ['Authentication'],

@@ -1,6 +1,7 @@
 /** Users of the caller's tenant. Passwords go in and never come out. */
 import { Type } from 'typebox';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, hashPassword } from '../../auth/passwords.ts';
+import { ROLE_NAMES } from '../../auth/permissions.ts';
 import { recordAudit } from '../../db/identity/audit-log.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { endSessionsOfUser } from '../../db/identity/sessions.ts';
@@ -17,7 +18,7 @@ import {
 } from '../../db/identity/users.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
-import { Collection, DateTime, PagingQuery } from '../../http/schemas.ts';
+import { Collection, DateTime, PagingQuery, ShownAs } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 
@@ -41,7 +42,10 @@ const Email = Type.String({
   description: 'Stored in lower case',
 });
 const Password = Type.String({ minLength: MIN_PASSWORD_LENGTH, maxLength: MAX_PASSWORD_LENGTH, writeOnly: true });
-const Roles = Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100, description: 'Names of existing roles' });
+const Roles = Type.Array(ShownAs(Type.String({ maxLength: 200 }), { type: 'string', enum: ROLE_NAMES }), {
+  maxItems: 100,
+  description: 'Names of existing roles',
+});
 
 const CreateUserRequest = Type.Object(
   { email: Email, password: Password, roles: Type.Optional(Roles) },
@@ -80,7 +84,7 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
   app.post(
     '/api/v2/users',
     {
-      config: { access: 'write:user' },
+      config: { access: 'write:user', refuses: ['already_exists'] },
       schema: {
         operationId: 'post_user',
         tags: ['Users'],
@@ -114,7 +118,7 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
   app.patch(
     '/api/v2/users/:user_id',
     {
-      config: { access: 'write:user' },
+      config: { access: 'write:user', refuses: ['conflict'] },
       schema: {
         operationId: 'patch_user',
         tags: ['Users'],
@@ -173,7 +177,7 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
   app.post(
     '/api/v2/auth/password',
     {
-      config: { access: 'user' },
+      config: { access: 'user', refuses: ['wrong_credentials', 'login_rate_limited'] },
       schema: {
         operationId: 'change_password',
         tags: ['Authentication'],

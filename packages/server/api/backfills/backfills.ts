@@ -92,7 +92,7 @@ function registerCreate(app: App, { db, scheduler }: Services, runner: BackfillR
   app.post(
     '/api/v2/backfills',
     {
-      config: { access: 'write:dag_run' },
+      config: { access: 'write:dag_run', refuses: ['conflict', 'not_found'] },
       schema: {
         operationId: 'create_backfill',
         tags: TAGS,
@@ -122,7 +122,7 @@ function registerDryRun(app: App, { db, scheduler }: Services): void {
   app.post(
     '/api/v2/backfills/dry_run',
     {
-      config: { access: 'write:dag_run' },
+      config: { access: 'write:dag_run', refuses: ['conflict', 'not_found'] },
       schema: {
         operationId: 'create_backfill_dry_run',
         tags: TAGS,
@@ -157,7 +157,7 @@ function registerChanges(app: App, { db }: Services, runner: BackfillRunner): vo
     app.put(
       `/api/v2/backfills/:backfill_id/${verb}`,
       {
-        config: { access: 'write:dag_run' },
+        config: { access: 'write:dag_run', refuses: ['conflict'] },
         schema: {
           operationId: `${verb}_backfill`,
           tags: TAGS,

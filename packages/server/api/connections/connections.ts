@@ -113,7 +113,7 @@ function registerWrites(app: App, services: Services, vault: Vault): void {
   app.post(
     '/api/v2/connections',
     {
-      config: { access: 'write:connection' },
+      config: { access: 'write:connection', refuses: ['conflict', 'already_exists'] },
       schema: {
         operationId: 'post_connection',
         tags: TAGS,
@@ -132,7 +132,7 @@ function registerWrites(app: App, services: Services, vault: Vault): void {
   app.patch(
     '/api/v2/connections/:connection_id',
     {
-      config: { access: 'write:connection' },
+      config: { access: 'write:connection', refuses: ['conflict'] },
       schema: {
         operationId: 'patch_connection',
         tags: TAGS,
@@ -235,7 +235,7 @@ function registerBulk(app: App, services: Services, vault: Vault): void {
   app.patch(
     '/api/v2/connections',
     {
-      config: { access: 'write:connection' },
+      config: { access: 'write:connection', refuses: ['conflict'] },
       schema: {
         operationId: 'bulk_connections',
         tags: TAGS,

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { BulkBody } from '../../http/bulk.ts';
-import { Nullable } from '../../http/schemas.ts';
+import { NoTeam, Nullable } from '../../http/schemas.ts';
 
 const MAX_TEXT_LENGTH = 5_000;
 const MAX_EXTRA_LENGTH = 65_536;
@@ -54,7 +54,7 @@ const FIELDS = {
     MAX_EXTRA_LENGTH,
   ),
   // Only null: so that what was read can be sent back.
-  team_name: Type.Optional(Nullable(Type.String({ maxLength: 50, description: 'Leave it out: there are no teams' }))),
+  team_name: Type.Optional(NoTeam),
 };
 
 const OPTIONS = {

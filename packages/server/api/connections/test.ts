@@ -36,7 +36,7 @@ export function registerConnectionTest(
   app.post(
     '/api/v2/connections/test',
     {
-      config: { access: 'write:connection' },
+      config: { access: 'write:connection', refuses: ['disabled', 'conflict'] },
       schema: {
         operationId: 'test_connection',
         tags: ['Connections'],

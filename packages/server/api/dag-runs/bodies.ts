@@ -49,7 +49,8 @@ export function runBody(run: ListedRun, versions = versionsOf(run)): DagRunBody 
   };
 }
 
-function versionsOf(run: ListedRun): DagRunBody['dag_versions'] {
+/** The one the run is bound to. */
+export function versionsOf(run: ListedRun): DagRunBody['dag_versions'] {
   const { version_id: id, bundle_name: bundleName, version_created_at: createdAt } = run;
   if (id === null || bundleName === null || createdAt === null) return [];
   return [versionBody({ ...run, id, bundle_name: bundleName, created_at: createdAt })];

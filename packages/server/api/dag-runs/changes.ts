@@ -78,7 +78,7 @@ function registerDelete(app: App, { db, scheduler, logs }: Services): void {
   app.delete(
     '/api/v2/dags/:dag_id/dagRuns/:dag_run_id',
     {
-      config: { access: 'write:dag_run' },
+      config: { access: 'write:dag_run', refuses: ['conflict'] },
       schema: {
         operationId: 'delete_dag_run',
         tags: RUN_TAGS,

@@ -19,6 +19,7 @@ import { registerTrigger } from './trigger.ts';
 import { registerRunWait } from './wait.ts';
 import { registerDagStats } from './stats.ts';
 import { ALL, RunParams, noSuchDag } from '../paths.ts';
+import { mapInTurns } from '../../http/map-in-turns.ts';
 import { Collection } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
@@ -101,7 +102,12 @@ async function pageByOffset(
   query: { filter: RunFilter; order: RunOrder; limit: number; offset: number },
 ) {
   const { runs, total } = await listRuns(db, query);
-  return { dag_runs: runs.map((run) => runBody(run)), total_entries: total, next_cursor: null, previous_cursor: null };
+  return {
+    dag_runs: await mapInTurns(runs, (run) => runBody(run)),
+    total_entries: total,
+    next_cursor: null,
+    previous_cursor: null,
+  };
 }
 
 async function pageByCursor(
@@ -113,7 +119,7 @@ async function pageByCursor(
   const from = decodeCursor(cursor, name, sortKeysOf(order));
   const { runs, previous, next } = await listRunsFrom(db, { ...query, from });
   return {
-    dag_runs: runs.map((run) => runBody(run)),
+    dag_runs: await mapInTurns(runs, (run) => runBody(run)),
     total_entries: null,
     next_cursor: next && encodeCursor(name, next),
     previous_cursor: previous && encodeCursor(name, previous),

@@ -17,7 +17,7 @@ export function registerMaterialize(app: App, services: Services): void {
     '/api/v2/assets/:asset_id/materialize',
     {
       // It starts a run: who may not trigger one may not do so by way of an asset.
-      config: { access: 'write:dag_run' },
+      config: { access: 'write:dag_run', refuses: ['conflict', 'already_exists'] },
       schema: {
         operationId: 'materialize_asset',
         tags: ASSET_TAGS,

@@ -1,11 +1,12 @@
 /** The shapes of DAG runs on the wire: the specification's fields and all of Airflow's. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { RUN_ID } from '@svc/spec/ids.ts';
 import { RUN_STATES, RUN_TYPES } from '@svc/spec/states.ts';
 import { rangeProperties } from '../../http/ranges.ts';
 import { DagVersion } from '../dags/schemas.ts';
 import { maskedWithout } from '../../http/masked-fields.ts';
-import { DateTime, MAX_LIMIT, Nullable } from '../../http/schemas.ts';
+import { DateTime, MAX_LIMIT, Nullable, ShownAs } from '../../http/schemas.ts';
 
 export const RUN_TAGS = ['DAG runs'];
 
@@ -116,7 +117,11 @@ const Note = Type.String({ maxLength: 1_000 });
 export const DagRunCreate = Type.Object(
   {
     dag_run_id: Type.Optional(
-      Nullable(Type.String({ description: 'Letters, digits and `_.~:+-`; default: `manual__` and the time' })),
+      ShownAs(Nullable(Type.String()), {
+        type: ['string', 'null'],
+        pattern: RUN_ID.source,
+        description: 'Letters, digits and `_.~:+-`, not as runs of other types begin; default: `manual__` and the time',
+      }),
     ),
     logical_date: Type.Optional(
       Nullable(Type.String({ format: 'date-time', description: 'With its time zone; default: now' })),

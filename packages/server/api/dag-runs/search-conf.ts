@@ -37,7 +37,7 @@ export async function asSeenBy(
   }
   const changed: ConfOfRun[] = [];
   for (const [index, { id, conf }] of found.entries()) {
-    const shown = mask(conf);
+    const shown = await mask(conf);
     if (shown !== conf) changed.push({ id, conf: shown });
     if (index % SLICE === SLICE - 1) await nextTurn();
   }

@@ -108,13 +108,17 @@ async function* watch({ db, mask, first, look, tasks, intervalMs, isQuiet, signa
   const state = JSON.stringify(run.state);
   yield tasks.length === 0
     ? `{"state":${state}}\n`
-    : `{"state":${state},"results":${resultsText(masked(await findResults(db, run.id, tasks), mask))}}\n`;
+    : `{"state":${state},"results":${resultsText(await masked(await findResults(db, run.id, tasks), mask))}}\n`;
 }
 
 type Result = { task_id: string; map_index: number; value: string };
 
-const masked = (results: readonly Result[], mask: ReaderMask | undefined): readonly Result[] =>
-  mask ? results.map((result) => ({ ...result, value: mask(result.value) })) : results;
+async function masked(results: readonly Result[], mask: ReaderMask | undefined): Promise<readonly Result[]> {
+  if (!mask) return results;
+  const shown: Result[] = [];
+  for (const result of results) shown.push({ ...result, value: await mask(result.value) });
+  return shown;
+}
 
 /** Values are JSON text already. A mapped task has a list of them. */
 function resultsText(results: readonly Result[]): string {

@@ -287,7 +287,7 @@ function registerDelete(app: App, { db, logs }: Services): void {
   app.delete(
     '/api/v2/dags/:dag_id',
     {
-      config: { access: 'write:dag' },
+      config: { access: 'write:dag', refuses: ['conflict'] },
       schema: {
         operationId: 'delete_dag',
         tags: TAGS,

@@ -17,13 +17,15 @@ export function registerParseDagFile(app: App, { config, db }: Services): void {
   app.put(
     '/api/v2/parseDagFile/:file_token',
     {
-      config: { access: 'write:dag' },
+      config: { access: 'write:dag', refuses: ['conflict'] },
       schema: {
         operationId: 'reparse_dag_file',
         tags: ['DAGs'],
         summary: 'Compile a DAG file of the workspace anew',
         params: Type.Object({ file_token: Type.String({ description: 'As the DAG says: `file_token`' }) }),
-        response: { 201: Type.Null() },
+        response: {
+          201: { description: 'It is compiled anew', content: { 'application/json': { schema: Type.Null() } } },
+        },
       },
     },
     async (request, reply) => {

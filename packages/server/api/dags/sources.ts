@@ -5,6 +5,7 @@ import { findDag } from '../../db/dags/dags.ts';
 import { preferredType } from '../../http/accept.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
+import { JsonOrText } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { sendRaw } from '../../http/send-raw.ts';
@@ -37,7 +38,7 @@ export function registerDagSources(app: App, { db }: Services): void {
         summary: 'Get the source of a DAG; `Accept: text/plain` for the text alone',
         params: Params,
         querystring: VersionQuery,
-        response: { 200: DagSource },
+        response: { 200: JsonOrText(DagSource, 'The source; as text, without what else is known of it') },
       },
     },
     async (request, reply) => {

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { findDag } from '../../db/dags/dags.ts';
 import { databaseOf } from '../../http/access.ts';
 import { taskBody } from './bodies.ts';
+import { ShownAs } from '../../http/schemas.ts';
 import { Task, TaskCollection } from './schemas.ts';
 import { readSpec } from './specs.ts';
 import { noSuchDag } from '../paths.ts';
@@ -24,7 +25,11 @@ export function registerTasks(app: App, { db }: Services): void {
         params: Type.Object({ dag_id: Type.String() }),
         querystring: Type.Object({
           order_by: Type.Optional(
-            Type.String({ description: 'A field of a task; a leading `-` sorts downward. Default: task_id' }),
+            ShownAs(Type.String(), {
+              type: 'string',
+              enum: ['', ...Object.keys(Task.properties).flatMap((key) => [key, `-${key}`])],
+              description: 'A field of a task; a leading `-` sorts downward. Default: task_id',
+            }),
           ),
         }),
         response: { 200: TaskCollection },

@@ -190,7 +190,7 @@ export function registerHitl(app: App, services: Services): void {
   app.patch(
     path,
     {
-      config: { access: 'write:task_instance' },
+      config: { access: 'write:task_instance', refuses: ['conflict'] },
       schema: {
         operationId: 'update_hitl_detail',
         tags: TAGS,

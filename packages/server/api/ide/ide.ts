@@ -74,7 +74,7 @@ function registerReading(app: App, services: Services, files: WorkspaceFiles | u
   app.get(
     '/api/v2/ide/workspace',
     {
-      config: { access: 'write:dag' },
+      config: { access: 'write:dag', refuses: ['not_found', 'conflict'] },
       schema: {
         operationId: 'get_workspace',
         tags: TAGS,
@@ -96,7 +96,7 @@ function registerReading(app: App, services: Services, files: WorkspaceFiles | u
   app.get(
     '/api/v2/ide/file',
     {
-      config: { access: 'write:dag' },
+      config: { access: 'write:dag', refuses: ['not_found', 'conflict', 'file_too_large', 'not_text'] },
       schema: {
         operationId: 'get_workspace_file',
         tags: TAGS,
@@ -118,7 +118,18 @@ function registerWriting(app: App, services: Services, files: WorkspaceFiles | u
   app.put(
     '/api/v2/ide/file',
     {
-      config: { access: 'write:dag' },
+      config: {
+        access: 'write:dag',
+        refuses: [
+          'not_found',
+          'conflict',
+          'already_exists',
+          'precondition_failed',
+          'file_too_large',
+          'not_text',
+          'precondition_required',
+        ],
+      },
       bodyLimit: BODY_LIMIT_BYTES,
       schema: {
         operationId: 'put_workspace_file',
@@ -146,7 +157,7 @@ function registerWriting(app: App, services: Services, files: WorkspaceFiles | u
   app.delete(
     '/api/v2/ide/file',
     {
-      config: { access: 'write:dag' },
+      config: { access: 'write:dag', refuses: ['not_found', 'conflict', 'precondition_failed'] },
       schema: {
         operationId: 'delete_workspace_file',
         tags: TAGS,
@@ -169,7 +180,7 @@ function registerMoving(app: App, services: Services, files: WorkspaceFiles | un
   app.post(
     '/api/v2/ide/rename',
     {
-      config: { access: 'write:dag' },
+      config: { access: 'write:dag', refuses: ['not_found', 'conflict', 'already_exists'] },
       schema: {
         operationId: 'rename_workspace_file',
         tags: TAGS,
@@ -191,7 +202,7 @@ function registerCompiling(app: App, services: Services, files: WorkspaceFiles |
   app.post(
     '/api/v2/ide/compile',
     {
-      config: { access: 'write:dag' },
+      config: { access: 'write:dag', refuses: ['not_found', 'conflict'] },
       schema: {
         operationId: 'compile_workspace_file',
         tags: TAGS,

@@ -82,6 +82,8 @@ it('providers are the standard one, what is installed, and what the newest versi
   const installed = [
     { name: 'apache-airflow-providers-ssh', version: '4.1.2', summary: 'Secure Shell' },
     { name: 'apache-airflow-providers-common-io', version: '1.6', summary: 'Files anywhere' },
+    { name: 'orchard-hooks', version: '0.2', summary: 'Trees', documentation_url: 'https://example.org/docs' },
+    { name: 'own-hooks', version: '1', summary: '' },
   ];
   await recordInstalledProviders(
     server.db.tenant((await ensureTenant(server.db.shared, 'default')).id),
@@ -92,8 +94,15 @@ it('providers are the standard one, what is installed, and what the newest versi
   expect(providers).toMatchObject([
     { package_name: 'apache-airflow-providers-common-io', version: '1.6', description: 'Files anywhere' },
     { package_name: 'apache-airflow-providers-http', version: '5.2.0' },
-    { package_name: 'apache-airflow-providers-ssh', version: '4.1.2', description: 'Secure Shell' },
+    {
+      package_name: 'apache-airflow-providers-ssh',
+      version: '4.1.2',
+      description: 'Secure Shell',
+      documentation_url: 'https://airflow.apache.org/docs/apache-airflow-providers-ssh/4.1.2/',
+    },
     { package_name: 'apache-airflow-providers-standard', version: '1.21.0' },
+    { package_name: 'orchard-hooks', documentation_url: 'https://example.org/docs' },
+    { package_name: 'own-hooks', documentation_url: null },
   ]);
   expect(await register(['apache-airflow-providers-ftp'])).toEqual([['apache-airflow-providers-ftp', 'any'], standard]);
 });

@@ -7,6 +7,7 @@ import type { Config } from '../../config/keys.ts';
 import { effectiveRows } from '../../config/render-effective.ts';
 import { preferredType } from '../../http/accept.ts';
 import { ApiError } from '../../http/errors.ts';
+import { JsonOrText } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { sendRaw } from '../../http/send-raw.ts';
@@ -29,17 +30,19 @@ const ConfigSections = Type.Object(
   { title: 'Config' },
 );
 
+const ANSWER = { 200: JsonOrText(ConfigSections, 'Its sections; as text, in the form of a configuration file') };
+
 export function registerAirflowConfig(app: App, { config }: Services): void {
   app.get(
     '/api/v2/config',
     {
-      config: { access: 'read:config' },
+      config: { access: 'read:config', refuses: ['not_found'] },
       schema: {
         operationId: 'get_config',
         tags: TAGS,
         summary: 'The configuration in force; `Accept: text/plain` for its text',
         querystring: Type.Object({ section: Type.Optional(Type.String({ description: 'Only this section' })) }),
-        response: { 200: ConfigSections },
+        response: ANSWER,
       },
     },
     async (request, reply) => {
@@ -60,7 +63,7 @@ export function registerAirflowConfig(app: App, { config }: Services): void {
         tags: TAGS,
         summary: 'One option of the configuration in force',
         params: Type.Object({ section: Type.String(), option: Type.String() }),
-        response: { 200: ConfigSections },
+        response: ANSWER,
       },
     },
     async (request, reply) => {

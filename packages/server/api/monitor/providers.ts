@@ -70,7 +70,9 @@ function installed(present: readonly InstalledProvider[]): Static<typeof Provide
     package_name: name,
     description: all[0]?.summary ?? '',
     version: all.map(({ version }) => version).join(', '),
-    documentation_url: documentationOf(name, all.length === 1 ? all[0]?.version : undefined),
+    documentation_url:
+      all.find(({ documentation_url: url }) => url)?.documentation_url ??
+      (name.startsWith(PREFIX) ? documentationOf(name, all.length === 1 ? all[0]?.version : undefined) : null),
   }));
 }
 

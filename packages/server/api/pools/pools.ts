@@ -109,7 +109,7 @@ function registerCreate(app: App, { db, scheduler }: Services): void {
   app.post(
     '/api/v2/pools',
     {
-      config: { access: 'write:pool' },
+      config: { access: 'write:pool', refuses: ['already_exists'] },
       schema: {
         operationId: 'post_pool',
         tags: TAGS,
@@ -213,7 +213,7 @@ function registerBulk(app: App, { db, scheduler }: Services): void {
   app.patch(
     '/api/v2/pools',
     {
-      config: { access: 'write:pool' },
+      config: { access: 'write:pool', refuses: ['conflict'] },
       schema: {
         operationId: 'bulk_pools',
         tags: TAGS,
@@ -300,8 +300,7 @@ function written(saved: ReadonlyMap<string, PoolRow>, name: string): PoolRow {
 }
 
 function refuseTeam(team: string | null | undefined): void {
-  if (typeof team === 'string')
-    throw new ApiError('invalid_request', 'team_name: there are no teams here: leave it out');
+  if (team) throw new ApiError('invalid_request', 'team_name: there are no teams here: leave it out');
 }
 
 function refuseDeletingDefault(names: readonly string[]): void {

@@ -1,14 +1,13 @@
 /** The shapes of a pool on the wire. */
 import { Type } from 'typebox';
 import { BulkBody } from '../../http/bulk.ts';
-import { NO_FOLDER, Nullable } from '../../http/schemas.ts';
+import { NO_FOLDER, NoTeam, Nullable } from '../../http/schemas.ts';
 
 const MAX_SLOTS = 2_147_483_647;
 
 const Name = Type.String({ minLength: 1, maxLength: 256, pattern: NO_FOLDER });
 const Slots = Type.Integer({ minimum: -1, maximum: MAX_SLOTS, description: '-1: no limit' });
 const Description = Nullable(Type.String({ maxLength: 5_000 }));
-const Team = Nullable(Type.String({ maxLength: 50, description: 'Leave it out: there are no teams' }));
 const used = (description: string) => Type.Integer({ description: `Slots of instances that ${description}` });
 
 export const Pool = Type.Object(
@@ -34,7 +33,7 @@ export const PoolBody = Type.Object(
     slots: Slots,
     description: Type.Optional(Description),
     include_deferred: Type.Optional(Type.Boolean({ description: 'Default: false' })),
-    team_name: Type.Optional(Team),
+    team_name: Type.Optional(NoTeam),
   },
   { title: 'PoolBody', additionalProperties: false },
 );
@@ -45,7 +44,7 @@ export const PoolUpdate = Type.Object(
     slots: Type.Optional(Nullable(Slots)),
     description: Type.Optional(Description),
     include_deferred: Type.Optional(Nullable(Type.Boolean())),
-    team_name: Type.Optional(Team),
+    team_name: Type.Optional(NoTeam),
   },
   {
     title: 'PoolUpdate',

@@ -36,13 +36,14 @@ afterAll(async () => {
 });
 
 /** The first time compiles schemas and code, and a collection of garbage may fall into any: the best of three counts. */
-async function heldBy({ request }: LargestRequest): Promise<{ ms: number; answer: string }> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const asked = { ...request, url: `${server.url}${request.url}`, headers };
+async function heldBy(largest: LargestRequest): Promise<{ ms: number; answer: string }> {
+  const { requests: variants, token: by = token } = largest;
+  const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' };
   let best = { ms: Infinity, answer: '' };
   for (let time = 0; time < 3 && best.ms > limit; time += 1) {
+    const request = variants[time % variants.length] ?? variants[0];
     turns.longest();
-    const { status, text } = await client.ask(asked);
+    const { status, text } = await client.ask({ ...request, url: `${server.url}${request.url}`, headers });
     const ms = turns.longest();
     if (ms < best.ms) best = { ms, answer: `${status} ${text.slice(0, 80)}` };
   }
@@ -54,6 +55,10 @@ describe('one request holds up nobody', () => {
     { kind: 'body', what: 'with a body as large as it may be, of as many values as fit' },
     { kind: 'answer', what: 'that reads as much as one answer may have, of a DAG with thousands of tasks' },
     { kind: 'work', what: 'that registers 16 MiB, plans a century, clears thousands, or searches a long log' },
+    {
+      kind: 'masked',
+      what: 'that reads as large a value as there may be, of which something is hidden from the reader',
+    },
   ])(
     '$what',
     async ({ kind }) => {

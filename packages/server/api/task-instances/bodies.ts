@@ -1,4 +1,5 @@
 /** Rows of task instances as the API shows them. */
+import { mapInTurns } from '../../http/map-in-turns.ts';
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { shownFailure } from '@svc/spec/failure-causes.ts';
 import type { Static } from 'typebox';
@@ -29,7 +30,7 @@ export async function instanceBodies(
   ]);
   const fields = new Map(rendered.map((row) => [keyText(row.run, row.taskId, row.mapIndex), row.fields]));
   const poolByName = new Map(uses.map((use) => [use.name, use]));
-  return rows.map((row) => {
+  return mapInTurns(rows, (row) => {
     const around = surroundings(row);
     const context = { isPaused: around.version?.is_paused ?? false, pool: poolByName.get(row.pool) };
     return {

@@ -5,7 +5,7 @@ import { MARKABLE_STATES, TASK_STATES } from '@svc/spec/states.ts';
 import type { TaskState } from '@svc/spec/states.ts';
 import { DagVersion } from '../dags/schemas.ts';
 import { maskedWithout } from '../../http/masked-fields.ts';
-import { DateTime, Nullable } from '../../http/schemas.ts';
+import { DateTime, Nullable, ShownAs } from '../../http/schemas.ts';
 
 /** Four-byte columns. */
 export const MAX_INT = 2_147_483_647;
@@ -157,7 +157,14 @@ export const ClearBody = Type.Object(
     only_failed: Type.Optional(
       Type.Boolean({ default: true, description: 'Only what failed, or could not run because of a failure' }),
     ),
-    only_running: Type.Optional(Type.Boolean({ default: false, description: 'Not supported: true is refused' })),
+    only_running: Type.Optional(
+      ShownAs(Type.Boolean({ default: false }), {
+        type: 'boolean',
+        enum: [false],
+        default: false,
+        description: 'Not supported: true is refused',
+      }),
+    ),
     reset_dag_runs: Type.Optional(
       Type.Boolean({ default: true, description: 'Open finished runs again, so that what was cleared runs' }),
     ),

@@ -89,7 +89,7 @@ function registerPatch(
   app.patch(
     `${RUN_PATH}/:task_id`,
     {
-      config: { access },
+      config: { access, refuses: ['conflict'] },
       schema: {
         ...common,
         operationId: 'patch_task_instance',
@@ -108,7 +108,7 @@ function registerPatch(
   app.patch(
     `${RUN_PATH}/:task_id/:map_index`,
     {
-      config: { access },
+      config: { access, refuses: ['conflict'] },
       schema: {
         ...common,
         operationId: 'patch_mapped_task_instance',

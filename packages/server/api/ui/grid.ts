@@ -11,10 +11,11 @@ import type { TenantDb } from '../../db/database.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { filterOfQuery, runOrder } from '../dag-runs/filters.ts';
 import { refuseConfOrder } from '../dag-runs/search-conf.ts';
-import { runBody } from '../dag-runs/bodies.ts';
+import { versionsOf } from '../dag-runs/bodies.ts';
+import { RUN_SORT_KEYS } from '../dag-runs/schemas.ts';
 import { noSuchDag } from '../paths.ts';
 import { rangeProperties } from '../../http/ranges.ts';
-import { DateTime } from '../../http/schemas.ts';
+import { DateTime, OrderByQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { deadlinesOf } from './deadlines.ts';
@@ -29,7 +30,7 @@ const DagParams = Type.Object({ dag_id: Type.String() });
 const RunQuery = Type.Object({
   offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
   limit: Type.Integer({ minimum: 1, maximum: 1000, default: 50 }),
-  order_by: Type.Optional(Type.Array(Type.String())),
+  ...OrderByQuery(RUN_SORT_KEYS),
   ...rangeProperties({ run_after: DateTime }),
   run_type: Type.Optional(Type.Array(Type.String())),
   state: Type.Optional(Type.Array(Type.String())),
@@ -198,7 +199,6 @@ function mergeTrees(into: readonly GridNode[], from: readonly GridNode[]): GridN
 }
 
 function gridRun(run: ListedRun, hasMissedDeadline: boolean) {
-  const body = runBody(run);
   const started = run.start_date === null ? undefined : Date.parse(run.start_date);
   const ended = run.end_date === null ? Date.now() : Date.parse(run.end_date);
   return {
@@ -209,8 +209,8 @@ function gridRun(run: ListedRun, hasMissedDeadline: boolean) {
     end_date: run.end_date,
     run_after: run.run_after,
     state: run.state,
-    run_type: body.run_type,
-    dag_versions: body.dag_versions,
+    run_type: run.run_type,
+    dag_versions: versionsOf(run),
     has_missed_deadline: hasMissedDeadline,
     duration: started === undefined ? 0 : Math.max(0, (ended - started) / 1_000),
   };

@@ -21,7 +21,7 @@ export function registerUiPartitions(app: App, { db }: Services): void {
   app.get(
     '/ui/partitioned_dag_runs',
     {
-      config: { access: 'read:dag_run' },
+      config: { access: 'read:dag_run', refuses: ['not_found'] },
       schema: {
         operationId: 'get_partitioned_dag_runs',
         tags: ['UI'],

@@ -1,7 +1,7 @@
 /** The shapes of a variable on the wire. */
 import { Type } from 'typebox';
 import { BulkBody } from '../../http/bulk.ts';
-import { NO_FOLDER, Nullable } from '../../http/schemas.ts';
+import { NO_FOLDER, NoTeam, Nullable } from '../../http/schemas.ts';
 
 export const MAX_VALUE_LENGTH = 262_144;
 
@@ -29,7 +29,7 @@ const FIELDS = {
   description: Type.Optional(Nullable(Type.String({ maxLength: 5_000, description: 'Empty clears it' }))),
   // Both only so that what was read can be sent back.
   is_encrypted: Type.Optional(Type.Boolean({ description: 'Ignored: it follows from the configuration' })),
-  team_name: Type.Optional(Nullable(Type.String({ maxLength: 50, description: 'Leave it out: there are no teams' }))),
+  team_name: Type.Optional(NoTeam),
 };
 
 const OPTIONS = {

@@ -97,7 +97,7 @@ function registerCollection(app: App, services: Services, vault: Vault): void {
   app.post(
     '/api/v2/variables',
     {
-      config: { access: 'write:variable' },
+      config: { access: 'write:variable', refuses: ['conflict'] },
       schema: {
         operationId: 'post_variable',
         tags: TAGS,
@@ -141,7 +141,7 @@ function registerPatch(app: App, services: Services, vault: Vault, { url, suffix
   app.patch(
     url,
     {
-      config: { access: 'write:variable' },
+      config: { access: 'write:variable', refuses: ['conflict'] },
       schema: {
         operationId: `patch_variable${suffix}`,
         tags: TAGS,
@@ -235,7 +235,7 @@ function registerBulk(app: App, services: Services, vault: Vault): void {
   app.patch(
     '/api/v2/variables',
     {
-      config: { access: 'write:variable' },
+      config: { access: 'write:variable', refuses: ['conflict'] },
       schema: {
         operationId: 'bulk_variables',
         tags: TAGS,

@@ -1,6 +1,7 @@
 /** Cross-task values between the database and the wire. */
 import type { XcomRow, XcomSummary } from '../../db/task-instances/xcoms.ts';
-import { asText, deserialize } from './deserialize.ts';
+import { asText } from './deserialize.ts';
+import { deserializeInTurns } from './deserialize-in-turns.ts';
 import type { ReaderMask } from '../../vault/reader-masks.ts';
 import { ApiError } from '../../http/errors.ts';
 
@@ -21,13 +22,13 @@ export const summaryBody = (row: XcomSummary, taskName: string | undefined) => (
 export type Form = { deserialize?: boolean; stringify?: boolean };
 
 /** As text: the value is put in as it is stored, digits and order of keys included. */
-export function entryText(
+export async function entryText(
   row: XcomRow,
   taskName: string | undefined,
   form: Form & { mask?: ReaderMask | undefined } = {},
-): string {
-  const stored = form.mask ? form.mask(row.value, row.key) : row.value;
-  const shown = form.deserialize ? deserialize(stored) : stored;
+): Promise<string> {
+  const stored = form.mask ? await form.mask(row.value, row.key) : row.value;
+  const shown = form.deserialize ? await deserializeInTurns(stored) : stored;
   const value = form.stringify ? JSON.stringify(asText(shown)) : shown;
   return `${JSON.stringify(summaryBody(row, taskName)).slice(0, -1)},"value":${value}}`;
 }
@@ -54,7 +55,7 @@ export function valueText(value: unknown): string {
     if (reserved !== undefined) {
       throw new ApiError('invalid_request', `value must not contain the key "${reserved}": Airflow reserves it`);
     }
-    pending.push(...Object.values(next));
+    for (const item of Object.values(next)) pending.push(item); // more than one call may have arguments
   }
   return JSON.stringify(value);
 }

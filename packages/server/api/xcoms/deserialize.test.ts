@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asText, deserialize } from './deserialize.ts';
+import { deserializeInTurns } from './deserialize-in-turns.ts';
 
 const tagged = (name: string, data: unknown, version = 1) => ({
   __classname__: name,
@@ -48,6 +49,38 @@ describe('a value that Airflow serialised', () => {
     ['a dict whose class is no name', { __classname__: 1, a: 2 }, { __classname__: 1, a: 2 }],
   ])('of %s', (_what, value, expected) => {
     expect(shown(value)).toEqual(expected);
+  });
+
+  it('is shown the same piece by piece', async () => {
+    const parts = [
+      tagged('builtins.tuple', [1, 'a', { b: tagged('builtins.set', [2]) }]),
+      tagged('datetime.datetime', { timestamp: 0, tz: null }, 2),
+      tagged('shop.Order', { n: tagged('builtins.tuple', Array(60).fill(1)) }, 3),
+      { __classname__: 'x.Y' },
+      { __classname__: 1, a: [[], {}] },
+      '__classname__',
+    ];
+    const values = [
+      Array.from({ length: 9 }, () => parts),
+      Object.fromEntries(parts.concat(parts).map((part, n) => [`k${n}`, { part, parts }])),
+      tagged('builtins.tuple', [parts, parts]),
+      tagged('shop.Orders', { parts, more: parts }),
+      { ...tagged('builtins.tuple', [1]), more: 'x'.repeat(500) },
+    ];
+    for (const json of values.map((value) => JSON.stringify(value)))
+      for (const piece of [150, 400, 1_000]) expect(await deserializeInTurns(json, piece)).toBe(deserialize(json));
+    const spaced = JSON.stringify(
+      [
+        tagged(
+          'builtins.tuple',
+          Array.from({ length: 200 }, () => [1]),
+        ),
+        { a: 'x'.repeat(200) },
+      ],
+      null,
+      2,
+    );
+    expect(JSON.parse(await deserializeInTurns(spaced, 150))).toEqual(JSON.parse(deserialize(spaced)));
   });
 
   it('keeps digits and the order of keys', () => {

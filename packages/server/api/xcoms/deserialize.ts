@@ -34,7 +34,7 @@ function plain(node: JsonNode): JsonNode {
   }
 }
 
-const SEQUENCES = new Set(['builtins.tuple', 'builtins.set', 'builtins.frozenset']);
+export const SEQUENCES = new Set(['builtins.tuple', 'builtins.set', 'builtins.frozenset']);
 /** Their data is the readable form already. */
 const SCALARS = new Set(['datetime.date', 'datetime.time', 'uuid.UUID', 'decimal.Decimal']);
 const MOMENTS = new Set(['datetime.datetime', 'pendulum.datetime.DateTime']);

@@ -206,7 +206,7 @@ function registerCreate(app: App, deps: Deps): void {
   app.post(
     ENTRIES,
     {
-      config: { access: 'write:xcom' },
+      config: { access: 'write:xcom', refuses: ['already_exists'] },
       schema: {
         operationId: 'create_xcom_entry',
         tags: TAGS,
@@ -348,7 +348,7 @@ async function sendEntry(input: {
   const mask = await maskFor(request, deps.readerMasks, 'write:xcom');
   return sendRaw(
     reply.type('application/json; charset=utf-8'),
-    entryText(row, names?.get(row.task_id)?.displayName, { ...form, mask }),
+    await entryText(row, names?.get(row.task_id)?.displayName, { ...form, mask }),
   );
 }
 

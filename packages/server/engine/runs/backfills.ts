@@ -62,7 +62,7 @@ export async function planBackfill(
   const now = instantOf(nowIso());
   const problem = backfillProblem(spec, request, now) ?? paramProblems(spec.params, request.conf ?? {})[0] ?? null;
   if (problem !== null) return { kind: 'refused', problem };
-  const runs = runsInRange(dag.timetable, request, now);
+  const runs = await runsInRange(dag.timetable, request, now);
   if (runs === null) {
     return { kind: 'refused', problem: `the range has more than ${MAX_RUNS} runs: split it into several backfills` };
   }

@@ -35,6 +35,8 @@ const post = async (payload: string, type = 'application/json') => {
   const answer = await app.inject({ method: 'POST', url: '/', headers: { 'content-type': type }, payload });
   return { status: answer.statusCode, body: (answer.json() as { body?: unknown }).body };
 };
+/** As part of a body that is read in turns with others. */
+const inLarge = (text: string): string => `[${'"a",'.repeat(30_000)}${text}]`;
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
 describe('a JSON body', () => {
@@ -126,6 +128,14 @@ describe('a JSON body', () => {
     expect((await post(text)).status).not.toBe(200);
   });
 
+  it('is told so, and not that it is no JSON, when it would poison a prototype, small or large', async () => {
+    const text = '{"a":{"__proto__":null}}';
+    for (const payload of [text, inLarge(text)]) {
+      const answer = await app.inject({ method: 'POST', url: '/', headers: JSON_TYPE, payload });
+      expect(answer.json<{ message: string }>().message).toMatch('must not have the key "__proto__"');
+    }
+  });
+
   it.each(['{', 'nonsense', '{}{}', "{'a':1}", '[1,]', '\u0000'])('is refused when it is none: %j', async (text) => {
     expect((await post(text)).status).not.toBe(200);
   });
@@ -133,9 +143,6 @@ describe('a JSON body', () => {
   it('is not read from plain text, which pages of other sites may send unasked', async () => {
     expect((await post('{}', 'text/plain')).status).toBe(415);
   });
-
-  /** As part of a body that is read in turns with others. */
-  const inLarge = (text: string): string => `[${'"a",'.repeat(30_000)}${text}]`;
 
   it.each([
     String.raw`{"a":["b",{"c":"x\u0000"}]}`,

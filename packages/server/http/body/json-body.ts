@@ -10,7 +10,13 @@ import { mayHoldRawNumbers, parseExact } from '@svc/spec/exact-json.ts';
 import { JsonNestingError } from '@svc/spec/json-in-turns.ts';
 import { MAX_DEPTH, THE_BODY, storeProblem } from '@svc/spec/storable.ts';
 import { ApiError } from '../errors.ts';
-import { LARGE_BODY_CHARACTERS, TooManyValuesError, faultOfLargeBody, parseLargeBody } from './large-body.ts';
+import {
+  LARGE_BODY_CHARACTERS,
+  PoisonedKeyError,
+  TooManyValuesError,
+  faultOfLargeBody,
+  parseLargeBody,
+} from './large-body.ts';
 import { settleNumbers } from './number-places.ts';
 
 const NAMED = { name: THE_BODY };
@@ -27,7 +33,7 @@ export function installJsonParser(app: FastifyInstance): void {
     const schema = request.routeOptions.schema?.body;
     if (text.length > LARGE_BODY_CHARACTERS) return callbackify(() => readLarge(text, schema))(done);
     void parse(request, text, (error: Error | null, body?: unknown) => {
-      if (error) return done(new ApiError('invalid_json', 'the body must be one JSON document'));
+      if (error) return done(refusal(isJson(text) ? new PoisonedKeyError() : error));
       const fault = storeProblem(body, NAMED); // before anything that recurses
       if (fault !== undefined) return done(new ApiError('invalid_request', fault));
       if (!mayHoldRawNumbers(text)) return done(null, body);
@@ -48,8 +54,23 @@ async function readLarge(text: string, schema: unknown): Promise<unknown> {
 }
 
 function refuse(error: unknown): never {
-  if (error instanceof TooManyValuesError) throw new ApiError('body_too_large', error.message);
+  throw refusal(error);
+}
+
+function refusal(error: unknown): ApiError {
+  if (error instanceof TooManyValuesError) return new ApiError('body_too_large', error.message);
+  if (error instanceof PoisonedKeyError) return new ApiError('invalid_request', error.message);
   if (error instanceof JsonNestingError)
-    throw new ApiError('invalid_request', `${THE_BODY} must not be nested deeper than ${MAX_DEPTH} levels`);
-  throw new ApiError('invalid_json', 'the body must be one JSON document');
+    return new ApiError('invalid_request', `${THE_BODY} must not be nested deeper than ${MAX_DEPTH} levels`);
+  return new ApiError('invalid_json', 'the body must be one JSON document');
+}
+
+/** What the framework refuses all the same has a key that would poison a prototype. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -59,10 +59,15 @@ export async function faultOfLargeBody(body: unknown, options: { name: string })
   return undefined;
 }
 
-function refusePoison(value: object): void {
-  if (Object.hasOwn(value, '__proto__') || isPoisonedConstructor(value)) {
-    throw new SyntaxError('Object contains forbidden prototype property');
+/** Valid JSON all the same: whoever sent it is told what is wrong with it. */
+export class PoisonedKeyError extends Error {
+  constructor() {
+    super('the body must not have the key "__proto__", nor "constructor" with a "prototype" in it');
   }
+}
+
+function refusePoison(value: object): void {
+  if (Object.hasOwn(value, '__proto__') || isPoisonedConstructor(value)) throw new PoisonedKeyError();
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

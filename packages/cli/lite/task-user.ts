@@ -1,0 +1,98 @@
+/**
+ * As whom lite runs author code when root has started it: the system user `svc-task`, or the account that
+ * `executor.task_user` names. It owns nothing of lite's and so cannot reach the secrets in the data directory, nor the
+ * processes. What it must reach is made reachable for it here: the workspace, the Python environments, our own modules.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { findAccount, taskUserOf } from '@svc/proto/task-user.ts';
+import type { TaskUser } from '@svc/proto/task-user.ts';
+import { CliError, EXIT, messageOf } from '../cli-error.ts';
+import type { LiteConfig } from './config.ts';
+
+export const TASK_USER = 'svc-task';
+const HOME = '/var/lib/svc-task';
+const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', '..', 'python');
+
+type Closed = { folder: string; at: string; error: string };
+
+/** What `executor.task_user` is when nobody has set it. Made when it is missing, as the user `postgres` is. */
+export function defaultTaskUser(config: LiteConfig, self = process.getuid?.()): string {
+  if (self !== 0 || config.chosen('executor.task_user') !== undefined) return '';
+  if (!findAccount(TASK_USER)) makeAccount();
+  return TASK_USER;
+}
+
+function makeAccount(): void {
+  const options = ['--system', '--user-group', '--no-create-home', '--home-dir', HOME, '--shell', '/usr/sbin/nologin'];
+  try {
+    execFileSync('useradd', [...options, TASK_USER], { stdio: ['ignore', 'ignore', 'pipe'] });
+  } catch (error) {
+    if (findAccount(TASK_USER)) return; // another lite was faster
+    throw new CliError(`the user "${TASK_USER}", as whom tasks run when root starts lite, could not be made`, {
+      cause: error,
+      hint: 'start svc as an ordinary user, name an account with --executor.task-user, or let tasks read all that root can: --executor.task-user root',
+    });
+  }
+}
+
+/** Undefined: as ourselves. */
+export function liteTaskUser(name: string): TaskUser | undefined {
+  try {
+    const user = taskUserOf(name);
+    if (user?.name === TASK_USER) makeHome(user);
+    return user;
+  } catch (error) {
+    throw new CliError(messageOf(error), { exitCode: EXIT.usage, cause: error });
+  }
+}
+
+/** Files that are compiled run as others of the same group, who may look but not write. */
+function makeHome({ home, uid, gid }: TaskUser): void {
+  mkdirSync(home, { recursive: true, mode: 0o750 });
+  chownSync(home, uid, gid);
+  chmodSync(home, 0o750);
+}
+
+/** Resolves with what was opened for that. Refuses when the user still cannot get somewhere. */
+export async function letReach(input: {
+  user: TaskUser;
+  python: string;
+  workspace: string;
+  /** Where environments are kept. */
+  cache: string;
+}): Promise<string[]> {
+  const { user, python, workspace, cache } = input;
+  mkdirSync(cache, { recursive: true });
+  const folders = [cache, PYTHON_FOLDER, ...(workspace ? [workspace] : [])];
+  const ours = ['svc_runtime', 'airflow'].map((name) => join(PYTHON_FOLDER, name));
+  const child = spawn(python, ['-I', join(PYTHON_FOLDER, 'svc_runtime', 'passage.py')], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin.on('error', () => {}); // it is gone: told by its end
+  child.stdin.end(JSON.stringify({ gid: user.gid, folders, ours }));
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  const [answer, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  if (code !== 0) throw new CliError(`folders could not be opened for the user "${user.name}": ${errors.trim()}`);
+  const { opened, closed } = JSON.parse(answer) as { opened: string[]; closed: Closed[] };
+  const [first] = closed;
+  if (first) throw unreachable(user, first);
+  return opened;
+}
+
+function unreachable({ name }: TaskUser, { folder, at, error }: Closed): CliError {
+  return new CliError(
+    `started by root, lite runs tasks as the user "${name}", who must be able to read ${folder} and may not enter ${at}; giving it an entry in its access list failed (${error})`,
+    {
+      hint: `let others pass (chmod o+x ${at}), or move it elsewhere, or let tasks read all that root can: --executor.task-user root`,
+    },
+  );
+}
+
+/** For the log of a start. */
+export const describeTaskUser = (user: TaskUser, opened: readonly string[]): string =>
+  `author code runs as the user "${user.name}", who cannot read the secrets of this installation` +
+  (opened.length === 0 ? '' : `; the group of that user may now enter ${opened.join(', ')}`);
