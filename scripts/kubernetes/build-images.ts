@@ -63,7 +63,7 @@ export async function kubernetesImages(): Promise<string> {
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
-  removeOldVersions();
+  await removeOldVersions();
   return folder;
 }
 
@@ -147,11 +147,13 @@ async function buildFrom(options: { image: string; text: string; files: Record<s
   }
 }
 
+/** Left out by the builds too. */
+const isOutside = (path: string): boolean =>
+  /(?:^|\/)(?:node_modules|__pycache__)$|\.test\.ts$|^packages\/testing\/(?!package\.json)/.test(path);
+
 function hashOfSources(): string {
   const hash = createHash('sha256').update(`${process.arch} ${process.version}\n`);
-  const isOutside = (path: string): boolean =>
-    /(?:^|\/)(?:node_modules|__pycache__)$|\.test\.ts$|^packages\/testing\/(?!package\.json)/.test(path);
-  const files = globSync([...CONTEXT, 'deploy/*/Dockerfile*', 'scripts/kubernetes/pause/*'], {
+  const files = globSync([...CONTEXT, 'deploy/*.sh', 'deploy/*/Dockerfile*', 'scripts/kubernetes/pause/*'], {
     cwd: ROOT,
     exclude: isOutside,
   });
@@ -161,12 +163,14 @@ function hashOfSources(): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-function removeOldVersions(): void {
+function removeOldVersions(): Promise<void> {
   const folders = readdirSync(KUBERNETES_CACHE)
     .filter((name) => name.startsWith('images-'))
     .map((name) => join(KUBERNETES_CACHE, name))
     .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
   for (const folder of folders.slice(KEPT_VERSIONS)) rmSync(folder, { recursive: true });
+  // What podman has of earlier builds; a younger one may be somebody's who builds just now.
+  return podman('image', 'prune', '--all', '--force', '--filter=until=2h');
 }
 
 /** The machine's own images stay out of it, and what we build out of theirs. */
