@@ -7,7 +7,6 @@ import type { Identities, User } from './identities.ts';
 export type Component = {
   readonly name: string;
   readonly command: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
 };
 
 export type Layout = {
@@ -119,22 +118,15 @@ export function apiServer({ programs, identities }: Layout): Component {
   });
 }
 
-export function controllerManager({ state, programs, identities }: Layout): Component {
-  const volumes = join(state, 'volumes');
-  mkdirSync(volumes, { recursive: true });
-  return {
-    ...component(programs, 'kube-controller-manager', {
-      ...asUser(identities, 'kube-controller-manager'),
-      'use-service-account-credentials': 'true',
-      'root-ca-file': identities.certificate,
-      'service-account-private-key-file': identities.signingKey,
-      'enable-hostpath-provisioner': 'true',
-      // Fifteen seconds otherwise, for every claim of every test.
-      'pvclaimbinder-sync-period': '1s',
-    }),
-    // Where it puts the volumes it makes.
-    env: { TMPDIR: volumes },
-  };
+export function controllerManager({ programs, identities }: Layout): Component {
+  return component(programs, 'kube-controller-manager', {
+    ...asUser(identities, 'kube-controller-manager'),
+    'use-service-account-credentials': 'true',
+    'root-ca-file': identities.certificate,
+    'service-account-private-key-file': identities.signingKey,
+    // Fifteen seconds otherwise, for every claim of every test.
+    'pvclaimbinder-sync-period': '1s',
+  });
 }
 
 export function scheduler({ programs, identities }: Layout): Component {

@@ -10,6 +10,7 @@ import { apiServer, containerd, controllerManager, etcd, kubelet, proxy, registr
 import { makeIdentities } from './identities.ts';
 import { report } from './report.ts';
 import { createSupervisor } from './supervisor.ts';
+import { provideVolumes } from './volumes.ts';
 
 export type StartOptions = {
   readonly state: string;
@@ -51,6 +52,7 @@ export async function startCluster({ state, cgroup, programs, images }: StartOpt
   await until('node ready', async () => (await kubectl('get', 'node', NODE_NAME, `-o=jsonpath=${isReady}`)) === 'True');
   // Without it no pod can be made.
   await until('service account', async () => (await kubectl('get', 'serviceaccount', 'default')) !== '');
+  await provideVolumes({ kubeconfig, folder: join(state, 'volumes') });
   return {
     KUBECONFIG: kubeconfig,
     PATH: `${programs}:${process.env['PATH']}`,
