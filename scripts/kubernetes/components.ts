@@ -20,6 +20,9 @@ const ETCD = 'http://127.0.0.1:2379';
 /** Pulled from the registry like any other image. */
 export const PAUSE_IMAGE = 'pause:1';
 
+/** Where DNS says whether it knows the cluster. */
+export const DNS_READY = '127.0.0.1:8181';
+
 const socketOf = (state: string): string => join(state, 'containerd.sock');
 
 export function registry({ state }: Layout): Component {
@@ -133,6 +136,14 @@ export function scheduler({ programs, identities }: Layout): Component {
   return component(programs, 'kube-scheduler', asUser(identities, 'kube-scheduler'));
 }
 
+/** Names of services and pods. It knows nobody to ask for any other. */
+export function dns({ state, programs, identities }: Layout): Component {
+  const config = join(state, 'Corefile');
+  const zone = `kubernetes cluster.local {\n    kubeconfig ${identities.kubeconfig('admin')}\n  }`;
+  writeFileSync(config, `.:53 {\n  errors\n  ready ${DNS_READY}\n  ${zone}\n}\n`);
+  return { name: 'coredns', command: [join(programs, 'coredns'), '-conf', config] };
+}
+
 /** Makes Services' addresses work, with rules in the cluster's own network. */
 export function proxy({ programs, identities }: Layout): Component {
   return component(programs, 'kube-proxy', {
@@ -177,6 +188,7 @@ export function kubelet({ state, programs, cgroup, identities }: Layout): Compon
     imageGCLowThresholdPercent: 99,
     evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
     clusterDomain: 'cluster.local',
+    clusterDNS: [NODE_ADDRESS],
     resolvConf: '',
   });
   return component(programs, 'kubelet', {

@@ -104,17 +104,18 @@ describe('the cluster', () => {
     await eventually(async () => (await ofClaim()).length === 0);
   });
 
-  it('lets pods call the API under the address of its service, as themselves', async () => {
+  it('lets pods call the API under the address and the name of its service, as themselves', async () => {
     const program = `
 import ssl, urllib.request
 folder = "/var/run/secrets/kubernetes.io/serviceaccount/"
 context = ssl.create_default_context(cafile=folder + "ca.crt")
 headers = {"Authorization": "Bearer " + open(folder + "token").read()}
-request = urllib.request.Request("https://10.96.0.1/version", headers=headers)
-print(urllib.request.urlopen(request, context=context).status)
+for host in ["10.96.0.1", "kubernetes.default.svc"]:
+    request = urllib.request.Request(f"https://{host}/version", headers=headers)
+    print(urllib.request.urlopen(request, context=context).status)
 `;
     const { log } = await run('calls-api', { image: BASE_IMAGE, command: ['python', '-c', program] });
-    expect(log).toBe('200\n');
+    expect(log).toBe('200\n200\n');
   });
 });
 
