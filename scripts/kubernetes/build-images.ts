@@ -163,14 +163,21 @@ function hashOfSources(): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-function removeOldVersions(): Promise<void> {
+async function removeOldVersions(): Promise<void> {
   const folders = readdirSync(KUBERNETES_CACHE)
     .filter((name) => name.startsWith('images-'))
     .map((name) => join(KUBERNETES_CACHE, name))
     .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
   for (const folder of folders.slice(KEPT_VERSIONS)) rmSync(folder, { recursive: true });
-  // What podman has of earlier builds; a younger one may be somebody's who builds just now.
-  return podman('image', 'prune', '--all', '--force', '--filter=until=2h');
+  // What podman has of earlier builds, except the bases; a younger one may be somebody's who builds just now.
+  const old = '--filter=until=2h';
+  const names = [...Object.keys(BUILD_FILES), 'svc-pause'].map((name) => `--filter=reference=localhost/${name}:*`);
+  const list = ['images', old, ...names, '--format={{.Repository}}:{{.Tag}}'];
+  const images = execFileSync('podman', list, { env: podmanEnvironment(), encoding: 'utf8' })
+    .split('\n')
+    .filter(Boolean);
+  if (images.length > 0) await podman('rmi', '--force', ...images);
+  await podman('image', 'prune', '--force', old);
 }
 
 /** The machine's own images stay out of it, and what we build out of theirs. */
