@@ -43,10 +43,10 @@ describe.skipIf(!CAN_BUILD)('the build file', () => {
     if (!CAN_BUILD) return;
     machine = await startContainerMachine(['podman']);
     const standIn = `FROM ${machine.baseImage}
-RUN for tool in mkdir ln ls; do busybox ln -s busybox /bin/$tool; done
+RUN for tool in mkdir ln ls cp dirname; do busybox ln -s busybox /bin/$tool; done
 RUN mkdir -p /usr/local/bin && for tool in npm groupadd useradd; do \\
   printf '#!/bin/sh\\necho "$0 $*" >> /tmp/calls\\n' > /usr/local/bin/$tool; busybox chmod 755 /usr/local/bin/$tool; done
-RUN printf 'mkdir -p node_modules/@svc && ln -s ../../packages/agent node_modules/@svc/agent\\n' >> /usr/local/bin/npm
+RUN printf '%s\\n' 'case $1 in ci) mkdir -p node_modules/@svc node_modules/node/bin && ln -sf ../../packages/agent node_modules/@svc/agent && : > node_modules/node/bin/node ;; ls) echo $PWD; echo $PWD/node_modules/@svc/agent ;; esac' >> /usr/local/bin/npm
 `;
     const directory = machine.env['HOME'] ?? '';
     writeFileSync(join(directory, 'Standin'), standIn);
@@ -72,7 +72,7 @@ RUN printf 'mkdir -p node_modules/@svc && ln -s ../../packages/agent node_module
     expect(['bin', 'packages', 'python'].map(below)).toEqual([
       ['find-node.sh', 'svc-agent'],
       ['agent'],
-      ['airflow', 'svc_runtime'],
+      ['airflow', 'requirements.txt', 'svc_runtime'], // the pinned requirements are installed from that file
     ]);
     expect(files).toContain('opt/svc/packages/agent/package.json');
     expect(files).toContain('opt/svc/python/svc_runtime/__init__.py');

@@ -63,7 +63,7 @@ export async function kubernetesImages(): Promise<string> {
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
-  removeOldVersions();
+  await removeOldVersions();
   return folder;
 }
 
@@ -147,11 +147,13 @@ async function buildFrom(options: { image: string; text: string; files: Record<s
   }
 }
 
+/** Left out by the builds too. */
+const isOutside = (path: string): boolean =>
+  /(?:^|\/)(?:node_modules|__pycache__)$|\.test\.ts$|^packages\/testing\/(?!package\.json)/.test(path);
+
 function hashOfSources(): string {
   const hash = createHash('sha256').update(`${process.arch} ${process.version}\n`);
-  const isOutside = (path: string): boolean =>
-    /(?:^|\/)(?:node_modules|__pycache__)$|\.test\.ts$|^packages\/testing\/(?!package\.json)/.test(path);
-  const files = globSync([...CONTEXT, 'deploy/*/Dockerfile*', 'scripts/kubernetes/pause/*'], {
+  const files = globSync([...CONTEXT, 'deploy/*.sh', 'deploy/*/Dockerfile*', 'scripts/kubernetes/pause/*'], {
     cwd: ROOT,
     exclude: isOutside,
   });
@@ -161,12 +163,21 @@ function hashOfSources(): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-function removeOldVersions(): void {
+async function removeOldVersions(): Promise<void> {
   const folders = readdirSync(KUBERNETES_CACHE)
     .filter((name) => name.startsWith('images-'))
     .map((name) => join(KUBERNETES_CACHE, name))
     .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
   for (const folder of folders.slice(KEPT_VERSIONS)) rmSync(folder, { recursive: true });
+  // What podman has of earlier builds, except the bases; a younger one may be somebody's who builds just now.
+  const old = '--filter=until=2h';
+  const names = [...Object.keys(BUILD_FILES), 'svc-pause'].map((name) => `--filter=reference=localhost/${name}:*`);
+  const list = ['images', old, ...names, '--format={{.Repository}}:{{.Tag}}'];
+  const images = execFileSync('podman', list, { env: podmanEnvironment(), encoding: 'utf8' })
+    .split('\n')
+    .filter(Boolean);
+  if (images.length > 0) await podman('rmi', '--force', ...images);
+  await podman('image', 'prune', '--force', old);
 }
 
 /** The machine's own images stay out of it, and what we build out of theirs. */

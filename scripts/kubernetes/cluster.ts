@@ -1,5 +1,5 @@
 // A real one-node Kubernetes for tests, in namespaces of its own: etcd, API server, controller manager, scheduler, kubelet,
-// kube-proxy, containerd, and a registry with our images.
+// kube-proxy, DNS, containerd, and a registry with our images.
 //
 //   npm run cluster -- kubectl get pods -A     # comes up, runs the command, goes away
 //   npm run cluster -- bash                    # the same with a shell

@@ -7,7 +7,6 @@ import type { Identities, User } from './identities.ts';
 export type Component = {
   readonly name: string;
   readonly command: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
 };
 
 export type Layout = {
@@ -20,6 +19,9 @@ export type Layout = {
 const ETCD = 'http://127.0.0.1:2379';
 /** Pulled from the registry like any other image. */
 export const PAUSE_IMAGE = 'pause:1';
+
+/** Where DNS says whether it knows the cluster. */
+export const DNS_READY = '127.0.0.1:8181';
 
 const socketOf = (state: string): string => join(state, 'containerd.sock');
 
@@ -119,26 +121,27 @@ export function apiServer({ programs, identities }: Layout): Component {
   });
 }
 
-export function controllerManager({ state, programs, identities }: Layout): Component {
-  const volumes = join(state, 'volumes');
-  mkdirSync(volumes, { recursive: true });
-  return {
-    ...component(programs, 'kube-controller-manager', {
-      ...asUser(identities, 'kube-controller-manager'),
-      'use-service-account-credentials': 'true',
-      'root-ca-file': identities.certificate,
-      'service-account-private-key-file': identities.signingKey,
-      'enable-hostpath-provisioner': 'true',
-      // Fifteen seconds otherwise, for every claim of every test.
-      'pvclaimbinder-sync-period': '1s',
-    }),
-    // Where it puts the volumes it makes.
-    env: { TMPDIR: volumes },
-  };
+export function controllerManager({ programs, identities }: Layout): Component {
+  return component(programs, 'kube-controller-manager', {
+    ...asUser(identities, 'kube-controller-manager'),
+    'use-service-account-credentials': 'true',
+    'root-ca-file': identities.certificate,
+    'service-account-private-key-file': identities.signingKey,
+    // Fifteen seconds otherwise, for every claim of every test.
+    'pvclaimbinder-sync-period': '1s',
+  });
 }
 
 export function scheduler({ programs, identities }: Layout): Component {
   return component(programs, 'kube-scheduler', asUser(identities, 'kube-scheduler'));
+}
+
+/** Names of services and pods. It knows nobody to ask for any other. */
+export function dns({ state, programs, identities }: Layout): Component {
+  const config = join(state, 'Corefile');
+  const zone = `kubernetes cluster.local {\n    kubeconfig ${identities.kubeconfig('admin')}\n  }`;
+  writeFileSync(config, `.:53 {\n  errors\n  ready ${DNS_READY}\n  ${zone}\n}\n`);
+  return { name: 'coredns', command: [join(programs, 'coredns'), '-conf', config] };
 }
 
 /** Makes Services' addresses work, with rules in the cluster's own network. */
@@ -185,6 +188,7 @@ export function kubelet({ state, programs, cgroup, identities }: Layout): Compon
     imageGCLowThresholdPercent: 99,
     evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
     clusterDomain: 'cluster.local',
+    clusterDNS: [NODE_ADDRESS],
     resolvConf: '',
   });
   return component(programs, 'kubelet', {

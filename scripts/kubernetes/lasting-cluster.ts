@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '@svc/testing/paths.ts';
@@ -10,10 +9,12 @@ import { enterNamespaces } from './namespaces.ts';
 import { report } from './report.ts';
 
 const NAME = `svc-cluster-${createHash('sha256').update(ROOT).digest('hex').slice(0, 8)}`;
-export const LASTING_STATE = join(tmpdir(), NAME);
+/** Not where TMPDIR says: whoever looks for the cluster may have another. */
+const PLACE = '/tmp';
+export const LASTING_STATE = join(PLACE, NAME);
 /** In the state folder, once the cluster is up. */
 const ENVIRONMENT = 'environment.json';
-const KEEPER_PID = join(tmpdir(), `${NAME}.pid`);
+const KEEPER_PID = join(PLACE, `${NAME}.pid`);
 const LOG = join(ROOT, 'test-output', 'kubernetes', 'up.log');
 
 /** Lets commands of later find the cluster. */

@@ -19,7 +19,8 @@ export async function runInNamespaces(
   state: string,
   commandFor: (inside: Inside) => readonly string[],
 ): Promise<number> {
-  const inside = { state, cgroup: basename(state) };
+  // Two clusters that share a name must not take each other's pods for orphans.
+  const inside = { state, cgroup: `${basename(state)}-${process.pid}` };
   makeCgroup(inside.cgroup);
   const flags = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--propagation', 'private'];
   const first = [join(import.meta.dirname, 'prepare-namespace.sh'), state, 'tini', '--'];
@@ -44,9 +45,10 @@ function startCleanUp({ state, cgroup }: Inside, child: ChildProcess): ChildProc
   });
 }
 
+const ignore = (): void => {};
+
 /** Ctrl-C reaches everybody in the terminal's process group by itself; being told to end reaches only us. */
 function forwardSignals(child: ChildProcess): { stop(): void } {
-  const ignore = (): void => {};
   const forward = (): void => {
     const first = firstChild(child.pid ?? 0);
     if (first !== undefined) process.kill(first, 'SIGTERM');

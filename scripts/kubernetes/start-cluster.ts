@@ -6,10 +6,22 @@ import { promisify } from 'node:util';
 import { eventually } from '@svc/testing/eventually.ts';
 import { ROOT } from '@svc/testing/paths.ts';
 import { NODE_ADDRESS, NODE_NAME, REGISTRY } from './addresses.ts';
-import { apiServer, containerd, controllerManager, etcd, kubelet, proxy, registry, scheduler } from './components.ts';
+import {
+  DNS_READY,
+  apiServer,
+  containerd,
+  controllerManager,
+  dns,
+  etcd,
+  kubelet,
+  proxy,
+  registry,
+  scheduler,
+} from './components.ts';
 import { makeIdentities } from './identities.ts';
 import { report } from './report.ts';
 import { createSupervisor } from './supervisor.ts';
+import { provideVolumes } from './volumes.ts';
 
 export type StartOptions = {
   readonly state: string;
@@ -45,12 +57,14 @@ export async function startCluster({ state, cgroup, programs, images }: StartOpt
   };
 
   await until('API server ready', async () => (await kubectl('get', '--raw', '/readyz')) === 'ok');
-  for (const part of [controllerManager, scheduler, kubelet, proxy]) supervisor.start(part(layout));
+  for (const part of [controllerManager, scheduler, kubelet, proxy, dns]) supervisor.start(part(layout));
   await until('registry', async () => (await fetch(`http://${REGISTRY}/v2/`)).ok);
   const isReady = '{.status.conditions[?(@.type=="Ready")].status}';
   await until('node ready', async () => (await kubectl('get', 'node', NODE_NAME, `-o=jsonpath=${isReady}`)) === 'True');
+  await until('DNS', async () => (await fetch(`http://${DNS_READY}/ready`)).ok);
   // Without it no pod can be made.
   await until('service account', async () => (await kubectl('get', 'serviceaccount', 'default')) !== '');
+  await provideVolumes({ kubeconfig, folder: join(state, 'volumes') });
   return {
     KUBECONFIG: kubeconfig,
     PATH: `${programs}:${process.env['PATH']}`,

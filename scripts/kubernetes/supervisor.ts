@@ -26,9 +26,9 @@ export function createSupervisor({ state, logs }: { state: string; logs: string 
   const [pids, held] = [join(state, 'pids'), join(state, 'held')];
   for (const folder of [pids, held, logs]) mkdirSync(folder, { recursive: true });
 
-  function launch({ name, command: [program = '', ...words], env }: Component, mode: 'w' | 'a'): ChildProcess {
+  function launch({ name, command: [program = '', ...words] }: Component, mode: 'w' | 'a'): ChildProcess {
     const log = openSync(join(logs, `${name}.log`), mode);
-    const child = spawn(program, words, { env: { ...process.env, ...env }, stdio: ['ignore', log, log] });
+    const child = spawn(program, words, { stdio: ['ignore', log, log] });
     closeSync(log);
     child.on('error', (error) => report(`${name} cannot start: ${error.message}`));
     running.add(name);

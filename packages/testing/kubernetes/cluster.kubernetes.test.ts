@@ -74,17 +74,48 @@ describe('the cluster', () => {
     expect(log).toBe('from the test\n');
   });
 
-  it('lets pods call the API under the address of its service, as themselves', async () => {
+  it('gives a claim a volume that the group of a pod may write, and takes it back', async () => {
+    const [claim, pod] = ['claim', { namespace: namespace.name, name: 'writes' }];
+    await core.createNamespacedPersistentVolumeClaim({
+      namespace: namespace.name,
+      body: {
+        metadata: { name: claim },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Mi' } } },
+      },
+    });
+    const program = 'import os; open("/data/file", "w").write("x"); print(os.getuid(), os.stat("/data/file").st_gid)';
+    await createPod({
+      ...pod,
+      container: {
+        image: BASE_IMAGE,
+        command: ['python', '-c', program],
+        volumeMounts: [{ name: 'data', mountPath: '/data' }],
+      },
+      spec: {
+        securityContext: { fsGroup: 10001 },
+        volumes: [{ name: 'data', persistentVolumeClaim: { claimName: claim } }],
+      },
+    });
+    expect((await untilEnded(pod)).log).toBe('10001 10001\n');
+    await core.deleteNamespacedPod(pod);
+    await core.deleteNamespacedPersistentVolumeClaim({ namespace: namespace.name, name: claim });
+    const ofClaim = async () =>
+      (await core.listPersistentVolume()).items.filter(({ spec }) => spec?.claimRef?.namespace === namespace.name);
+    await eventually(async () => (await ofClaim()).length === 0);
+  });
+
+  it('lets pods call the API under the address and the name of its service, as themselves', async () => {
     const program = `
 import ssl, urllib.request
 folder = "/var/run/secrets/kubernetes.io/serviceaccount/"
 context = ssl.create_default_context(cafile=folder + "ca.crt")
 headers = {"Authorization": "Bearer " + open(folder + "token").read()}
-request = urllib.request.Request("https://10.96.0.1/version", headers=headers)
-print(urllib.request.urlopen(request, context=context).status)
+for host in ["10.96.0.1", "kubernetes.default.svc"]:
+    request = urllib.request.Request(f"https://{host}/version", headers=headers)
+    print(urllib.request.urlopen(request, context=context).status)
 `;
     const { log } = await run('calls-api', { image: BASE_IMAGE, command: ['python', '-c', program] });
-    expect(log).toBe('200\n');
+    expect(log).toBe('200\n200\n');
   });
 });
 

@@ -9,6 +9,7 @@ import { CLUSTER_STATE } from './cluster.ts';
 
 export type ComponentName =
   | 'containerd'
+  | 'coredns'
   | 'etcd'
   | 'kube-apiserver'
   | 'kube-controller-manager'
