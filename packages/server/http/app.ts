@@ -21,7 +21,7 @@ import { installJsonParser } from './body/json-body.ts';
 import { createSerializerCompiler } from './lazy-schemas.ts';
 import { registerProbes } from './probes.ts';
 import type { ProbedDatabase } from './probes.ts';
-import { installOpenApi } from './openapi.ts';
+import { installOpenApi } from './openapi/openapi.ts';
 import { declareQueries } from './query-rules.ts';
 import { answerBrokenRequest, installProblems, sendProblem } from './problems.ts';
 import { refuseUntilReady } from './readiness.ts';

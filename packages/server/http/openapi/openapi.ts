@@ -3,10 +3,10 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { ICON } from '@svc/web/pages.ts';
-import { VERSION } from '../version.ts';
-import type { Access } from './access.ts';
-import { withNamedParts } from './openapi-parts.ts';
-import { refusalsOf } from './openapi-refusals.ts';
+import { VERSION } from '../../version.ts';
+import type { Access } from '../access.ts';
+import { withNamedParts } from './parts.ts';
+import { refusalsOf } from './refusals.ts';
 
 export async function installOpenApi(app: FastifyInstance): Promise<void> {
   const documented = new Map<string | undefined, Access | undefined>();

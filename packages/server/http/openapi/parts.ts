@@ -2,7 +2,7 @@
  * The document as its readers want it: what is said many times said once, by name, and what the framework cannot know about
  * requests, such as that a field with a default may be left out.
  */
-import { SHOWN_AS } from './schemas.ts';
+import { SHOWN_AS } from '../schemas.ts';
 
 type Node = Record<string, unknown>;
 

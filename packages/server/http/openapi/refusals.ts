@@ -3,10 +3,10 @@
  * `config.refuses`. Tests fail for an answer that the document does not have (@svc/testing/vitest/declared-answers.ts).
  */
 import type { RouteOptions } from 'fastify';
-import { titlesByStatus } from './errors.ts';
-import type { ErrorCode } from './errors.ts';
-import { PROBES } from './probes.ts';
-import { ProblemSchema } from './schemas.ts';
+import { titlesByStatus } from '../errors.ts';
+import type { ErrorCode } from '../errors.ts';
+import { PROBES } from '../probes.ts';
+import { ProblemSchema } from '../schemas.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
