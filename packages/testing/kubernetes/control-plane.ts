@@ -20,14 +20,13 @@ export async function startClusterControlPlane(
     'server.grpc_addr': `${HOST_ADDRESS}:0`,
     ...settings,
   });
-  return {
-    ...server,
-    async log(dagId, runId, taskId, tryNumber = 1) {
+  return Object.assign(server, {
+    async log(dagId: string, runId: string, taskId: string, tryNumber = 1): Promise<string> {
       const path = `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}/taskInstances/${taskId}/logs/${tryNumber}`;
       const response = await fetch(`${server.url}/api/v2${path}`, {
         headers: { authorization: `Bearer ${server.token}`, accept: 'text/plain' },
       });
       return response.text();
     },
-  };
+  });
 }

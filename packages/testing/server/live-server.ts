@@ -25,18 +25,23 @@ export async function startLiveServer(settings: Record<string, string> = {}, nod
   const python = await pythonEnvironment();
   const cluster = settings['database.url'] === undefined ? await startScratchCluster({ fsync: 'on' }) : undefined;
   const url = settings['database.url'] ?? (await cluster?.createDatabase()) ?? '';
-  const server = await startServerProcess({
-    settings: {
-      'database.url': url,
-      'executor.type': 'subprocess',
-      'logs.dir': join(directory, 'logs'),
-      python,
-      ...settings,
-    },
-    nodeArgs,
-    logFile: join(directory, 'server.log'),
-  });
-  await server.untilReady();
+  const start = async () => {
+    const process = await startServerProcess({
+      settings: {
+        'database.url': url,
+        'executor.type': 'subprocess',
+        'logs.dir': join(directory, 'logs'),
+        python,
+        ...settings,
+      },
+      nodeArgs,
+      logFile: join(directory, `server-${(starts += 1)}.log`),
+    });
+    await process.untilReady();
+    return process;
+  };
+  let starts = 0;
+  let server = await start();
   const compiler = createCompiler({ python });
 
   const login = await fetch(`${server.url}/auth/token`, {
@@ -57,8 +62,21 @@ export async function startLiveServer(settings: Record<string, string> = {}, nod
   }
 
   return {
-    url: server.url,
-    pid: server.pid,
+    get url() {
+      return server.url;
+    },
+    get pid() {
+      return server.pid;
+    },
+    /** Ends it by the signal, and starts it again on the same database after a while. */
+    async restart({
+      signal = 'SIGKILL',
+      awayMs = 0,
+    }: { signal?: NodeJS.Signals; awayMs?: number } = {}): Promise<void> {
+      await server.stop(signal);
+      await new Promise((resolve) => setTimeout(resolve, awayMs));
+      server = await start();
+    },
     databaseUrl: url,
     token,
     api,

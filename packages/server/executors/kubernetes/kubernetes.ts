@@ -26,7 +26,7 @@ import type { CreateAnswer } from './pod-requests.ts';
 import { AUDIENCE, TOKEN_SECONDS, createPodReview } from './pod-tokens.ts';
 import { buildPod } from './pod-spec.ts';
 import type { PodSettings } from './pod-spec.ts';
-import { DELETED, disruptionOf } from './pod-verdict.ts';
+import { whyStopped } from './pod-verdict.ts';
 import { createPodWatch } from './pod-watch.ts';
 import type { SeenPod } from './pod-watch.ts';
 
@@ -110,7 +110,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
 
   options.service.observe({ started: () => {}, alive: () => {}, ended: (attemptId) => pods.reported(attemptId) });
   if (options.tokenTransport === 'exchange') options.service.reviewPodsWith(createPodReview({ api, ...settings }));
-  options.service.explainStops((attemptId) => whyStopped(attemptId));
+  options.service.explainStops(explainStop);
 
   async function create(identity: PodIdentity): Promise<CreateAnswer> {
     const [facts, runId] = await Promise.all([options.readFacts(identity), options.readRunId(identity)]);
@@ -143,10 +143,10 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
   }
 
   /** The agent knows only that it was asked to stop; the cluster knows why. */
-  function whyStopped(attemptId: string): Failure | undefined {
+  function explainStop(attemptId: string): Failure | undefined {
     for (let dispatch = 1; dispatch <= MAX_DISPATCHES; dispatch += 1) {
       const pod = watch.get(podName({ attemptId, dispatch }));
-      const why = pod && (disruptionOf(pod) ?? (pod.deletedAt === undefined ? undefined : DELETED));
+      const why = pod && whyStopped(pod);
       if (why) return why;
     }
     return undefined;

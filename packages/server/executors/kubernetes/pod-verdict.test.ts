@@ -13,6 +13,7 @@ const pod = (status: V1PodStatus, more: Partial<SeenPod> = {}): SeenPod => ({
   annotations: {},
   nodeName: 'n',
   memoryLimit: '64Mi',
+  deadlineSeconds: undefined,
   status,
   ...more,
 });

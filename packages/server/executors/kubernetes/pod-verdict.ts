@@ -132,11 +132,21 @@ function podFailure(pod: SeenPod): PodFailure {
 }
 
 /** Why the pod is being ended by the cluster, when that is known: the agent in it only knows that it was asked to stop. */
-export function disruptionOf({ status }: SeenPod): PodFailure | undefined {
+function disruptionOf({ status }: SeenPod): PodFailure | undefined {
   const condition = conditionOf(status.conditions, 'DisruptionTarget');
   if (condition?.status !== 'True') return undefined;
   const cause = DISRUPTIONS[condition.reason ?? ''] ?? 'pod_evicted';
   return { cause, text: sentence(condition.reason ?? '', condition.message ?? '') };
+}
+
+/** The same, for a pod whose agent says that it was stopped: the kubelet stops it before it says why. */
+export function whyStopped(pod: SeenPod, now = Date.now()): PodFailure | undefined {
+  const { deadlineSeconds, status } = pod;
+  const runsSince = Date.parse(String(status.startTime));
+  if (deadlineSeconds !== undefined && now - runsSince >= deadlineSeconds * 1_000) {
+    return { cause: 'pod_deadline', text: `DeadlineExceeded: activeDeadlineSeconds is ${deadlineSeconds}` };
+  }
+  return disruptionOf(pod) ?? (pod.deletedAt === undefined ? undefined : DELETED);
 }
 
 export const DELETED: PodFailure = { cause: 'pod_deleted', text: 'somebody deleted the pod of the task' };

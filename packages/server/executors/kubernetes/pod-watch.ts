@@ -22,6 +22,7 @@ export type SeenPod = {
   annotations: Readonly<Record<string, string>>;
   nodeName: string | undefined;
   memoryLimit: string | undefined;
+  deadlineSeconds: number | undefined;
   status: NonNullable<V1Pod['status']>;
 };
 
@@ -166,6 +167,7 @@ function trimmed({ metadata, spec, status }: V1Pod): SeenPod {
     annotations: metadata?.annotations ?? {},
     nodeName: spec?.nodeName,
     memoryLimit: spec?.containers[0]?.resources?.limits?.['memory'],
+    deadlineSeconds: spec?.activeDeadlineSeconds,
     status: status ?? {},
   };
 }
