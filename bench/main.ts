@@ -41,6 +41,11 @@ const BENCHES: Record<string, Bench> = {
     about: 'reading JSON with the digits of its numbers, beside JSON.parse [--runs 5]',
     load: () => import('./exact-json.ts'),
   },
+  kubernetes: {
+    about:
+      'pods by svc beside the same pods created raw: latency, throughput, memory with 1,000 in flight, idle cost; in a cluster: npm run cluster -- npm run bench -- kubernetes [--runs 10 --times 20 --seconds 30]',
+    load: () => import('./kubernetes.ts'),
+  },
   lite: {
     about:
       'svc lite: first start with empty caches of its own, later starts, a changed file, idle memory and CPU [--runs 3 --seconds 30]',

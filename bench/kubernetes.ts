@@ -1,0 +1,185 @@
+// What svc adds to a cluster's own cost: the same pods created raw by the client and by svc, in turn, in the same run; memory of
+// the control plane with a thousand pods in flight, and what an idle one costs. Needs a cluster:
+//
+//   npm run cluster -- npm run bench -- kubernetes [--runs 10 --times 20 --seconds 30]
+//
+// `runs`: single pods for the latency; `times`: pods at once for the throughput.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { core } from '@svc/testing/kubernetes/cluster.ts';
+import { startClusterControlPlane } from '@svc/testing/kubernetes/control-plane.ts';
+import type { ClusterControlPlane } from '@svc/testing/kubernetes/control-plane.ts';
+import { BASE_IMAGE } from '@svc/testing/kubernetes/images.ts';
+import { createTestNamespace } from '@svc/testing/kubernetes/namespace.ts';
+import type { BenchOptions } from './figure.ts';
+import { median, rounded } from './figure.ts';
+import { usageOf } from './process-usage.ts';
+
+const LINE = /first line at (\d+\.\d+)/;
+const PROGRAM = 'import time; print("first line at", time.time())';
+const IN_FLIGHT = 1_000;
+const POLL_MS = 100;
+
+const DAG = `
+import time
+from airflow.sdk import DAG, task
+
+def body(index=0):
+    print("first line at", time.time(), flush=True)
+
+with DAG("one", schedule=None) as one:
+    task(task_id="first")(body)()
+
+with DAG("many", schedule=None, max_active_tasks=10_000) as many:
+    @task(executor_config={"pod_override": {"spec": {"containers": [{"name": "base"}]}}})
+    def first(index):
+        body()
+    @task
+    def indexes(params=None):
+        return list(range(params["count"]))
+    many.params["count"] = 1
+    first.expand(index=indexes())
+
+with DAG("nowhere", schedule=None, max_active_tasks=10_000) as nowhere:
+    @task(executor_config={"pod_override": {"spec": {"nodeSelector": {"kind": "none"}, "containers": [{"name": "base"}]}}})
+    def waits(index):
+        pass
+    waits.expand(index=list(range(${IN_FLIGHT})))
+`;
+
+export async function run(options: BenchOptions): Promise<void> {
+  const [runs, times] = [options.number('runs', 10), options.number('times', 20)];
+  await using namespace = await createTestNamespace('bench');
+  const server = await startClusterControlPlane(namespace.name, { 'executor.parallelism': String(IN_FLIGHT) });
+  const print = (figure: string, value: number, unit: string, more: object = {}): void =>
+    options.print({ bench: 'kubernetes', figure, value: rounded(value), unit, ...more });
+  try {
+    await server.addDag('all', DAG);
+    options.say('one pod after another, raw and by svc in turn');
+    const latency = { raw: [] as number[], svc: [] as number[] };
+    await Promise.all([rawPod(namespace.name, 'warm'), svcPod(server)]);
+    for (let index = 0; index < runs; index += 1) {
+      latency.raw.push(await rawPod(namespace.name, `raw-${index}`));
+      latency.svc.push(await svcPod(server));
+    }
+    const [raw, svc] = [median(latency.raw), median(latency.svc)];
+    print('raw: create to first line, p50', raw, 'ms', { runs });
+    print('svc: trigger to first line of the author, p50', svc, 'ms', { runs });
+    print('added by svc, p50', svc - raw, 'ms', { runs });
+
+    options.say(`${times} pods at once, raw and by svc in turn`);
+    const rawRate = await rawMany(namespace.name, times);
+    const svcRate = await svcMany(server, times);
+    print('raw: pods ended per second', rawRate, '/s', { pods: times });
+    print('svc: pods ended per second', svcRate, '/s', { pods: times });
+    print('share of raw throughput', (100 * svcRate) / rawRate, '%', { pods: times });
+
+    await benchIdle(options, server, print);
+    await benchInFlight(options, { server, namespace: namespace.name, print });
+  } finally {
+    await server.close();
+  }
+}
+
+type Print = (figure: string, value: number, unit: string, more?: object) => void;
+
+/** Milliseconds from the call to what the pod printed as its own time: both clocks are this machine's. */
+async function rawPod(namespace: string, name: string): Promise<number> {
+  const asked = Date.now();
+  await createRaw(namespace, name);
+  for (;;) {
+    const log = await core.readNamespacedPodLog({ namespace, name }).catch(() => '');
+    const at = LINE.exec(log)?.[1];
+    if (at !== undefined) {
+      await core.deleteNamespacedPod({ namespace, name, gracePeriodSeconds: 0 });
+      return Number(at) * 1_000 - asked;
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+const createRaw = (namespace: string, name: string) =>
+  core.createNamespacedPod({
+    namespace,
+    body: {
+      metadata: { name, labels: { bench: 'raw' } },
+      spec: {
+        restartPolicy: 'Never',
+        automountServiceAccountToken: false,
+        containers: [{ name: 'task', image: BASE_IMAGE, command: ['python', '-c', PROGRAM] }],
+      },
+    },
+  });
+
+async function svcPod(server: ClusterControlPlane): Promise<number> {
+  const asked = Date.now();
+  const runId = await server.trigger('one');
+  await server.ended('one', runId, POLL_MS);
+  const at = LINE.exec(await server.log('one', runId, 'first'))?.[1];
+  if (at === undefined) throw new Error(`the task did not run: ${await server.log('one', runId, 'first')}`);
+  return Number(at) * 1_000 - asked;
+}
+
+async function rawMany(namespace: string, count: number): Promise<number> {
+  const from = Date.now();
+  await Promise.all(Array.from({ length: count }, (_, index) => createRaw(namespace, `many-${index}`)));
+  for (;;) {
+    const { items } = await core.listNamespacedPod({ namespace, labelSelector: 'bench=raw' });
+    const ended = items.filter(({ status }) => ['Succeeded', 'Failed'].includes(status?.phase ?? ''));
+    if (ended.length >= count) break;
+    await sleep(POLL_MS);
+  }
+  const seconds = (Date.now() - from) / 1_000;
+  await core.deleteCollectionNamespacedPod({ namespace, labelSelector: 'bench=raw' });
+  return count / seconds;
+}
+
+/** From the moment the list of items is known. */
+async function svcMany(server: ClusterControlPlane, count: number): Promise<number> {
+  const runId = await server.trigger('many', { conf: { count } });
+  await server.ended('many', runId, POLL_MS);
+  const instances = await server.instances('many', runId);
+  const listed = instances.find(({ task_id: id }) => id === 'indexes')?.end_date ?? '';
+  const last =
+    instances
+      .map(({ end_date: end }) => end ?? '')
+      .toSorted()
+      .at(-1) ?? '';
+  return count / ((Date.parse(last) - Date.parse(listed)) / 1_000);
+}
+
+async function benchIdle(options: BenchOptions, server: ClusterControlPlane, print: Print): Promise<void> {
+  const seconds = options.number('seconds', 30);
+  options.say(`idle for ${seconds} s`);
+  await sleep(2_000);
+  const before = usageOf(server.pid);
+  await sleep(seconds * 1_000);
+  const after = usageOf(server.pid);
+  if (!before || !after) return;
+  print('idle control plane', (100 * (after.cpuSeconds - before.cpuSeconds)) / seconds, '% CPU', { seconds });
+  print('idle control plane', after.rssMebibytes, 'MiB');
+}
+
+async function benchInFlight(
+  options: BenchOptions,
+  { server, namespace, print }: { server: ClusterControlPlane; namespace: string; print: Print },
+): Promise<void> {
+  options.say(`${IN_FLIGHT} pods in flight`);
+  const from = Date.now();
+  await server.trigger('nowhere');
+  let largest = 0;
+  for (;;) {
+    largest = Math.max(largest, usageOf(server.pid)?.rssMebibytes ?? 0);
+    const { items } = await core.listNamespacedPod({ namespace, labelSelector: 'svc.dev/dag=nowhere' });
+    if (items.length >= IN_FLIGHT) break;
+    await sleep(1_000);
+  }
+  print('pods created per second, until all are there', IN_FLIGHT / ((Date.now() - from) / 1_000), '/s', {
+    pods: IN_FLIGHT,
+  });
+  for (let second = 0; second < 10; second += 1) {
+    largest = Math.max(largest, usageOf(server.pid)?.rssMebibytes ?? 0);
+    await sleep(1_000);
+  }
+  print('largest RSS with pods in flight', largest, 'MiB', { pods: IN_FLIGHT });
+}
