@@ -12,7 +12,7 @@ import type { Config } from './config/load.ts';
 import type { Database } from './db/database.ts';
 import { readTaskAssetEvents } from './db/assets/task-events.ts';
 import { executorOf } from './executors/executor-types.ts';
-import type { ExecutorFactory } from './executors/executor-types.ts';
+import type { ExecutorFactory } from './executors/executor-context.ts';
 import { reachableAddress } from './executors/subprocess.ts';
 import type { LogStore } from './logs/store.ts';
 import type { Leases } from './engine/advance/silent-attempts.ts';

@@ -27,7 +27,7 @@ import { isOutage } from './db/outage.ts';
 import { ensureTenant } from './auth/tenants.ts';
 import { DEFAULT_TENANT } from './db/identity/tenants.ts';
 import { createHousekeeping } from './engine/housekeeping.ts';
-import type { ExecutorFactory } from './executors/executor-types.ts';
+import type { ExecutorFactory } from './executors/executor-context.ts';
 import { ClusterAccessError } from './executors/kubernetes/cluster-access.ts';
 import { createAdmissionServer } from './http/admission-server.ts';
 import { buildApp } from './http/app.ts';

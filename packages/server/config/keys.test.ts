@@ -125,6 +125,13 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'xcom.max_bytes': 1_048_576,
   'connections.test_enabled': false,
   'ui.dist_dir': '',
+  'executor.base_image_repository': 'svc-base',
+  'executor.pod_start_timeout': 600_000,
+  'executor.pod_termination_grace': 30_000,
+  'executor.keep_failed_pods': 0,
+  'executor.unreachable_after': 900_000,
+  'executor.pod_override_secrets': false,
+  'executor.gpu_resource': 'nvidia.com/gpu',
 };
 
 const { entries, config } = loadConfig({ env: {} });

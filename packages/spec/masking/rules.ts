@@ -86,6 +86,7 @@ export const OPEN_SETTINGS: readonly string[] = [
   'auth.max_attempt_credential_lifetime',
   'auth.secret_liveness_mode',
   'auth.secret_scoping',
+  'executor.pod_override_secrets',
   'executor.task_secret_mount_path',
   'executor.task_secret_name',
   'executor.task_service_account',

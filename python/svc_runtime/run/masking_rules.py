@@ -133,6 +133,7 @@ OPEN_SETTINGS = frozenset(
         "auth_max_attempt_credential_lifetime",
         "auth_secret_liveness_mode",
         "auth_secret_scoping",
+        "executor_pod_override_secrets",
         "executor_task_secret_mount_path",
         "executor_task_secret_name",
         "executor_task_service_account",

@@ -2,7 +2,7 @@
 import { VERSION } from '../../version.ts';
 import { findRunId } from '../../db/dag-runs/run-lookups.ts';
 import { findLiveSchedulers } from '../../db/processes/heartbeats.ts';
-import type { ExecutorFactory } from '../executor-types.ts';
+import type { ExecutorFactory } from '../executor-context.ts';
 import { createApiClient } from './api-client.ts';
 import { readClusterAccess } from './cluster-access.ts';
 import { createKubernetesExecutor } from './kubernetes.ts';
