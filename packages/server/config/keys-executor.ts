@@ -107,6 +107,7 @@ export const EXECUTOR_KEYS = {
   'executor.staging_retention': {
     type: 'duration',
     default: '24h',
+    min: 0,
     extension: true,
     edition: 'both',
     doc: 'How long the staged files of a failed run are kept, so that it can be cleared and go on with them. Those of a run that succeeded are removed at once.',

@@ -8,11 +8,13 @@ import type { NoteAttempt } from '../agents/attempt-notes.ts';
 import type { AgentLog } from '../agents/collaborators.ts';
 import type { AgentCredentials } from '../agents/credentials.ts';
 import type { Config } from '../config/load.ts';
+import { findRunEnds } from '../db/dag-runs/run-ends.ts';
 import type { Database } from '../db/database.ts';
 import type { ManagedExecutor } from '../engine/executor.ts';
 import type { Attempts } from '../engine/shared/attempts.ts';
 import { kubernetesFromConfig } from './kubernetes/from-config.ts';
 import { createNullExecutor } from './null.ts';
+import { createStagingFolders } from './staging-folders.ts';
 import { createSubprocessExecutor } from './subprocess.ts';
 
 /** What an executor may be made from. */
@@ -36,16 +38,25 @@ export type ExecutorFactory = (context: ExecutorContext) => ManagedExecutor;
 
 const EXECUTORS: Readonly<Record<string, ExecutorFactory>> = {
   orchestrator: kubernetesFromConfig,
-  subprocess: ({ config, ...context }) =>
-    createSubprocessExecutor({
+  subprocess({ config, db, ...context }) {
+    const taskUser = taskUserOf(config.executor.taskUser);
+    return createSubprocessExecutor({
       ...context,
       agentPath: config.executor.agentPath,
       workdir: config.executor.subprocessWorkdir,
       parallelism: config.executor.parallelism,
       tlsCa: config.server.grpcTls.cert,
-      taskUser: taskUserOf(config.executor.taskUser),
+      taskUser,
+      staging: createStagingFolders({
+        root: config.executor.stagingDir,
+        user: taskUser,
+        findRunEnds: (runs) => findRunEnds(db, runs),
+        retentionMs: config.executor.stagingRetention,
+        log: context.log,
+      }),
       env: process.env,
-    }),
+    });
+  },
   // For measurements: no value of the configuration key leads here.
   null: ({ config, attempts, log }) => createNullExecutor({ attempts, parallelism: config.executor.parallelism, log }),
 };
