@@ -17,6 +17,7 @@ const defaults = liteDefaults({
   port: 8088,
   secrets: { jwtSecret: 'j'.repeat(32), secretKey: 'a'.repeat(64), databasePassword: 'd', adminPassword: 'p' },
   logs: '/d/logs',
+  staging: '/d/staging',
   agentPath: '/bin/svc-agent',
   taskUser: '',
   workspace: '/w',

@@ -14,6 +14,8 @@ export type DataDirectory = {
   readonly secrets: string;
   /** Of tasks. */
   readonly logs: string;
+  /** Files that runs stage. */
+  readonly staging: string;
   readonly serverLog: string;
   readonly postgresLog: string;
   readonly lock: string;
@@ -27,6 +29,7 @@ export function dataDirectoryAt(path: string): DataDirectory {
     postgres: join(path, 'postgres'),
     secrets: join(path, 'secrets'),
     logs: join(path, 'logs'),
+    staging: join(path, 'staging'),
     serverLog: join(path, 'svc.log'),
     postgresLog: join(path, 'postgres.log'),
     lock: join(path, 'lite.lock'),

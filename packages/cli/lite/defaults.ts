@@ -13,13 +13,14 @@ export function liteDefaults(input: {
   port: number;
   secrets: GeneratedSecrets;
   logs: string;
+  staging: string;
   agentPath: string;
   /** Empty: tasks run as ourselves. */
   taskUser: string;
   /** Absolute; undefined leaves the editor off. */
   workspace: string | undefined;
 }): LiteDefaults {
-  const { port, secrets, logs, agentPath, taskUser, workspace } = input;
+  const { port, secrets, logs, staging, agentPath, taskUser, workspace } = input;
   return {
     'server.role': 'all',
     'server.http_addr': `${LITE_HOST}:${port}`,
@@ -37,6 +38,7 @@ export function liteDefaults(input: {
     'executor.type': 'subprocess',
     'executor.agent_path': agentPath,
     ...(taskUser !== '' && { 'executor.task_user': taskUser }),
+    'executor.staging_dir': staging,
     'logs.dir': logs,
     'observability.otel.enabled': 'false',
     'observability.log_format': 'text',

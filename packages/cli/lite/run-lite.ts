@@ -310,6 +310,7 @@ async function startingDefaults(input: {
       port: http?.port ?? LITE_PORT,
       secrets,
       logs: directory.logs,
+      staging: directory.staging,
       agentPath: AGENT,
       taskUser: defaultTaskUser(config),
       workspace: options.workspace,

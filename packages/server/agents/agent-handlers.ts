@@ -28,7 +28,7 @@ import { Undecoded } from './request-limits.ts';
 import { RpcError, toServiceError } from './rpc-errors.ts';
 import { createSecretDelivery } from './secret-delivery.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
-import type { AgentServiceOptions, AttemptObserver, ExplainStop } from './service-options.ts';
+import type { AgentServiceOptions, AttemptObserver, ExplainStop, StageFiles } from './service-options.ts';
 import { createStartAttempt } from './start-attempt.ts';
 import type { StartAttempt } from './start-attempt.ts';
 import { createStartFacts } from './start-facts.ts';
@@ -64,9 +64,10 @@ export function createHandlers(
     observers: readonly AttemptObserver[];
     explanations: readonly ExplainStop[];
     callerOf: AuthenticateFirst['callerOf'];
+    stageFiles: StageFiles;
   },
 ): { handlers: AgentHandlers; startEarly: StartEarly; isBusy: () => boolean } {
-  const { workers, observers, explanations, callerOf } = input;
+  const { workers, observers, explanations, callerOf, stageFiles } = input;
   const { db, settings, log } = options;
   const versions = createAttemptVersions(db);
   const logs = createAttemptLogs({ db, logs: options.logs, log });
@@ -77,6 +78,7 @@ export function createHandlers(
     secrets: delivery,
     facts: createStartFacts(db),
     rememberRun: logs.rememberRun,
+    stageFiles,
   });
   const earlyStarts = createEarlyStarts();
   const openLogs = createOpenLogs({ db });

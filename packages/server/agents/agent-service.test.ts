@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTokenSigner } from '../auth/tokens.ts';
 import type { AgentService } from './agent-service.ts';
 import { connectAgentClient } from '@svc/testing/agents/agent-client.ts';
@@ -360,6 +360,50 @@ describe('what a starting attempt is told', () => {
       const { previous } = JSON.parse(reply.started?.job_json ?? '') as { previous: Record<string, string> };
       expect(previous['start_date_success']).toMatch(/^2026-04-02T01:00:00/);
     }
+  });
+
+  describe('of a DAG that stages files', () => {
+    const HERE = DAG.replace('def flow()', 'def staged()').replace(/flow\(\)\s*$/, 'staged()\n');
+    beforeAll(() =>
+      harness.addDag(harness.tenants.a, 'staged.py', HERE, (spec) => {
+        spec.project = { staging: { enabled: true } };
+        for (const task of spec.tasks) task.env = { SVC_STAGING_DIR: '/elsewhere' };
+      }),
+    );
+    afterEach(() => service.stageFilesWith(() => undefined));
+
+    const start = async (dagId: string) => {
+      const attempt = await harness.queue({ dagId, taskId: 'extract' });
+      const reply = await client.call('Start', await harness.token(attempt), { hostname: 'h', pid: 0 });
+      const { env } = JSON.parse(reply.started?.job_json ?? '{}') as { env?: Record<string, string> };
+      return { attempt, reply, env };
+    };
+
+    it('is where they are, whatever svc.yaml says, and no word of it where none are', async () => {
+      const asked: number[] = [];
+      service.stageFilesWith(({ run }) => {
+        asked.push(run);
+        return `/files/${run}`;
+      });
+      const { attempt, env } = await start('staged');
+      expect(env?.['SVC_STAGING_DIR']).toBe(`/files/${attempt.run}`);
+      expect((await start('flow')).env).not.toHaveProperty('SVC_STAGING_DIR');
+      expect(asked).toEqual([attempt.run]);
+    });
+
+    it('is nothing where the agent knows it by itself', async () => {
+      expect((await start('staged')).env).not.toHaveProperty('SVC_STAGING_DIR');
+    });
+
+    it('is why there is no place for them, and the attempt has failed', async () => {
+      service.stageFilesWith(() => {
+        throw new Error('the disk is full');
+      });
+      const { attempt, reply } = await start('staged');
+      expect(reply.stop?.reason).toBe('the disk is full');
+      const failure = { cause: 'dispatch_failed', text: 'the disk is full' };
+      expect(await harness.attempts.ended(attempt.attemptId)).toMatchObject({ state: 'failed', failure });
+    });
   });
 
   it('of a task that its version does not have is to stop, and the attempt has failed', async () => {

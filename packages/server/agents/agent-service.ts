@@ -7,7 +7,8 @@ import type { GrpcServer } from './grpc-server.ts';
 import { NO_EXCHANGE } from './pod-exchange.ts';
 import type { ReviewPod } from './pod-exchange.ts';
 import { limitedService, requestLimits } from './request-limits.ts';
-import type { AgentServiceOptions, AttemptObserver, ExplainStop } from './service-options.ts';
+import { NO_STAGING } from './service-options.ts';
+import type { AgentServiceOptions, AttemptObserver, ExplainStop, StageFiles } from './service-options.ts';
 import { createWorkerHub } from './worker-hub.ts';
 import type { WorkerHub } from './worker-hub.ts';
 
@@ -23,6 +24,8 @@ export type AgentService = {
   reviewPodsWith(review: ReviewPod): void;
   /** Asked when an agent says that it was stopped: whoever runs it may know why. */
   explainStops(explain: ExplainStop): void;
+  /** Asked at the start of tasks whose DAG stages files, by an executor whose agents are on this machine. */
+  stageFilesWith(stage: StageFiles): void;
   close(): Promise<void>;
 };
 
@@ -32,6 +35,7 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
   const observers: AttemptObserver[] = [];
   const explanations: ExplainStop[] = [];
   let reviewPod: ReviewPod = NO_EXCHANGE;
+  let stageFiles: StageFiles = NO_STAGING;
   const { interceptor, callerOf } = createAuthenticateFirst({ ...options, reviewPod: (token) => reviewPod(token) });
   const rpc = limitedService(requestLimits(options.settings));
   const { handlers, startEarly, isBusy } = createHandlers(options, {
@@ -39,6 +43,7 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
     observers,
     explanations,
     callerOf,
+    stageFiles: (run) => stageFiles(run),
   });
   let server: GrpcServer | undefined;
   return {
@@ -48,6 +53,7 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
     observe: (observer) => void observers.push(observer),
     reviewPodsWith: (review) => void (reviewPod = review),
     explainStops: (explain) => void explanations.push(explain),
+    stageFilesWith: (stage) => void (stageFiles = stage),
     async listen() {
       server = await startGrpcServer({
         address: options.address,

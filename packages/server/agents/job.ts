@@ -12,6 +12,7 @@ import type { AttemptTask, AttemptVersion } from './versions.ts';
 const MAX_PREFETCHED_BYTES = 256 * 1024;
 /** A task with more upstream tasks than this rarely reads them all. */
 const MAX_PREFETCHED_TASKS = 256;
+const STAGING_VARIABLE = 'SVC_STAGING_DIR';
 
 export type JobInput = {
   identity: AttemptIdentity;
@@ -22,6 +23,8 @@ export type JobInput = {
   scoping: SecretScoping;
   baseUrl: string;
   xcomMaxBytes: number;
+  /** Directory with the files of the run; undefined without one, or when the agent knows it by itself. */
+  stagingDir?: string | undefined;
 };
 
 /** What must be looked up for the job of a task. */
@@ -89,7 +92,7 @@ export function callbackJob(input: CallbackInput): string {
 }
 
 function common(input: JobInput, task: AttemptTask | undefined) {
-  const { identity, version, run, facts, secrets, scoping, baseUrl, xcomMaxBytes } = input;
+  const { identity, version, run, facts, secrets, scoping, baseUrl, xcomMaxBytes, stagingDir } = input;
   return {
     attempt_id: identity.attemptId,
     dag_id: identity.dagId,
@@ -100,7 +103,12 @@ function common(input: JobInput, task: AttemptTask | undefined) {
     previous: facts.previous,
     params: mergedParams([...version.params, ...(task?.spec.params ?? [])], run.conf),
     // svc.yaml wins over all of it, but for what belongs to the platform.
-    env: { ...secrets.env, ...withoutPlatform(task?.spec.env ?? {}), [ATTEMPT_VARIABLE]: identity.attemptId },
+    env: {
+      ...secrets.env,
+      ...withoutPlatform(task?.spec.env ?? {}),
+      ...(stagingDir !== undefined && { [STAGING_VARIABLE]: stagingDir }),
+      [ATTEMPT_VARIABLE]: identity.attemptId,
+    },
     secrets: { scope: scoping },
     masks: secrets.masks,
     base_url: baseUrl,
@@ -130,7 +138,9 @@ function mergedParams(params: readonly ParamSpec[], conf: Record<string, unknown
 }
 
 const withoutPlatform = (env: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SVC_SECRETS_')));
+  Object.fromEntries(
+    Object.entries(env).filter(([name]) => !name.startsWith('SVC_SECRETS_') && name !== STAGING_VARIABLE),
+  );
 
 /** `prefetched` names the tasks whose values are all there, those without any included. */
 function prefetch(facts: StartFacts, task: AttemptTask): { xcoms: string[]; prefetched: string[] } {

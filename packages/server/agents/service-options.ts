@@ -39,5 +39,10 @@ export type AttemptObserver = {
   ended(attemptId: string): void;
 };
 
+/** The directory with the files of a run, made when it is not there; undefined: the agent knows it by itself. Throws in words. */
+export type StageFiles = (run: { tenantId: string; run: number }) => string | undefined;
+
+export const NO_STAGING: StageFiles = () => undefined;
+
 /** Undefined: it does not know either. */
 export type ExplainStop = (attemptId: string) => Failure | undefined;

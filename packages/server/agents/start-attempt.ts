@@ -12,6 +12,7 @@ import type { AttemptIdentity } from './credentials.ts';
 import { callbackJob, factsQuery, taskJob } from './job.ts';
 import type { JobInput } from './job.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
+import type { StageFiles } from './service-options.ts';
 import type { LookUpFacts } from './start-facts.ts';
 import type { AttemptTask, AttemptVersion, AttemptVersions } from './versions.ts';
 
@@ -25,6 +26,7 @@ export type StartInput = {
   settings: { baseUrl: string; xcomMaxBytes: number };
   /** Told the run's id as users know it, before the attempt writes to its log. */
   rememberRun(identity: AttemptIdentity, runId: string): void;
+  stageFiles: StageFiles;
 };
 
 export type StartAttempt = {
@@ -40,7 +42,7 @@ type Started = Pick<HandedOver, 'run' | 'instance'>;
 const stop = (reason: string): StartReply => ({ stop: { reason } });
 
 export function createStartAttempt(input: StartInput): StartAttempt {
-  const { db, attempts, versions, facts, secrets, logs, settings, rememberRun } = input;
+  const { db, attempts, versions, facts, secrets, logs, settings, rememberRun, stageFiles } = input;
 
   async function jobInput(
     identity: AttemptIdentity,
@@ -70,8 +72,23 @@ export function createStartAttempt(input: StartInput): StartAttempt {
 
   async function refuse(identity: AttemptIdentity): Promise<StartReply> {
     const text = `version ${identity.versionNumber} of DAG ${identity.dagId} has no task ${identity.taskId}`;
-    await attempts.finish(identity, { state: 'failed', retryable: false, failure: { cause: 'dispatch_failed', text } });
+    return fail(identity, { text, retryable: false });
+  }
+
+  async function fail(
+    identity: AttemptIdentity,
+    { text, retryable }: { text: string; retryable: boolean },
+  ): Promise<StartReply> {
+    await attempts.finish(identity, { state: 'failed', retryable, failure: { cause: 'dispatch_failed', text } });
     return stop(text);
+  }
+
+  function stage(identity: AttemptIdentity): { stagingDir?: string | undefined; problem?: string } {
+    try {
+      return { stagingDir: stageFiles(identity) };
+    } catch (error) {
+      return { problem: (error as Error).message };
+    }
   }
 
   async function started(
@@ -79,7 +96,9 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     { run, instance, job, task }: Started & { job: Omit<JobInput, 'run'>; task: AttemptTask },
   ): Promise<StartReply> {
     rememberRun(identity, run.run_id);
-    const jobJson = taskJob({ ...job, run, task, instance });
+    const { stagingDir, problem } = job.version.hasStaging ? stage(identity) : {};
+    if (problem !== undefined) return fail(identity, { text: problem, retryable: true });
+    const jobJson = taskJob({ ...job, stagingDir, run, task, instance });
     return { started: { job_json: jobJson, log_offset: await logOffset(identity, run.run_id, instance) } };
   }
 

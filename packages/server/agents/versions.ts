@@ -25,6 +25,8 @@ export type AttemptVersion = {
   readonly groups: ReadonlyMap<string, readonly string[]>;
   readonly timetable: TimetableSpec;
   readonly startDate: string | null;
+  /** Its runs have a directory that their tasks share. */
+  readonly hasStaging: boolean;
   /** What the DAG declares that it reads. */
   readonly secrets: { readonly connections: ReadonlySet<string>; readonly variables: ReadonlySet<string> };
 };
@@ -62,7 +64,7 @@ async function load(db: Database, ref: VersionRef): Promise<AttemptVersion | und
   return spec && attemptVersion(ref, spec, row.fileloc);
 }
 
-type Project = { defined_as?: string; dependencies?: string[] } | null;
+type Project = { defined_as?: string; dependencies?: string[]; staging?: { enabled?: boolean } } | null;
 
 export function attemptVersion(ref: VersionRef, spec: CompiledSpec, fileloc: string): AttemptVersion {
   const project = spec.project as Project;
@@ -75,6 +77,7 @@ export function attemptVersion(ref: VersionRef, spec: CompiledSpec, fileloc: str
     groups: tasksByGroup(spec),
     timetable: spec.schedule,
     startDate: spec.dag.start_date,
+    hasStaging: project?.staging?.enabled === true,
     secrets: { connections: new Set(spec.secrets.connections), variables: new Set(spec.secrets.variables) },
     message: {
       version_key: versionKey(ref),

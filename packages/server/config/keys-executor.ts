@@ -104,6 +104,23 @@ export const EXECUTOR_KEYS = {
     edition: 'pro',
     doc: 'How long the pod of a failed attempt is kept for the curious; 0 removes it at once.',
   },
+  'executor.staging_retention': {
+    type: 'duration',
+    default: '24h',
+    min: 0,
+    extension: true,
+    edition: 'both',
+    doc: 'How long the staged files of a failed run are kept, so that it can be cleared and go on with them. Those of a run that succeeded are removed at once.',
+  },
+  'executor.staging_dir': {
+    type: 'string',
+    default: '/var/lib/svc/staging',
+    pattern: /^\//,
+    allowed: 'an absolute path',
+    extension: true,
+    edition: 'both',
+    doc: 'Where the subprocess executor keeps the staged files of runs, a directory for each; `svc lite` has them in its data directory. Used only by DAGs that enable `staging`.',
+  },
   'executor.unreachable_after': {
     type: 'duration',
     default: '15m',

@@ -121,10 +121,6 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'logs.retention': 0,
   'scheduler.attempt_lease': 60_000,
   'executor.parallelism': 32,
-  'executor.task_user': '',
-  'xcom.max_bytes': 1_048_576,
-  'connections.test_enabled': false,
-  'ui.dist_dir': '',
   'executor.base_image_repository': 'svc-base',
   'executor.pod_start_timeout': 600_000,
   'executor.pod_termination_grace': 30_000,
@@ -132,6 +128,12 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'executor.unreachable_after': 900_000,
   'executor.pod_override_secrets': false,
   'executor.gpu_resource': 'nvidia.com/gpu',
+  'executor.staging_retention': 24 * HOUR,
+  'executor.staging_dir': '/var/lib/svc/staging',
+  'executor.task_user': '',
+  'xcom.max_bytes': 1_048_576,
+  'connections.test_enabled': false,
+  'ui.dist_dir': '',
 };
 
 const { entries, config } = loadConfig({ env: {} });

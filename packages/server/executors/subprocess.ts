@@ -26,9 +26,10 @@ import { callbackIdentity } from './callback-identity.ts';
 import { createConnectionTester } from './connection-test.ts';
 import { startAgentProcess } from './agent-process.ts';
 import type { AgentProcess } from './agent-process.ts';
+import type { StagingFolders } from './staging-folders.ts';
 
 export type SubprocessExecutorOptions = {
-  service: Pick<AgentService, 'workers' | 'observe' | 'startEarly'>;
+  service: Pick<AgentService, 'workers' | 'observe' | 'startEarly' | 'stageFilesWith'>;
   credentials: AgentCredentials;
   attempts: Pick<Attempts, 'lost'>;
   /** `executor.agent_path`. */
@@ -43,6 +44,8 @@ export type SubprocessExecutorOptions = {
   tlsCa?: string;
   /** As whom the agent runs author code; without one, as itself. */
   taskUser?: TaskUser | undefined;
+  /** Where runs stage files. */
+  staging?: StagingFolders;
   /** What the agent inherits, but for the control plane's own settings. */
   env: Readonly<Record<string, string | undefined>>;
   log: AgentLog;
@@ -70,6 +73,9 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
   const closing = new AbortController();
   const isClosing = (): boolean => closing.signal.aborted;
   const pauseFor = (ms: number): Promise<void> => sleep(ms, undefined, { signal: closing.signal }).catch(() => {});
+
+  const { staging } = options;
+  if (staging) service.stageFilesWith(staging.ensure);
 
   const tellCapacity = (): void => listeners.forEach((listener) => listener());
 
@@ -195,9 +201,13 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     testConnection: createConnectionTester(options),
     isConnected: () => worker?.announced.isConnected() ?? false,
     onCapacity: (listener) => void listeners.push(listener),
-    start: () => void run(),
+    start() {
+      staging?.start();
+      void run();
+    },
     async close(how) {
       closing.abort();
+      await staging?.stop();
       const last = worker;
       if (!last) return;
       if (how === 'leave') return last.process.release();

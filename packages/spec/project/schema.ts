@@ -234,8 +234,13 @@ export const ProjectFile = Closed(
     ),
     staging: Closed(
       {
-        enabled: Type.Boolean({ description: 'Gives every run a read-write-many volume' }),
-        size: Type.Optional(Quantity('Size of the volume, such as `10Gi`')),
+        enabled: Type.Boolean({
+          description:
+            'Gives every run a directory that its tasks share, named by SVC_STAGING_DIR: on a cluster a volume of its own',
+        }),
+        size: Type.Optional(
+          Quantity('Size of the volume, such as `10Gi`; without one, `executor.defaults.staging.size`'),
+        ),
         storage_class: Type.Optional(
           Type.String({
             pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$',

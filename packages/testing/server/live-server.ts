@@ -83,14 +83,15 @@ export async function startLiveServer(settings: Record<string, string> = {}, nod
     logLines: () => server.logLines(),
     exited: () => server.exited(),
     stop: () => server.stop(),
-    /** Compiles the file, registers its DAG and unpauses it. */
-    async addDag(dagId: string, text: string): Promise<void> {
+    /** Compiles the file, registers its DAG and unpauses it. `project`: what a svc.yaml beside it would have said. */
+    async addDag(dagId: string, text: string, project?: object): Promise<void> {
       const path = join(dags, `${dagId}.py`);
       await writeFile(path, text);
       const answer = await compiler.compile({ path, dagsFolder: dags });
       if (!answer.ok) throw new Error(answer.error.message);
       for (const dag of answer.dags) {
-        await api('POST', `/dags/${dag.dag_id}/dagVersions`, { spec: dag.spec, fileloc: path });
+        const spec = project ? { ...(dag.spec as object), project } : dag.spec;
+        await api('POST', `/dags/${dag.dag_id}/dagVersions`, { spec, fileloc: path });
         await api('PATCH', `/dags/${dag.dag_id}`, { is_paused: false });
       }
     },

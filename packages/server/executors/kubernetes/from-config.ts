@@ -1,5 +1,6 @@
 /** The orchestrator's executor, made from the configuration. */
 import { VERSION } from '../../version.ts';
+import { findRunEnds } from '../../db/dag-runs/run-ends.ts';
 import { findRunId } from '../../db/dag-runs/run-lookups.ts';
 import { findLiveSchedulers } from '../../db/processes/heartbeats.ts';
 import type { ExecutorFactory } from '../executor-context.ts';
@@ -31,6 +32,8 @@ export const kubernetesFromConfig: ExecutorFactory = ({ config, db, ...context }
     concurrency: scheduler.dispatchBufferSize > 0 ? Math.max(1, scheduler.dispatchWorkers) : CONCURRENCY,
     startTimeoutMs: executor.podStartTimeout,
     keepFailedMs: executor.keepFailedPods,
+    findRunEnds: (runs) => findRunEnds(db, runs),
+    staging: { ...defaults.staging, retentionMs: executor.stagingRetention },
     settings: {
       namespace: executor.taskNamespace,
       installation: installationId(auth.jwt.secret),

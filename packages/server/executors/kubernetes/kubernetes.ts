@@ -5,6 +5,7 @@
  *   pod-watch.ts       what the cluster says about pods
  *   pod-verdict.ts     what the state of a pod means
  *   pod-spec.ts        what a pod is made of
+ *   staging-claims.ts  the volumes of runs that stage files
  *
  * A pod belongs to the process that made it (annotation `svc.dev/owner`). When that process is gone, whoever is left looks
  * after the pod; a pod whose attempt is over is removed.
@@ -29,6 +30,9 @@ import type { PodSettings } from './pod-spec.ts';
 import { whyStopped } from './pod-verdict.ts';
 import { createPodWatch } from './pod-watch.ts';
 import type { SeenPod } from './pod-watch.ts';
+import { createStagingClaims } from './staging-claims.ts';
+import type { StagingSettings } from './staging-claims.ts';
+import type { FindRunEnds } from '../staging-sweep.ts';
 
 export type KubernetesExecutorOptions = {
   api: ApiClient;
@@ -39,6 +43,8 @@ export type KubernetesExecutorOptions = {
   readFacts: ReadPodFacts;
   readRunId: (identity: { tenantId: string; run: number }) => Promise<string | undefined>;
   settings: PodSettings;
+  staging: StagingSettings;
+  findRunEnds: FindRunEnds;
   /** Image of a version that has none of its own. */
   baseImage: (pythonLine: string) => string;
   tokenTransport: 'envvar' | 'exchange';
@@ -66,6 +72,8 @@ const taskIdentity = ({ queue: _queue, ...attempt }: Attempt): Omit<PodIdentity,
 export function createKubernetesExecutor(options: KubernetesExecutorOptions): ManagedExecutor {
   const { api, attempts, settings, log, lookAfterMs = LOOK_AFTER_MS } = options;
   const requests = createPodRequests(api, settings.namespace);
+  const { namespace, installation } = settings;
+  const claims = createStagingClaims({ ...options, namespace, installation, settings: options.staging });
   const listeners: (() => void)[] = [];
   const tellCapacity = (): void => listeners.forEach((listener) => listener());
   let isClosing = false;
@@ -122,6 +130,9 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     if (task && task.problems.length > 0) {
       return { kind: 'refused', failure: { cause: 'pod_refused', text: task.problems.join('; ') } };
     }
+    const staging =
+      facts.staging && identity.kind === 'task' && (await claims.ensure({ ...identity, runId }, facts.staging));
+    if (staging && staging.kind !== 'ready') return staging;
     const pod = buildPod({
       identity,
       runId,
@@ -137,7 +148,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
       resources: task?.resources ?? {},
       execution: task?.execution ?? {},
       override: task?.override,
-      stagingClaim: undefined,
+      stagingClaim: staging ? staging.name : undefined,
     });
     return requests.create(pod, identity.attemptId);
   }
@@ -207,6 +218,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     onCapacity: (listener) => void listeners.push(listener),
     start() {
       watch.start();
+      claims.start();
       timer = setTimeout(() => void lookAfter(), lookAfterMs).unref();
     },
     // Pods go on without us, whoever asks: the next control plane finds them.
@@ -215,6 +227,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
       clearTimeout(timer);
       watch.close();
       pods.close();
+      await claims.stop();
       api.close();
     },
   };

@@ -5,8 +5,9 @@ import type { ApiClient } from './api-client.ts';
 import { identityOf } from './pod-names.ts';
 import type { PodFailure, PodWait } from './pod-verdict.ts';
 
-export type CreateAnswer =
-  | { kind: 'created' }
+export type CreateAnswer = { kind: 'created' } | NotCreated;
+
+export type NotCreated =
   /** Nothing is wrong with the pod: the same again after a while. */
   | { kind: 'later'; wait: PodWait; afterMs: number | undefined }
   /** It would be refused again. */
@@ -69,13 +70,13 @@ export function createPodRequests(api: ApiClient, namespace: string): PodRequest
 const timeOf = (event: CoreV1EventList['items'][number]): number =>
   Date.parse(String(event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? 0)) || 0;
 
-const unreachable = (error: unknown): CreateAnswer => ({
+export const unreachable = (error: unknown): NotCreated => ({
   kind: 'later',
   wait: { reason: 'cluster_unreachable', detail: (error as Error).message },
   afterMs: undefined,
 });
 
-function answerOf(error: ApiError, namespace: string): CreateAnswer {
+export function answerOf(error: ApiError, namespace: string): NotCreated {
   const { status, message, retryAfterMs: afterMs } = error;
   if (status === 429 || QUOTA.test(message)) {
     return { kind: 'later', wait: { reason: 'pod_refused', detail: message }, afterMs };
