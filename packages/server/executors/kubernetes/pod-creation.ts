@@ -1,6 +1,7 @@
 /** Makes pods, a few at a time. What the cluster does not take right now is tried again for as long as somebody wants it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '@svc/spec/backoff.ts';
+import type { Backoff } from '@svc/spec/backoff.ts';
 import type { PodIdentity } from './pod-names.ts';
 import type { CreateAnswer } from './pod-requests.ts';
 import type { PodFailure, PodWait } from './pod-verdict.ts';
@@ -19,45 +20,50 @@ export type PodCreation = { add(pod: WantedPod): void; close(): void };
 
 const RETRIES = { firstMs: 250, longestMs: 15_000, spread: true };
 
+type Queued = { pod: WantedPod; retries: Backoff };
+
 export function createPodCreation(input: {
   create: (identity: PodIdentity) => Promise<CreateAnswer>;
   concurrency: number;
 }): PodCreation {
   const { create, concurrency } = input;
-  const queue: WantedPod[] = [];
+  const queue: Queued[] = [];
   const closing = new AbortController();
   let active = 0;
 
+  function enqueue(entry: Queued): void {
+    if (closing.signal.aborted) return;
+    queue.push(entry);
+    drain();
+  }
+
   function drain(): void {
     while (active < concurrency && queue.length > 0) {
-      const next = queue.shift();
-      if (!next) return;
+      const entry = queue.shift();
+      if (!entry) return;
       active += 1;
-      void createOne(next).finally(() => {
+      void createOne(entry).finally(() => {
         active -= 1;
         drain();
       });
     }
   }
 
-  async function createOne(pod: WantedPod): Promise<void> {
-    const retries = createBackoff(RETRIES);
-    while (!closing.signal.aborted && pod.isWanted()) {
-      const answer = await create(pod.identity).catch(failed);
-      if (answer.kind === 'created') return pod.onCreated();
-      if (answer.kind === 'refused') return pod.onRefused(answer.failure);
-      pod.onWait(answer.wait);
-      const ms = Math.max(answer.afterMs ?? 0, retries.next());
-      await sleep(ms, undefined, { signal: closing.signal, ref: false }).catch(() => {});
-    }
+  async function createOne(entry: Queued): Promise<void> {
+    const { pod, retries } = entry;
+    if (!pod.isWanted()) return;
+    const answer = await create(pod.identity).catch(failed);
+    if (closing.signal.aborted) return;
+    if (answer.kind === 'created') return pod.onCreated();
+    if (answer.kind === 'refused') return pod.onRefused(answer.failure);
+    pod.onWait(answer.wait);
+    // Whoever waits takes nobody's turn: it may be the only one that has to.
+    const ms = Math.max(answer.afterMs ?? 0, retries.next());
+    void sleep(ms, entry, { signal: closing.signal, ref: false }).then(enqueue, () => {});
   }
 
   return {
-    add(pod) {
-      if (closing.signal.aborted) return;
-      queue.push(pod);
-      drain();
-    },
+    add: (pod) => enqueue({ pod, retries: createBackoff(RETRIES) }),
     close() {
       closing.abort();
       queue.length = 0;
