@@ -69,7 +69,15 @@ function otherValue(key: ConfigKey): unknown {
   }
 }
 
-const TEXTS = ['something', '/etc/something', 'me@example.com', '17', 'redis://me:pass@host', 'http://a.example', 'a.example/gpu'];
+const TEXTS = [
+  'something',
+  '/etc/something',
+  'me@example.com',
+  '17',
+  'redis://me:pass@host',
+  'http://a.example',
+  'a.example/gpu',
+];
 
 /** A text that a key with this pattern takes. */
 function fitting(pattern: RegExp | undefined): string {
@@ -123,7 +131,9 @@ describe('rights in the cluster', () => {
     expect(ofKind(manifests, 'Role').length).toBe(1);
     expect(subjectsOf(manifests, 'RoleBinding')).toEqual(['demo-svc-scheduler']);
     expect(ofKind(manifests, 'ClusterRole')).toEqual([]);
-    const mounts = Object.fromEntries(podsOf(manifests).map(([name, pod]) => [name, pod['automountServiceAccountToken']]));
+    const mounts = Object.fromEntries(
+      podsOf(manifests).map(([name, pod]) => [name, pod['automountServiceAccountToken']]),
+    );
     expect(mounts).toEqual({
       'demo-svc-api': false,
       'demo-svc-scheduler': true,
