@@ -66,7 +66,7 @@ beforeAll(async () => {
   // The strictest that the cluster itself enforces.
   await kubectl('label', 'namespace', namespace.name, 'pod-security.kubernetes.io/enforce=restricted');
   notes = await installRelease('install', { ...release, change: VALUES });
-});
+}, 480_000);
 afterAll(async () => {
   await helm(['uninstall', NAME, '--namespace', namespace.name, '--ignore-not-found']);
   await namespace[Symbol.asyncDispose]();
@@ -132,9 +132,8 @@ describe('an installed release', () => {
 
   it('is upgraded while a task runs: the task goes on and its result is recorded; what was made up stays', async () => {
     const before = [await secretData('svc'), await secretData('svc-agent-tls'), await secretData('svc-postgres')];
-    const oldPods = (await core.listNamespacedPod({ namespace: namespace.name })).items.map(
-      ({ metadata }) => metadata?.uid,
-    );
+    const { items: old } = await core.listNamespacedPod({ namespace: namespace.name });
+    const oldPods = new Set(old.map(({ metadata }) => metadata?.uid));
     let runId = '';
     let podName = '';
     {
@@ -158,7 +157,7 @@ describe('an installed release', () => {
     const roles = 'app.kubernetes.io/component in (api, scheduler)';
     await eventually(async () => {
       const { items } = await core.listNamespacedPod({ namespace: namespace.name, labelSelector: roles });
-      expect(items.filter(({ metadata }) => oldPods.includes(metadata?.uid))).toEqual([]);
+      expect(items.filter(({ metadata }) => oldPods.has(metadata?.uid))).toEqual([]);
     });
 
     await kubectl('exec', '--namespace', tasks, podName, '--', 'touch', '/tmp/go');

@@ -75,6 +75,7 @@ const TEXTS = [
   'me@example.com',
   '17',
   'redis://me:pass@host',
+  'postgres://me:pass@host/name',
   'http://a.example',
   'a.example/gpu',
 ];
@@ -224,12 +225,12 @@ describe('the network', () => {
     expect(dns.ports.map(({ port }: { port: number }) => port)).toEqual([53, 53]);
 
     const notTasks = { matchExpressions: [{ key: 'svc.dev/attempt', operator: 'DoesNotExist' }] };
+    const onlyTasks = { matchExpressions: [{ key: 'svc.dev/attempt', operator: 'Exists' }] };
     const rules = (name: string): Manifest[] => named(manifests, 'NetworkPolicy', name)['spec'].ingress;
     for (const name of ['demo-svc-api', 'demo-svc-scheduler']) {
       for (const rule of rules(name)) {
-        const [peer] = rule['from'];
-        if (rule['ports'][0].port === 'rpc') expect(peer.podSelector.matchExpressions[0].operator).toBe('Exists');
-        else expect(peer.podSelector).toEqual(notTasks);
+        const isRpc = rule['ports'][0].port === 'rpc';
+        expect(rule['from'][0].podSelector).toEqual(isRpc ? onlyTasks : notTasks);
       }
     }
     expect(rules('demo-svc-api').map(({ ports }) => ports[0].port as string)).toEqual(['http', 'metrics']);
@@ -271,7 +272,7 @@ describe('the configuration', () => {
       secretConfig: only(isSecretKey),
     });
     const { entries, warnings } = configOf(manifests);
-    const unset = entries.filter(({ key, source }) => source === 'built-in' && (inConfig(key) || isSecretKey(key)));
+    const unset = entries.filter(({ key, source }) => source === 'default' && (inConfig(key) || isSecretKey(key)));
     expect(unset.map(({ key }) => key)).toEqual([]);
     const inForce = new Map(entries.map(({ key, value }) => [key, value]));
     expect(inForce.get('xcom.max_bytes')).toBe(2_000_000);

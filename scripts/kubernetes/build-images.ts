@@ -201,7 +201,9 @@ async function removeOldVersions(): Promise<void> {
   for (const folder of folders.slice(KEPT_VERSIONS)) rmSync(folder, { recursive: true });
   // What podman has of earlier builds, except the bases; a younger one may be somebody's who builds just now.
   const old = '--filter=until=2h';
-  const names = [...Object.keys(BUILD_FILES), 'svc-pause', 'svc-postgres'].map((name) => `--filter=reference=localhost/${name}:*`);
+  const names = [...Object.keys(BUILD_FILES), 'svc-pause', 'svc-postgres'].map(
+    (name) => `--filter=reference=localhost/${name}:*`,
+  );
   const list = ['images', old, ...names, '--format={{.Repository}}:{{.Tag}}'];
   const images = execFileSync('podman', list, { env: podmanEnvironment(), encoding: 'utf8' })
     .split('\n')
