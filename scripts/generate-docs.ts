@@ -13,6 +13,7 @@ import { renderPythonMaskingRules } from '@svc/spec/masking/rules.ts';
 import { renderProjectReference } from '@svc/spec/project/reference.ts';
 import { renderSpecReference } from '@svc/spec/reference.ts';
 import { renderPythonModule } from '@svc/spec/sensitive-names.ts';
+import { renderChartSchema } from './chart/schema.ts';
 
 export interface DocGenerator {
   /** Relative to the repository. */
@@ -25,6 +26,7 @@ export const GENERATORS: readonly DocGenerator[] = [
   { path: 'docs/cli.md', render: renderCliReference },
   { path: 'docs/configuration.md', render: renderReference },
   { path: 'docs/configuration.schema.json', render: renderJsonSchema },
+  { path: 'deploy/chart/values.schema.json', render: renderChartSchema },
   { path: 'docs/openapi.json', render: renderOpenApi },
   { path: 'packages/client/generated/api.ts', render: async () => renderApiTypes(await renderOpenApi()) },
   { path: 'docs/svc-yaml.md', render: renderProjectReference },

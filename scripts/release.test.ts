@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { nameRelease } from './release.ts';
+import { nameRelease, setChartVersion } from './release.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -23,6 +23,12 @@ describe('the version', () => {
     const [newest] = read('CHANGELOG.md').match(/^## \d.*$/m) ?? [];
     expect(newest).toMatch(/^## \d+\.\d+\.\d+ - \d{4}-\d{2}-\d{2}$/);
     expect(newest?.split(' ')[1]).toBe(version);
+  });
+
+  it('is that of the chart and of the image it installs', () => {
+    const chart = read('deploy/chart/Chart.yaml');
+    expect(setChartVersion(chart, version)).toBe(chart);
+    expect(setChartVersion(chart, '9.8.7').match(/: 9\.8\.7$/gm)).toHaveLength(2);
   });
 
   it('is what the API document says it was built from', () => {

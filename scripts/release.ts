@@ -17,6 +17,10 @@ export function nameRelease(changelog: string, version: string, date: string): s
   return `${before}${UNRELEASED}\n## ${version} - ${date}\n${after}`;
 }
 
+/** Chart.yaml with the version of the chart and of what it installs, which are the same. */
+export const setChartVersion = (chart: string, version: string): string =>
+  chart.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${version}`);
+
 if (import.meta.main) {
   const [version = ''] = process.argv.slice(2);
   if (!/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version)) throw new Error(`"${version}" is no version; use 0.7.0`);
@@ -25,5 +29,7 @@ if (import.meta.main) {
   const npm = (...argv: string[]): unknown => execFileSync('npm', argv, { cwd: ROOT, stdio: 'inherit' });
   npm('version', version, '--no-git-tag-version', '--workspaces', '--include-workspace-root', '--allow-same-version');
   writeFileSync(changelog, named);
+  const chart = join(ROOT, 'deploy/chart/Chart.yaml');
+  writeFileSync(chart, setChartVersion(readFileSync(chart, 'utf8'), version));
   npm('run', 'docs');
 }

@@ -33,6 +33,9 @@ import { report } from './report.ts';
 const SUITE = 'bookworm';
 const PYTHON_LINE = '3.11';
 const PACKAGES = ['ca-certificates', 'python3', 'python3-pip'];
+/** In place of the official image of Postgres, which the chart brings for trying out. */
+const POSTGRES_IMAGE = 'svc-postgres:15';
+const POSTGRES_PACKAGES = ['postgresql-15'];
 const LEFT_OUT = ['/usr/share/doc/*', '/usr/share/man/*', '/usr/share/locale/*'];
 
 const BUILD_FILES = {
@@ -92,23 +95,50 @@ async function buildAll({ unfinished, key }: { unfinished: string; key: string }
     await push(image, name === 'svc-base' ? `${name}:${PYTHON_LINE}-${VERSION}` : `${name}:${VERSION}`);
     report(`built ${name}`);
   }
+  await push(await postgresImage(key), POSTGRES_IMAGE);
 }
 
 /** In place of the official image of Python. */
 async function debianImage(): Promise<string> {
-  const recipe = JSON.stringify([SUITE, PACKAGES, LEFT_OUT]);
-  const image = `localhost/svc-debian:${createHash('sha256').update(recipe).digest('hex').slice(0, 12)}`;
-  if (hasImage(image)) return image;
-  report(`installing ${PACKAGES.join(', ')} of Debian ${SUITE} into an image`);
-  const folder = mkdtempSync(join(tmpdir(), 'svc-debian-'));
-  const archive = join(folder, 'root.tar');
-  const options = [`--include=${PACKAGES.join(',')}`, ...LEFT_OUT.map((path) => `--dpkgopt=path-exclude=${path}`)];
   // `python` as in the official image, and pip may install beside Debian's packages.
   const python = 'ln -s /usr/bin/python3 "$1/usr/local/bin/python" && rm "$1"/usr/lib/python3*/EXTERNALLY-MANAGED';
+  return imageOfPackages({ name: 'svc-debian', packages: PACKAGES, hook: python });
+}
+
+/** With the user, the variables and the entry point of the official image, as far as the chart uses them. */
+async function postgresImage(key: string): Promise<string> {
+  const hook = 'chroot "$1" usermod --uid 999 postgres && chroot "$1" groupmod --gid 999 postgres';
+  const base = await imageOfPackages({ name: 'svc-debian-postgres', packages: POSTGRES_PACKAGES, hook });
+  const image = `localhost/svc-postgres:${key}`;
+  const entryPoint = 'docker-entrypoint.sh';
+  await buildFrom({
+    image,
+    text: `FROM ${base}
+COPY ${entryPoint} /usr/local/bin/
+USER 999:999
+ENTRYPOINT ["${entryPoint}"]
+CMD ["postgres"]
+`,
+    files: { [entryPoint]: join(ROOT, 'scripts/kubernetes/postgres', entryPoint) },
+  });
+  return image;
+}
+
+/** `hook` finishes it, with the folder of its root as `$1`. */
+async function imageOfPackages(recipe: { name: string; packages: readonly string[]; hook: string }): Promise<string> {
+  const { name, packages, hook } = recipe;
+  const key = createHash('sha256').update(JSON.stringify([SUITE, LEFT_OUT, packages, hook]));
+  const image = `localhost/${name}:${key.digest('hex').slice(0, 12)}`;
+  if (hasImage(image)) return image;
+  report(`installing ${packages.join(', ')} of Debian ${SUITE} into an image`);
+  const folder = mkdtempSync(join(tmpdir(), 'svc-debian-'));
+  const archive = join(folder, 'root.tar');
+  const options = [`--include=${packages.join(',')}`, ...LEFT_OUT.map((path) => `--dpkgopt=path-exclude=${path}`)];
   const sources = globSync(['/etc/apt/sources.list', '/etc/apt/sources.list.d/debian.sources']).filter((file) => statSync(file).size > 0); // prettier-ignore
+  const path = 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
   try {
-    await run('mmdebstrap', ['--quiet', '--variant=apt', ...options, `--customize-hook=${python}`, SUITE, archive, ...sources]); // prettier-ignore
-    await podman('import', '--change=ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', archive, image); // prettier-ignore
+    await run('mmdebstrap', ['--quiet', '--variant=apt', ...options, `--customize-hook=${hook}`, SUITE, archive, ...sources]); // prettier-ignore
+    await podman('import', `--change=${path}`, archive, image);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -153,7 +183,7 @@ const isOutside = (path: string): boolean =>
 
 function hashOfSources(): string {
   const hash = createHash('sha256').update(`${process.arch} ${process.version}\n`);
-  const files = globSync([...CONTEXT, 'deploy/*.sh', 'deploy/*/Dockerfile*', 'scripts/kubernetes/pause/*'], {
+  const files = globSync([...CONTEXT, 'deploy/*.sh', 'deploy/*/Dockerfile*', 'scripts/kubernetes/{pause,postgres}/*'], {
     cwd: ROOT,
     exclude: isOutside,
   });
@@ -171,7 +201,9 @@ async function removeOldVersions(): Promise<void> {
   for (const folder of folders.slice(KEPT_VERSIONS)) rmSync(folder, { recursive: true });
   // What podman has of earlier builds, except the bases; a younger one may be somebody's who builds just now.
   const old = '--filter=until=2h';
-  const names = [...Object.keys(BUILD_FILES), 'svc-pause'].map((name) => `--filter=reference=localhost/${name}:*`);
+  const names = [...Object.keys(BUILD_FILES), 'svc-pause', 'svc-postgres'].map(
+    (name) => `--filter=reference=localhost/${name}:*`,
+  );
   const list = ['images', old, ...names, '--format={{.Repository}}:{{.Tag}}'];
   const images = execFileSync('podman', list, { env: podmanEnvironment(), encoding: 'utf8' })
     .split('\n')
