@@ -127,7 +127,11 @@ describe('rights in the cluster', () => {
     expect(role['rules']).toEqual([
       { apiGroups: [''], resources: ['pods'], verbs: ['create', 'delete', 'get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['events'], verbs: ['get', 'list', 'watch'] },
-      { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['create', 'delete', 'get', 'list', 'watch'] },
+      {
+        apiGroups: [''],
+        resources: ['persistentvolumeclaims'],
+        verbs: ['create', 'delete', 'get', 'list', 'patch', 'watch'],
+      },
     ]);
     expect(ofKind(manifests, 'Role').length).toBe(1);
     expect(subjectsOf(manifests, 'RoleBinding')).toEqual(['demo-svc-scheduler']);
