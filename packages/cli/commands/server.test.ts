@@ -18,6 +18,7 @@ beforeAll(async () => {
     SVC_SERVER_METRICS_ADDR: '127.0.0.1:0',
     SVC_SERVER_GRPC_ADDR: '127.0.0.1:0',
     SVC_OBSERVABILITY_OTEL_ENABLED: 'false',
+    SVC_EXECUTOR_TYPE: 'subprocess', // there is no cluster
   };
 });
 
@@ -38,6 +39,16 @@ describe('svc server', () => {
     server.kill('SIGTERM');
     expect(await server.ended).toBe(0);
     expect(server.output()).toContain('"msg":"stopped"');
+  });
+
+  it('says where a cluster may be named when there is none, with exit code 2', async () => {
+    const { SVC_EXECUTOR_TYPE: _, ...rest } = env;
+    const server = spawnSvc(['server'], { ...rest, HOME: '/nonexistent' });
+    expect(await server.ended).toBe(2);
+    expect(server.output()).toContain('set KUBECONFIG to a kubeconfig file');
+    const named = spawnSvc(['server'], { ...rest, KUBECONFIG: '/nonexistent/config' });
+    expect(await named.ended).toBe(2);
+    expect(named.output()).toContain('KUBECONFIG is /nonexistent/config, which does not exist');
   });
 
   it('stops at once, with 130, when asked a second time', async () => {
