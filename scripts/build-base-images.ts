@@ -13,12 +13,12 @@
 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { DEFAULT_BASE_REPOSITORY } from '@svc/cli/build/build-file.ts';
 import { TOOL_NAMES, findContainerTool } from '@svc/cli/build/container-tool.ts';
 import type { ToolName } from '@svc/cli/build/container-tool.ts';
 import { isLocalRegistry } from '@svc/cli/build/image-name.ts';
 import { runBuild } from '@svc/cli/build/run-build.ts';
 import { VERSION } from '@svc/cli/version.ts';
+import { DEFAULT_BASE_REPOSITORY } from '@svc/spec/project/base-images.ts';
 import { PYTHON_LINES } from '@svc/spec/project/python-lines.ts';
 import type { PythonLine } from '@svc/spec/project/python-lines.ts';
 
