@@ -81,8 +81,8 @@ describe.skipIf(!CAN_BUILD)('the build file', () => {
     if (!CAN_BUILD) return;
     machine = await startContainerMachine(['podman']);
     const standIn = `FROM ${machine.baseImage}
-RUN for tool in mkdir ln ls cp dirname; do busybox ln -s busybox /bin/$tool; done
-RUN mkdir -p /usr/local/bin && for tool in npm groupadd useradd; do \\
+RUN for tool in mkdir ln ls cp dirname chown chmod; do busybox ln -s busybox /bin/$tool; done
+RUN mkdir -p /usr/local/bin && for tool in npm groupadd useradd setpriv; do \\
   printf '#!/bin/sh\\necho "$0 $*" >> /tmp/calls\\n' > /usr/local/bin/$tool; busybox chmod 755 /usr/local/bin/$tool; done
 RUN printf '%s\\n' 'mkdir -p node_modules/node/bin && cp /usr/local/bin/npm node_modules/node/bin/node' >> /usr/local/bin/npm
 RUN printf '%s\\n' '#!/bin/sh' 'mkdir -p $2 && cp packages/agent/package.json deploy/agent-bundle/start.js $2' > /usr/local/bin/node && busybox chmod 755 /usr/local/bin/node
