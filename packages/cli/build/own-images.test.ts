@@ -82,8 +82,9 @@ describe.skipIf(!CAN_BUILD)('the build file', () => {
     machine = await startContainerMachine(['podman']);
     const standIn = `FROM ${machine.baseImage}
 RUN for tool in mkdir ln ls cp dirname chown chmod; do busybox ln -s busybox /bin/$tool; done
-RUN mkdir -p /usr/local/bin && for tool in npm groupadd useradd setpriv; do \\
+RUN mkdir -p /usr/local/bin && for tool in npm groupadd useradd; do \\
   printf '#!/bin/sh\\necho "$0 $*" >> /tmp/calls\\n' > /usr/local/bin/$tool; busybox chmod 755 /usr/local/bin/$tool; done
+RUN mkdir -p /usr/bin && ln -s /usr/local/bin/useradd /usr/bin/setpriv
 RUN printf '%s\\n' 'mkdir -p node_modules/node/bin && cp /usr/local/bin/npm node_modules/node/bin/node' >> /usr/local/bin/npm
 RUN printf '%s\\n' '#!/bin/sh' 'mkdir -p $2 && cp packages/agent/package.json deploy/agent-bundle/start.js $2' > /usr/local/bin/node && busybox chmod 755 /usr/local/bin/node
 `;
@@ -148,10 +149,8 @@ RUN printf '%s\\n' '#!/bin/sh' 'mkdir -p $2 && cp packages/agent/package.json de
     const words = ['images', 'build', 'base', '--line', '3.12', '--builder', 'podman', '--json'];
     const { code, stdout, stderr } = await runSvc(words, { env: { ...machine.env } });
     const image = `svc-base:3.12-${VERSION}`;
-    expect({ code, stderr, stdout: stdout && (JSON.parse(stdout) as unknown) }).toMatchObject({
-      code: 0,
-      stdout: { images: [{ image, digest: null }] },
-    });
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ images: [{ image, digest: null }] });
     return image;
   }
 });
