@@ -56,6 +56,11 @@ const BENCHES: Record<string, Bench> = {
       'the gap between tasks while 1,000 and 5,000 requests are under way, what those who ask are told, memory; and how long one request of any kind holds up the event loop [--runs 3 --only gap|turns]',
     load: () => import('./overload.ts'),
   },
+  'pod-start': {
+    about:
+      'in the test cluster (npm run cluster -- npm run bench -- pod-start): from the start of a container to the first line of the task, and what is before it [--times 10]',
+    load: () => import('./pod-start.ts'),
+  },
   properties: {
     about:
       'the property tests from random seeds, which are printed; ends with 1 when a round finds something [--times 10 --seed <random> --only <part of a path>]',

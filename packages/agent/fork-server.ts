@@ -27,6 +27,9 @@ export type ForkListener = {
 };
 
 export type ForkServer = {
+  readonly python: string;
+  /** Once, before anything is forked. */
+  load(request: LoadRequest): void;
   /** Rejects with a `LoadFailure` when the file cannot be loaded, or the process ends before it is. */
   readonly ready: Promise<void>;
   readonly running: number;
@@ -63,10 +66,11 @@ export function startForkServer(input: {
   env: Readonly<Record<string, string | undefined>>;
   /** As whom it runs, and so whatever it forks; without one, as ourselves. */
   user?: TaskUser | undefined;
-  load: LoadRequest;
+  /** It makes nothing ready for others. */
+  isForOne?: boolean | undefined;
 }): ForkServer {
   const marker = `${process.pid}.${(started += 1)}`;
-  const child = spawn(input.python, ['-m', 'svc_runtime.run_server'], {
+  const child = spawn(input.python, ['-m', 'svc_runtime.run_server', ...(input.isForOne ? ['--one-attempt'] : [])], {
     env: { ...input.env, [FORK_SERVER_VARIABLE]: marker },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...asUser(input.user),
@@ -120,9 +124,9 @@ export function startForkServer(input: {
   child.stdin.on('error', () => {}); // its end is noticed anyway
   child.once('error', (error) => void end(error.message));
   child.once('exit', (code, signal) => void end(signal ?? `exit code ${code}`));
-  send({ op: 'load', ...input.load });
-
   return {
+    python: input.python,
+    load: (request) => send({ op: 'load', ...request }),
     ready,
     ended,
     get running() {

@@ -10,7 +10,7 @@ import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { PythonEnvironments } from './environments.ts';
 import { startForkServer } from './fork-server.ts';
 import type { ForkServer } from './fork-server.ts';
-import { taskEnvironment } from './settings.ts';
+import { pythonProcessEnvironment } from './settings.ts';
 
 export type LoadedServer = {
   server: ForkServer;
@@ -27,7 +27,6 @@ export type ForkServers = {
   close(): Promise<void>;
 };
 
-const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', 'python');
 /** A lean one takes some 30 MB. */
 const MAX_IDLE = 8;
 const MAX_IDLE_MS = 10 * 60_000;
@@ -42,28 +41,38 @@ export function createForkServers(input: {
   /** Variables that mark this worker's processes. */
   marks: Readonly<Record<string, string>>;
   user?: TaskUser | undefined;
+  /** There will be one attempt. */
+  isForOne?: boolean | undefined;
+  /** Started already, for whichever version comes first. */
+  first?: ForkServer | undefined;
 }): ForkServers {
-  const { environments, socket, marks, user } = input;
+  const { environments, socket, marks, user, isForOne } = input;
+  let { first } = input;
   const entries = new Map<string, Entry>();
-  const env = { ...taskEnvironment(input.env, user), ...marks, PYTHONPATH: PYTHON_FOLDER, PYTHONUNBUFFERED: '1' };
+  const env = { ...pythonProcessEnvironment(input.env, user), ...marks };
+
+  /** Unless the version wants another interpreter. */
+  function takeFirst(python: string): ForkServer | undefined {
+    const server = first;
+    first = undefined;
+    if (server?.python === python) return server;
+    server?.close();
+    return undefined;
+  }
 
   async function load(version: ReceivedVersion, onStarted: (server: ForkServer) => void): Promise<LoadedServer> {
     const python = await environments.get(version.dependencies);
     const folder = version.dags_folder || process.cwd();
-    const server = startForkServer({
-      python,
-      env,
-      user,
-      load: {
-        socket,
-        dags_folder: folder,
-        dag_id: version.python_dag_id,
-        fileloc: locationOf(folder, version.source_path),
-        source: { path: version.source_path, module: version.source_module, text: version.source_text },
-        env: version.env,
-      },
-    });
+    const server = takeFirst(python) ?? startForkServer({ python, env, user, isForOne });
     onStarted(server);
+    server.load({
+      socket,
+      dags_folder: folder,
+      dag_id: version.python_dag_id,
+      fileloc: locationOf(folder, version.source_path),
+      source: { path: version.source_path, module: version.source_module, text: version.source_text },
+      env: version.env,
+    });
     const [notes] = await Promise.all([changedModules(folder, version), server.ready]);
     return { server, notes };
   }
@@ -114,7 +123,7 @@ export function createForkServers(input: {
     },
     async close() {
       clearInterval(timer);
-      const servers = [...entries.values()].flatMap(({ server }) => server ?? []);
+      const servers = [...[...entries.values()].map(({ server }) => server), first].flatMap((server) => server ?? []);
       entries.clear();
       for (const server of servers) server.close();
       await Promise.all(servers.map(({ ended }) => ended));

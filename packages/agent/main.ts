@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { runOne } from './run-one.ts';
+import { startFirstServer } from './first-server.ts';
 import { SettingsError, readSettings } from './settings.ts';
-import { testConnection } from './test-connection.ts';
-import { work } from './work.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8')) as { version: string };
 
@@ -45,6 +43,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
   }
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   if (command === 'test-connection') {
+    const { testConnection } = await import('./test-connection.ts');
     const result = await testConnection({ stdin: process.stdin, env: process.env, say });
     await new Promise<void>((resolve) => void process.stdout.write(JSON.stringify(result), () => resolve()));
     return 0;
@@ -52,7 +51,12 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
   const stopping = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => stopping.abort());
   const input = { settings: readSettings(process.env), env: process.env, stop: stopping.signal, say };
-  if (command === 'run') return runOne(input);
+  if (command === 'run') {
+    const first = startFirstServer(process.env);
+    const { runOne } = await import('./run-one.ts');
+    return runOne({ ...input, first });
+  }
+  const { work } = await import('./work.ts');
   return work({ ...input, version: manifest.version, stdin: process.stdin });
 }
 

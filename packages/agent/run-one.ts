@@ -4,6 +4,7 @@ import type { Assignment } from '@svc/proto/agent-service.ts';
 import { watchContact } from './contact-watch.ts';
 import { Refusal, connectControlPlane } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
+import type { ForkServer } from './fork-server.ts';
 import { SettingsError } from './settings.ts';
 import type { AgentSettings } from './settings.ts';
 import { createWorker } from './worker.ts';
@@ -14,11 +15,14 @@ export async function runOne(input: {
   /** Aborted by SIGTERM. */
   stop: AbortSignal;
   say: (text: string) => void;
+  /** Python, started already. */
+  first?: ForkServer | undefined;
 }): Promise<number> {
   const { settings, env, stop, say } = input;
+  const { workerId } = settings;
   const controlPlane = connectControlPlane({ address: settings.controlPlane, tlsCa: settings.tlsCa });
   const assignment = assignmentOf(settings.token || (await exchange(controlPlane, settings.tokenFile, stop)));
-  const worker = await createWorker({ controlPlane, workerId: settings.workerId, env, say });
+  const worker = await createWorker({ controlPlane, workerId, env, say, isForOne: true, first: input.first });
   stop.addEventListener('abort', () => worker.stop('the agent was asked to stop'));
   worker.accept(assignment);
   const code = await new Promise<number>((resolve) => {

@@ -1,6 +1,7 @@
 /** What the agent reads from its environment. */
 import { existsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TaskUser } from '@svc/proto/task-user.ts';
 
 export type AgentSettings = {
@@ -62,6 +63,15 @@ export function taskEnvironment(env: Environment, user?: TaskUser): Record<strin
   const own = given.filter(([name, value]) => !PERSONAL.test(name) && (name !== 'TMPDIR' || isForEverybody(value)));
   return { ...Object.fromEntries(own), HOME: homeOf(user), USER: user.name, LOGNAME: user.name };
 }
+
+const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', 'python');
+
+/** Of the process that has the DAG file loaded. */
+export const pythonProcessEnvironment = (env: Environment, user?: TaskUser): Record<string, string | undefined> => ({
+  ...taskEnvironment(env, user),
+  PYTHONPATH: PYTHON_FOLDER,
+  PYTHONUNBUFFERED: '1',
+});
 
 /** For `spawn`, which drops the groups of ours as well. A working directory that is not for that user is left for its home. */
 export function asUser(user: TaskUser | undefined): { uid?: number; gid?: number; cwd?: string } {

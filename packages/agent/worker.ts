@@ -14,6 +14,7 @@ import type { ControlPlane } from './control-plane.ts';
 import { createPythonEnvironments } from './environments.ts';
 import type { PythonEnvironments } from './environments.ts';
 import { createMemoryWatch } from './exit-cause.ts';
+import type { ForkServer } from './fork-server.ts';
 import { createForkServers } from './fork-servers.ts';
 import { openTaskSockets } from './task-sockets.ts';
 
@@ -49,6 +50,9 @@ export async function createWorker(input: {
   credential?: () => string;
   say: (text: string) => void;
   graceMs?: number;
+  /** There will be one attempt; `first`: the Python process that was started for it already. */
+  isForOne?: boolean;
+  first?: ForkServer | undefined;
 }): Promise<Worker> {
   const { controlPlane, workerId, env, say, workerToken = () => '', credential = () => '' } = input;
   const user = readTaskUser(env[TASK_USER_VARIABLE]);
@@ -56,7 +60,8 @@ export async function createWorker(input: {
   const environments = createPythonEnvironments({ env, user, say });
   environments.get([]).catch(() => {}); // made ready now, for whoever comes first; an error is met again by the attempt that needs it
   const marks = workerId === '' ? {} : { [WORKER_VARIABLE]: workerId };
-  const servers = createForkServers({ environments, socket: sockets.path, env, marks, user });
+  const { isForOne, first } = input;
+  const servers = createForkServers({ environments, socket: sockets.path, env, marks, user, isForOne, first });
   const wasOutOfMemory = createMemoryWatch();
   const versions = createVersions(controlPlane);
   const reportProviders = createProviderReports({ controlPlane, environments, versions });

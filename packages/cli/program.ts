@@ -11,6 +11,7 @@ import { addConnectionsCommands } from './commands/connections.ts';
 import { addDagsCommands } from './commands/dags.ts';
 import { addDatabaseCommands } from './commands/database.ts';
 import { addDeployCommand } from './commands/deploy.ts';
+import { addImagesCommands } from './commands/images.ts';
 import { addInformationCommands } from './commands/information.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addLiteCommand } from './commands/lite.ts';
@@ -65,6 +66,7 @@ export function buildProgram(context: CliContext): SvcCommand {
   addValidateCommand(program, context);
   addCompileCommand(program, context);
   addDeployCommand(program, context);
+  addImagesCommands(program, context);
   program.commandsGroup('Talk to a control plane:');
   addDagsCommands(program, context);
   addRunsCommands(program, context);

@@ -129,6 +129,14 @@ describe('SVC_PYTHON', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  it('is not tried when whoever set it has tried it, but is when it is another by now', async () => {
+    const bin = fakePython('exit 1');
+    const python = join(bin, 'python3');
+    expect(await ensurePython({ env: { SVC_PYTHON: python, SVC_PYTHON_CHECKED: python } })).toBe(python);
+    const other = await failure({ SVC_PYTHON: python, SVC_PYTHON_CHECKED: '/usr/local/bin/python' });
+    expect(other.message).toContain('lacks packages');
+  });
+
   it('that cannot be run, is too old or lacks packages is refused with its own name', async () => {
     const missing = await failure({ SVC_PYTHON: join(folder, 'nowhere') });
     expect(missing.message).toMatch(/SVC_PYTHON is .*nowhere, which cannot be run: there is no such program/);

@@ -42,7 +42,8 @@ export async function ensurePython(options: PythonOptions): Promise<string> {
   const { env, say = () => {} } = options;
   const named = env['SVC_PYTHON'];
   if (named) {
-    await checkNamed(named, env);
+    // An image knows its own: importing the packages once more would take as long as the start of the task itself.
+    if (env['SVC_PYTHON_CHECKED'] !== named) await checkNamed(named, env);
     return named;
   }
   const cache = options.cacheFolder ?? userCacheFolder(env);

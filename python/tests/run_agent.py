@@ -72,6 +72,7 @@ class Agent:
         files: dict | None = None,
         env: dict | None = None,
         version_files: dict | None = None,
+        arguments: tuple = (),
     ) -> None:
         self.folder = tempfile.mkdtemp(prefix="svc-run-")
         for name, content in (files or {}).items():
@@ -92,7 +93,7 @@ class Agent:
         self.unread_streams: list | None = None
         self.refuses_streams = False
         self.server = subprocess.Popen(
-            [sys.executable, "-m", "svc_runtime.run_server"],
+            [sys.executable, "-m", "svc_runtime.run_server", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -70,6 +70,11 @@ FAMILY = """
 """
 
 
+def children(pid: int) -> list:
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return file.read().split()
+
+
 def alive(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as file:
@@ -122,6 +127,15 @@ class Running(unittest.TestCase):
             fds = [0, 1, 2, "commands", "events", "children", *["wake"] * 2, *["spare"] * 3]
             # One more for a moment, while a spare is made.
             agent.pump(lambda: len(os.listdir(f"/proc/{agent.server.pid}/fd")) <= len(fds))
+
+    def test_a_server_for_one_attempt_makes_nothing_ready_for_others(self) -> None:
+        with Agent.ready(SIMPLE, arguments=("--one-attempt",)) as agent:
+            self.assertEqual(children(agent.server.pid), [])
+            attempt = agent.run("one")
+            self.assertEqual(attempt.value(), {"a": 1})
+            # What it does after the end of one has been done when the next one is forked.
+            self.assertEqual(agent.run("bash").value(), "last")
+            self.assertEqual(children(agent.server.pid), [])
 
     def test_the_job_may_come_late_or_never(self) -> None:
         with Agent(SIMPLE) as agent:

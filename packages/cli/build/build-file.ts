@@ -8,6 +8,7 @@
 //      refused, with the key's name.
 //   3. Everything else is held against a pattern here too, whatever the loader of svc.yaml has already let through.
 import { posix } from 'node:path';
+import { DEFAULT_BASE_REPOSITORY, baseImageName } from '@svc/spec/project/base-images.ts';
 import { connectorPackages } from '@svc/spec/project/connectors.ts';
 import type { ProjectFile } from '@svc/spec/project/schema.ts';
 import { usageError } from '../cli-error.ts';
@@ -20,8 +21,8 @@ export type BuildFileInput = {
   readonly groupDirectories: readonly string[] | 'whole';
   /** Our own version: every release has its base images. */
   readonly version: string;
-  /** Where the base images are, for those who mirror them. */
-  readonly baseRepository?: string;
+  /** Where the base images are, for those who mirror them or make their own. */
+  readonly baseRepository?: string | undefined;
 };
 
 /** Nobody's number on the host, and a number at all: Kubernetes cannot tell whether a user *name* is root. */
@@ -29,8 +30,6 @@ export const TASK_USER = '10001:10001';
 
 /** Where the DAG lives in its image, and the working directory of its tasks. */
 export const DAG_DIRECTORY = '/opt/svc/dag';
-
-export const DEFAULT_BASE_REPOSITORY = 'svc-base';
 
 /** What Linux takes. */
 const MAX_PATH = 4_096;
@@ -72,7 +71,7 @@ export function renderBuildFile(input: BuildFileInput): string {
 export function baseImage(input: Pick<BuildFileInput, 'project' | 'version' | 'baseRepository'>): string {
   const { project, version, baseRepository = DEFAULT_BASE_REPOSITORY } = input;
   return project.base_image === undefined
-    ? matching('base image', `${baseRepository}:${project.python_version}-${version}`, IMAGE)
+    ? matching('base image', baseImageName(baseRepository, project.python_version, version), IMAGE)
     : matching('base_image', project.base_image, IMAGE);
 }
 

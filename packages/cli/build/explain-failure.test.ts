@@ -68,6 +68,11 @@ describe('a failed build', () => {
   it('that has nothing to do with the base does not blame it', () => {
     expect(explain('ERROR: No matching distribution found for pandsa\nERROR: pandsa not found').hint).toBeUndefined();
     expect(explain('manifest unknown', { baseImage: undefined }).hint).toBeUndefined();
+    const baseImage = 'r.example.com:5000/svc-base:3.11-0.5.0';
+    const packages = `STEP 1/9: FROM ${baseImage}\nErr:3 http://r.example.com:8080/apt ./ Packages 404  Not Found`;
+    expect(explain(packages, { baseImage }).hint).toBeUndefined();
+    const pull = `Error: creating build container: initializing source docker://${baseImage}: manifest unknown`;
+    expect(explain(pull, { baseImage }).hint).toMatch(/could not be pulled.*--base-repository/);
   });
 
   it('for a platform this machine cannot run names emulation', () => {

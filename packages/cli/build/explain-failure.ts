@@ -77,14 +77,14 @@ const CREDENTIALS: Record<Project['registry']['auth_method'], string> = {
 
 function isPullFailure(output: string, baseImage: string | undefined): boolean {
   if (baseImage === undefined) return false;
-  const mentionsBase = output.includes(baseImage) || output.includes(baseImage.split(/[:@]/, 1)[0] ?? baseImage);
-  return (
-    mentionsBase &&
-    /manifest unknown|not found|short-name|pull access denied|failed to resolve|unable to copy from source|initializing source|pinging container registry|no image found in|creating build container/i.test(
-      output,
-    )
-  );
+  // Without tag and digest; the port of a registry stays.
+  const repository = baseImage.replace(/@.*$/, '').replace(/:[^:/]*$/, '');
+  // In one line: a package that is not found has nothing to do with the base that an earlier line names.
+  return output.split('\n').some((line) => line.includes(repository) && PULL_FAILURE.test(line));
 }
+
+const PULL_FAILURE =
+  /manifest unknown|not found|short-name|pull access denied|failed to resolve|unable to copy from source|initializing source|pinging container registry|no image found in|creating build container/i;
 
 function pullHint(context: FailureContext): string {
   const { project, baseImage } = context;
@@ -95,5 +95,5 @@ function pullHint(context: FailureContext): string {
   if (publishedUntil !== null && publishedUntil < context.today) {
     return `There is no base image ${baseImage}: images for Python ${project.python_version} were published until ${publishedUntil}. Set python_version to 3.11 or later.`;
   }
-  return `The base image ${baseImage} could not be pulled. Check that its registry can be reached; images made here come from scripts/build-base-images.ts.`;
+  return `The base image ${baseImage} could not be pulled. Check that its registry can be reached; name another with --base-repository, or make your own with "svc images build".`;
 }

@@ -1,8 +1,11 @@
 import { Option } from 'commander';
 import { resolve } from 'node:path';
+import { DEFAULT_BASE_REPOSITORY } from '@svc/spec/project/base-images.ts';
 import { usageError } from '../cli-error.ts';
 import { TOOL_NAMES } from '../build/container-tool.ts';
 import type { ToolName } from '../build/container-tool.ts';
+import { BASE_REPOSITORY_VARIABLE, baseRepositoryOf } from '../build/base-repository.ts';
+import type { BaseRepositoryOption } from '../build/base-repository.ts';
 import { connect, withServerOption } from '../client/connect.ts';
 import type { ClientCommandOptions } from '../client/connect.ts';
 import { printJson, warn } from '../context.ts';
@@ -12,7 +15,8 @@ import type { CompiledArtifact } from '../projects/artifact-files.ts';
 import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
-type Options = ClientCommandOptions & { output: string; build?: true; push?: true; builder?: ToolName };
+type BuildCommandOptions = BaseRepositoryOption & { builder?: ToolName };
+type Options = ClientCommandOptions & BuildCommandOptions & { output: string; build?: true; push?: true };
 type Written = Omit<CompiledArtifact, 'text'> & { file: string | null };
 
 const STDOUT = '-';
@@ -30,7 +34,8 @@ export function addCompileCommand(program: SvcCommand, context: CliContext): voi
     .option('--json', 'print a JSON summary instead of a table')
     .option('--build', 'build the images of projects as well')
     .option('--push', 'build the images and push them to registry.url')
-    .addOption(builderOption());
+    .addOption(builderOption())
+    .addOption(baseRepositoryOption());
   withServerOption(compile)
     .note('A control plane is needed only for --build with registry.tag_strategy "version": it knows the next number.')
     .example('everything below this directory', 'svc compile')
@@ -40,6 +45,12 @@ export function addCompileCommand(program: SvcCommand, context: CliContext): voi
 
 export const builderOption = (): Option =>
   new Option('--builder <tool>', 'container tool to build with (default: the first that works)').choices(TOOL_NAMES);
+
+export const baseRepositoryOption = (): Option =>
+  new Option(
+    '--base-repository <repository>',
+    `where the base images are (default: ${BASE_REPOSITORY_VARIABLE}, then "${DEFAULT_BASE_REPOSITORY}")`,
+  );
 
 async function compileCommand(context: CliContext, path: string, options: Options): Promise<void> {
   if (options.json && options.output === STDOUT) throw usageError('--json and "-o -" both want standard output');
@@ -107,6 +118,7 @@ async function buildImages(context: CliContext, units: readonly CompiledUnit[], 
     const { image, digest, warnings } = await buildProject(context, unit, {
       push: options.push === true,
       builder: options.builder,
+      baseRepository: baseRepositoryOf(context.env, options),
       nextVersion: async (dagId) => nextVersionOf(await connect(context, options), dagId),
       onLine: (line) => void context.stderr.write(`${line}\n`),
     });

@@ -13,8 +13,8 @@ import { withPasswordOptions } from '../secret-input.ts';
 import type { SvcCommand } from '../svc-command.ts';
 import { bodyFromOptions } from './connection-options.ts';
 import type { ConnectionFieldOptions } from './connection-options.ts';
-import { reportImport, withExportOptions, withImportOptions } from './transfer-options.ts';
-import type { ExportOptions, ImportOptions } from './transfer-options.ts';
+import { reportImport, withExportOptions, withImportOptions } from '../files/transfer-options.ts';
+import type { ExportOptions, ImportOptions } from '../files/transfer-options.ts';
 
 export function addConnectionsCommands(program: SvcCommand, context: CliContext): void {
   const connections = program

@@ -1,5 +1,7 @@
 import { renderProblems } from '@svc/compiler/render-problems.ts';
 import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
+import { baseRepositoryOf } from '../build/base-repository.ts';
+import type { BaseRepositoryOption } from '../build/base-repository.ts';
 import type { ToolName } from '../build/container-tool.ts';
 import { CliError, EXIT, messageOf, usageError } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
@@ -14,16 +16,17 @@ import type { Ended, Job } from '../projects/run-many.ts';
 import type { TriggeredRuns } from '../runs/trigger-deployed.ts';
 import { listenForStop } from '../stop-signal.ts';
 import type { SvcCommand } from '../svc-command.ts';
-import { builderOption } from './compile.ts';
+import { baseRepositoryOption, builderOption } from './compile.ts';
 
-type Options = ClientCommandOptions & {
-  all?: true;
-  build?: boolean;
-  builder?: ToolName;
-  trigger?: true;
-  unpause?: true;
-  wait?: true;
-};
+type Options = ClientCommandOptions &
+  BaseRepositoryOption & {
+    all?: true;
+    build?: boolean;
+    builder?: ToolName;
+    trigger?: true;
+    unpause?: true;
+    wait?: true;
+  };
 type Row = { name: string; dag: string; status: string; version: string; image: string };
 
 /** Images are built by one tool on one machine, and a control plane takes short turns: more at once gains nothing. */
@@ -37,6 +40,7 @@ export function addDeployCommand(program: SvcCommand, context: CliContext): void
     .option('--build', 'build an image also where registry.url is not set; it stays on this machine then')
     .option('--no-build', 'register without an image, also where registry.url is set')
     .addOption(builderOption())
+    .addOption(baseRepositoryOption())
     .option('--trigger', 'start a run of every DAG that was deployed')
     .option('--unpause', 'with --trigger: unpause the DAGs first; a new DAG is paused, and its runs wait')
     .option('--wait', 'with --trigger: wait until the runs have ended; exit code 1 when one fails')
@@ -57,6 +61,7 @@ async function deploy(context: CliContext, path: string, options: Options): Prom
     import('../projects/compile-path.ts'),
     import('../projects/report-units.ts'),
   ]);
+  const baseRepository = baseRepositoryOf(context.env, options);
   const client = await connect(context, options);
   // Better refused now than after the images are built.
   await client.get('/api/v2/version');
@@ -69,7 +74,7 @@ async function deploy(context: CliContext, path: string, options: Options): Prom
   }
   if (!options.json) report.printProblems(context, units);
   await reportFailures(context, client, units);
-  const ended = await deployAll(context, client, units, options);
+  const ended = await deployAll(context, client, units, { ...options, baseRepository });
 
   if (!options.json) printOutcome(context, units, ended);
   const started = options.trigger ? await triggerAll(context, client, ended, options) : undefined;
@@ -137,6 +142,7 @@ async function deployAll(
         nextVersion: (dagId) => nextVersionOf(client, dagId),
         build: options.build,
         builder: options.builder,
+        baseRepository: options.baseRepository,
         say,
         signal: stopping.signal,
       });

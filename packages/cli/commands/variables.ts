@@ -12,8 +12,8 @@ import { printable } from '../output/text.ts';
 import { count } from '../output/wording.ts';
 import { readStdin } from '../prompt.ts';
 import type { SvcCommand } from '../svc-command.ts';
-import { reportImport, withExportOptions, withImportOptions } from './transfer-options.ts';
-import type { ExportOptions, ImportOptions } from './transfer-options.ts';
+import { reportImport, withExportOptions, withImportOptions } from '../files/transfer-options.ts';
+import type { ExportOptions, ImportOptions } from '../files/transfer-options.ts';
 
 type SetOptions = ClientCommandOptions & { description?: string };
 

@@ -17,6 +17,8 @@ export const isProject = (unit: CompiledUnit): unit is CompiledProject => unit.o
 export type BuildOptions = {
   readonly push: boolean;
   readonly builder?: ToolName | undefined;
+  /** Where the base images are; undefined: where a release has them. */
+  readonly baseRepository: string | undefined;
   /** Asked only when the tag is the version. */
   readonly nextVersion: (dagId: string) => Promise<number>;
   readonly onLine?: (line: string) => void;
@@ -38,6 +40,7 @@ export async function buildProject(
     project,
     groupDirectories: projectsOfGroups(unit),
     version: VERSION,
+    baseRepository: options.baseRepository,
     tagSource: { versionNumber, contentHash: canonicalHash(artifacts.map(({ spec }) => spec)) },
     push: options.push,
     builder: options.builder,

@@ -22,6 +22,7 @@ export type DeployOptions = {
   /** Undefined: wherever `registry.url` says where an image goes. */
   readonly build: boolean | undefined;
   readonly builder: ToolName | undefined;
+  readonly baseRepository: string | undefined;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
 };
@@ -72,6 +73,7 @@ async function imageOf(
   const { reference, warnings } = await buildProject(context, unit, {
     push: hasRegistry,
     builder: options.builder,
+    baseRepository: options.baseRepository,
     nextVersion: options.nextVersion,
     onLine: options.say,
     signal: options.signal,

@@ -1,3 +1,4 @@
+import { BASE_REPOSITORY, DEFAULT_BASE_REPOSITORY } from '@svc/spec/project/base-images.ts';
 import type { KeyDefinition } from './key-definition.ts';
 
 const QUANTITY = /^\d+(\.\d+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d{1,2})?$/;
@@ -74,8 +75,8 @@ export const EXECUTOR_KEYS = {
   },
   'executor.base_image_repository': {
     type: 'string',
-    default: 'svc-base',
-    pattern: /^[a-z0-9][A-Za-z0-9._/:-]*$/,
+    default: DEFAULT_BASE_REPOSITORY,
+    pattern: BASE_REPOSITORY,
     allowed: 'a repository without a tag, such as registry.example.com/svc-base',
     extension: true,
     edition: 'pro',

@@ -86,9 +86,13 @@ const ending = (agent: ReturnType<typeof spawn>): Promise<number | string | null
 const outcomeOf = async (attempt: QueuedAttempt) => (await harness.attempts.ended(attempt.attemptId)) as AttemptOutcome;
 
 describe('svc-agent run', () => {
-  it('runs the attempt of its credential, with secrets masked in the log, and leaves', async () => {
+  it.each([
+    ['when Python has to be tried first', false],
+    ['as in an image, where Python starts beside it', true],
+  ])('runs the attempt of its credential, with secrets masked in the log, and leaves: %s', async (_, isChecked) => {
     const attempt = await harness.queue({ dagId: 'modes', taskId: 'quick' });
-    const agent = startAgent('run', await harness.token(attempt));
+    const checked: Record<string, string> = isChecked ? { SVC_PYTHON_CHECKED: harness.python } : {};
+    const agent = startAgent('run', await harness.token(attempt), checked);
     expect(await ending(agent)).toBe(0);
     expect(await outcomeOf(attempt)).toMatchObject({ state: 'success', xcoms: [{ key: 'return_value', value: '1' }] });
     const events = (await harness.logOf(attempt)).map(({ event }) => event);

@@ -21,6 +21,9 @@ What keeps attempts apart and leaves nothing behind:
 
 - A child holds no descriptor of the server. Its standard streams are pipes that the server reads (outputs.py).
 
+With `--one-attempt`, as in a container for one attempt, it loads what every version needs before it is told which, and then
+makes nothing ready for others: no warming up, no spare child.
+
 One child is kept ready ahead of the attempts, so that forking and the first touch of the usual pages happen while nobody
 waits. Medians on two cores shared with others (Python 3.11): from `fork` to the attempt's hello 1.5 ms instead of 2.8, from
 the job to the result of a task that does nothing 0.6 ms instead of 1.8. A burst of attempts finds no spare and is forked as

@@ -23,9 +23,15 @@ def main(arguments: list) -> None:
     os.dup2(2, 1)
     logs.install()
     faulthandler.enable(2)  # a crash in C code leaves its stack in the task's log
-    server = Server(commands, events)
-    if arguments[:1] == ["--resume"]:
-        server.resume(int(arguments[1]))
+    one_attempt = "--one-attempt" in arguments
+    if one_attempt:
+        # The agent is still on its way to the control plane, which knows what is to be loaded.
+        from .preload import preload_common
+
+        preload_common()
+    server = Server(commands, events, one_attempt=one_attempt)
+    if "--resume" in arguments:
+        server.resume(int(arguments[arguments.index("--resume") + 1]))
     server.run()
 
 

@@ -64,14 +64,18 @@ _WARM_UPS = 10
 
 def preload(source: str, *, loads_late: bool) -> None:
     """What every version uses, and what the text of this one promises to. Attempts tell of the rest: see `missing`."""
-    for name in _MODULES:
-        importlib.import_module(name)
+    preload_common()
     if "{{" in source or "{%" in source or not loads_late:
         add("jinja2", "pendulum")
     if "bash" in source.lower() or not loads_late:
         add("subprocess", "pendulum")
     if "async " in source or "deferrable" in source or "Async" in source:
         add("asyncio")
+
+
+def preload_common() -> None:
+    for name in _MODULES:
+        importlib.import_module(name)
 
 
 def add(*names: str) -> None:

@@ -54,8 +54,10 @@ class Spare:
 
 
 class Server:
-    def __init__(self, commands: int, events: int) -> None:
+    def __init__(self, commands: int, events: int, *, one_attempt: bool = False) -> None:
         self.commands = commands
+        # Nobody comes after it for whom something could be made ready.
+        self.one_attempt = one_attempt
         self.events = events
         # Descriptors that are no business of a child.
         self.private = [commands, events]
@@ -97,8 +99,9 @@ class Server:
         os.environ.update({name: str(value) for name, value in (request.get("env") or {}).items()})
         logs.set_level()
         preload(request["source"]["text"], loads_late=LateModules.are_possible)
-        self.warm_up = WarmUp()
-        self.warm_up.run()
+        if not self.one_attempt:
+            self.warm_up = WarmUp()
+            self.warm_up.run()
         if self.preload:
             try:
                 self.dag = load_version(request)
@@ -111,10 +114,11 @@ class Server:
             prepare(self.dag)
         self.inherited = self.children.now()
         self.late_modules = LateModules()
-        self._settle()
+        if not self.one_attempt:
+            self._settle()
         # From here on there is something to clean up, so the agent's death is a request to do so.
         die_with_parent(signal.SIGTERM)
-        self.attempts_follow = True
+        self.attempts_follow = not self.one_attempt
         self.say({"event": "ready", "preloaded": self.preload, "seconds": round(time.perf_counter() - started, 4)})
 
     def _settle(self) -> None:
@@ -170,7 +174,7 @@ class Server:
             except OSError as error:
                 self.say({"event": "exit", "attempt": attempt, "status": 1, "signal": None, "error": str(error)})
                 return
-        self.attempts_follow = True
+        self.attempts_follow = not self.one_attempt
         self.attempts[attempt] = pid
         self.by_pid[pid] = attempt
         self.outputs[pid].begin(attempt)
@@ -323,7 +327,9 @@ class Server:
                 if fd == wake_read:
                     numbers = os.read(wake_read, _READ_SIZE)
                     self.reap()
-                    if self.late_modules is not None and self.late_modules.load_reported(numbers):
+                    if self.late_modules is None or self.one_attempt:
+                        continue
+                    if self.late_modules.load_reported(numbers):
                         self._settle()
                 elif fd == self.commands:
                     chunk = os.read(self.commands, _READ_SIZE)

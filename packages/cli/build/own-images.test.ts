@@ -3,10 +3,21 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { CAN_BUILD, startContainerMachine } from '@svc/testing/build/container-machine.ts';
 import type { ContainerMachine } from '@svc/testing/build/container-machine.ts';
-import { buildImage } from '@svc/cli/build/build-image.ts';
-import { VERSION } from '@svc/cli/version.ts';
+import { runSvc } from '@svc/testing/cli/run-in-process.ts';
 import { loadProject } from '@svc/spec/project/load.ts';
-import { buildBaseImages, publishedLines, readOptions } from './build-base-images.ts';
+import { VERSION } from '../version.ts';
+import { buildImage } from './build-image.ts';
+import { planImages, publishedLines } from './own-images.ts';
+import type { OwnImagesRequest } from './own-images.ts';
+
+const plan = (change: Partial<OwnImagesRequest> = {}) =>
+  planImages({
+    kinds: ['base', 'control-plane'],
+    repository: 'r.example.com/x/svc-base',
+    push: false,
+    today: '2026-11-15',
+    ...change,
+  });
 
 describe('the lines of a release', () => {
   test('a line has an image on its last day, and none in a release cut after it', () => {
@@ -15,38 +26,67 @@ describe('the lines of a release', () => {
   });
 
   test('a line that is not published cannot be built by asking for it', () => {
-    expect(() => readOptions(['--line', '3.10'], '2026-11-15')).toThrow('has images for 3.11, 3.12, 3.13');
-    expect(() => readOptions(['--line', '3.14'], '2026-10-01')).toThrow('--line 3.14');
-    expect(readOptions(['--line', '3.10'], '2026-10-01').lines).toEqual(['3.10']);
+    expect(() => plan({ lines: ['3.10'] })).toThrow('there are images for 3.11, 3.12, 3.13');
+    expect(() => plan({ lines: ['3.14'], today: '2026-10-01' })).toThrow('--line 3.14');
+    const [base] = plan({ lines: ['3.10'], today: '2026-10-01' });
+    expect(base).toMatchObject({
+      image: `r.example.com/x/svc-base:3.10-${VERSION}`,
+      buildArguments: { PYTHON_LINE: '3.10' },
+    });
   });
 });
 
 describe('options', () => {
   test('what is pushed is for every platform, what stays here for this one', () => {
-    expect(readOptions(['--push'], '2026-11-15').platforms).toEqual(['linux/amd64', 'linux/arm64']);
-    expect(readOptions([], '2026-11-15').platforms).toHaveLength(1);
-    expect(readOptions(['--push', '--platform', 'linux/arm64'], '2026-11-15').platforms).toEqual(['linux/arm64']);
+    expect(plan({ push: true })[0]?.platforms).toEqual(['linux/amd64', 'linux/arm64']);
+    expect(plan()[0]?.platforms).toHaveLength(1);
+    expect(plan({ push: true, platforms: ['linux/arm64'] })[0]?.platforms).toEqual(['linux/arm64']);
   });
 
-  test('mistakes are named', () => {
-    expect(() => readOptions(['--release-date', 'tomorrow'], '2026-11-15')).toThrow('--release-date tomorrow');
-    expect(() => readOptions(['--builder', 'kaniko'], '2026-11-15')).toThrow('--builder kaniko');
-    expect(() => readOptions(['--lines', '3.11'], '2026-11-15')).toThrow('--lines');
+  test('the control plane lies beside the base images, or where it is told to', () => {
+    expect(plan().map(({ image }) => image)).toEqual([
+      ...['3.11', '3.12', '3.13'].map((line) => `r.example.com/x/svc-base:${line}-${VERSION}`),
+      `r.example.com/x/svc-control-plane:${VERSION}`,
+    ]);
+    expect(plan({ kinds: ['control-plane'], repository: 'svc-base' })[0]?.image).toBe(`svc-control-plane:${VERSION}`);
+    const elsewhere = plan({ kinds: ['control-plane'], controlPlaneRepository: 'r.example.com:5000/plane' });
+    expect(elsewhere[0]?.image).toBe(`r.example.com:5000/plane:${VERSION}`);
+  });
+
+  test('mirrors of what ours start from reach the build file', () => {
+    const mirrors = { nodeImage: 'm.example.com/node:24', pythonImage: 'm.example.com/python:3.12' };
+    const [base, controlPlane] = plan({ ...mirrors, lines: ['3.12'] });
+    const both = { NODE_IMAGE: mirrors.nodeImage, PYTHON_IMAGE: mirrors.pythonImage };
+    expect(base?.buildArguments).toEqual({ PYTHON_LINE: '3.12', ...both });
+    expect(controlPlane?.buildArguments).toEqual(both);
+    expect(() => plan(mirrors)).toThrow('--python-image is of one Python line');
+  });
+
+  test('mistakes are named', async () => {
+    expect(() => plan({ repository: 'svc-base:1' })).toThrow('--repository is "svc-base:1"');
+    expect(() => plan({ repository: 'svc-base', push: true })).toThrow('names no registry to push to');
+    const svc = async (...words: string[]) => (await runSvc(['images', 'build', ...words])).stderr;
+    expect(await svc('--builder', 'kaniko')).toContain("'kaniko' is invalid");
+    expect(await svc('--lines', '3.11')).toContain('--lines');
+    expect(await svc('agent')).toContain("'agent' is invalid");
+    expect(await svc('base', '--source', '/nowhere')).toMatch(/has no deploy\/base-images.*\n.*--source/);
   });
 });
 
-// No public registry is asked: busybox stands in for the two images ours are built on, with an npm that links what the
-// agent needs. That shows the build file to be sound and complete, not that the real packages install.
+// No public registry is asked: busybox stands in for the two images ours are built on, with an npm and a
+// Node that copy a few files. That shows the build file to be sound and complete, not that the real packages install.
 describe.skipIf(!CAN_BUILD)('the build file', () => {
   let machine: ContainerMachine;
   beforeAll(async () => {
     if (!CAN_BUILD) return;
     machine = await startContainerMachine(['podman']);
     const standIn = `FROM ${machine.baseImage}
-RUN for tool in mkdir ln ls cp dirname; do busybox ln -s busybox /bin/$tool; done
+RUN for tool in mkdir ln ls cp dirname chown chmod; do busybox ln -s busybox /bin/$tool; done
 RUN mkdir -p /usr/local/bin && for tool in npm groupadd useradd; do \\
   printf '#!/bin/sh\\necho "$0 $*" >> /tmp/calls\\n' > /usr/local/bin/$tool; busybox chmod 755 /usr/local/bin/$tool; done
-RUN printf '%s\\n' 'case $1 in ci) mkdir -p node_modules/@svc node_modules/node/bin && ln -sf ../../packages/agent node_modules/@svc/agent && : > node_modules/node/bin/node ;; ls) echo $PWD; echo $PWD/node_modules/@svc/agent ;; esac' >> /usr/local/bin/npm
+RUN mkdir -p /usr/bin && ln -s /usr/local/bin/useradd /usr/bin/setpriv
+RUN printf '%s\\n' 'mkdir -p node_modules/node/bin && cp /usr/local/bin/npm node_modules/node/bin/node' >> /usr/local/bin/npm
+RUN printf '%s\\n' '#!/bin/sh' 'mkdir -p $2 && cp packages/agent/package.json deploy/agent-bundle/start.js $2' > /usr/local/bin/node && busybox chmod 755 /usr/local/bin/node
 `;
     const directory = machine.env['HOME'] ?? '';
     writeFileSync(join(directory, 'Standin'), standIn);
@@ -70,7 +110,7 @@ RUN printf '%s\\n' 'case $1 in ci) mkdir -p node_modules/@svc node_modules/node/
       return [...new Set(names)].filter((name) => name !== '').sort();
     };
     expect(['bin', 'packages', 'python'].map(below)).toEqual([
-      ['find-node.sh', 'svc-agent'],
+      ['svc-agent'],
       ['agent'],
       ['airflow', 'requirements.txt', 'svc_runtime'], // the pinned requirements are installed from that file
     ]);
@@ -106,9 +146,11 @@ RUN printf '%s\\n' 'case $1 in ci) mkdir -p node_modules/@svc node_modules/node/
   });
 
   async function buildLine(): Promise<string> {
-    const options = readOptions(['--line', '3.12', '--builder', 'podman'], '2026-11-15');
-    const built = await buildBaseImages({ ...options, env: machine.env, onLine: () => {} });
-    expect(built).toEqual([{ image: `svc-base:3.12-${VERSION}`, digest: null }]);
-    return `svc-base:3.12-${VERSION}`;
+    const words = ['images', 'build', 'base', '--line', '3.12', '--builder', 'podman', '--json'];
+    const { code, stdout, stderr } = await runSvc(words, { env: { ...machine.env } });
+    const image = `svc-base:3.12-${VERSION}`;
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ images: [{ image, digest: null }] });
+    return image;
   }
 });

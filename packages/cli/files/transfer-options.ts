@@ -5,8 +5,8 @@ import { withClientOptions } from '../client/connect.ts';
 import type { ClientCommandOptions } from '../client/connect.ts';
 import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { FORMATS } from '../files/structured-file.ts';
-import type { FileFormat } from '../files/structured-file.ts';
+import { FORMATS } from './structured-file.ts';
+import type { FileFormat } from './structured-file.ts';
 import { count } from '../output/wording.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
