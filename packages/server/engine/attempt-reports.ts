@@ -86,6 +86,6 @@ export function createAttemptReports(options: {
       await end({ ref, lost: failure, hasBegun, hasGivenUp });
     },
     findLive: (refs) => findLiveAttempts(db, refs),
-    noteWait: (ref, wait) => writeQueuedWait(db, ref, wait && encodeWait(wait)),
+    noteWait: (ref, wait) => writeQueuedWait(db, ref, encodeWait(wait)),
   };
 }

@@ -73,15 +73,6 @@ describe('while a run is being planned, and one of its rows is held', () => {
     ]);
   });
 
-  it('a start of a running attempt is for the worker it runs on, and no other', async () => {
-    const { a, b } = await running();
-    const answers = await startAttempts(engine.db, [
-      { ref: a, worker: { hostname: 'test', pid: 1 } },
-      { ref: b, worker: { hostname: 'another pod', pid: 1 } },
-    ]);
-    expect(answers).toMatchObject([{ kind: 'started' }, { kind: 'stop' }]);
-  });
-
   it('a start that finds its attempt cancelled when the row is free stops', async () => {
     const { run, a, b } = await running();
     const worker = { hostname: 'test', pid: 7 }; // the one they run on

@@ -123,11 +123,10 @@ export function registerMonitor(app: App, { config, db }: Services): void {
 
 function executorInfo(config: Config) {
   const pods = config.executor.type === 'orchestrator';
-  const modes = pods ? ['pod', ...(config.execution.warmPoolsEnabled ? ['warm_pool'] : [])] : ['subprocess'];
   return {
     pod_dispatch_enabled: pods,
     task_namespace: config.executor.taskNamespace,
     agent_control_plane_addr: agentControlPlaneAddr(config),
-    execution_modes: modes,
+    execution_modes: [pods ? 'pod' : 'subprocess'],
   };
 }

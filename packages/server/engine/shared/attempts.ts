@@ -105,6 +105,6 @@ export type Attempts = {
   lost(ref: AttemptRef, failure: Failure, known?: { hasBegun: boolean; hasGivenUp?: boolean }): Promise<void>;
   /** Which of them are the current attempts of their instances, and whether they have started; the others are over. */
   findLive(refs: readonly AttemptRef[]): Promise<Map<string, 'queued' | 'running'>>;
-  /** Why a queued attempt does not start, for people; null when nothing holds it up any more. */
-  noteWait(ref: AttemptRef, wait: { reason: WaitReason; detail: string } | null): Promise<void>;
+  /** Why a queued attempt does not start, for people; forgotten when it does. */
+  noteWait(ref: AttemptRef, wait: { reason: WaitReason; detail: string }): Promise<void>;
 };

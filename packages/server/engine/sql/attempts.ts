@@ -31,7 +31,7 @@ export async function startQueuedAttempts(trx: SharedDb, starts: readonly Attemp
       where coalesce(t.state, '') in ('queued', 'running') and (t.state = 'queued' or t.hostname = k.hostname)
       for no key update of t skip locked
     )
-    update task_instances t set state = 'running', hostname = l.hostname, pid = l.pid, heartbeat_at = clock_timestamp(),
+    update task_instances t set state = 'running', waits = null, hostname = l.hostname, pid = l.pid, heartbeat_at = clock_timestamp(),
       start_date = coalesce(t.start_date, greatest(clock_timestamp(), t.queued_at))
     from locked l
     where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
@@ -105,8 +105,8 @@ export async function findLiveAttempts(
   return new Map(rows.map((row) => [row.attempt_id, row.state]));
 }
 
-/** For people only: nobody decides anything by what a queued instance waits for. */
-export async function writeQueuedWait(db: Database, ref: AttemptKey, waits: string | null): Promise<void> {
+/** For people only, and only until it starts: of a scheduled instance `waits` decides whether it is claimed. */
+export async function writeQueuedWait(db: Database, ref: AttemptKey, waits: string): Promise<void> {
   await fixedSql`
     update task_instances set waits = ${waits}
     where tenant_id = ${ref.tenantId} and run = ${ref.run} and task_id = ${ref.taskId} and map_index = ${ref.mapIndex}

@@ -145,13 +145,18 @@ export class AttemptPods {
     void this.#settle(identity, verdict.kind === 'ended' ? verdict.failure : DELETED);
   }
 
-  /** Leases of those that wait, pods that take too long, ends that went unnoticed. */
-  async lookAfter(): Promise<void> {
-    const all = [...this.#held.values()];
-    const waiting = all.filter(({ identity, isRunning }) => !isRunning && identity.kind === 'task');
+  /** Of those that wait: once they run, their agents do it. */
+  async renewLeases(): Promise<void> {
+    const waiting = [...this.#held.values()].filter(
+      ({ identity, isRunning }) => !isRunning && identity.kind === 'task',
+    );
     const stopped = await this.#options.attempts.heartbeat(waiting.map(({ identity }) => identity));
     for (const attemptId of stopped) this.cancel(attemptId);
-    await Promise.all(all.map((known) => this.#look(known)));
+  }
+
+  /** Pods that take too long, ends that went unnoticed. */
+  async lookAfter(): Promise<void> {
+    await Promise.all([...this.#held.values()].map((known) => this.#look(known)));
   }
 
   close(): void {

@@ -61,7 +61,7 @@ export type KubernetesExecutorOptions = {
   lookAfterMs?: number;
 };
 
-/** A third of the lease of an attempt that waits, and often enough to notice what went unnoticed. */
+/** A sixth of the lease of an attempt that waits, and often enough to notice what went unnoticed. */
 const LOOK_AFTER_MS = 10_000;
 
 const taskIdentity = ({ queue: _queue, ...attempt }: Attempt): Omit<PodIdentity, 'dispatch'> => ({
@@ -78,6 +78,8 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
   const tellCapacity = (): void => listeners.forEach((listener) => listener());
   let isClosing = false;
   let timer: NodeJS.Timeout | undefined;
+  /** What keeps the pods from being watched. */
+  let trouble: string | undefined;
 
   const watch = createPodWatch({
     api,
@@ -92,13 +94,12 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
       if (identity && isOurs(pod, identity)) pods.gone(pod, identity);
     },
     onSynced() {
-      void lookAfterStrangers();
+      void attend(lookAfterStrangers);
       tellCapacity();
     },
     onTrouble: (message) => void (trouble = message),
     log,
   });
-  let trouble: string | undefined;
 
   const pods = new AttemptPods({
     requests,
@@ -189,17 +190,23 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
   const isOld = (pod: SeenPod): boolean =>
     Date.now() - Date.parse(pod.createdAt) > (pod.status.phase === 'Failed' ? options.keepFailedMs : 0);
 
-  async function lookAfter(): Promise<void> {
+  /** Never throws: the database may be away, and whatever was not done is done the next time. */
+  async function attend(work: () => Promise<void>): Promise<void> {
     try {
-      if (watch.hasSynced() && trouble === undefined) {
-        await pods.lookAfter();
-        await lookAfterStrangers();
-      }
+      await work();
     } catch (error) {
       log.warn({ err: error }, 'kubernetes: pods could not be looked after: tried again');
-    } finally {
-      if (!isClosing) timer = setTimeout(() => void lookAfter(), lookAfterMs).unref();
     }
+  }
+
+  async function lookAfter(): Promise<void> {
+    // Also while the cluster is away: what waits for it is ours all the same.
+    await attend(() => pods.renewLeases());
+    if (watch.hasSynced() && trouble === undefined) {
+      await attend(() => pods.lookAfter());
+      await attend(lookAfterStrangers);
+    }
+    if (!isClosing) timer = setTimeout(() => void lookAfter(), lookAfterMs).unref();
   }
 
   return {

@@ -1,21 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '@svc/testing/eventually.ts';
+import { podIdentity } from '@svc/testing/kubernetes/pod-identity.ts';
+import { DatabaseUnavailableError } from '../../db/outage.ts';
 import { createPodCreation } from './pod-creation.ts';
-import type { PodIdentity } from './pod-names.ts';
 import type { CreateAnswer } from './pod-requests.ts';
 
-const identity = (attemptId: string): PodIdentity => ({
-  kind: 'task',
-  tenantId: 't',
-  dagId: 'd',
-  run: 1,
-  taskId: 'x',
-  mapIndex: -1,
-  tryNumber: 1,
-  versionNumber: 1,
-  attemptId,
-  dispatch: 1,
-});
 const LATER: CreateAnswer = { kind: 'later', wait: { reason: 'pod_refused', detail: 'quota' }, afterMs: undefined };
 
 /** Pods by what becomes of them. */
@@ -25,7 +14,7 @@ function plant(create: (attemptId: string) => Promise<CreateAnswer>, concurrency
   const creation = createPodCreation({ create: ({ attemptId }) => create(attemptId), concurrency });
   const add = (attemptId: string): void =>
     creation.add({
-      identity: identity(attemptId),
+      identity: podIdentity({ attemptId }),
       isWanted: () => !unwanted.has(attemptId),
       onCreated: () => said.push(`${attemptId} created`),
       onRefused: ({ cause }) => said.push(`${attemptId} ${cause}`),
@@ -60,6 +49,19 @@ describe('the creation of pods', () => {
     for (let index = 0; index < 20; index += 1) add(String(index));
     await eventually(() => said.length === 19);
     expect([most, said.includes('5 created')]).toEqual([3, false]);
+    close();
+  });
+
+  it('waits for a database that is away: that is nothing of the pod’s', async () => {
+    let isAway = true;
+    const { add, said, close } = plant(async () => {
+      if (isAway) throw new DatabaseUnavailableError(new Error('gone'), true);
+      return { kind: 'created' };
+    });
+    add('a');
+    await eventually(() => said.includes('a pod_waits'));
+    isAway = false;
+    await eventually(() => said.includes('a created'));
     close();
   });
 

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '@svc/spec/backoff.ts';
 import type { Backoff } from '@svc/spec/backoff.ts';
+import { isOutage } from '../../db/outage.ts';
 import type { PodIdentity } from './pod-names.ts';
 import type { CreateAnswer } from './pod-requests.ts';
 import type { PodFailure, PodWait } from './pod-verdict.ts';
@@ -71,8 +72,10 @@ export function createPodCreation(input: {
   };
 }
 
-/** Nothing of the cluster's: the version cannot be read, or what it says makes no pod. */
-const failed = (error: unknown): CreateAnswer => ({
-  kind: 'refused',
-  failure: { cause: 'dispatch_failed', text: (error as Error).message },
-});
+/** Nothing of the cluster's: the database is away, the version cannot be read, or what it says makes no pod. */
+function failed(error: unknown): CreateAnswer {
+  const text = (error as Error).message;
+  return isOutage(error)
+    ? { kind: 'later', wait: { reason: 'pod_waits', detail: text }, afterMs: undefined }
+    : { kind: 'refused', failure: { cause: 'dispatch_failed', text } };
+}

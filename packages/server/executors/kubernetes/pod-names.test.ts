@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { podIdentity } from '@svc/testing/kubernetes/pod-identity.ts';
 import { identityOf, installationId, labelValue, podAnnotations, podLabels, podName } from './pod-names.ts';
-import type { PodIdentity } from './pod-names.ts';
 
-const IDENTITY: PodIdentity = {
-  kind: 'task',
-  tenantId: '0197e0a1-0000-7000-8000-000000000001',
+const IDENTITY = podIdentity({
   dagId: 'sales',
   run: 7,
   taskId: 'load.into "table"',
@@ -12,8 +10,7 @@ const IDENTITY: PodIdentity = {
   tryNumber: 2,
   versionNumber: 4,
   attemptId: '0197e0a1-0000-7000-8000-000000000002',
-  dispatch: 1,
-};
+});
 
 describe('the name of a pod', () => {
   it('derives from the attempt, and from which dispatch of it this is', () => {

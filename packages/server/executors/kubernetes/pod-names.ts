@@ -38,9 +38,6 @@ export const LABEL = {
   attempt: 'svc.dev/attempt',
 } as const;
 
-/** Authors may set no label or annotation that begins like this. */
-export const OWN_PREFIXES = ['svc.dev/', 'app.kubernetes.io/managed-by'] as const;
-
 const IDENTITY = 'svc.dev/identity';
 /** Annotation: the process that made the pod and looks after it. */
 export const OWNER = 'svc.dev/owner';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { podIdentity } from '@svc/testing/kubernetes/pod-identity.ts';
 import { buildPod } from './pod-spec.ts';
 import type { PodInput, PodSettings } from './pod-spec.ts';
 
@@ -18,18 +19,7 @@ const SETTINGS: PodSettings = {
 
 const build = (more: Partial<PodInput> = {}, settings: Partial<PodSettings> = {}) =>
   buildPod({
-    identity: {
-      kind: 'task',
-      tenantId: 't',
-      dagId: 'd',
-      run: 1,
-      taskId: 'x',
-      mapIndex: -1,
-      tryNumber: 1,
-      versionNumber: 1,
-      attemptId: 'a',
-      dispatch: 1,
-    },
+    identity: podIdentity(),
     runId: 'manual',
     owner: 'p',
     image: 'registry/d@sha256:0',

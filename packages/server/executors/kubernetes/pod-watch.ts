@@ -5,7 +5,7 @@
  *     ▲                    │
  *     └── 410: too old ◀───┘    whatever was missed is found by comparing the new list with what was known
  */
-import type { V1Pod, V1PodList } from '@kubernetes/client-node';
+import type { V1Pod } from '@kubernetes/client-node';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '@svc/spec/backoff.ts';
 import { hasStatus } from './api-client.ts';
@@ -65,10 +65,10 @@ export function createPodWatch(input: {
     let resourceVersion = '';
     for (let next = ''; ;) {
       const query = { labelSelector: selector, limit: PAGE, ...(next !== '' && { continue: next }) };
-      const page = await api.get<V1PodList>(path, query);
+      const page = await api.get<PodList>(path, query);
       for (const pod of page.items) found.set(pod.metadata?.name ?? '', trimmed(pod));
       resourceVersion = page.metadata?.resourceVersion ?? '';
-      next = page.metadata?._continue ?? (page.metadata as { continue?: string } | undefined)?.continue ?? '';
+      next = page.metadata?.continue ?? '';
       if (next === '') break;
     }
     // What went away while nobody looked, and a pod of the same name that is another one.
@@ -150,6 +150,9 @@ export function createPodWatch(input: {
     close: () => closing.abort(),
   };
 }
+
+/** As it is sent; the client library has another name for `continue`. */
+type PodList = { items: V1Pod[]; metadata?: { continue?: string; resourceVersion?: string } };
 
 class WatchExpired extends Error {}
 

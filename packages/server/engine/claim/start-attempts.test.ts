@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import type { Attempt } from '../shared/attempts.ts';
+import { startAttempts } from './start-attempts.ts';
+
+let engine: ScriptedScheduler;
+beforeAll(async () => void (engine = await startScriptedScheduler({ script: () => 'hang' })));
+afterAll(() => engine?.close());
+
+/** A task that runs, on the worker "test". */
+async function running(): Promise<Attempt> {
+  const run = await engine.run(graphOf({ a: [] }));
+  await expect.poll(async () => engine.states(run)).toEqual({ a: 'running' });
+  const attempt = engine.seen.find((seen) => seen.run === run);
+  if (!attempt) throw new Error('it was not dispatched');
+  return attempt;
+}
+
+it('a running attempt is started again where it runs, and nowhere else', async () => {
+  const attempt = await running();
+  const startOn = async (hostname: string) =>
+    (await startAttempts(engine.db, [{ ref: attempt, worker: { hostname, pid: 1 } }]))[0]?.kind;
+  expect(await startOn('another pod')).toBe('stop');
+  expect(await startOn('test')).toBe('started');
+});
+
+it('what a queued attempt waited for is forgotten with its start: it would keep a later one from being claimed', async () => {
+  const attempt = await running();
+  const row = engine.scope.updateTable('task_instances').where('run', '=', attempt.run);
+  await row.set({ state: 'queued' }).execute();
+  const { attempts } = engine.scheduler;
+  await attempts.noteWait(attempt, { reason: 'pod_unschedulable', detail: 'no node' });
+  const waits = () =>
+    engine.scope.selectFrom('task_instances').select('waits').where('run', '=', attempt.run).execute();
+  expect(await waits()).toEqual([{ waits: 'pod_unschedulable: no node' }]);
+  await attempts.start(attempt, { hostname: 'test', pid: 1 });
+  expect(await waits()).toEqual([{ waits: null }]);
+  await attempts.noteWait(attempt, { reason: 'pod_unschedulable', detail: 'told too late' });
+  expect(await waits()).toEqual([{ waits: null }]);
+});

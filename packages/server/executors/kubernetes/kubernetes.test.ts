@@ -1,0 +1,108 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
+import { podIdentity } from '@svc/testing/kubernetes/pod-identity.ts';
+import type { ManagedExecutor } from '../../engine/executor.ts';
+import type { ApiClient } from './api-client.ts';
+import { createKubernetesExecutor } from './kubernetes.ts';
+import type { KubernetesExecutorOptions } from './kubernetes.ts';
+
+let executor: ManagedExecutor | undefined;
+afterEach(() => executor?.close('leave'));
+
+const away = async (): Promise<never> => {
+  throw new Error('connect ECONNREFUSED');
+};
+
+/** A cluster that answers one list and is gone then. */
+function start(attempts: Partial<KubernetesExecutorOptions['attempts']>, warnings: string[] = []) {
+  let isThere = true;
+  const get = async (): Promise<never> => {
+    if (!isThere) return away();
+    isThere = false;
+    return { items: [], metadata: { resourceVersion: '1' } } as never;
+  };
+  const api: ApiClient = { get, post: away, patch: away, delete: away, watch: away, close: () => {} };
+  const options: KubernetesExecutorOptions = {
+    api,
+    service: { observe: () => {}, explainStops: () => {}, reviewPodsWith: () => {} },
+    credentials: { issueAttempt: async () => 'token' },
+    attempts: {
+      lost: async () => {},
+      heartbeat: async () => new Set<string>(),
+      findLive: async () => new Map(),
+      noteWait: async () => {},
+      ...attempts,
+    },
+    note: async () => {},
+    readFacts: async () => ({ image: 'i', pythonLine: '3.11', staging: undefined, tasks: new Map() }),
+    readRunId: async () => 'manual',
+    findRunEnds: async () => new Map(),
+    settings: {
+      namespace: 'tasks',
+      installation: 'abc',
+      serviceAccount: '',
+      caConfigMap: '',
+      secret: { name: '', mountPath: '/etc/svc/secrets' },
+      runAsNonRoot: true,
+      readOnlyRootFilesystem: false,
+      resources: { cpu: '', memory: '' },
+      gpuResource: 'nvidia.com/gpu',
+      terminationGraceSeconds: 30,
+      httpUserAgent: 'svc',
+    },
+    staging: { accessMode: 'ReadWriteMany', size: '', storageClass: '', retentionMs: 0 },
+    baseImage: (line) => line,
+    tokenTransport: 'envvar',
+    processId: 'me',
+    readLiveProcesses: async () => new Set(['me']),
+    controlPlane: () => 'here:1',
+    parallelism: 2,
+    concurrency: 2,
+    startTimeoutMs: 60_000,
+    keepFailedMs: 0,
+    log: { debug: () => {}, info: () => {}, warn: (_, text) => void warnings.push(text), error: () => {} },
+    lookAfterMs: 5,
+  };
+  executor = createKubernetesExecutor(options);
+  executor.start();
+  return executor;
+}
+
+describe('while the API server is away', () => {
+  it('claimed attempts stay ours: their leases are renewed, and people see what they wait for', async () => {
+    const renewed: string[] = [];
+    const waits: string[] = [];
+    const running = start({
+      heartbeat: async (beats) => {
+        renewed.push(...beats.map(({ attemptId }) => attemptId));
+        return new Set();
+      },
+      noteWait: async (_, { reason }) => void waits.push(reason),
+    });
+    await eventually(() => running.capacity() === 2);
+    const { kind: _kind, dispatch: _dispatch, ...attempt } = podIdentity();
+    running.dispatch([{ ...attempt, queue: 'default' }]);
+    await eventually(() => waits.includes('cluster_unreachable'));
+    const before = renewed.length;
+    await eventually(() => renewed.length > before + 3);
+    expect([running.isConnected(), running.capacity()]).toEqual([false, 1]);
+  });
+
+  it('an attempt that is cancelled gives its slot back', async () => {
+    const stopped = new Set<string>();
+    const running = start({ heartbeat: async () => stopped });
+    await eventually(() => running.capacity() === 2);
+    const { kind: _kind, dispatch: _dispatch, ...attempt } = podIdentity();
+    running.dispatch([{ ...attempt, queue: 'default' }]);
+    expect(running.capacity()).toBe(1);
+    stopped.add(attempt.attemptId);
+    await eventually(() => running.capacity() === 2);
+  });
+});
+
+it('a database that is away costs nothing but another look', async () => {
+  const warnings: string[] = [];
+  start({ heartbeat: away }, warnings);
+  const text = 'kubernetes: pods could not be looked after: tried again';
+  await eventually(() => warnings.filter((warning) => warning === text).length > 2);
+});
