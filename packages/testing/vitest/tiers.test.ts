@@ -52,10 +52,10 @@ describe('the tier of a test file', () => {
     expect(Object.values(tiers).every((files) => files.length > 0)).toBe(true);
   });
 
-  it('is none for what needs a cluster, which npm test must do without', () => {
+  it('is none for what needs a cluster or slow servers, which npm test must do without', () => {
     expect(existsSync(join(ROOT, 'packages/testing/kubernetes/cluster.kubernetes.test.ts'))).toBe(true);
     const files = Object.values(testFilesByTier()).flat();
-    expect(files.filter((file) => file.includes('.kubernetes.test.'))).toEqual([]);
+    expect(files.filter((file) => /\.(kubernetes|services)\.test\./.test(file))).toEqual([]);
   });
 
   it('is told by parts of the product that are still there', () => {

@@ -6,7 +6,8 @@
  *   db       Postgres: anything in packages/testing/postgres
  *   system   other processes: children, a browser, Python; or a process of its own, where the others share theirs
  *
- * What needs a cluster is named *.kubernetes.test.ts and in no tier: `npm run test:kubernetes` runs it.
+ * In no tier is what needs a cluster (*.kubernetes.test.ts, `npm run test:kubernetes`) or servers that take minutes to
+ * prepare (*.services.test.ts, `npm run test:services`).
  * A unit test that reaches for one of them behind the imports' back is stopped while it runs (no-outside-world.ts).
  */
 import { globSync, readFileSync } from 'node:fs';
@@ -44,7 +45,7 @@ export const propertyTests = (root: string = ROOT): string[] =>
 const testFiles = (root: string): string[] =>
   globSync(['packages/**/*.test.ts', 'scripts/**/*.test.ts'], {
     cwd: root,
-    exclude: (path) => path.includes('node_modules') || path.endsWith('.kubernetes.test.ts'),
+    exclude: (path) => path.includes('node_modules') || /\.(kubernetes|services)\.test\.ts$/.test(path),
   }).sort();
 
 /** `file` from the root of the repository. */

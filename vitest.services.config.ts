@@ -1,0 +1,20 @@
+/**
+ * What needs servers that take minutes to prepare (Keycloak, Vault, an emulator of Google's store): `npm run
+ * test:services`. Never part of `npm test`, which tests the same code against servers that start in a moment.
+ */
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['packages/**/*.services.test.ts'],
+    pool: 'forks',
+    globalSetup: ['packages/testing/postgres/postgres-for-all-tests.ts'],
+    setupFiles: ['packages/testing/vitest/seeds.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 900_000, // the first run compiles or downloads them
+    expect: { poll: { timeout: 30_000 } },
+    maxWorkers: 1,
+    reporters: process.env['CI'] ? ['verbose', './packages/testing/vitest/no-skips-reporter.ts'] : ['verbose'],
+    passWithNoTests: true,
+  },
+});
