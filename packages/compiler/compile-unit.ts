@@ -78,10 +78,7 @@ async function compileProject(
     const instead = 'Define a DAG at the top level of the file, and call functions decorated with @dag';
     return failed(base, [{ ...NOWHERE, file: base.source, message: 'the file defines no DAG', instead }]);
   }
-  const result = overlay(
-    answer.dags.map((dag) => dag.spec),
-    project,
-  );
+  const result = overlay(answer.dags, project);
   if (!result.ok) {
     const problems = result.problems.map(({ path, message, instead }) => ({
       ...inProjectFile({ message, ...at(path) }),

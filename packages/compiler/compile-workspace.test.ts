@@ -51,6 +51,40 @@ describe('a project', () => {
     ]);
   });
 
+  it('lets what the file says stand before the defaults, however it says it', async () => {
+    const file = `
+from datetime import timedelta
+from airflow.sdk import DAG, task
+from airflow.providers.standard.operators.bash import BashOperator
+
+with DAG('etl', default_args={'execution_timeout': timedelta(seconds=9)}):
+    BashOperator(task_id='silent', bash_command='true')
+    BashOperator(task_id='zero', bash_command='true', retries=0)
+    BashOperator.partial(task_id='mapped', retry_delay=timedelta(seconds=300)).expand(bash_command=['true'])
+    later = BashOperator(task_id='later', bash_command='true')
+    later.retries = 2
+
+    @task(retries=0)
+    def decorated(): ...
+
+    decorated()
+`;
+    const defaults = '{ retries: 3, retry_delay_seconds: 1, execution_timeout_seconds: 60 }';
+    const unit = await only({ 'etl/svc.yaml': `defaults: ${defaults}`, 'etl/dag.py': file });
+    const tasks = unit.ok ? (unit.artifacts[0]?.spec.tasks ?? []) : [];
+    expect(
+      Object.fromEntries(
+        tasks.map(({ task_id, policy }) => [task_id, [policy.retries, policy.retry_delay, policy.execution_timeout]]),
+      ),
+    ).toEqual({
+      silent: [3, 1, 9],
+      zero: [0, 1, 9],
+      mapped: [3, 300, 9],
+      later: [2, 1, 9],
+      decorated: [0, 1, 9],
+    });
+  });
+
   it('lays svc.yaml over the DAG', async () => {
     const unit = await only({
       'etl/svc.yaml': 'owner: me\ndefaults: { retries: 3 }\ntasks:\n  load: { retries: 5, env: { MODE: fast } }\n',

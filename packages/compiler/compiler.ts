@@ -8,6 +8,7 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import type { StatedSettings } from '@svc/spec/project/apply.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 
 export interface CompileLimits {
@@ -46,6 +47,8 @@ export interface CompiledDag {
   /** Of the canonical bytes of `spec`. */
   readonly sha256: string;
   readonly spec: CompiledSpec;
+  /** What the DAG file itself says of its tasks, where svc.yaml may speak too. */
+  readonly stated: StatedSettings;
 }
 
 interface AnswerBase {

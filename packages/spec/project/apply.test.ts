@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
 import { validateSpec } from '../validate.ts';
 import { applyProject } from './apply.ts';
+import type { StatedSettings } from './apply.ts';
 import { loadProject } from './load.ts';
 
 const project = (yaml: string, directory = 'demo') => {
@@ -11,8 +12,8 @@ const project = (yaml: string, directory = 'demo') => {
   return loaded.project;
 };
 
-const apply = (spec: ReturnType<typeof makeSpec>, yaml: string, directory?: string) => {
-  const result = applyProject(spec, project(yaml, directory));
+const apply = (spec: ReturnType<typeof makeSpec>, yaml: string, directory?: string, stated: StatedSettings = {}) => {
+  const result = applyProject({ spec, stated }, project(yaml, directory));
   if (!result.ok) throw new Error(result.problems.map(({ message }) => message).join('\n'));
   return result;
 };
@@ -35,10 +36,10 @@ describe('precedence', () => {
   ] as const;
 
   it.each(KEYS)(
-    'of %s is the task, then the defaults, then the DAG, also when a value is zero',
+    'of %s is the override, then the DAG file, then the defaults, also when a value is zero',
     (key, field, least) => {
       fc.assert(
-        fc.property(said, said, fc.nat({ max: 1_000 }), (task, defaults, dag) => {
+        fc.property(said, said, fc.nat({ max: 1_000 }), fc.boolean(), (task, defaults, dag, fileSaysSo) => {
           const shifted = (value: number | undefined) => (value === undefined ? undefined : value + least);
           const spec = makeSpec({ tasks: [makeTask('only', { policy: { [field]: dag } })] });
           const settings = {
@@ -48,9 +49,10 @@ describe('precedence', () => {
           };
           // YAML knows no undefined: a key that is not said is not there.
           const written = JSON.stringify({ defaults: settings.defaults, tasks: settings.tasks });
-          const result = applyProject(spec, project(written));
+          const stated = fileSaysSo ? { only: [field] } : {};
+          const result = applyProject({ spec, stated }, project(written));
           const applied = result.ok ? result.spec.tasks[0]?.policy[field] : undefined;
-          expect(applied).toBe(shifted(task) ?? shifted(defaults) ?? dag);
+          expect(applied).toBe(shifted(task) ?? (fileSaysSo ? dag : (shifted(defaults) ?? dag)));
         }),
       );
     },
@@ -95,7 +97,7 @@ describe('precedence', () => {
 
 describe('a task that does not exist', () => {
   it('is a problem at its key, with the nearest name; every one is told', () => {
-    const result = applyProject(twoTasks(), project('tasks: { extrakt: {}, lod: {}, load: {} }'));
+    const result = applyProject({ spec: twoTasks(), stated: {} }, project('tasks: { extrakt: {}, lod: {}, load: {} }'));
     expect(result).toEqual({
       ok: false,
       problems: [
@@ -106,7 +108,9 @@ describe('a task that does not exist', () => {
   });
 
   it('is told for a DAG without tasks too', () => {
-    expect(applyProject(makeSpec({ tasks: [] }), project('tasks: { a: {} }'))).toMatchObject({ ok: false });
+    expect(applyProject({ spec: makeSpec({ tasks: [] }), stated: {} }, project('tasks: { a: {} }'))).toMatchObject({
+      ok: false,
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * What svc.yaml says, laid over what the DAG file says. A task override wins over the project's defaults, and those win
- * over the DAG. The result is the artifact: the control plane never sees svc.yaml itself.
+ * What svc.yaml says, together with what the DAG file says. A task override wins over the DAG file, and the project's
+ * defaults fill in what the file leaves open. The result is the artifact: the control plane never sees svc.yaml itself.
  */
 import { distance } from 'fastest-levenshtein';
 import type { CompiledSpec } from '../schema.ts';
@@ -9,6 +9,9 @@ import type { ProjectFile, TaskOverride } from './schema.ts';
 
 type Task = CompiledSpec['tasks'][number];
 type Project = ProjectFile & { dag_id: string };
+
+/** By task: the settings that the DAG file gives, as arguments or in default_args. */
+export type StatedSettings = Readonly<Record<string, readonly ('retries' | 'retry_delay' | 'execution_timeout')[]>>;
 
 /** `path` is the key in svc.yaml that is wrong. */
 export type OverlayProblem = { path: string[]; message: string };
@@ -20,11 +23,16 @@ export type AppliedProject =
 /** Owner of a task whose author named none. */
 const UNNAMED_OWNER = 'airflow';
 
-export function applyProject(spec: CompiledSpec, project: Project): AppliedProject {
+type Compiled = { spec: CompiledSpec; stated: StatedSettings };
+
+export function applyProject({ spec, stated }: Compiled, project: Project): AppliedProject {
   const problems = unknownTasks(spec, project);
   if (problems.length > 0) return { ok: false, problems };
   const owner = project.owner;
-  const tasks = spec.tasks.map((task) => applyToTask(task, settingsOf(project, task.task_id), owner));
+  const tasks = spec.tasks.map((task) => {
+    const said = Object.hasOwn(stated, task.task_id) ? (stated[task.task_id] ?? []) : [];
+    return applyToTask(task, settingsOf(project, task, said), owner);
+  });
   const definedAs = spec.dag.dag_id;
   const renamed = definedAs !== project.dag_id;
   const applied: CompiledSpec = {
@@ -62,10 +70,15 @@ function projectSection(project: Project, definedAs: string) {
 }
 
 /** Resources are layered one by one: a task that asks for more memory keeps the CPU of the defaults. */
-function settingsOf({ defaults, tasks = {} }: Project, taskId: string): TaskOverride {
-  const own = Object.hasOwn(tasks, taskId) ? tasks[taskId] : undefined;
-  const resources = { ...defaults?.resources, ...own?.resources };
-  return { ...defaults, ...own, ...(Object.keys(resources).length > 0 && { resources }) };
+function settingsOf({ defaults = {}, tasks = {} }: Project, task: Task, stated: readonly string[]): TaskOverride {
+  const own = Object.hasOwn(tasks, task.task_id) ? tasks[task.task_id] : undefined;
+  const open = {
+    ...(!stated.includes('retries') && { retries: defaults.retries }),
+    ...(!stated.includes('retry_delay') && { retry_delay_seconds: defaults.retry_delay_seconds }),
+    ...(!stated.includes('execution_timeout') && { execution_timeout_seconds: defaults.execution_timeout_seconds }),
+  };
+  const resources = { ...(task.resources === null && defaults.resources), ...own?.resources };
+  return { ...open, ...own, ...(Object.keys(resources).length > 0 && { resources }) };
 }
 
 function applyToTask(task: Task, override: TaskOverride, owner: string | undefined): Task {

@@ -50,7 +50,7 @@ tasks:
 |---|---|---|---|
 ${rows(ProjectFile as unknown as Node, '').join('\n')}
 
-A task override wins over \`defaults\`, and \`defaults\` win over what the DAG file says.
+A task override wins over what the DAG file says (the task, then \`default_args\`), and that wins over \`defaults\`.
 
 ## exclude_paths
 

@@ -90,7 +90,9 @@ def compile_request(request: dict, limits) -> bytes:
         for spec in specs:
             text = canonical_bytes(spec)
             digest = hashlib.sha256(text).hexdigest()
-            head = json.dumps({"dag_id": spec["dag"]["dag_id"], "sha256": digest}).encode()
+            dag_id = spec["dag"]["dag_id"]
+            stated = current.stated_settings[dag_id]
+            head = json.dumps({"dag_id": dag_id, "sha256": digest, "stated": stated}).encode()
             parts.append(head[:-1] + b', "spec": ' + text + b"}")
     except LoadError as failure:
         return _text({"ok": False, "error": failure.error, "dags": [], "warnings": current.warnings})

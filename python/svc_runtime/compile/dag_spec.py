@@ -15,7 +15,7 @@ from .encode import Encoder, seconds, whole
 from .params_spec import params_spec
 from .schedule_spec import schedule_spec
 from .secrets import Declared, scan_source
-from .task_spec import expand_spec, task_spec
+from .task_spec import expand_spec, stated_settings, task_spec
 
 SCHEMA_VERSION = "1.0"
 
@@ -192,6 +192,8 @@ def dag_spec(dag, *, source: dict, tree, dags_folder: str) -> dict:
     folder = os.path.dirname(os.path.join(dags_folder, source["path"]))
     search_path = [folder, *(dag.template_searchpath or [])]
     files: dict = {}
+    stated = {task.task_id: stated_settings(task) for task in dag.tasks}
+    current.stated_settings[dag.dag_id] = {task_id: names for task_id, names in stated.items() if names}
     tasks = [task_spec(task, encoder, search_path=search_path, files=files, warn=current.warn) for task in dag.tasks]
     params = params_spec(dag.params, encoder, "dag")
     _check_params(dag, params)

@@ -30,6 +30,19 @@ def _duration(value):
     return None if value is None else seconds(value)
 
 
+# What svc.yaml may say as well.
+_ALSO_IN_PROJECT = ("retries", "retry_delay", "execution_timeout")
+
+
+def stated_settings(task) -> list[str]:
+    """Those the DAG file gives: as an argument, in default_args, or by assigning the attribute later."""
+    if task.is_mapped:
+        given = set(task.partial_kwargs)
+    else:
+        given = {*task._svc_init_kwargs, *task.__dict__["_svc_defaults"]}
+    return [name for name in _ALSO_IN_PROJECT if name in given or getattr(task, name) != BASE_DEFAULTS[name]]
+
+
 def _policy(task) -> dict:
     """The arguments the scheduler acts on, defaults resolved, durations in seconds."""
     return {

@@ -14,6 +14,8 @@ group_stack: list = []
 setup_stack: list = []
 # DAGs whose `with` block ended or whose @dag function was called; module globals are added by the compiler.
 collected_dags: list = []
+# By DAG and task: the settings the file itself gives, which `defaults` of svc.yaml only fill in for.
+stated_settings: dict[str, dict[str, list[str]]] = {}
 # Notes for the author that do not stop the compile.
 warnings: list[str] = []
 
@@ -62,5 +64,6 @@ def reset() -> None:
     group_stack.clear()
     setup_stack.clear()
     collected_dags.clear()
+    stated_settings.clear()
     warnings.clear()
     limits.max_tasks = DEFAULT_MAX_TASKS
