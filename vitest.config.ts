@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongFilesFirst } from './packages/testing/vitest/long-files-first.ts';
 import { testFilesByTier } from './packages/testing/vitest/tiers.ts';
 
 const files = testFilesByTier();
@@ -22,6 +23,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // What is polled for comes about sooner or later; a second is not enough on a busy machine.
     expect: { poll: { timeout: 20_000 } },
+    sequence: { sequencer: LongFilesFirst },
     // A skipped test is a hole nobody sees: CI turns each one into a failure.
     reporters: process.env['CI'] ? ['default', './packages/testing/vitest/no-skips-reporter.ts'] : ['default'],
     projects: [

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../paths.ts';
+import { LONG_FILES } from './long-files-first.ts';
 import { OTHER_PROCESSES, testFilesByTier, tierOf } from './tiers.ts';
 
 let root: string;
@@ -61,6 +62,12 @@ describe('the tier of a test file', () => {
   it('is told by parts of the product that are still there', () => {
     const files = [...OTHER_PROCESSES].filter((name) => name.startsWith('packages/'));
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  });
+});
+
+describe('the order of test files', () => {
+  it('names files that are still there', () => {
+    expect(LONG_FILES.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 });
 
