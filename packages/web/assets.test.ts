@@ -5,7 +5,7 @@ import { SHELL_FILES } from './bundle.ts';
 import { editorAssets } from './editor.ts';
 import { renderPages } from './pages.ts';
 
-const pages = renderPages({ basePath: '', instanceName: 'svc', edition: undefined });
+const pages = renderPages({ basePath: '', instanceName: 'svc', edition: undefined, firstUserCommand: 'svc' });
 
 it.each([
   ['editor', editorAssets()],

@@ -16,23 +16,43 @@ const read = (name: string): string => readFileSync(new URL(`./pages/${name}`, i
 /** The mark of the product, for pages that are not ours. */
 export const ICON = read('icon.svg');
 
-export type PageSettings = { basePath: string; instanceName: string; edition: 'lite' | 'pro' | undefined };
+export type PageSettings = {
+  basePath: string;
+  instanceName: string;
+  edition: 'lite' | 'pro' | undefined;
+  /** What makes the first user of an installation that has none. */
+  firstUserCommand: string;
+};
 
-export function renderPages(settings: PageSettings): { login: Page; home: Page; assets: ReadonlyMap<string, Page> } {
+export type Pages = {
+  login: Page;
+  /** While there are no users. */
+  loginOfNobody: Page;
+  home: Page;
+  assets: ReadonlyMap<string, Page>;
+};
+
+export function renderPages(settings: PageSettings): Pages {
   const badge = settings.edition
     ? `<span id="edition" class="badge ${settings.edition}">${settings.edition.toUpperCase()}</span>`
     : '';
-  const render = (name: string) =>
+  const render = (name: string, notice = '') =>
     pageOf(
       read(name)
         .replaceAll('{{base}}', `${escapeHtml(settings.basePath)}/`)
         .replaceAll('{{instance}}', escapeHtml(settings.instanceName))
+        .replace('{{notice}}', notice)
         .replace('<span id="edition" class="badge" hidden></span>', badge),
       'text/html; charset=utf-8',
     );
   return {
     login: render('login.html'),
+    loginOfNobody: render('login.html', nobodyThere(settings.firstUserCommand)),
     home: render('home.html'),
     assets: new Map(Object.entries(ASSETS).map(([name, contentType]) => [name, pageOf(read(name), contentType)])),
   };
 }
+
+const nobodyThere = (command: string): string =>
+  `<div id="nobody" class="notice" role="status"><p>Nobody can sign in yet: there are no users. On the host of the control plane, with its database settings, run</p>
+        <pre>${escapeHtml(command)}</pre></div>`;

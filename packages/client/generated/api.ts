@@ -1457,6 +1457,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/platform/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List tenants, by name */
+        get: operations["get_tenants"];
+        put?: never;
+        /** Create a tenant with its first administrator */
+        post: operations["post_tenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/platform/tenants/{tenant_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One tenant */
+        get: operations["get_tenant"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Disable or enable a tenant
+         * @description While it is disabled nobody logs in, its tokens are refused, and nothing of it starts; attempts that run go on to their end. The tenant `default` cannot be disabled: 409.
+         */
+        patch: operations["patch_tenant"];
+        trace?: never;
+    };
     "/api/v2/plugins": {
         parameters: {
             query?: never;
@@ -1549,6 +1588,61 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/serviceAccounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List service accounts, by name */
+        get: operations["get_service_accounts"];
+        put?: never;
+        /**
+         * Create a service account; the answer has its token, once
+         * @description Its role may hold nothing that the caller does not hold: 403.
+         */
+        post: operations["post_service_account"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/serviceAccounts/{service_account}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke a service account: its token is refused from then on */
+        delete: operations["delete_service_account"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/serviceAccounts/{service_account}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A new token for a service account; the old one is refused from then on */
+        post: operations["rotate_service_account"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/users": {
         parameters: {
             query?: never;
@@ -1577,7 +1671,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a user
+         * @description Ends all sessions of the user at once; what the user did stays in the audit log. The last active administrator of a tenant cannot be deleted, nor can you delete yourself: 409.
+         */
+        delete: operations["delete_user"];
         options?: never;
         head?: never;
         /**
@@ -2764,6 +2862,45 @@ export interface components {
             /** @description Leave it out: there are no teams */
             team_name?: string | null;
         };
+        /** CreatedTenant */
+        CreatedTenant: {
+            admin_email: string;
+            /** @description Shown this once, where none was given; null otherwise */
+            admin_password: string | null;
+            /** Format: date-time */
+            created_at: string;
+            dags: number;
+            disabled_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @description False while the tenant is disabled */
+            is_active: boolean;
+            name: string;
+            users: number;
+        };
+        /** CreateServiceAccountRequest */
+        CreateServiceAccountRequest: {
+            /**
+             * @description Seconds until the token expires: 90 days unless given, a year at most
+             * @default 7776000
+             */
+            expires_in?: number;
+            /** @description Small letters, digits, `.`, `-` and `_`, beginning with a letter or a digit */
+            name: string;
+            /** @enum {string} */
+            role: "viewer" | "operator" | "editor" | "admin";
+        };
+        /** CreateTenantRequest */
+        CreateTenantRequest: {
+            /**
+             * e-mail address
+             * @description Stored in lower case
+             */
+            admin_email: string;
+            admin_password?: string;
+            /** @description Small letters, digits, `-` and `_`, beginning with a letter or a digit */
+            name: string;
+        };
         /** CreateUserRequest */
         CreateUserRequest: {
             /**
@@ -3294,6 +3431,24 @@ export interface components {
             filename: string;
             stack_trace: string;
         };
+        /** IssuedServiceAccount */
+        IssuedServiceAccount: {
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: uuid */
+            id: string;
+            /** @description To the minute */
+            last_used_at: string | null;
+            name: string;
+            role: string;
+            /** @description Shown this once; only its hash is stored */
+            token: string;
+            /** @description How the token begins, to recognise it by */
+            token_start: string;
+        };
         /** Job */
         Job: {
             dag_display_name: string | null;
@@ -3477,6 +3632,35 @@ export interface components {
         /** QueuedEventCollection */
         QueuedEventCollection: {
             queued_events: components["schemas"]["QueuedEvent"][];
+            total_entries: number;
+        };
+        /** RotateServiceAccountRequest */
+        RotateServiceAccountRequest: {
+            /**
+             * @description Seconds until the token expires: 90 days unless given, a year at most
+             * @default 7776000
+             */
+            expires_in?: number;
+        };
+        /** ServiceAccount */
+        ServiceAccount: {
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: uuid */
+            id: string;
+            /** @description To the minute */
+            last_used_at: string | null;
+            name: string;
+            role: string;
+            /** @description How the token begins, to recognise it by */
+            token_start: string;
+        };
+        /** ServiceAccountCollection */
+        ServiceAccountCollection: {
+            service_accounts: components["schemas"]["ServiceAccount"][];
             total_entries: number;
         };
         /** StructuredLogMessage */
@@ -3675,6 +3859,24 @@ export interface components {
             /** @description Of a search: whether these are all matches */
             search_complete?: boolean;
         };
+        /** Tenant */
+        Tenant: {
+            /** Format: date-time */
+            created_at: string;
+            dags: number;
+            disabled_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @description False while the tenant is disabled */
+            is_active: boolean;
+            name: string;
+            users: number;
+        };
+        /** TenantCollection */
+        TenantCollection: {
+            tenants: components["schemas"]["Tenant"][];
+            total_entries: number;
+        };
         /** TimeDelta */
         TimeDelta: {
             /** @enum {string} */
@@ -3698,6 +3900,10 @@ export interface components {
             expires_in: number;
             /** @description Always `Bearer` */
             token_type: string;
+        };
+        /** UpdateTenantRequest */
+        UpdateTenantRequest: {
+            is_active: boolean;
         };
         /** UpdateUserRequest */
         UpdateUserRequest: {
@@ -7113,6 +7319,103 @@ export interface operations {
             };
         };
     };
+    get_tenants: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantCollection"];
+                };
+            };
+        };
+    };
+    post_tenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTenantRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedTenant"];
+                };
+            };
+        };
+    };
+    get_tenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tenant_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+        };
+    };
+    patch_tenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tenant_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateTenantRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+        };
+    };
     get_plugins: {
         parameters: {
             query?: {
@@ -7334,6 +7637,101 @@ export interface operations {
             };
         };
     };
+    get_service_accounts: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccountCollection"];
+                };
+            };
+        };
+    };
+    post_service_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateServiceAccountRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedServiceAccount"];
+                };
+            };
+        };
+    };
+    delete_service_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                service_account: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    rotate_service_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                service_account: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateServiceAccountRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedServiceAccount"];
+                };
+            };
+        };
+    };
     get_users: {
         parameters: {
             query?: {
@@ -7380,6 +7778,26 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["User"];
                 };
+            };
+        };
+    };
+    delete_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

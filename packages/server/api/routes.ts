@@ -4,6 +4,8 @@ import type { App } from '../http/typed-app.ts';
 import { registerAssets } from './assets/assets.ts';
 import { registerAssetEvents } from './assets/events.ts';
 import { registerAssetQueue } from './assets/queue.ts';
+import { registerServiceAccounts } from './auth/service-accounts.ts';
+import { registerTenants } from './auth/tenants.ts';
 import { registerTokens } from './auth/tokens.ts';
 import { registerUsers } from './auth/users.ts';
 import { registerBackfills } from './backfills/backfills.ts';
@@ -45,6 +47,8 @@ export function registerRoutes(app: App, services: Services): AnswerElse {
   installListsInTurns(app);
   registerTokens(app, services);
   registerUsers(app, services);
+  registerServiceAccounts(app, services);
+  registerTenants(app, services);
   registerConnections(app, services);
   registerVariables(app, services);
   registerPools(app, services);

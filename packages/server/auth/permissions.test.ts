@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { PERMISSIONS, ROLE_NAMES, ROLE_PERMISSIONS, isPermission } from './permissions.ts';
+import { PERMISSIONS, PLATFORM_PERMISSIONS, ROLE_NAMES, ROLE_PERMISSIONS, isPermission } from './permissions.ts';
+import { grantedPermissions } from './principal.ts';
 
 const added = (role: 'operator' | 'editor', before: 'viewer' | 'operator') =>
   ROLE_PERMISSIONS[role].filter((permission) => !ROLE_PERMISSIONS[before].includes(permission)).toSorted();
@@ -30,8 +31,16 @@ describe('roles', () => {
     expect(added('editor', 'operator')).toEqual(['write:connection', 'write:pool', 'write:variable', 'write:xcom']);
   });
 
-  it('give an administrator every permission there is', () => {
-    expect([...ROLE_PERMISSIONS.admin].toSorted()).toEqual([...PERMISSIONS].toSorted());
+  it('give an administrator every permission there is but those of the platform, which are of no role of a tenant', () => {
+    expect([...ROLE_PERMISSIONS.admin, ...PLATFORM_PERMISSIONS].toSorted()).toEqual([...PERMISSIONS].toSorted());
+    for (const role of ROLE_NAMES)
+      expect(ROLE_PERMISSIONS[role].filter((permission) => PLATFORM_PERMISSIONS.includes(permission))).toEqual([]);
+  });
+
+  it('give the permissions of the platform in one tenant only, whatever is stored', () => {
+    const stored = ['read:dag', 'write:tenant', 'made:up'];
+    expect([...grantedPermissions('default', stored)]).toEqual(['read:dag', 'write:tenant']);
+    expect([...grantedPermissions('acme', stored)]).toEqual(['read:dag']);
   });
 });
 

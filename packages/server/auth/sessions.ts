@@ -17,31 +17,26 @@ import { endSession, extendSession, findLiveSession, insertSession } from '../db
 import { findTenantByName } from '../db/identity/tenants.ts';
 import { findUserForLogin, normaliseEmail } from '../db/identity/users.ts';
 import { passwordMatches } from './passwords.ts';
-import { isPermission } from './permissions.ts';
-import type { Permission } from './permissions.ts';
+import { grantedPermissions } from './principal.ts';
+import type { Principal } from './principal.ts';
+import { createServiceAccounts } from './service-accounts.ts';
+import type { ServiceTokenFault } from './service-accounts.ts';
+import { looksLikeServiceToken } from './service-tokens.ts';
 import type { TokenSigner, UserClaims } from './tokens.ts';
 import { QueueFullError, createKeyedLimiter } from './keyed-limiter.ts';
-
-export type Principal = {
-  userId: string;
-  email: string;
-  tenantId: string;
-  tenantName: string;
-  roles: readonly string[];
-  permissions: ReadonlySet<Permission>;
-  /** Null for the development no-auth administrator, who has no session to end. */
-  sessionId: string | null;
-};
 
 export type IssuedToken = { accessToken: string; expiresInSeconds: number };
 
 export type LoginOutcome =
   | { kind: 'ok'; token: IssuedToken }
   | { kind: 'wrong_credentials' }
+  /** The credentials were right. */
+  | { kind: 'tenant_disabled' }
   | { kind: 'rate_limited'; retryAfterSeconds: number };
 
-export type AuthenticationFault = 'expired' | 'invalid' | 'ended';
-export type RenewalFault = AuthenticationFault | 'too_old';
+type SessionFault = 'expired' | 'invalid' | 'ended' | 'tenant_disabled';
+export type AuthenticationFault = SessionFault | ServiceTokenFault;
+export type RenewalFault = SessionFault | 'too_old';
 
 export type Sessions = {
   login(input: {
@@ -51,6 +46,7 @@ export type Sessions = {
     clientIp: string;
     requestId: string;
   }): Promise<LoginOutcome>;
+  /** Of a person's session, or of a service account. */
   authenticate(token: string): Promise<Principal | AuthenticationFault>;
   renew(principal: Principal): Promise<IssuedToken | RenewalFault>;
   logout(principal: Principal, actor: Actor): Promise<void>;
@@ -79,6 +75,7 @@ export function createSessions({
   /** For metrics: a wrong password, or a refusal by the budget. */
   onFailedLogin: () => void;
 }): Sessions {
+  const serviceAccounts = createServiceAccounts(db);
   const limiter = createKeyedLimiter({ atOnce: LOGINS_AT_ONCE, waitingPerKey: LOGINS_WAITING_PER_ADDRESS });
 
   async function issue(claims: Omit<UserClaims, 'expiresAt'>, expiresInSeconds: number): Promise<IssuedToken> {
@@ -117,15 +114,19 @@ export function createSessions({
       const email = normaliseEmail(input.username);
       const user = scope && (await findUserForLogin(scope, email));
       const matches = await passwordMatches(user?.password_hash ?? null, input.password);
-      const succeeded = matches && user?.is_active === true;
+      const isRight = matches && user?.is_active === true;
+      const isDisabled = tenant !== undefined && tenant.disabled_at !== null;
+      const succeeded = isRight && !isDisabled;
       if (scope && user) {
         const actor = { name: email, clientIp: input.clientIp, requestId: input.requestId };
         await recordAudit(scope, actor, {
           event: succeeded ? 'login' : 'login_failed',
           objectKind: 'user',
           objectId: user.id,
+          ...(isRight && isDisabled && { detail: { reason: 'tenant_disabled' } }),
         });
       }
+      if (isRight && isDisabled) return { kind: 'tenant_disabled' }; // no guess: it costs nothing of the budget
       if (tenant && scope && user && succeeded) return { kind: 'ok', token: await openSession(scope, tenant, user) };
       await countFailure(trx, input.clientIp);
       return { kind: 'wrong_credentials' };
@@ -145,18 +146,21 @@ export function createSessions({
     },
 
     async authenticate(token) {
+      if (looksLikeServiceToken(token)) return serviceAccounts.authenticate(token);
       const claims = await tokens.verifyUser(token);
       if (typeof claims === 'string') return claims;
       const session = await findLiveSession(db.shared, claims);
       if (!session?.isActive) return 'ended';
+      if (session.isTenantDisabled) return 'tenant_disabled';
       return {
         userId: claims.userId,
         email: session.email,
         tenantId: claims.tenantId,
         tenantName: claims.tenantName,
         roles: session.roles,
-        permissions: new Set(session.permissions.filter(isPermission)),
+        permissions: grantedPermissions(claims.tenantName, session.permissions),
         sessionId: claims.sessionId,
+        isServiceAccount: false,
       };
     },
 
@@ -168,6 +172,7 @@ export function createSessions({
         userId: principal.userId,
       });
       if (!session?.isActive) return 'ended';
+      if (session.isTenantDisabled) return 'tenant_disabled';
       const ageSeconds = (Date.now() - epochMs(session.firstLoginAt)) / 1_000;
       const secondsLeft = settings.maxLifetimeSeconds > 0 ? settings.maxLifetimeSeconds - ageSeconds : Infinity;
       if (secondsLeft <= 0) return 'too_old';

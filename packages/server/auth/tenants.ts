@@ -1,16 +1,111 @@
+/** How tenants come to be, and what every one of them has: the built-in roles, the default pool, an administrator. */
+import { randomBytes } from 'node:crypto';
+import { recordAudit } from '../db/identity/audit-log.ts';
+import type { Actor, AuditEntry } from '../db/identity/audit-log.ts';
 import { scopedToTenant } from '../db/database.ts';
 import type { SharedDb } from '../db/database.ts';
-import { upsertRoles, upsertTenant } from '../db/identity/tenants.ts';
-import type { Tenant } from '../db/identity/tenants.ts';
+import { ADMINISTRATOR } from '../db/identity/administrators.ts';
+import {
+  DEFAULT_TENANT,
+  TENANT_NAME_PATTERN,
+  findTenantByName,
+  insertTenant,
+  listTenantIds,
+  setTenantDisabled,
+  upsertRoles,
+  upsertTenant,
+} from '../db/identity/tenants.ts';
+import type { Tenant, TenantRow } from '../db/identity/tenants.ts';
+import { insertUser, normaliseEmail } from '../db/identity/users.ts';
 import { ensureDefaultPool } from '../db/task-instances/pools.ts';
-import { ROLE_NAMES, ROLE_PERMISSIONS } from './permissions.ts';
+import { hashPassword } from './passwords.ts';
+import { PLATFORM_PERMISSIONS, ROLE_NAMES, ROLE_PERMISSIONS } from './permissions.ts';
 
 /** Makes the tenant if it is missing, with the default pool, and brings its built-in roles up to what this version defines. */
 export async function ensureTenant(db: SharedDb, name: string): Promise<Tenant> {
   const tenant = await upsertTenant(db, name);
-  const roles = ROLE_NAMES.map((role) => ({ name: role, permissions: [...ROLE_PERMISSIONS[role]] }));
-  const scope = scopedToTenant(db, tenant.id);
-  await upsertRoles(scope, roles);
-  await ensureDefaultPool(scope);
+  await furnish(db, tenant);
   return tenant;
+}
+
+/** After an upgrade: roles are rows of every tenant. */
+export async function refreshTenants(db: SharedDb): Promise<void> {
+  for (const tenant of await listTenantIds(db)) await furnish(db, tenant);
+}
+
+async function furnish(db: SharedDb, tenant: Tenant): Promise<void> {
+  const scope = scopedToTenant(db, tenant.id);
+  const ofPlatform = tenant.name === DEFAULT_TENANT ? PLATFORM_PERMISSIONS : [];
+  await upsertRoles(
+    scope,
+    ROLE_NAMES.map((name) => ({
+      name,
+      permissions: [...ROLE_PERMISSIONS[name], ...(name === ADMINISTRATOR ? ofPlatform : [])],
+    })),
+  );
+  await ensureDefaultPool(scope);
+}
+
+export const TENANT_NAME_RULE =
+  'a name of a tenant has up to 63 small letters, digits, - and _, and begins with a letter or a digit';
+
+export const isTenantName = (name: string): boolean => new RegExp(TENANT_NAME_PATTERN).test(name);
+
+/** For a person to type once and then change. */
+export const generatePassword = (): string => randomBytes(15).toString('base64url');
+
+/** With its first administrator, in one transaction. Undefined when the name is taken. */
+export async function createTenant(
+  db: SharedDb,
+  input: { name: string; admin: { email: string; password: string }; actor: Actor },
+): Promise<Tenant | undefined> {
+  const { name, actor } = input;
+  const email = normaliseEmail(input.admin.email);
+  const passwordHash = await hashPassword(input.admin.password);
+  return db.transaction().execute(async (trx) => {
+    const tenant = await insertTenant(trx, name);
+    if (!tenant) return undefined;
+    await furnish(trx, tenant);
+    const scope = scopedToTenant(trx, tenant.id);
+    await insertUser(scope, { email, passwordHash, roles: [ADMINISTRATOR] });
+    await recordOfTenant(trx, tenant, actor, { event: 'post_tenant', detail: { admin: email } });
+    return tenant;
+  });
+}
+
+export type TenantChange =
+  | { kind: 'changed' | 'unchanged'; tenant: TenantRow }
+  | { kind: 'no_such_tenant' }
+  | { kind: 'is_platform' };
+
+/**
+ * A disabled tenant keeps everything and does nothing new: nobody logs in, no token of it is accepted, no run and no task of
+ * it starts. Attempts that run then go on to their end, whose outcome is recorded; what follows them waits.
+ */
+export async function setTenantEnabled(
+  db: SharedDb,
+  input: { name: string; isEnabled: boolean; actor: Actor },
+): Promise<TenantChange> {
+  const { name, isEnabled, actor } = input;
+  if (name === DEFAULT_TENANT && !isEnabled) return { kind: 'is_platform' };
+  return db.transaction().execute(async (trx): Promise<TenantChange> => {
+    const before = await findTenantByName(trx, name);
+    if (!before) return { kind: 'no_such_tenant' };
+    const hasChanged = await setTenantDisabled(trx, before.id, !isEnabled);
+    if (hasChanged) await recordOfTenant(trx, before, actor, { event: isEnabled ? 'enable_tenant' : 'disable_tenant' });
+    const tenant = await findTenantByName(trx, name);
+    return { kind: hasChanged ? 'changed' : 'unchanged', tenant: tenant ?? before };
+  });
+}
+
+/** In the log of the tenant, and in that of the platform's administrators. */
+async function recordOfTenant(
+  trx: SharedDb,
+  tenant: Tenant,
+  actor: Actor,
+  entry: Pick<AuditEntry, 'event' | 'detail'>,
+): Promise<void> {
+  const platform = await findTenantByName(trx, DEFAULT_TENANT);
+  for (const id of new Set([tenant.id, platform?.id ?? tenant.id]))
+    await recordAudit(scopedToTenant(trx, id), actor, { ...entry, objectKind: 'tenant', objectId: tenant.name });
 }

@@ -32,6 +32,9 @@ export function editionOf(config: Config): 'lite' | 'pro' | undefined {
   return edition === 'lite' || edition === 'pro' ? edition : undefined;
 }
 
+/** Whether somebody has to make the first user: with single sign-on they come by themselves, without authentication nobody needs one. */
+export const needsFirstUser = (config: Config): boolean => config.auth.provider === 'jwt' && !config.auth.devNoAuth;
+
 /** Arguments of the external secrets backend; empty stands for none. */
 export function secretsBackendKwargs(config: Config): string {
   return config.secrets.backendKwargs.trim() === '' ? '{}' : config.secrets.backendKwargs;

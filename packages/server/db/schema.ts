@@ -9,7 +9,13 @@ type Timestamp = ColumnType<Moment, Date | string | undefined, Date | string>;
 /** Present in every row, filled in by the tenant scope: never written by hand. */
 type TenantId = ColumnType<string, string | undefined, never>;
 
-type TenantsTable = { id: Generated<string>; name: string; created_at: Timestamp };
+type TenantsTable = {
+  id: Generated<string>;
+  name: string;
+  created_at: Timestamp;
+  /** Null: it is in use. */
+  disabled_at: ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
+};
 
 type RolesTable = { tenant_id: TenantId; name: string; permissions: string[] };
 
@@ -31,6 +37,20 @@ type SessionsTable = {
   first_login_at: Timestamp;
   expires_at: ColumnType<Moment, Date | string, Date | string>;
   ended_at: ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
+};
+
+type ServiceAccountsTable = {
+  tenant_id: TenantId;
+  id: Generated<string>;
+  name: string;
+  role_name: string;
+  token_hash: Buffer;
+  /** Enough of the token to recognise it by, and far too little to use. */
+  token_start: string;
+  created_by: string;
+  created_at: Timestamp;
+  expires_at: ColumnType<Moment, Date | string, Date | string>;
+  last_used_at: ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
 };
 
 type LoginFailuresTable = { client_ip: string; window_started_at: Timestamp; failures: number };
@@ -448,6 +468,7 @@ export type TenantTables = {
   users: UsersTable;
   user_roles: UserRolesTable;
   sessions: SessionsTable;
+  service_accounts: ServiceAccountsTable;
   connections: ConnectionsTable;
   variables: VariablesTable;
   audit_log: AuditLogTable;
@@ -497,6 +518,7 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   users: true,
   user_roles: true,
   sessions: true,
+  service_accounts: true,
   connections: true,
   variables: true,
   audit_log: true,

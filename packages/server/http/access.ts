@@ -4,11 +4,14 @@
  */
 import '@fastify/cookie';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isPermission } from '../auth/permissions.ts';
 import type { Permission } from '../auth/permissions.ts';
 import { isLoopbackHost } from '../config/address.ts';
 import { clientAddress } from '../auth/client-address.ts';
 import type { ProxyTrust } from '../auth/client-address.ts';
-import type { AuthenticationFault, Principal, Sessions } from '../auth/sessions.ts';
+import type { Principal } from '../auth/principal.ts';
+import { looksLikeServiceToken } from '../auth/service-tokens.ts';
+import type { AuthenticationFault, Sessions } from '../auth/sessions.ts';
 import type { Actor } from '../db/identity/audit-log.ts';
 import type { Database, TenantDb } from '../db/database.ts';
 import { ApiError } from './errors.ts';
@@ -33,7 +36,17 @@ const FAULTS: Record<AuthenticationFault, () => ApiError> = {
     new ApiError('token_expired', 'the token has expired: log in again, or renew tokens before they expire'),
   invalid: () => new ApiError('token_invalid', 'the token is not valid here: log in again with POST /auth/token'),
   ended: () => new ApiError('session_ended', 'this session has ended: log in again with POST /auth/token'),
+  tenant_disabled: () => new ApiError('tenant_disabled', TENANT_DISABLED),
+  service_token_unknown: () =>
+    new ApiError('token_invalid', 'no service account has this token: it was revoked, replaced or never issued'),
+  service_token_expired: () =>
+    new ApiError(
+      'token_expired',
+      'the token of this service account has expired: "svc service-accounts rotate" gives it a new one',
+    ),
 };
+
+export const TENANT_DISABLED = 'this tenant is disabled: a platform administrator can enable it';
 
 export type AccessOptions = {
   sessions: Sessions;
@@ -83,6 +96,11 @@ async function authenticate(request: FastifyRequest, { sessions, onAuthenticated
     );
   }
   if (fromCookie) refuseForeignWrite(request);
+  if (fromCookie && looksLikeServiceToken(token))
+    throw new ApiError(
+      'token_invalid',
+      'the token of a service account is for the Authorization header, not for a cookie',
+    );
   const principal = await sessions.authenticate(token);
   if (typeof principal === 'string') throw FAULTS[principal]();
   onAuthenticated?.(token, principal.userId);
@@ -135,6 +153,21 @@ function permissionDenied(request: FastifyRequest, permission: Permission): ApiE
 export function principalOf(request: FastifyRequest): Principal {
   if (!request.maybePrincipal) throw new Error('unreachable: this route is public');
   return request.maybePrincipal;
+}
+
+/** For what only people have: favourites, a password. */
+export function personOf(request: FastifyRequest): Principal {
+  const principal = principalOf(request);
+  if (principal.isServiceAccount)
+    throw new ApiError('people_only', `${principal.email} is a service account: log in as a user for this`);
+  return principal;
+}
+
+/** Whoever gives a role has what is in it: nobody makes somebody who may do more. */
+export function requireAllOf(request: FastifyRequest, permissions: readonly string[]): void {
+  const held = principalOf(request).permissions;
+  const missing = permissions.filter(isPermission).find((permission) => !held.has(permission));
+  if (missing !== undefined) throw permissionDenied(request, missing);
 }
 
 /** For what a route shows beside the thing that its own permission is about. */

@@ -74,6 +74,7 @@ export const TOKEN_SHAPES: readonly (readonly [hint: string, pattern: string])[]
   ['hf_', String.raw`\bhf_[0-9A-Za-z]{30,}`], // Hugging Face
   ['npm_', String.raw`\bnpm_[0-9A-Za-z]{36}\b`],
   ['pypi-', String.raw`\bpypi-[\w-]{40,}`],
+  ['svc_sa_', String.raw`\bsvc_sa_[0-9A-Za-z]{20,}`], // our own service accounts
 ];
 
 /**

@@ -28,9 +28,11 @@ async function messageOf(response) {
     const seconds = Number(response.headers.get('retry-after') ?? 60);
     return `Too many failed attempts. Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;
   }
-  if (response.status === 401) return 'The e-mail address or the password is wrong.';
-  /** @type {{ detail?: string } | undefined} */
+  /** @type {{ type?: string, detail?: string } | undefined} */
   const body = await response.json().catch(() => undefined);
+  if (body?.type === 'urn:svc:error:tenant_disabled')
+    return 'This tenant is disabled. An administrator of the platform can enable it.';
+  if (response.status === 401) return 'The e-mail address or the password is wrong.';
   return body?.detail ?? `Signing in failed (HTTP ${response.status}).`;
 }
 

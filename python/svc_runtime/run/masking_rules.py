@@ -161,4 +161,5 @@ TOKEN_SHAPES = (
     ("hf_", r"\bhf_[0-9A-Za-z]{30,}"),
     ("npm_", r"\bnpm_[0-9A-Za-z]{36}\b"),
     ("pypi-", r"\bpypi-[\w-]{40,}"),
+    ("svc_sa_", r"\bsvc_sa_[0-9A-Za-z]{20,}"),
 )

@@ -6,7 +6,7 @@ import type { IssuedToken, RenewalFault } from '../../auth/sessions.ts';
 import type { Config } from '../../config/load.ts';
 import { basePath } from '../../config/resolved.ts';
 import { DEFAULT_TENANT } from '../../db/identity/tenants.ts';
-import { SESSION_COOKIE, actorOf, presentedToken, principalOf } from '../../http/access.ts';
+import { SESSION_COOKIE, TENANT_DISABLED, actorOf, presentedToken, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
@@ -36,7 +36,12 @@ export const RENEWAL_FAULTS: Record<RenewalFault, () => ApiError> = {
     new ApiError('session_too_old', 'this session has reached its maximum age: log in again with POST /auth/token'),
   ended: () => new ApiError('session_ended', 'this session has ended: log in again with POST /auth/token'),
   expired: () => new ApiError('token_expired', 'the token has expired: log in again with POST /auth/token'),
-  invalid: () => new ApiError('token_invalid', 'this token cannot be renewed: log in with POST /auth/token'),
+  invalid: () =>
+    new ApiError(
+      'token_invalid',
+      'this token cannot be renewed: log in with POST /auth/token; the token of a service account lasts until it expires',
+    ),
+  tenant_disabled: () => new ApiError('tenant_disabled', TENANT_DISABLED),
 };
 
 const tokenBody = (token: IssuedToken) => ({
@@ -49,7 +54,7 @@ export function registerTokens(app: App, { config, sessions }: Services): void {
   app.post(
     '/auth/token',
     {
-      config: { access: 'public', refuses: ['wrong_credentials', 'login_rate_limited'] },
+      config: { access: 'public', refuses: ['wrong_credentials', 'tenant_disabled', 'login_rate_limited'] },
       schema: {
         operationId: 'create_token',
         tags: ['Authentication'],
@@ -79,6 +84,8 @@ export function registerTokens(app: App, { config, sessions }: Services): void {
           );
         case 'wrong_credentials':
           throw new ApiError('wrong_credentials', 'the username or the password is wrong');
+        case 'tenant_disabled':
+          throw new ApiError('tenant_disabled', TENANT_DISABLED);
         case 'ok':
           if (mayCarryCookie(request)) setSessionCookie(reply, config, outcome.token);
           return tokenBody(outcome.token);

@@ -4,19 +4,19 @@ import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, hashPassword } from '../../au
 import { ROLE_NAMES } from '../../auth/permissions.ts';
 import { recordAudit } from '../../db/identity/audit-log.ts';
 import type { TenantDb } from '../../db/database.ts';
+import { changeUserAccess, removeUser } from '../../db/identity/administrators.ts';
+import type { AccessChange } from '../../db/identity/administrators.ts';
 import { endSessionsOfUser } from '../../db/identity/sessions.ts';
 import {
   findUserById,
-  hasActiveAdministrator,
   insertUser,
   listUsers,
-  lockAdministrators,
   normaliseEmail,
-  replaceRoles,
   unknownRoles,
   updateUser,
 } from '../../db/identity/users.ts';
-import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
+import type { UserRow } from '../../db/identity/users.ts';
+import { TENANT_DISABLED, actorOf, databaseOf, personOf, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import { Collection, DateTime, PagingQuery, ShownAs } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
@@ -35,13 +35,17 @@ const User = Type.Object(
 
 // Nothing invisible, which could pass for another address. In escapes that every language's patterns know.
 const ADDRESS_PART = String.raw`[^\s@\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+`;
-const Email = Type.String({
+export const Email = Type.String({
   title: 'e-mail address',
   maxLength: 320,
   pattern: String.raw`^\s*${ADDRESS_PART}@${ADDRESS_PART}\s*$`,
   description: 'Stored in lower case',
 });
-const Password = Type.String({ minLength: MIN_PASSWORD_LENGTH, maxLength: MAX_PASSWORD_LENGTH, writeOnly: true });
+export const Password = Type.String({
+  minLength: MIN_PASSWORD_LENGTH,
+  maxLength: MAX_PASSWORD_LENGTH,
+  writeOnly: true,
+});
 const Roles = Type.Array(ShownAs(Type.String({ maxLength: 200 }), { type: 'string', enum: ROLE_NAMES }), {
   maxItems: 100,
   description: 'Names of existing roles',
@@ -61,6 +65,8 @@ const ChangePasswordRequest = Type.Object(
   { current_password: Type.String({ maxLength: MAX_PASSWORD_LENGTH, writeOnly: true }), new_password: Password },
   { title: 'ChangePasswordRequest', additionalProperties: false },
 );
+
+const UserParams = Type.Object({ user_id: Type.String({ format: 'uuid' }) });
 
 export function registerUsers(app: App, { db, sessions }: Services): void {
   app.get(
@@ -125,7 +131,7 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
         summary: 'Activate, deactivate, change roles or set a password',
         description:
           'Deactivation and a new password end all sessions of the user at once. The last active administrator of a tenant keeps role and account: 409.',
-        params: Type.Object({ user_id: Type.String({ format: 'uuid' }) }),
+        params: UserParams,
         body: UpdateUserRequest,
         response: { 200: User },
       },
@@ -140,26 +146,16 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
       return databaseOf(request, db)
         .transaction()
         .execute(async (trx) => {
-          const mayTakeAway = isActive === false || roles !== undefined;
-          if (mayTakeAway) await lockAdministrators(trx);
-          const before = await findUserById(trx, userId);
-          if (!before) throw new ApiError('not_found', `there is no user with id ${userId}`);
-          if (roles) {
-            await refuseUnknownRoles(trx, roles);
-            await replaceRoles(trx, userId, roles);
-          }
-          await updateUser(trx, userId, {
+          if (roles) await refuseUnknownRoles(trx, roles);
+          const outcome = await changeUserAccess(trx, userId, {
+            ...(roles !== undefined && { roles }),
             ...(isActive !== undefined && { isActive }),
-            ...(passwordHash !== undefined && { passwordHash }),
           });
-          // A tenant that never had one may be set up in any order; what is refused is to take away the last.
-          const wasAdministrator = before.is_active && before.roles.includes('admin');
-          if (mayTakeAway && wasAdministrator && !(await hasActiveAdministrator(trx)))
-            throw new ApiError(
-              'conflict',
-              `${before.email} is the last active administrator of this tenant: give another active user the role admin first`,
-            );
-          if (isActive === false || passwordHash !== undefined) await endSessionsOfUser(trx, userId);
+          refuseUnlessDone(outcome, userId);
+          if (passwordHash !== undefined) {
+            await updateUser(trx, userId, { passwordHash });
+            await endSessionsOfUser(trx, userId);
+          }
           const changed = Object.keys(request.body).sort();
           await recordAudit(trx, actorOf(request), {
             event: 'patch_user',
@@ -168,16 +164,52 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
             detail: { changed },
           });
           const user = await findUserById(trx, userId);
-          if (!user) throw new ApiError('not_found', `there is no user with id ${userId}`);
+          if (!user) throw noSuchUser(userId);
           return user;
         });
+    },
+  );
+
+  app.delete(
+    '/api/v2/users/:user_id',
+    {
+      config: { access: 'write:user', refuses: ['conflict'] },
+      schema: {
+        operationId: 'delete_user',
+        tags: ['Users'],
+        summary: 'Delete a user',
+        description:
+          'Ends all sessions of the user at once; what the user did stays in the audit log. The last active administrator of a tenant cannot be deleted, nor can you delete yourself: 409.',
+        params: UserParams,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const userId = request.params.user_id.toLowerCase();
+      if (userId === principalOf(request).userId)
+        throw new ApiError('conflict', 'you cannot delete yourself: another administrator can');
+      await databaseOf(request, db)
+        .transaction()
+        .execute(async (trx) => {
+          const { email } = refuseUnlessDone(await removeUser(trx, userId), userId);
+          await recordAudit(trx, actorOf(request), {
+            event: 'delete_user',
+            objectKind: 'user',
+            objectId: userId,
+            detail: { email },
+          });
+        });
+      return reply.code(204).send(null);
     },
   );
 
   app.post(
     '/api/v2/auth/password',
     {
-      config: { access: 'user', refuses: ['wrong_credentials', 'login_rate_limited'] },
+      config: {
+        access: 'user',
+        refuses: ['wrong_credentials', 'tenant_disabled', 'people_only', 'login_rate_limited'],
+      },
       schema: {
         operationId: 'change_password',
         tags: ['Authentication'],
@@ -188,7 +220,7 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
       },
     },
     async (request, reply) => {
-      const { userId, email, tenantName } = principalOf(request);
+      const { userId, email, tenantName } = personOf(request);
       // Goes through the login, so that guessing the current password here costs the same budget as guessing it there.
       const proof = await sessions.login({
         username: email,
@@ -202,6 +234,7 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
           'retry-after': String(proof.retryAfterSeconds),
         });
       }
+      if (proof.kind === 'tenant_disabled') throw new ApiError('tenant_disabled', TENANT_DISABLED);
       if (proof.kind === 'wrong_credentials') throw new ApiError('wrong_credentials', 'the current password is wrong');
       const passwordHash = await hashPassword(request.body.new_password);
       await databaseOf(request, db)
@@ -216,7 +249,24 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
   );
 }
 
-async function refuseUnknownRoles(db: TenantDb, roles: readonly string[]): Promise<void> {
+const noSuchUser = (userId: string): ApiError => new ApiError('not_found', `there is no user with id ${userId}`);
+
+/** As the user was before. */
+function refuseUnlessDone(outcome: AccessChange, userId: string): UserRow {
+  switch (outcome.kind) {
+    case 'done':
+      return outcome.before;
+    case 'no_such_user':
+      throw noSuchUser(userId);
+    case 'last_administrator':
+      throw new ApiError(
+        'conflict',
+        `${outcome.email} is the last active administrator of this tenant: give another active user the role admin first`,
+      );
+  }
+}
+
+export async function refuseUnknownRoles(db: TenantDb, roles: readonly string[]): Promise<void> {
   const [unknown] = await unknownRoles(db, roles);
   if (unknown !== undefined)
     throw new ApiError(

@@ -17,7 +17,7 @@ import {
 } from '../../db/dags/dags.ts';
 import type { DagQuery, DagRow } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
+import { actorOf, databaseOf, personOf, principalOf } from '../../http/access.ts';
 import { assetsIn, conditionOf } from './asset-expression.ts';
 import { dagBody, detailsBody } from './bodies.ts';
 import { Dag, DagCollection, DagDetails } from './schemas.ts';
@@ -327,7 +327,7 @@ function registerFavorites(app: App, { db }: Services): void {
     app.post(
       `/api/v2/dags/:dag_id/${verb}`,
       {
-        config: { access: 'read:dag' },
+        config: { access: 'read:dag', refuses: ['people_only'] },
         schema: {
           operationId: `${verb}_dag`,
           tags: TAGS,
@@ -337,9 +337,10 @@ function registerFavorites(app: App, { db }: Services): void {
         },
       },
       async (request, reply) => {
+        const { userId } = personOf(request);
         const scope = databaseOf(request, db);
         const { dag_id: dagId } = await existingDag(scope, request.params.dag_id);
-        await setFavorite(scope, { userId: principalOf(request).userId, dagId, isFavorite });
+        await setFavorite(scope, { userId, dagId, isFavorite });
         return reply.code(204).send(null);
       },
     );

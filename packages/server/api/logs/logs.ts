@@ -280,8 +280,9 @@ async function* headersFirst(reply: FastifyReply, part: AsyncGenerator<string>):
 /** Asks the database now and then only, however fast the log grows. */
 function overCheck({ request, services, logKey }: Body): () => Promise<boolean> {
   const db = databaseOf(request, services.db);
-  // Without sessions (in development) there is none that could end.
-  const token = principalOf(request).sessionId === null ? undefined : presentedToken(request).token;
+  // Without authentication (in development) there is nothing that could end.
+  const { sessionId, isServiceAccount } = principalOf(request);
+  const token = sessionId === null && !isServiceAccount ? undefined : presentedToken(request).token;
   let askedAt = -Infinity;
   return async () => {
     if (performance.now() - askedAt < ASK_EVERY_MS) return false;
@@ -299,5 +300,6 @@ function overCheck({ request, services, logKey }: Body): () => Promise<boolean> 
 /** Who logs out or loses the permission sees no more. A token that has expired was good when the answer began. */
 async function mayStillRead({ sessions }: Services, token: string): Promise<boolean> {
   const principal = await sessions.authenticate(token);
-  return typeof principal === 'string' ? principal === 'expired' : principal.permissions.has('read:task_instance');
+  if (principal === 'expired' || principal === 'service_token_expired') return true;
+  return typeof principal !== 'string' && principal.permissions.has('read:task_instance');
 }

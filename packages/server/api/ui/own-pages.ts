@@ -1,18 +1,20 @@
 /** The login page and the home page. Anybody may load them; what they show comes from the API with the visitor's session. */
 import { renderPages } from '@svc/web/pages.ts';
 import type { Page } from '@svc/web/html.ts';
-import { basePath, editionOf } from '../../config/resolved.ts';
+import { FIRST_ADMIN_COMMAND, createEmptyCheck } from '../../auth/bootstrap.ts';
+import { basePath, editionOf, needsFirstUser } from '../../config/resolved.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { sendPage } from '../../http/static-files.ts';
 import { sendUiPage } from './bundle.ts';
 import type { UiPages } from './bundle.ts';
 
-export function registerPages(app: App, { config }: Services, ui: UiPages): void {
+export function registerPages(app: App, { config, db }: Services, ui: UiPages): void {
   const pages = renderPages({
     basePath: basePath(config),
     instanceName: config.ui.instanceName,
     edition: editionOf(config),
+    firstUserCommand: FIRST_ADMIN_COMMAND,
   });
   const serve = (path: string, page: Page) =>
     app.get(path, { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) =>
@@ -23,6 +25,11 @@ export function registerPages(app: App, { config }: Services, ui: UiPages): void
     const page = ui.pageFor(request);
     return page === undefined ? sendPage(request, reply, pages.home) : sendUiPage(reply, page);
   });
-  serve('/auth/login', pages.login);
+  const isEmpty = createEmptyCheck(db.shared);
+  app.get('/auth/login', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
+    // A database that is away is told at the attempt to log in.
+    const nobodyThere = needsFirstUser(config) && (await isEmpty().catch(() => false));
+    return sendPage(request, reply, nobodyThere ? pages.loginOfNobody : pages.login);
+  });
   for (const [name, asset] of pages.assets) serve(`/auth/static/${name}`, asset);
 }

@@ -1,19 +1,91 @@
+import { sql } from 'kysely';
 import type { SharedDb, TenantDb } from '../database.ts';
+import type { Moment } from '../schema.ts';
 
+/** Made at the first start. Its administrators administer the platform, so it is there for good and cannot be disabled. */
 export const DEFAULT_TENANT = 'default';
 
-export type Tenant = { id: string; name: string };
+/** As the check of the table has it. */
+export const TENANT_NAME_PATTERN = '^[a-z0-9][a-z0-9_-]{0,62}$';
 
-export const findTenantByName = (db: SharedDb, name: string): Promise<Tenant | undefined> =>
-  db.selectFrom('tenants').select(['id', 'name']).where('name', '=', name).executeTakeFirst();
+export type Tenant = { id: string; name: string };
+export type TenantRow = Tenant & { created_at: Moment; disabled_at: Moment | null };
+export type ListedTenant = TenantRow & { users: number; dags: number };
+
+export const findTenantByName = (db: SharedDb, name: string): Promise<TenantRow | undefined> =>
+  db
+    .selectFrom('tenants')
+    .select(['id', 'name', 'created_at', 'disabled_at'])
+    .where('name', '=', name)
+    .executeTakeFirst();
 
 export async function upsertTenant(db: SharedDb, name: string): Promise<Tenant> {
-  await db
+  await insertTenant(db, name);
+  return db.selectFrom('tenants').select(['id', 'name']).where('name', '=', name).executeTakeFirstOrThrow();
+}
+
+/** Undefined when the name is taken. */
+export const insertTenant = (db: SharedDb, name: string): Promise<Tenant | undefined> =>
+  db
     .insertInto('tenants')
     .values({ name })
     .onConflict((conflict) => conflict.column('name').doNothing())
+    .returning(['id', 'name'])
+    .executeTakeFirst();
+
+const selectTenants = (db: SharedDb) =>
+  db
+    .selectFrom('tenants')
+    .select([
+      'id',
+      'name',
+      'created_at',
+      'disabled_at',
+      sql<number>`(select count(*) from users u where u.tenant_id = tenants.id)`.as('users'),
+      sql<number>`(select count(*) from dags d where d.tenant_id = tenants.id and not d.is_stale)`.as('dags'),
+    ]);
+
+export async function listTenants(
+  db: SharedDb,
+  page: { limit: number; offset: number },
+): Promise<{ tenants: ListedTenant[]; total: number }> {
+  const [tenants, count] = await Promise.all([
+    selectTenants(db).orderBy('name').limit(page.limit).offset(page.offset).execute(),
+    db
+      .selectFrom('tenants')
+      .select((eb) => eb.fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow(),
+  ]);
+  return { tenants, total: count.total };
+}
+
+export const findListedTenant = (db: SharedDb, name: string): Promise<ListedTenant | undefined> =>
+  selectTenants(db).where('name', '=', name).executeTakeFirst();
+
+/** False when it was so already. */
+export async function setTenantDisabled(db: SharedDb, id: string, isDisabled: boolean): Promise<boolean> {
+  const changed = await db
+    .updateTable('tenants')
+    .set({ disabled_at: isDisabled ? sql<string>`clock_timestamp()` : null })
+    .where('id', '=', id)
+    .where('disabled_at', isDisabled ? 'is' : 'is not', null)
+    .returning('id')
+    .executeTakeFirst();
+  return changed !== undefined;
+}
+
+export const listTenantIds = (db: SharedDb): Promise<Tenant[]> =>
+  db.selectFrom('tenants').select(['id', 'name']).execute();
+
+/** The permissions of these roles of the tenant, those that are there. */
+export async function permissionsOfRoles(db: TenantDb, roles: readonly string[]): Promise<string[]> {
+  if (roles.length === 0) return [];
+  const rows = await db
+    .selectFrom('roles')
+    .select('permissions')
+    .where('name', 'in', [...roles])
     .execute();
-  return db.selectFrom('tenants').select(['id', 'name']).where('name', '=', name).executeTakeFirstOrThrow();
+  return rows.flatMap(({ permissions }) => permissions);
 }
 
 export async function upsertRoles(

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { TenantDb } from '../database.ts';
+import type { SharedDb, TenantDb } from '../database.ts';
 import type { Moment } from '../schema.ts';
 
 export type UserRow = { id: string; email: string; is_active: boolean; created_at: Moment; roles: string[] };
@@ -98,24 +98,15 @@ export async function tenantHasUsers(db: TenantDb): Promise<boolean> {
   return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-const ADMINISTRATOR = 'admin';
-
-/**
- * One change at a time of who administers the tenant: two administrators who demote each other at the same moment would each
- * still see the other. The lock is on the role, and lets roles be granted meanwhile.
- */
-export async function lockAdministrators(db: TenantDb): Promise<void> {
-  await db.selectFrom('roles').select('name').where('name', '=', ADMINISTRATOR).forNoKeyUpdate().execute();
+/** Of any tenant. */
+export async function anybodyThere(db: SharedDb): Promise<boolean> {
+  return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-export async function hasActiveAdministrator(db: TenantDb): Promise<boolean> {
-  const found = await db
-    .selectFrom('users')
-    .innerJoin('user_roles', 'user_roles.user_id', 'users.id')
-    .select('users.id')
-    .where('user_roles.role_name', '=', ADMINISTRATOR)
-    .where('users.is_active', '=', true)
-    .limit(1)
-    .executeTakeFirst();
-  return found !== undefined;
+export const findUserIdByEmail = async (db: TenantDb, email: string): Promise<string | undefined> =>
+  (await db.selectFrom('users').select('id').where('email', '=', email).executeTakeFirst())?.id;
+
+/** Only through `removeUser`, which keeps the last administrator. */
+export async function deleteUser(db: TenantDb, userId: string): Promise<void> {
+  await db.deleteFrom('users').where('id', '=', userId).execute();
 }

@@ -1,6 +1,7 @@
 /** Asset events and the queue of those that wait for a schedule. Statements of the scheduler: the tenant is in every key. */
 import { sql } from 'kysely';
 import type { SharedDb } from '../../db/database.ts';
+import { ofActiveTenant } from './active-tenants.ts';
 import type { DagKey } from './dag-rows.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 
@@ -162,7 +163,7 @@ export async function findUnconsidered(db: SharedDb, limit: number): Promise<Dag
     select d.tenant_id as "tenantId", d.dag_id as "dagId"
     from (select distinct tenant_id, dag_id from asset_queue where not is_considered) q
     join dags d on d.tenant_id = q.tenant_id and d.dag_id = q.dag_id and not d.is_paused and not d.is_stale
-    where (select count(*) from dag_runs r where r.tenant_id = d.tenant_id and r.dag_id = d.dag_id
+    where ${ofActiveTenant('d')} and (select count(*) from dag_runs r where r.tenant_id = d.tenant_id and r.dag_id = d.dag_id
         and r.state in ('queued', 'running') and r.backfill_id is null) < d.max_active_runs
     order by d.tenant_id, d.dag_id limit ${limit}`.execute(db);
   return rows;
@@ -174,7 +175,7 @@ export type AssetScheduledDag = { timetable: TimetableSpec; max_active_runs: num
 export async function lockConsumer(trx: SharedDb, key: DagKey): Promise<AssetScheduledDag | undefined> {
   const { rows } = await sql<AssetScheduledDag>`
     select timetable, max_active_runs from dags where tenant_id = ${key.tenantId} and dag_id = ${key.dagId}
-      and not is_paused and not is_stale for no key update`.execute(trx);
+      and not is_paused and not is_stale and ${ofActiveTenant('dags')} for no key update`.execute(trx);
   return rows[0];
 }
 

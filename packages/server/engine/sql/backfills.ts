@@ -4,6 +4,7 @@ import type { RunState } from '@svc/spec/states.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
 import type { Moment, ReprocessBehavior, RunRow } from '../../db/schema.ts';
+import { isHeld } from './active-tenants.ts';
 import type { DagKey } from './dag-rows.ts';
 
 /** What a backfill of the DAG goes by; undefined when there is no such DAG. */
@@ -133,7 +134,7 @@ export async function findBackfillsToAdvance(db: SharedDb, only?: DagKey): Promi
       and b.completed_at is null and (
         not exists (select from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id
           and r.state in ('queued', 'running'))
-        or (not b.is_paused and not d.is_paused and not d.is_stale
+        or (not b.is_paused and not ${isHeld('d')} and not d.is_stale
           and exists (select from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id and r.state = 'queued')
           and (select count(*) from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id
             and r.state = 'running') < b.max_active_runs))
@@ -143,7 +144,7 @@ export async function findBackfillsToAdvance(db: SharedDb, only?: DagKey): Promi
     join dags d on d.tenant_id = b.tenant_id and d.dag_id = b.dag_id
     where r.state = 'queued' and r.state in ('queued', 'running') and b.completed_at is not null
       and (${only === undefined}::boolean or (r.tenant_id = ${only?.tenantId ?? null}::uuid and r.dag_id = ${only?.dagId ?? null}))
-      and not d.is_paused and not d.is_stale
+      and not ${isHeld('d')} and not d.is_stale
     limit 200`.execute(db);
   return rows;
 }
@@ -165,7 +166,7 @@ export async function lockBackfill(trx: SharedDb, key: BackfillKey): Promise<Loc
   const { rows } = await sql<LockedBackfill>`
     select b.max_active_runs as "maxActiveRuns", b.run_backwards as "runBackwards",
       b.completed_at is not null as "isCompleted",
-      not d.is_paused and not d.is_stale and (not b.is_paused or b.completed_at is not null) as "mayStart",
+      not ${isHeld('d')} and not d.is_stale and (not b.is_paused or b.completed_at is not null) as "mayStart",
       (select count(*) from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id and r.state = 'running') as running,
       (select count(*) from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id and r.state = 'queued') as queued
     from backfills b join dags d on d.tenant_id = b.tenant_id and d.dag_id = b.dag_id

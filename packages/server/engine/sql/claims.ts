@@ -58,7 +58,9 @@ const candidatesSql = (purpose: string): string => `/* ${purpose} */
     ), open_pools as (
       select p.tenant_id, p.name, case when p.slots < 0 then 2147483647 else p.slots - coalesce(u.slots, 0)
         - case when p.include_deferred then coalesce(u.deferred, 0) else 0 end end as free
-      from pools p left join used u on u.tenant_id = p.tenant_id and u.pool = p.name
+      from pools p
+      join tenants on tenants.id = p.tenant_id and tenants.disabled_at is null -- of the others nothing starts
+      left join used u on u.tenant_id = p.tenant_id and u.pool = p.name
     ), best as materialized (
       select c.*, p.free::bigint as free, d.is_paused, r.version_number
       from open_pools p

@@ -1,5 +1,6 @@
 /** The row of a DAG: its lock, under which runs are created, started and edited, and the limits that stand in it. */
 import type { SharedDb, TenantDb } from '../../db/database.ts';
+import { isHeld } from './active-tenants.ts';
 
 export type DagKey = { tenantId: string; dagId: string };
 
@@ -27,7 +28,7 @@ export const findRunLimit = (
 ): Promise<{ is_paused: boolean; max_active_runs: number } | undefined> =>
   trx
     .selectFrom('dags')
-    .select(['is_paused', 'max_active_runs'])
+    .select([isHeld('dags').as('is_paused'), 'max_active_runs'])
     .where('tenant_id', '=', key.tenantId)
     .where('dag_id', '=', key.dagId)
     .executeTakeFirst();

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
 import type { AllTables, Moment } from '../../db/schema.ts';
+import { ofActiveTenant } from './active-tenants.ts';
 import type { DagKey } from './dag-rows.ts';
 
 export type DueDag = Pick<
@@ -31,7 +32,7 @@ export async function findDueDags(db: SharedDb, input: { now: Moment; limit: num
   // Plan: index dags_due from its start, and per row at most max_active_runs entries of dag_runs_live.
   const { rows } = await sql<DagKey>`
     select d.tenant_id as "tenantId", d.dag_id as "dagId" from dags d
-    where not d.is_paused and not d.is_stale and d.next_dagrun_run_after <= ${input.now}
+    where not d.is_paused and not d.is_stale and d.next_dagrun_run_after <= ${input.now} and ${ofActiveTenant('d')}
       and ${liveRunsOf('d')} < d.max_active_runs
     order by d.next_dagrun_run_after limit ${input.limit}`.execute(db);
   return rows;
@@ -52,7 +53,7 @@ export async function lockDueDag(trx: SharedDb, key: DagKey, now: Moment): Promi
     select timetable, catchup, start_date, end_date, max_active_runs, next_dagrun_logical_date,
       next_dagrun_data_interval_start, next_dagrun_data_interval_end, next_dagrun_run_after
     from dags where tenant_id = ${key.tenantId} and dag_id = ${key.dagId}
-      and not is_paused and not is_stale and next_dagrun_run_after <= ${now}
+      and not is_paused and not is_stale and next_dagrun_run_after <= ${now} and ${ofActiveTenant('dags')}
     for no key update skip locked`.execute(trx);
   return rows[0];
 }

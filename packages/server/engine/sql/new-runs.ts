@@ -4,10 +4,12 @@ import type { RunType } from '@svc/spec/states.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { RunRow } from '../../db/schema.ts';
+import { isHeld } from './active-tenants.ts';
 import type { DagKey } from './dag-rows.ts';
 
 /** What the creation and the start of a run ask of its DAG. */
 export type DagFacts = {
+  /** Its runs wait; so do those of a tenant that is disabled. */
   is_paused: boolean;
   max_active_runs: number;
   current_version: number;
@@ -18,7 +20,7 @@ export type DagFacts = {
 export async function lockDag(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<DagFacts | undefined> {
   return trx
     .selectFrom('dags')
-    .select(['is_paused', 'max_active_runs', 'current_version', 'timetable'])
+    .select([isHeld('dags').as('is_paused'), 'max_active_runs', 'current_version', 'timetable'])
     .where('tenant_id', '=', tenantId)
     .where('dag_id', '=', dagId)
     .forNoKeyUpdate()

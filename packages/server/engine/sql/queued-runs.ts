@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { RunRow } from '../../db/schema.ts';
+import { isHeld } from './active-tenants.ts';
 import type { DagKey } from './dag-rows.ts';
 import type { RunRef } from './run-writes.ts';
 
@@ -11,7 +12,7 @@ import type { RunRef } from './run-writes.ts';
  */
 export async function mayStartQueuedRuns(db: SharedDb, { tenantId, dagId }: DagKey): Promise<boolean> {
   const { rows } = await sql`
-    select from dags d where d.tenant_id = ${tenantId} and d.dag_id = ${dagId} and not d.is_paused
+    select from dags d where d.tenant_id = ${tenantId} and d.dag_id = ${dagId} and not ${isHeld('d')}
       and exists (
         select from dag_runs r where r.tenant_id = d.tenant_id and r.dag_id = d.dag_id and r.state = 'queued'
           and r.backfill_id is null and r.run_after <= clock_timestamp()
@@ -44,7 +45,7 @@ export async function findDagsWithQueuedRuns(db: Database): Promise<DagKey[]> {
   const { rows } = await sql<DagKey>`
       select distinct r.tenant_id as "tenantId", r.dag_id as "dagId" from dag_runs r
       join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id
-      where r.state = 'queued' and r.state in ('queued', 'running') and not d.is_paused and r.run_after <= clock_timestamp()
+      where r.state = 'queued' and r.state in ('queued', 'running') and not ${isHeld('d')} and r.run_after <= clock_timestamp()
         and r.backfill_id is null
       limit 200`.execute(db.shared);
   return rows;
