@@ -22,6 +22,8 @@ import { addSetupCommands } from './commands/setup.ts';
 import { addUsersCommands } from './commands/users.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import { addVariablesCommands } from './commands/variables.ts';
+import { addServiceAccountsCommands } from './identity/service-accounts.ts';
+import { addTenantsCommands } from './identity/tenants.ts';
 import type { CliContext } from './context.ts';
 import { columnsOf, styled } from './output/terminal.ts';
 import { printable } from './output/text.ts';
@@ -29,7 +31,7 @@ import { SvcCommand } from './svc-command.ts';
 import { VERSION } from './version.ts';
 
 /** Commands that load a configuration, and so take any of its keys as a flag. */
-const TAKE_CONFIG_FLAGS = new Set(['server', 'config', 'lite', 'db', 'secrets']);
+const TAKE_CONFIG_FLAGS = new Set(['server', 'config', 'lite', 'db', 'secrets', 'tenants', 'users grant-admin']);
 
 const DEFAULT_HELP_WIDTH = 100;
 
@@ -61,6 +63,7 @@ export function buildProgram(context: CliContext): SvcCommand {
   addConfigCommand(program, context);
   addDatabaseCommands(program, context);
   addSecretsCommands(program, context);
+  addTenantsCommands(program, context);
   program.commandsGroup('DAG projects:');
   addInitCommand(program, context);
   addValidateCommand(program, context);
@@ -73,6 +76,7 @@ export function buildProgram(context: CliContext): SvcCommand {
   addBackfillCommands(program, context);
   addAuthCommands(program, context);
   addUsersCommands(program, context);
+  addServiceAccountsCommands(program, context);
   addConnectionsCommands(program, context);
   addVariablesCommands(program, context);
   program.commandsGroup('About svc:');
@@ -94,7 +98,8 @@ export async function runCli(input: Omit<CliContext, 'configFlags'> & { argv: re
 
 /** The command comes before its flags: a value such as `--description server` is not one. */
 function takesConfigFlags(argv: readonly string[]): boolean {
-  return TAKE_CONFIG_FLAGS.has(argv.find((argument) => !argument.startsWith('-')) ?? '');
+  const [command = '', inner = ''] = argv.filter((argument) => !argument.startsWith('-'));
+  return TAKE_CONFIG_FLAGS.has(command) || TAKE_CONFIG_FLAGS.has(`${command} ${inner}`);
 }
 
 function report(context: CliContext, error: unknown): ExitCode {

@@ -19,7 +19,8 @@ export function createClient({ server, token, tokenFrom }: ClientOptions): Clien
     server,
     token,
     userAgent: `svc/${VERSION}`,
-    explain: (failure) => cliErrorOf({ server, failure, tokenFrom }),
+    explain: (failure) =>
+      cliErrorOf({ server, failure, tokenFrom, isOfService: token?.startsWith('svc_sa_') === true }),
   });
   return { ...api, token };
 }

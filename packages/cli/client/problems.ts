@@ -9,11 +9,13 @@ export function cliErrorOf(input: {
   failure: Failure;
   /** `SVC_TOKEN`, `--token`, or undefined for a stored login or none. */
   tokenFrom: string | undefined;
+  /** The token is that of a service account. */
+  isOfService?: boolean;
 }): CliError {
-  const { server, failure, tokenFrom } = input;
+  const { server, failure, tokenFrom, isOfService } = input;
   switch (failure.kind) {
     case 'refused':
-      return refused({ server, refusal: failure, tokenFrom });
+      return refused({ server, refusal: failure, tokenFrom, isOfService });
     case 'unexpected':
       return notOurs(server, failure);
     case 'unreachable':
@@ -21,7 +23,12 @@ export function cliErrorOf(input: {
   }
 }
 
-function refused(input: { server: string; refusal: Refusal; tokenFrom: string | undefined }): CliError {
+function refused(input: {
+  server: string;
+  refusal: Refusal;
+  tokenFrom: string | undefined;
+  isOfService: boolean | undefined;
+}): CliError {
   const { server, refusal, tokenFrom } = input;
   const { status, code, requestId, retryAfter } = refusal;
   const detail = status >= 500 && requestId !== null ? `${refusal.detail} (request ${requestId})` : refusal.detail;
@@ -31,7 +38,8 @@ function refused(input: { server: string; refusal: Refusal; tokenFrom: string | 
     case 400:
       return failed(EXIT.usage);
     case 401:
-      if (code === 'wrong_credentials') return failed(EXIT.denied);
+      if (code === 'wrong_credentials' || code === 'tenant_disabled') return failed(EXIT.denied);
+      if (input.isOfService) return failed(EXIT.denied, 'svc service-accounts list shows those there are');
       return new CliError(notLoggedIn(server, refusal), {
         exitCode: EXIT.denied,
         hint: loginHint(server, tokenFrom),

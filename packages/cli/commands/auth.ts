@@ -123,13 +123,15 @@ async function whoami(context: CliContext, options: ClientCommandOptions): Promi
   // Any call that needs a user: the token's own words mean nothing until the server has accepted it.
   const { version } = await client.get('/api/v2/version');
   const claims = client.token === undefined ? undefined : readClaims(client.token);
+  // A token of a service account says nothing about itself.
+  const me = client.token !== undefined && claims === undefined ? await client.get('/ui/auth/me') : undefined;
   const expires = claims?.expiresAt === undefined ? null : new Date(claims.expiresAt * 1_000).toISOString();
   const facts = {
     server: client.server,
     server_version: version,
-    email: claims?.email ?? null,
-    tenant: claims?.tenant ?? null,
-    roles: claims?.roles ?? [],
+    email: claims?.email ?? me?.username ?? null,
+    tenant: claims?.tenant ?? me?.tenant ?? null,
+    roles: claims?.roles ?? me?.roles ?? [],
     token_expires: expires,
   };
   if (options.json) {

@@ -5,6 +5,7 @@ import { connect, withClientOptions } from '../client/connect.ts';
 import type { ClientCommandOptions } from '../client/connect.ts';
 import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
+import { addGrantAdminCommand } from '../identity/grant-admin.ts';
 import { printTable } from '../output/terminal.ts';
 import { requirePassword, withPasswordOptions } from '../secret-input.ts';
 import type { PasswordOptions } from '../secret-input.ts';
@@ -40,6 +41,10 @@ export function addUsersCommands(program: SvcCommand, context: CliContext): void
     .description('Lock a user out; ends all sessions of that user at once')
     .action((user: string, options: ClientCommandOptions) => update(context, user, options, { is_active: false }));
 
+  change('delete')
+    .description('Delete a user; ends all sessions of that user at once')
+    .action((user: string, options: ClientCommandOptions) => remove(context, user, options));
+
   change('set-roles')
     .description('Replace the roles of a user')
     .argument('[roles...]', `the roles from now on: ${ROLES}; none takes all away`)
@@ -52,6 +57,8 @@ export function addUsersCommands(program: SvcCommand, context: CliContext): void
       const password = await requirePassword(context, { ...options, question: 'New password: ', twice: true });
       await update(context, user, options, { password });
     });
+
+  addGrantAdminCommand(users, context);
 }
 
 async function list(context: CliContext, options: ClientCommandOptions): Promise<void> {
@@ -80,6 +87,13 @@ async function update(
   const client = await connect(context, options);
   const user = await client.patch('/api/v2/users/{user_id}', { path: { user_id: await idOf(client, name) }, body });
   print(context, options, [user]);
+}
+
+async function remove(context: CliContext, name: string, options: ClientCommandOptions): Promise<void> {
+  const client = await connect(context, options);
+  await client.delete('/api/v2/users/{user_id}', { path: { user_id: await idOf(client, name) } });
+  if (options.json) printJson(context, { deleted: name });
+  else context.stdout.write(`Deleted ${name}.\n`);
 }
 
 /** The API knows users by id, people know them by address. */

@@ -8214,6 +8214,8 @@ export interface operations {
                         /** @description whether the editor at /ide is for the caller */
                         can_edit_workspace: boolean;
                         id: string;
+                        roles: string[];
+                        tenant: string;
                         username: string;
                     };
                 };

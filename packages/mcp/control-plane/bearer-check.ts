@@ -14,6 +14,7 @@ export type BearerCheck = (token: string) => Promise<{ reason: string; message: 
 const REASONS: Record<string, string> = {
   token_expired: 'the token has expired',
   session_ended: 'the session of the token was ended',
+  tenant_disabled: 'the tenant is disabled',
 };
 
 export function createBearerCheck({ server, limit }: { server: string; limit: Limit }): BearerCheck {

@@ -71,6 +71,8 @@ export type Scheduler = {
   /** Another process has notified us that something is to be done. */
   onNotified(): void;
   dagUnpaused(tenantId: string, dagId: string): Promise<void>;
+  /** What waited in a tenant while it was disabled goes on, here and elsewhere. */
+  tenantEnabled(): void;
   /** What time itself causes; called by the loop. */
   tick(): Promise<void>;
   stop(): Promise<void>;
@@ -158,6 +160,14 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     return result;
   }
 
+  function onNotified(): void {
+    dispatcher?.requestClaim();
+    background.run('looking for what another process has left to do', async () => {
+      await due.run();
+      await starter.startForgotten();
+    });
+  }
+
   return {
     attempts,
     graphs,
@@ -166,12 +176,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     applyToRun: createApplyToRun(graphs),
     applyEffects,
     requestClaim,
-    onNotified() {
-      dispatcher?.requestClaim();
-      background.run('looking for what another process has left to do', async () => {
-        await due.run();
-        await starter.startForgotten();
-      });
+    onNotified,
+    tenantEnabled() {
+      onNotified();
+      notifyOthers();
     },
     async dagUnpaused(tenantId, dagId) {
       await releasePaused(db, { tenantId, dagId });

@@ -2,6 +2,7 @@
  * One of everything in a tenant, for tests that are generated from the API document. An operation with a new path parameter
  * needs a value here: make the object, and return its id under the name of the parameter.
  */
+import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { askOnce } from '@svc/server/db/task-instances/hitl.ts';
 import { createDiskLogStore } from '@svc/server/logs/disk-store.ts';
 import type { LogKey } from '@svc/server/logs/log-key.ts';
@@ -27,6 +28,11 @@ export async function fillTenant(server: TestServer, token: string, name: string
   };
 
   const user = await create('/api/v2/users', { email: `${marker}@example.com`, password: TEST_PASSWORD, roles: [] });
+  const serviceAccount = `account-${crypto.randomUUID()}`; // no marker: a refusal names what was asked for
+  await create('/api/v2/serviceAccounts', { name: serviceAccount, role: 'viewer' });
+  // Not of this one: what the platform's administrators see of another.
+  const tenantName = `other-${crypto.randomUUID()}`;
+  await ensureTenant(server.db.shared, tenantName);
   const connectionId = `connection-${name}`;
   await create('/api/v2/connections', { connection_id: connectionId, conn_type: 'http', host: marker });
   const variableKey = `variable-${name}/part`; // a slash, because keys may have some
@@ -68,6 +74,8 @@ export async function fillTenant(server: TestServer, token: string, name: string
     marker,
     values: {
       user_id: user['id'],
+      service_account: serviceAccount,
+      tenant_name: tenantName,
       connection_id: connectionId,
       variable_key: variableKey,
       key: variableKey,
@@ -95,7 +103,10 @@ export async function fillTenant(server: TestServer, token: string, name: string
         return `${crypto.randomUUID()}@example.com`;
       },
       get name() {
-        return crypto.randomUUID(); // a pool as well
+        return crypto.randomUUID(); // a pool, a service account and a tenant as well
+      },
+      get admin_email() {
+        return `${crypto.randomUUID()}@example.com`;
       },
     },
   };
@@ -204,6 +215,7 @@ function tenantOf(token: string): string {
 
 const OTHER_VALUES = {
   roles: ['viewer'],
+  role: 'viewer',
   username: ADMIN_EMAIL,
   password: TEST_PASSWORD,
   tenant: 'default',

@@ -137,7 +137,7 @@ export function registerTenants(app: App, { db, scheduler }: Services): void {
           'conflict',
           `the tenant ${name} cannot be disabled: the administrators of the platform are in it`,
         );
-      if (isEnabled) scheduler.requestClaim(); // what waited may start
+      if (isEnabled) scheduler.tenantEnabled();
       return existing(name);
     },
   );

@@ -5,8 +5,9 @@
 import { SignJWT } from 'jose';
 import { sql } from 'kysely';
 import { beforeAll, afterAll, describe, expect, it } from 'vitest';
-import { ROLE_NAMES, ROLE_PERMISSIONS } from '../../auth/permissions.ts';
-import type { RoleName } from '../../auth/permissions.ts';
+import { PLATFORM_PERMISSIONS, ROLE_NAMES, ROLE_PERMISSIONS } from '../../auth/permissions.ts';
+import type { Permission, RoleName } from '../../auth/permissions.ts';
+import { generateServiceToken } from '../../auth/service-tokens.ts';
 import { createTokenSigner } from '../../auth/tokens.ts';
 import type { UserClaims } from '../../auth/tokens.ts';
 import { readApi, requestFor } from '@svc/testing/server/api-operations.ts';
@@ -65,6 +66,15 @@ const EXPECTED_TO_FAIL: Record<string, string> = {
   trigger_dag_run: '409 already_exists', // under the id that the others find their run by
 };
 
+/** What is of a person or of a session. */
+const PEOPLE_ONLY: Record<string, string> = {
+  change_password: '403 people_only',
+  favorite_dag: '403 people_only',
+  unfavorite_dag: '403 people_only',
+  renew_token: '401 token_invalid',
+  generate_token: '401 token_invalid',
+};
+
 const call = (operation: Operation, token: string | undefined, contents: TenantContents) => {
   const request = requestFor(api, operation, contents.values);
   return server.call(request.path, { ...request, ...(token !== undefined && { token }) });
@@ -89,6 +99,8 @@ function outcomeOf(answer: Answer): string {
 const CREATES_BY_NAME = new Set(['post_dag_version']);
 /** The configuration is of the whole control plane. */
 const OF_ALL_TENANTS = new Set(['get_config_value']);
+/** For the administrators of the platform, who are in no other tenant than `default`. */
+const isOfPlatform = ({ access }: Operation) => PLATFORM_PERMISSIONS.includes(access as Permission);
 const isOnOneObject = ({ id, path }: Operation) =>
   path.includes('{') && !CREATES_BY_NAME.has(id) && !OF_ALL_TENANTS.has(id);
 
@@ -169,6 +181,14 @@ describe('every operation without a good token', () => {
     { what: 'a token of an ended session', outcome: '401 session_ended', token: endedSession },
     { what: 'a token with another secret', outcome: '401 token_invalid', token: () => resigned({}, 'x'.repeat(40)) },
     { what: 'a token of an agent', outcome: '401 token_invalid', token: agentToken },
+    {
+      what: 'an unknown token of a service account',
+      outcome: '401 token_invalid',
+      token: async () => generateServiceToken(),
+    },
+    { what: 'a revoked token of a service account', outcome: '401 token_invalid', token: revokedServiceToken },
+    { what: 'an expired token of a service account', outcome: '401 token_expired', token: expiredServiceToken },
+    { what: 'a session of a disabled tenant', outcome: '401 tenant_disabled', token: sessionOfDisabledTenant },
     { what: 'a session of one tenant in another', outcome: '401 session_ended', token: tokenAcrossTenants },
   ];
 
@@ -180,6 +200,16 @@ describe('every operation without a good token', () => {
 
   it('every operation refuses a cookie just as it refuses a bearer', async () => {
     const headers = { cookie: '_token=made.up.token', 'sec-fetch-site': 'same-origin' };
+    const seen = await outcomes(guarded(), async (operation) => {
+      const request = requestFor(api, operation, home.values);
+      return outcomeOf(await server.call(request.path, { ...request, headers }));
+    });
+    expect(seen).toEqual(each(guarded(), () => '401 token_invalid'));
+  });
+
+  it('every operation refuses the good token of a service account in a cookie', async () => {
+    const token = await serviceToken(`cookie-${crypto.randomUUID()}`);
+    const headers = { cookie: `_token=${token}`, 'sec-fetch-site': 'same-origin' };
     const seen = await outcomes(guarded(), async (operation) => {
       const request = requestFor(api, operation, home.values);
       return outcomeOf(await server.call(request.path, { ...request, headers }));
@@ -209,7 +239,11 @@ describe('every operation without a good token', () => {
 
 describe('by the authorization matrix, each role', () => {
   it.each([...ROLE_NAMES, 'none'] as const)('%s may do what its permissions say, and nothing else', async (role) => {
-    const held = new Set<string>(['user', ...(role === 'none' ? [] : ROLE_PERMISSIONS[role])]);
+    const held = new Set<string>([
+      'user',
+      ...(role === 'none' ? [] : ROLE_PERMISSIONS[role]),
+      ...(role === 'admin' ? PLATFORM_PERMISSIONS : []), // they are in the tenant `default`
+    ]);
     const seen = await outcomes(guarded(), async (operation) => {
       const contents = await contentsFor(operation);
       const answer = await call(operation, byRole.get(role), contents);
@@ -220,6 +254,21 @@ describe('by the authorization matrix, each role', () => {
       each(guarded(), (operation) =>
         held.has(operation.access) ? (EXPECTED_TO_FAIL[operation.id] ?? 'ok') : denialOf(operation),
       ),
+    );
+  });
+
+  it('a service account may do what its role says, but for what only people have', { timeout: 180_000 }, async () => {
+    const token = await serviceToken(`matrix-${crypto.randomUUID()}`, 'editor');
+    const held = new Set<string>(['user', ...ROLE_PERMISSIONS.editor]);
+    const seen = await outcomes(guarded(), async (operation) => {
+      const outcome = outcomeOf(await call(operation, token, await contentsFor(operation)));
+      return outcome;
+    });
+    expect(seen).toEqual(
+      each(guarded(), (operation) => {
+        if (!held.has(operation.access)) return '403 permission_denied';
+        return PEOPLE_ONLY[operation.id] ?? EXPECTED_TO_FAIL[operation.id] ?? 'ok';
+      }),
     );
   });
 
@@ -245,10 +294,13 @@ describe('the administrator of another tenant', () => {
     const seen = await outcomes(operations, async (operation) => {
       const answer = await call(operation, intruder, victim);
       if (answer.text.includes(victim.marker)) return 'shows what is ours';
-      return isOnOneObject(operation) ? outcomeOf(answer) : 'shows nothing of ours';
+      return isOnOneObject(operation) || isOfPlatform(operation) ? outcomeOf(answer) : 'shows nothing of ours';
     });
     expect(seen).toEqual(
-      each(operations, (operation) => (isOnOneObject(operation) ? '404 not_found' : 'shows nothing of ours')),
+      each(operations, (operation) => {
+        if (isOfPlatform(operation)) return '403 permission_denied';
+        return isOnOneObject(operation) ? '404 not_found' : 'shows nothing of ours';
+      }),
     );
     expect(await rowsOf('victim')).toEqual(before);
   });
@@ -305,6 +357,36 @@ async function endedSession(): Promise<string> {
 async function tokenAcrossTenants(): Promise<string> {
   const rows = await server.db.shared.selectFrom('tenants').select('id').where('name', '=', 'victim').execute();
   return resigned({ tenantId: rows[0]?.id ?? '' });
+}
+
+async function serviceToken(name: string, role = 'viewer'): Promise<string> {
+  const body = { name, role };
+  const answer = await server.call('/api/v2/serviceAccounts', { method: 'POST', token: admin, body });
+  return answer.json<{ token: string }>().token;
+}
+
+async function revokedServiceToken(): Promise<string> {
+  const token = await serviceToken('revoked');
+  await server.call('/api/v2/serviceAccounts/revoked', { method: 'DELETE', token: admin });
+  return token;
+}
+
+async function expiredServiceToken(): Promise<string> {
+  const token = await serviceToken('expired');
+  await server.db.shared
+    .updateTable('service_accounts')
+    .set({ expires_at: new Date(Date.now() - 1_000) })
+    .where('name', '=', 'expired')
+    .execute();
+  return token;
+}
+
+async function sessionOfDisabledTenant(): Promise<string> {
+  await server.addUser({ email: ADMIN_EMAIL, roles: ['admin'], tenant: 'closed' });
+  const token = await server.login(ADMIN_EMAIL, 'closed');
+  const path = '/api/v2/platform/tenants/closed';
+  await server.call(path, { method: 'PATCH', token: admin, body: { is_active: false } });
+  return token;
 }
 
 async function agentToken(): Promise<string> {

@@ -111,15 +111,23 @@ export function registerUiShell(app: App, { config, logs, sessions }: Services):
           200: Type.Object({
             id: Type.String(),
             username: Type.String(),
+            tenant: Type.String(),
+            roles: Type.Array(Type.String()),
             can_edit_workspace: Type.Boolean({ description: 'whether the editor at /ide is for the caller' }),
           }),
         },
       },
     },
     async (request) => {
-      const { userId, email, tenantName, permissions } = principalOf(request);
+      const { userId, email, tenantName, roles, permissions } = principalOf(request);
       const isEditor = tenantName === DEFAULT_TENANT && permissions.has('write:dag');
-      return { id: userId, username: email, can_edit_workspace: isEditor && config.ui.workspace !== '' };
+      return {
+        id: userId,
+        username: email,
+        tenant: tenantName,
+        roles: [...roles],
+        can_edit_workspace: isEditor && config.ui.workspace !== '',
+      };
     },
   );
 
