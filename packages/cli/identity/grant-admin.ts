@@ -2,7 +2,14 @@ import { CliError, EXIT, usageError } from '../cli-error.ts';
 import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import type { SvcCommand } from '../svc-command.ts';
-import { hostActor, onHostDatabase, readSecretPassword, withHostOptions, withSecretPasswordOptions } from './host.ts';
+import {
+  generatePassword,
+  hostActor,
+  onHostDatabase,
+  readSecretPassword,
+  withHostOptions,
+  withSecretPasswordOptions,
+} from './host.ts';
 import type { HostOptions, SecretPasswordOptions } from './host.ts';
 
 type Options = HostOptions & SecretPasswordOptions & { tenant: string; create?: true };
@@ -31,7 +38,7 @@ async function grantAdmin(context: CliContext, user: string, options: Options): 
   if (options.create && !user.includes('@')) throw usageError(`${user} is no e-mail address: a new user needs one`);
   const given = await readSecretPassword(context, options);
   const { grantAdministrator } = await import('@svc/server/auth/grant-admin.ts');
-  const { ensureTenant, generatePassword } = await import('@svc/server/auth/tenants.ts');
+  const { ensureTenant } = await import('@svc/server/auth/tenants.ts');
   const { DEFAULT_TENANT } = await import('@svc/server/db/identity/tenants.ts');
   const generated = given === undefined && options.create ? generatePassword() : undefined;
   const outcome = await onHostDatabase(context, options, async (db) => {

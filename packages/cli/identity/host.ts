@@ -1,5 +1,5 @@
 /** What commands on the host of the control plane share: who they are in the audit log, and passwords that nobody overhears. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import type { Database } from '@svc/server/db/database.ts';
@@ -74,3 +74,6 @@ function readPasswordFile(file: string): string {
     throw new CliError(`the password cannot be read from ${file}: ${messageOf(error)}`, { exitCode: EXIT.usage });
   }
 }
+
+/** For a person to type once and then change. */
+export const generatePassword = (): string => randomBytes(15).toString('base64url');

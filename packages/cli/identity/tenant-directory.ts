@@ -6,14 +6,12 @@ import { CliError, EXIT, usageError } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 import { hostActor } from './host.ts';
 
-export type NewTenant = { name: string; email: string; password: string | undefined };
-/** `password`: one that was made up, to be shown once. */
-export type CreatedTenant = { tenant: Tenant; password: string | null };
+export type NewTenant = { name: string; email: string; password: string };
 
 export type TenantDirectory = {
   list(): Promise<Tenant[]>;
   show(name: string): Promise<Tenant>;
-  create(input: NewTenant): Promise<CreatedTenant>;
+  create(input: NewTenant): Promise<Tenant>;
   setEnabled(name: string, isEnabled: boolean): Promise<Tenant>;
 };
 
@@ -23,11 +21,8 @@ export function tenantsOverApi(client: Client): TenantDirectory {
   return {
     list: () => client.list(path, 'tenants'),
     show: (name) => client.get(one, { path: { tenant_name: name } }),
-    async create({ name, email, password }) {
-      const body = { name, admin_email: email, ...(password !== undefined && { admin_password: password }) };
-      const { admin_email: _email, admin_password: made, ...tenant } = await client.post(path, { body });
-      return { tenant, password: made };
-    },
+    create: ({ name, email, password }) =>
+      client.post(path, { body: { name, admin_email: email, admin_password: password } }),
     setEnabled: (name, isEnabled) => client.patch(one, { path: { tenant_name: name }, body: { is_active: isEnabled } }),
   };
 }
@@ -50,14 +45,13 @@ export async function tenantsInDatabase(db: SharedDb): Promise<TenantDirectory> 
     async create({ name, email, password }) {
       if (!auth.isTenantName(name)) throw usageError(`${JSON.stringify(name)} is no name: ${auth.TENANT_NAME_RULE}`);
       if (!/^\S+@\S+$/.test(email.trim())) throw usageError(`${email} is no e-mail address`);
-      const made = password === undefined ? auth.generatePassword() : null;
       const created = await auth.createTenant(db, {
         name,
-        admin: { email, password: password ?? made ?? '' },
+        admin: { email, password },
         actor: hostActor('tenants create'),
       });
       if (!created) throw new CliError(`there is already a tenant ${name}`);
-      return { tenant: await show(name), password: made };
+      return show(name);
     },
     async setEnabled(name, isEnabled) {
       const actor = hostActor(`tenants ${isEnabled ? 'enable' : 'disable'}`);

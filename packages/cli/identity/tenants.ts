@@ -5,7 +5,13 @@ import type { CliContext } from '../context.ts';
 import { printFields } from '../output/fields.ts';
 import { printTable } from '../output/terminal.ts';
 import type { SvcCommand } from '../svc-command.ts';
-import { onHostDatabase, readSecretPassword, withHostOptions, withSecretPasswordOptions } from './host.ts';
+import {
+  generatePassword,
+  onHostDatabase,
+  readSecretPassword,
+  withHostOptions,
+  withSecretPasswordOptions,
+} from './host.ts';
 import type { HostOptions, SecretPasswordOptions } from './host.ts';
 import { tenantsInDatabase, tenantsOverApi } from './tenant-directory.ts';
 import type { TenantDirectory } from './tenant-directory.ts';
@@ -83,16 +89,17 @@ async function create(
   name: string,
   options: Options & SecretPasswordOptions & { admin: string },
 ): Promise<void> {
-  const password = await readSecretPassword(context, options);
+  const given = await readSecretPassword(context, options);
+  const password = given ?? generatePassword();
   const input = { name, email: options.admin, password };
-  const created = await onDirectory(context, options, (directory) => directory.create(input));
+  const tenant = await onDirectory(context, options, (directory) => directory.create(input));
   const admin = options.admin.trim().toLowerCase();
   if (options.json) {
-    printJson(context, { ...created.tenant, admin_email: admin, admin_password: created.password });
+    printJson(context, { ...tenant, admin_email: admin, admin_password: given === undefined ? password : null });
     return;
   }
   context.stdout.write(`Created the tenant ${name}. Its administrator is ${admin}.\n`);
-  if (created.password !== null) context.stdout.write(`Password, shown this once: ${created.password}\n`);
+  if (given === undefined) context.stdout.write(`Password, shown this once: ${password}\n`);
   context.stdout.write(`Log in with: svc auth login --tenant ${name} --username ${admin}\n`);
 }
 

@@ -2862,22 +2862,6 @@ export interface components {
             /** @description Leave it out: there are no teams */
             team_name?: string | null;
         };
-        /** CreatedTenant */
-        CreatedTenant: {
-            admin_email: string;
-            /** @description Shown this once, where none was given; null otherwise */
-            admin_password: string | null;
-            /** Format: date-time */
-            created_at: string;
-            dags: number;
-            disabled_at: string | null;
-            /** Format: uuid */
-            id: string;
-            /** @description False while the tenant is disabled */
-            is_active: boolean;
-            name: string;
-            users: number;
-        };
         /** CreateServiceAccountRequest */
         CreateServiceAccountRequest: {
             /**
@@ -2897,7 +2881,7 @@ export interface components {
              * @description Stored in lower case
              */
             admin_email: string;
-            admin_password?: string;
+            admin_password: string;
             /** @description Small letters, digits, `-` and `_`, beginning with a letter or a digit */
             name: string;
         };
@@ -7363,7 +7347,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreatedTenant"];
+                    "application/json": components["schemas"]["Tenant"];
                 };
             };
         };

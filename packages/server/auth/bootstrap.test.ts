@@ -108,3 +108,27 @@ describe('auth.dev_no_auth', () => {
     expect((await server.call('/api/v2/auth/logout')).status).toBe(307);
   });
 });
+
+describe('a control plane without any user', () => {
+  const nobody = { 'auth.bootstrap.email': '', 'auth.bootstrap.password': '' };
+  const command = 'svc users grant-admin you@example.com --create';
+  const pageOf = async (server: TestServer) => (await server.call('/auth/login')).text;
+  const isSaid = (server: TestServer) => server.logLines.some((line) => line.includes(command));
+
+  it('says what to do in its log and on the login page, until there is one', async () => {
+    const server = await start(nobody);
+    expect(isSaid(server)).toBe(true);
+    expect(await pageOf(server)).toContain(`<pre>${command}</pre>`);
+    await server.addUser({ email: ADMIN_EMAIL, roles: ['admin'] });
+    expect(await pageOf(server)).not.toContain('Nobody can sign in yet');
+    const next = await start({ ...nobody, 'database.url': server.config.database.url });
+    expect(isSaid(next)).toBe(false);
+  });
+
+  it('is not spoken of where there is a user, or where nobody needs one', async () => {
+    for (const flags of [{}, { ...nobody, 'auth.dev-no-auth': 'true' }]) {
+      const server = await start(flags);
+      expect([isSaid(server), (await pageOf(server)).includes('Nobody can sign in yet')]).toEqual([false, false]);
+    }
+  });
+});

@@ -1,5 +1,4 @@
 /** How tenants come to be, and what every one of them has: the built-in roles, the default pool, an administrator. */
-import { randomBytes } from 'node:crypto';
 import { recordAudit } from '../db/identity/audit-log.ts';
 import type { Actor, AuditEntry } from '../db/identity/audit-log.ts';
 import { scopedToTenant } from '../db/database.ts';
@@ -50,9 +49,6 @@ export const TENANT_NAME_RULE =
   'a name of a tenant has up to 63 small letters, digits, - and _, and begins with a letter or a digit';
 
 export const isTenantName = (name: string): boolean => new RegExp(TENANT_NAME_PATTERN).test(name);
-
-/** For a person to type once and then change. */
-export const generatePassword = (): string => randomBytes(15).toString('base64url');
 
 /** With its first administrator, in one transaction. Undefined when the name is taken. */
 export async function createTenant(

@@ -1,7 +1,7 @@
 /** The tenants of the platform, for its administrators: those of the tenant `default`. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { createTenant, generatePassword, setTenantEnabled } from '../../auth/tenants.ts';
+import { createTenant, setTenantEnabled } from '../../auth/tenants.ts';
 import { TENANT_NAME_PATTERN, findListedTenant, listTenants } from '../../db/identity/tenants.ts';
 import type { ListedTenant } from '../../db/identity/tenants.ts';
 import { actorOf } from '../../http/access.ts';
@@ -13,27 +13,18 @@ import { Email, Password } from './users.ts';
 
 const TAGS = ['Tenants'];
 
-const FIELDS = {
-  id: Type.String({ format: 'uuid' }),
-  name: Type.String(),
-  is_active: Type.Boolean({ description: 'False while the tenant is disabled' }),
-  created_at: DateTime,
-  disabled_at: Type.Union([DateTime, Type.Null()]),
-  users: Type.Integer(),
-  dags: Type.Integer(),
-};
-const Tenant = Type.Object(FIELDS, { title: 'Tenant' });
-const CreatedTenant = Type.Object(
+const Tenant = Type.Object(
   {
-    ...FIELDS,
-    admin_email: Type.String(),
-    admin_password: Type.Union([Type.String(), Type.Null()], {
-      description: 'Shown this once, where none was given; null otherwise',
-    }),
+    id: Type.String({ format: 'uuid' }),
+    name: Type.String(),
+    is_active: Type.Boolean({ description: 'False while the tenant is disabled' }),
+    created_at: DateTime,
+    disabled_at: Type.Union([DateTime, Type.Null()]),
+    users: Type.Integer(),
+    dags: Type.Integer(),
   },
-  { title: 'CreatedTenant' },
+  { title: 'Tenant' },
 );
-
 const CreateTenant = Type.Object(
   {
     name: Type.String({
@@ -42,7 +33,7 @@ const CreateTenant = Type.Object(
       description: 'Small letters, digits, `-` and `_`, beginning with a letter or a digit',
     }),
     admin_email: Email,
-    admin_password: Type.Optional(Password),
+    admin_password: Password,
   },
   { title: 'CreateTenantRequest', additionalProperties: false },
 );
@@ -80,20 +71,14 @@ export function registerTenants(app: App, { db, scheduler }: Services): void {
         tags: TAGS,
         summary: 'Create a tenant with its first administrator',
         body: CreateTenant,
-        response: { 201: CreatedTenant },
+        response: { 201: Tenant },
       },
     },
     async (request, reply) => {
-      const { name, admin_email: email, admin_password: given } = request.body;
-      const password = given ?? generatePassword();
+      const { name, admin_email: email, admin_password: password } = request.body;
       const created = await createTenant(db.shared, { name, admin: { email, password }, actor: actorOf(request) });
       if (!created) throw new ApiError('already_exists', `there is already a tenant ${name}`);
-      const tenant = await existing(name);
-      return reply.code(201).send({
-        ...tenant,
-        admin_email: email.trim().toLowerCase(),
-        admin_password: given === undefined ? password : null,
-      });
+      return reply.code(201).send(await existing(name));
     },
   );
 

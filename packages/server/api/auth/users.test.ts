@@ -1,3 +1,4 @@
+import { changeUserAccess, removeUser } from '../../db/identity/administrators.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_EMAIL, TEST_PASSWORD, startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
@@ -237,5 +238,67 @@ describe('PATCH /api/v2/users/{user_id}', () => {
     const { id } = (await create({ ...VALID, email: 'atomic@example.com', roles: ['viewer'] })).json<User>();
     expect((await patch(id, { is_active: false, roles: ['emperor'] })).status).toBe(400);
     expect((await list()).users.find((user) => user.id === id)).toMatchObject({ roles: ['viewer'], is_active: true });
+  });
+});
+
+describe('DELETE /api/v2/users/{user_id}', () => {
+  const remove = (id: string, token = admin) => server.call(`/api/v2/users/${id}`, { method: 'DELETE', token });
+
+  it('takes the user away with every session, and keeps what is in the audit log', async () => {
+    const id = await server.addUser({ email: 'leaver@example.com', roles: ['viewer'] });
+    const session = await server.login('leaver@example.com');
+    expect((await remove(id)).status).toBe(204);
+    expect((await server.call('/api/v2/version', { token: session })).status).toBe(401);
+    expect([(await remove(id)).status, (await patch(id, {})).status]).toEqual([404, 404]);
+    const log = await server.call('/api/v2/eventLogs?event=delete_user', { token: admin });
+    expect(log.text).toContain('leaver@example.com');
+  });
+
+  it('does not know the users of another tenant, and refuses oneself', async () => {
+    const foreign = (await list('', await server.login('boss@example.com', 'acme'))).users.at(-1);
+    expect((await remove(foreign?.id ?? '')).status).toBe(404);
+    const me = (await list()).users.at(-1)?.id ?? '';
+    for (const id of [me, me.toUpperCase()]) expect((await remove(id)).status).toBe(409);
+  });
+
+  it('never takes the last active administrator, also not when two delete or demote each other at once', async () => {
+    const ids = new Map<string, string>();
+    for (const name of ['first', 'second'])
+      ids.set(name, await server.addUser({ email: `${name}@example.com`, roles: ['admin'], tenant: 'few' }));
+    const first = await server.login('first@example.com', 'few');
+    const second = await server.login('second@example.com', 'few');
+    const answers = await Promise.all([
+      remove(ids.get('second') ?? '', first),
+      patch(ids.get('first') ?? '', { roles: ['viewer'] }, second),
+    ]);
+    // One wins; the other finds its session ended, or is told that it would be the last.
+    expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
+    const tenant = await server.db.shared.selectFrom('tenants').select('id').where('name', '=', 'few').execute();
+    const scope = server.db.tenant(tenant[0]?.id ?? '');
+    const admins = await scope
+      .selectFrom('users')
+      .innerJoin('user_roles', 'user_roles.user_id', 'users.id')
+      .select('users.id')
+      .where('role_name', '=', 'admin')
+      .where('is_active', '=', true)
+      .execute();
+    expect(admins).toHaveLength(1);
+    const last = admins[0]?.id ?? '';
+    // By somebody who may, and is no person who could be the other administrator.
+    await scope.transaction().execute(async (trx) => {
+      expect(await removeUser(trx, last)).toMatchObject({ kind: 'last_administrator' });
+      for (const change of [
+        { roles: [] },
+        { roles: ['viewer'] },
+        { isActive: false },
+        { roles: ['admin'], isActive: false },
+      ])
+        expect(await changeUserAccess(trx, last, change)).toMatchObject({ kind: 'last_administrator' });
+      // A refusal leaves the transaction to go on: a single sign-on has more to write.
+      expect(await changeUserAccess(trx, last, { roles: ['admin', 'viewer'] })).toMatchObject({ kind: 'done' });
+    });
+    expect(await scope.selectFrom('user_roles').select('role_name').where('user_id', '=', last).execute()).toHaveLength(
+      2,
+    );
   });
 });
