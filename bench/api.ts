@@ -66,12 +66,60 @@ export async function run(options: BenchOptions): Promise<void> {
         report(options, call.figure, connections, samples);
       }
     }
+    if (only === undefined || 'service token'.includes(only))
+      await compareTokens({ options, server, pids, headers, seconds, runs });
     await server.stop();
   } finally {
     await server?.stop('SIGKILL');
     await cluster.remove();
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** A request that does nothing but check its token: that of a service account beside that of a session, in turns. */
+async function compareTokens(input: {
+  options: BenchOptions;
+  server: ServerProcess;
+  pids: { server: number; postgres: number };
+  headers: { authorization: string };
+  seconds: number;
+  runs: number;
+}): Promise<void> {
+  const { options, server, pids, headers, seconds, runs } = input;
+  const [connections = 10] = CONCURRENCIES;
+  const service = { authorization: `Bearer ${await serviceToken(server, headers)}` };
+  const load = { url: `${server.url}/api/v2/version`, connections };
+  const costs = { session: [] as number[], service: [] as number[] };
+  for (let n = 0; n <= runs; n += 1) {
+    for (const [kind, presented] of [
+      ['session', headers],
+      ['service', service],
+    ] as const) {
+      const { serverCpu, postgresCpu } = await measure(pids, { ...load, headers: presented, seconds });
+      if (n > 0) costs[kind].push(serverCpu + postgresCpu); // the first round warms
+    }
+  }
+  options.print({
+    bench: 'api',
+    figure: 'service token beside a session',
+    value: rounded(median(costs.service) / median(costs.session), 2),
+    unit: 'ratio of CPU per request',
+    session: rounded(median(costs.session), 3),
+    service: rounded(median(costs.service), 3),
+    connections,
+    runs,
+    cores: cpus().length,
+    node: process.version,
+  });
+}
+
+async function serviceToken(server: ServerProcess, headers: { authorization: string }): Promise<string> {
+  const response = await fetch(`${server.url}/api/v2/serviceAccounts`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'bench', role: 'admin' }),
+  });
+  return ((await response.json()) as { token: string }).token;
 }
 
 async function measure(
