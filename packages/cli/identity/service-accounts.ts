@@ -11,10 +11,11 @@ import type { SvcCommand } from '../svc-command.ts';
 type ExpiryOption = { expiresIn?: string };
 const ONE = '/api/v2/serviceAccounts/{service_account}';
 
+const withExpiry = (command: SvcCommand): SvcCommand =>
+  withClientOptions(command).option('--expires-in <duration>', 'such as 30d or 12h; a year at most (default: 90d)');
+
 export function addServiceAccountsCommands(program: SvcCommand, context: CliContext): void {
   const accounts = program.command('service-accounts').description('Tokens for programs, with a role and an expiry');
-  const withExpiry = (command: SvcCommand): SvcCommand =>
-    withClientOptions(command).option('--expires-in <duration>', 'such as 30d or 12h; a year at most (default: 90d)');
 
   withExpiry(accounts.command('create'))
     .description('Create a service account and print its token, once')
