@@ -82,7 +82,7 @@ function wordsFor(privileges: Privileges, columns: readonly string[]): string[] 
   const word = (name: string, privilege: Privilege | undefined): string[] => {
     if (privilege === undefined) return [];
     if (privilege === true) return [name];
-    const meant = columns.filter((column) => !privilege.except.includes(column));
+    const meant = 'only' in privilege ? privilege.only : columns.filter((column) => !privilege.except.includes(column));
     return [`${name} (${meant.map(quoted).join(', ')})`];
   };
   return (['select', 'insert', 'update', 'delete'] as const).flatMap((name) => word(name, privileges[name]));

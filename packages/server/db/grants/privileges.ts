@@ -10,8 +10,8 @@
  */
 import type { AllTables, DatabaseRole } from '../schema.ts';
 
-/** `except`: every column but these. */
-export type Privilege = true | { except: readonly string[] };
+/** `except`: every column but these; `only`: these. */
+export type Privilege = true | { except: readonly string[] } | { only: readonly string[] };
 export type Privileges = { select?: true; insert?: Privilege; update?: Privilege; delete?: true };
 
 const READ: Privileges = { select: true };
@@ -31,7 +31,8 @@ const both = (privileges: Privileges): Record<DatabaseRole, Privileges> => ({
 export const GRANTS: Grants = {
   // Who may come in.
   tenants: { api: READ, scheduler: { select: true, insert: true, update: true } },
-  roles: { api: READ, scheduler: WRITE },
+  // To lock a row takes the right to update a column of it: one whose change the keys of the table refuse.
+  roles: { api: { select: true, update: { only: ['tenant_id'] } }, scheduler: WRITE },
   users: both(WRITE),
   user_roles: both(WRITE),
   sessions: both(WRITE),
