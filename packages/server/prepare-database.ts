@@ -57,7 +57,12 @@ async function prepareOnce({ config, db, logger }: Parameters<typeof prepareData
     const { applied } = await migrate(config.database.url);
     if (applied.length > 0) logger.info({ applied }, 'database schema migrated');
   } else {
-    const missing = await missingMigrations(db);
+    const missing = await missingMigrations(db).catch((error: unknown) => {
+      if ((error as { code?: unknown }).code !== '42501') throw error;
+      throw new NotYet(
+        'this identity of the database may not read its schema: run "svc db grant" with the database.url of the owner of the tables',
+      );
+    });
     if (missing.length > 0) {
       throw new NotYet(
         `the database schema is older than this version of svc (${missing.length} migrations are missing, the last is ${missing.at(-1)}), and this process does not migrate: start a scheduler of this version, or run "svc db migrate"`,
