@@ -6,8 +6,10 @@ import type { BenchOptions } from './figure.ts';
 export async function run(options: BenchOptions): Promise<void> {
   const minutes = options.number('minutes', 3);
   const seed = options.number('seed', Date.now() % 1_000_000);
-  options.say(`chaos of runs for ${minutes} minutes, seed ${seed}`);
+  const roles = options.text('roles') === 'split' ? 'split' : 'all';
+  options.say(`chaos of runs for ${minutes} minutes, seed ${seed}, roles ${roles}`);
   const report = await runChaosOfRuns({
+    roles,
     seed,
     seconds: minutes * 60,
     leaseSeconds: 30,
@@ -17,7 +19,7 @@ export async function run(options: BenchOptions): Promise<void> {
     log: options.say,
   });
   for (const violation of report.violations) options.say(`VIOLATION ${violation}`);
-  const conditions = { seed, minutes, faults: JSON.stringify(report.faults) };
+  const conditions = { roles, seed, minutes, faults: JSON.stringify(report.faults) };
   const figures = {
     attempts: [report.attempts, 'attempts'],
     'attempts cut short': [report.cutShort, 'attempts'],

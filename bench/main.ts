@@ -25,7 +25,7 @@ const BENCHES: Record<string, Bench> = {
   },
   'chaos-runs': {
     about:
-      'tasks while servers, agents and task processes are killed and Postgres goes away; ends with 1 when a promise is broken [--minutes 3 --seed 1]',
+      'tasks while servers, agents and task processes are killed and Postgres goes away; ends with 1 when a promise is broken [--minutes 3 --seed 1 --roles all|split]',
     load: () => import('./chaos-runs.ts'),
   },
   compile: {
@@ -105,6 +105,7 @@ async function main(): Promise<number> {
       times: { type: 'string' },
       only: { type: 'string' },
       profile: { type: 'string' },
+      roles: { type: 'string' },
     },
   });
   const [name] = positionals;

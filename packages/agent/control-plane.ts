@@ -4,13 +4,13 @@
  * A call that must arrive is made until it is answered: the control plane may be away for minutes, and every call may be
  * made twice. A refusal (stale, not found, denied …) is an answer.
  */
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Metadata, credentials, status } from '@grpc/grpc-js';
 import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { Agent, CHANNEL_OPTIONS, callUnary } from '@svc/proto/agent-service.ts';
 import type { ReceivedOrder, ReplyOf, RequestOf, UnaryMethod } from '@svc/proto/agent-service.ts';
 import { createBackoff } from '@svc/spec/backoff.ts';
+import { trustAuthority } from './trusted-authority.ts';
 
 export type ControlPlane = {
   /** Until it is answered, or `signal` says that nobody waits any more. Throws a `Refusal` when the call is refused. */
@@ -61,7 +61,7 @@ const PAUSES = { firstMs: 50, longestMs: 5_000, spread: true };
 
 export function connectControlPlane(input: { address: string; tlsCa: string }): ControlPlane {
   const { address, tlsCa } = input;
-  const security = tlsCa === '' ? credentials.createInsecure() : credentials.createSsl(readFileSync(tlsCa));
+  const security = tlsCa === '' ? credentials.createInsecure() : trustAuthority(tlsCa);
   const client = new Agent(address, security, {
     ...CHANNEL_OPTIONS,
     'grpc.keepalive_permit_without_calls': 1,

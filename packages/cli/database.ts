@@ -1,7 +1,9 @@
 /** Direct work on the database, for commands that run beside the control plane rather than through it. */
 import { openDatabase } from '@svc/server/db/database.ts';
 import type { Database } from '@svc/server/db/database.ts';
-import { SchemaTooNewError, migrate } from '@svc/server/db/migrate.ts';
+import { GrantError, grant, grantStatements } from '@svc/server/db/grants/grant.ts';
+import { MigrationRefusedError, SchemaTooNewError, migrate } from '@svc/server/db/migrate.ts';
+import type { DatabaseRole } from '@svc/server/db/schema.ts';
 import { isOutage } from '@svc/server/db/outage.ts';
 import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/identity/tenants.ts';
 import { tenantHasUsers } from '@svc/server/db/identity/users.ts';
@@ -28,6 +30,14 @@ export async function migrateSchema(url: string): Promise<{ applied: string[] }>
   }
 }
 
+/** The statements, which were carried out unless it is a dry run. */
+export async function grantDatabaseRole(
+  url: string,
+  { isDryRun, ...wanted }: { role: DatabaseRole; user: string; isDryRun: boolean },
+): Promise<string[]> {
+  return withDatabase(url, (db) => (isDryRun ? grantStatements : grant)(db.shared, wanted));
+}
+
 /** Brings the schema up to date and says whether anybody is in it yet: the first start of an installation. */
 export async function prepareSchema(url: string): Promise<{ applied: string[]; hasUsers: boolean }> {
   const { applied } = await migrateSchema(url);
@@ -39,7 +49,9 @@ export async function prepareSchema(url: string): Promise<{ applied: string[]; h
 }
 
 function explained(url: string, error: unknown): unknown {
-  if (error instanceof SchemaTooNewError) return new CliError(error.message, { cause: error });
+  if ([SchemaTooNewError, MigrationRefusedError, GrantError].some((kind) => error instanceof kind)) {
+    return new CliError(messageOf(error), { cause: error });
+  }
   const { code } = error as { code?: unknown };
   const refused = code === '28P01' || code === '28000' || code === '3D000';
   if (!refused && !isOutage(error)) return error;

@@ -4,11 +4,11 @@ import { CliError, EXIT, messageOf, systemCode, usageError } from './cli-error.t
 /** Starts the control plane; everything a person can mend becomes a plain message. */
 export async function startControlPlane(options: ServerOptions): Promise<RunningServer> {
   // Loaded here and not on top: it takes most of a second, which `svc config` and the client commands need not pay.
-  const { BootError, startServer } = await import('@svc/server/server.ts');
+  const { startServer } = await import('@svc/server/server.ts');
   try {
     return await startServer(options);
   } catch (error) {
-    if (error instanceof BootError) throw usageError(error.message.replace(/^svc cannot/, 'cannot'));
+    await refuseBadConfiguration(error);
     const code = systemCode(error);
     if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') {
       const message = messageOf(error);
@@ -19,4 +19,10 @@ export async function startControlPlane(options: ServerOptions): Promise<Running
     }
     throw error;
   }
+}
+
+/** Throws what the operator has to change, exit 2; returns for any other error. */
+export async function refuseBadConfiguration(error: unknown): Promise<void> {
+  const { BootError } = await import('@svc/server/server.ts');
+  if (error instanceof BootError) throw usageError(error.message.replace(/^svc cannot/, 'cannot'));
 }

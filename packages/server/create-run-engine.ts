@@ -33,6 +33,7 @@ import type { ManagedExecutor } from './engine/executor.ts';
 import { createNotifications } from './engine/notifications.ts';
 import { loadRuns } from './engine/sql/attempts.ts';
 import { sendNotification } from './engine/sql/notify.ts';
+import type { WatchedPair } from './tls/watched-pair.ts';
 import type { Keyring } from './vault/keyring.ts';
 
 export type RunEngine = {
@@ -60,6 +61,8 @@ type EngineInput = {
   keyring: Keyring;
   logs: LogStore;
   logger: Logger;
+  /** Of the listener for agents; null: without TLS. */
+  tls?: WatchedPair | null;
   /** Of this process, as its signs of life have it. */
   processId: string;
   /** Instead of what `executor.type` means; null: none. */
@@ -86,6 +89,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     url: config.database.url,
     send: (channel, from) => sendNotification(db, channel, from),
     onNotified: workers && (() => scheduler.onNotified()),
+    onStops: () => scheduler.onStops(),
   });
   const scheduler: Scheduler = createScheduler({
     db,
@@ -97,6 +101,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     dueSources: [() => dueTimetables(), () => dueAssets(), () => dueBackfills()],
     onRunEnded: (ended) => followRunEnd(ended),
     notifyOthers: () => notifications.notifyOthers(),
+    notifyStops: () => notifications.notifyStops(),
     log: logger,
   });
   const onEffects = (effects: RunEffects): void => scheduler.applyEffects(effects);
@@ -188,14 +193,13 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
   const { config, db, keyring, logs, logger } = input;
   const createExecutor = input.createExecutor === undefined ? executorOf(config.executor.type) : input.createExecutor;
   if (!createExecutor) return null;
-  const { cert, key } = config.server.grpcTls;
   const credentials = createAgentCredentials({
     secret: config.auth.jwt.secret,
     maxAttemptLifetimeMs: config.auth.maxAttemptCredentialLifetime,
   });
   const service = createAgentService({
     address: config.server.grpcAddr,
-    tls: cert !== '' && key !== '' ? { cert, key } : null,
+    tls: input.tls ?? null,
     db,
     keyring,
     attempts,

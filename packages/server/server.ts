@@ -8,34 +8,35 @@
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { executorInfo } from './api/monitor/monitor.ts';
 import { registerRoutes } from './api/routes.ts';
-import { NOBODY_THERE, bootstrapAdmin, createEmptyCheck, noAuthAdministrator } from './auth/bootstrap.ts';
+import { noAuthAdministrator } from './auth/bootstrap.ts';
 import type { Principal } from './auth/principal.ts';
 import { parseAddress } from './config/address.ts';
 import { bootNotes, checkBoot } from './config/boot-checks.ts';
 import type { Config } from './config/load.ts';
-import { needsFirstUser } from './config/resolved.ts';
 import { createProxyTrust } from './config/trusted-proxies.ts';
 import { createRunEngine, runsTasks } from './create-run-engine.ts';
 import type { RunEngine } from './create-run-engine.ts';
 import { createServices } from './create-services.ts';
 import { openDatabase } from './db/database.ts';
 import type { Database } from './db/database.ts';
-import { migrate } from './db/migrate.ts';
-import { isOutage } from './db/outage.ts';
-import { ensureTenant, refreshTenants } from './auth/tenants.ts';
-import { DEFAULT_TENANT } from './db/identity/tenants.ts';
+import { findInstallation } from './db/processes/installation.ts';
 import { createHousekeeping } from './engine/housekeeping.ts';
 import type { ExecutorFactory } from './executors/executor-context.ts';
 import { ClusterAccessError } from './executors/kubernetes/cluster-access.ts';
 import { createAdmissionServer } from './http/admission-server.ts';
 import { buildApp } from './http/app.ts';
 import { createLanes } from './http/lanes.ts';
+import { createTlsServer } from './http/tls-listener.ts';
 import type { App } from './http/typed-app.ts';
 import { createLogStore } from './logs/create-log-store.ts';
+import { guardLogs } from './logs/shared-directory.ts';
+import type { LogStore } from './logs/store.ts';
 import { openKeyring } from './open-keyring.ts';
+import { prepareDatabase } from './prepare-database.ts';
+import { shareLogs } from './share-logs.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createMetricsServer } from './telemetry/metrics-server.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -43,6 +44,9 @@ import type { Metrics } from './telemetry/metrics.ts';
 import { createSecretRegistry } from './telemetry/redact.ts';
 import type { SecretRegistry } from './telemetry/redact.ts';
 import { startTracing } from './telemetry/tracing.ts';
+import { checkTlsFiles, tlsFilesOf } from './tls/tls-files.ts';
+import { watchPair } from './tls/watched-pair.ts';
+import type { WatchedPair } from './tls/watched-pair.ts';
 import { VERSION } from './version.ts';
 import type { WorkspaceCompiler } from './workspace/compiler.ts';
 
@@ -61,6 +65,8 @@ export type ServerOptions = {
   secrets?: SecretRegistry;
   /** Instead of what `executor.type` means; null: none, so that runs wait. For tests of the rest. */
   createExecutor?: ExecutorFactory | null;
+  /** How often certificates are looked at, in milliseconds. For tests. */
+  lookAtCertificatesMs?: number;
   /** For the editor: whoever watches the workspace compiles what is saved. */
   workspaceCompiler?: WorkspaceCompiler;
 };
@@ -78,7 +84,6 @@ export type RunningServer = {
   close(): Promise<void>;
 };
 
-const RETRY_DATABASE_MS = 500;
 /** How long a shutdown waits for requests in flight: below the 30 s after which Kubernetes kills. */
 const REQUESTS_GRACE_MS = 20_000;
 
@@ -103,11 +108,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   let notReady: string | null = 'starting: the database schema is not in place yet';
   let everybody: Principal | null = null;
-  const logs = createLogStore(config);
+  const certificates = openCertificates(options, logger);
+  for (const [listener, pair] of Object.entries(certificates)) if (pair) metrics.watchCertificate(listener, pair);
+  const logs = openLogs(config, db);
   const keyring = openKeyring(config);
   const processId = randomUUID();
   const { createExecutor } = options;
-  const engine = createEngine({ config, db: engineDb, keyring, logs, logger, processId, createExecutor });
+  const engine = createEngine({
+    config,
+    db: engineDb,
+    keyring,
+    logs,
+    logger,
+    processId,
+    createExecutor,
+    tls: certificates.grpc,
+  });
   const services = createServices({
     config,
     db,
@@ -126,6 +142,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     limits: { atOnce: config.server.maxRequestsAtOnce, waiting: config.server.maxRequestsWaiting },
     laneOf: lanes.of,
     isBusy: engine.isBusy,
+    listener: certificates.http ? createTlsServer.bind(undefined, certificates.http) : undefined,
     onRefused: (counts) => {
       metrics.requestsRefused(counts);
       logger.warn(counts, 'requests were turned away: more were waiting than server.max_requests_waiting allows');
@@ -141,6 +158,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       onAuthenticated: lanes.remember,
       everybodyIs: () => everybody,
     },
+    isSecure: certificates.http !== null,
     corsOrigins: config.server.cors.allowedOrigins,
     logger,
     plugins: [metrics.httpHooks, tracing.httpHooks],
@@ -148,7 +166,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const housekeeping = createHousekeeping({
     db: engineDb,
-    identity: { processId, hostname: hostname(), version: VERSION },
+    identity: { processId, hostname: hostname(), version: VERSION, executor: executorInfo(config) },
     intervalMs: config.scheduler.loopIntervalMs,
     // Agents wait for the triggers of deferred tasks themselves: while one is connected, there is a triggerer.
     alsoAlive: () => (engine.hasAgent() ? ['triggerer'] : []),
@@ -168,6 +186,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     closed ??= (async () => {
       notReady = 'shutting down';
       closing.abort();
+      for (const pair of Object.values(certificates)) pair?.stop();
       // Tasks are told to stop while requests still finish: somebody who follows a log would hold up both.
       await stopParts(logger, [() => closeListener(app), stopTasks, () => metricsServer.close()]);
       await stopParts(logger, [() => logs.close()]);
@@ -182,8 +201,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await engine.listen();
     const metricsAddress = await metricsServer.listen();
     logger.info({ url, role: config.server.role, version: VERSION }, 'listening');
-    const ready = prepareDatabase({ config, db, logger, signal: closing.signal }).then((tenant) => {
+    for (const pair of Object.values(certificates)) pair?.start();
+    const onWait = (reason: string): void => void (notReady = reason);
+    const ready = prepareDatabase({ config, db, logger, signal: closing.signal, onWait }).then(async (tenant) => {
       if (!tenant) return; // asked to stop before it was ready
+      const unshared = await shareLogs({ config, db: engineDb, logger });
+      if (unshared !== undefined) throw new BootError([unshared]);
       if (config.auth.devNoAuth) everybody = noAuthAdministrator(tenant);
       notReady = null;
       if (runsTasks(config)) {
@@ -193,7 +216,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       logger.info('ready');
     });
     ready.catch((error: unknown) => {
-      notReady = 'the database schema could not be prepared: see the log';
+      notReady = 'this process could not be prepared: see the log';
       logger.error({ err: error }, 'cannot get ready');
     });
     return { url, metricsUrl: `http://127.0.0.1:${metricsAddress.port}/metrics`, logger, db, ready, close };
@@ -257,17 +280,20 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
 }
 
 function reportBoot(config: Config, warnings: readonly string[], logger: Logger): void {
-  const report = checkBoot(config);
-  for (const warning of [...warnings, ...report.warnings]) logger.warn(warning);
+  const [report, files] = [checkBoot(config), checkTlsFiles(config)];
+  for (const warning of [...warnings, ...report.warnings, ...files.warnings]) logger.warn(warning);
   for (const note of bootNotes(config)) logger.info(note);
-  if (report.errors.length > 0) throw new BootError(report.errors.map((error) => error.message));
+  const errors = [...report.errors, ...files.errors];
+  if (errors.length > 0) throw new BootError(errors.map((error) => error.message));
 }
 
 async function listen(config: Config, app: App): Promise<string> {
   const { host, port } = parseAddress(config.server.httpAddr) ?? { host: '127.0.0.1', port: 0 };
   try {
     const address = await app.listen({ host: host || '::', port });
-    return address.replace(/\[::\]|0\.0\.0\.0/, 'localhost'); // what listens everywhere is reached here
+    // What listens everywhere is reached here. The framework does not know of the listener's TLS.
+    const here = address.replace(/\[::\]|0\.0\.0\.0/, 'localhost');
+    return tlsFilesOf(config).http ? here.replace(/^http:/, 'https:') : here;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
       throw new BootError([
@@ -278,33 +304,20 @@ async function listen(config: Config, app: App): Promise<string> {
   }
 }
 
-/** Waits for the database as long as it takes; anything else that goes wrong here is for a person to mend. */
-async function prepareDatabase(input: {
-  config: Config;
-  db: Database;
-  logger: Logger;
-  signal: AbortSignal;
-}): Promise<{ id: string; name: string } | null> {
-  const { config, db, logger, signal } = input;
-  let reported = false;
-  while (!signal.aborted) {
-    try {
-      const { applied } = await migrate(config.database.url);
-      if (applied.length > 0) logger.info({ applied }, 'database schema migrated');
-      const tenant = await ensureTenant(db.shared, DEFAULT_TENANT);
-      await refreshTenants(db.shared);
-      await bootstrapAdmin({ db: db.tenant(tenant.id), ...config.auth.bootstrap, logger });
-      if (needsFirstUser(config) && (await createEmptyCheck(db.shared)())) logger.warn(NOBODY_THERE);
-      return tenant;
-    } catch (error) {
-      if (signal.aborted) return null;
-      if (!isOutage(error) || !error.transient) throw error;
-      if (!reported) logger.warn({ err: error }, 'waiting for the database');
-      reported = true;
-      await sleep(RETRY_DATABASE_MS, undefined, { signal }).catch(() => {}); // aborted: the loop condition ends it
-    }
-  }
-  return null;
+type Certificates = { http: WatchedPair | null; grpc: WatchedPair | null };
+
+/** The boot checks have refused unusable ones. */
+function openCertificates({ config, lookAtCertificatesMs }: ServerOptions, log: Logger): Certificates {
+  const { http, grpc } = tlsFilesOf(config);
+  const options = { log, ...(lookAtCertificatesMs !== undefined && { lookEveryMs: lookAtCertificatesMs }) };
+  return { http: http && watchPair(http, options), grpc: grpc && watchPair(grpc, options) };
+}
+
+/** A process that only serves reads what others write: on a disk, it has to be the same one. */
+function openLogs(config: Config, db: Database): LogStore {
+  const store = createLogStore(config);
+  const isElsewhere = config.server.role === 'api' && config.logs.backend === 'disk';
+  return isElsewhere ? guardLogs(store, config.logs.dir, () => findInstallation(db)) : store;
 }
 
 /** Whatever the operator configured as a secret never appears in a log line, wherever it may surface. */

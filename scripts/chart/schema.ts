@@ -10,6 +10,8 @@ import type { ConfigKey } from '@svc/server/config/keys.ts';
 /** Keys that follow from another value, which also decides what else is installed. */
 export const OWN_VALUES: Readonly<Partial<Record<ConfigKey, string>>> = {
   'server.role': 'mode',
+  'server.http_tls.cert': 'httpTls',
+  'server.http_tls.key': 'httpTls',
   'server.grpc_tls.cert': 'agentTls',
   'server.grpc_tls.key': 'agentTls',
   'executor.agent_tls_ca_configmap': 'agentTls',
@@ -62,6 +64,8 @@ const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
   properties,
 });
 
+const identity = object({ user: text, existingSecret: text });
+
 const role = object({
   replicas: count,
   resources: map,
@@ -94,6 +98,8 @@ export function chartSchema(): JsonSchema {
       extraEnvFrom: objects,
       tasks: object({ namespace: text, createNamespace: flag, createServiceAccount: flag, imagePullSecrets: texts }),
       agentTls: object({ enabled: flag, existingSecret: text, ca: text, caConfigMap: text }),
+      httpTls: object({ existingSecret: text }),
+      databaseIdentities: object({ api: identity, scheduler: identity }),
       logs: object({
         persistence: object({
           enabled: flag,

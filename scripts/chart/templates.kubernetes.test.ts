@@ -316,6 +316,48 @@ describe('the configuration', () => {
     expect(container.envFrom).toEqual([{ secretRef: { name: 'demo-svc' } }, { secretRef: { name: 'mine' } }]);
   });
 
+  it('TLS of the HTTP listener is mounted where the configuration says, and probes speak it', async () => {
+    const manifests = await render({ ...SPLIT, httpTls: { existingSecret: 'web-tls' } });
+    for (const role of ['api', 'scheduler']) {
+      const { containers, volumes } = named(manifests, 'Deployment', `demo-svc-${role}`)['spec'].template.spec;
+      const [{ readinessProbe, livenessProbe, startupProbe, volumeMounts }] = containers;
+      for (const probe of [readinessProbe, livenessProbe, startupProbe]) expect(probe.httpGet.scheme).toBe('HTTPS');
+      expect(volumes).toContainEqual(
+        expect.objectContaining({ secret: expect.objectContaining({ secretName: 'web-tls' }) }),
+      );
+      expect(volumeMounts).toContainEqual({ name: 'http-tls', mountPath: '/etc/svc/http-tls', readOnly: true });
+    }
+    const config = named(manifests, 'ConfigMap', 'demo-svc-config')['data']['server.yaml'] as string;
+    expect(config).toContain('cert: /etc/svc/http-tls/tls.crt');
+  });
+
+  it('roles log in as users of their own, whom a job of the owner has granted what they need', async () => {
+    const databaseIdentities = {
+      api: { user: 'svc_api', existingSecret: 'api-database' },
+      scheduler: { user: 'svc_scheduler', existingSecret: 'scheduler-database' },
+    };
+    const manifests = await render({ ...SPLIT, databaseIdentities });
+    for (const role of ['api', 'scheduler']) {
+      const [{ env }] = named(manifests, 'Deployment', `demo-svc-${role}`)['spec'].template.spec.containers;
+      const valueFrom = { secretKeyRef: { name: `${role}-database`, key: 'SVC_DATABASE_URL' } };
+      expect(env).toContainEqual({ name: 'SVC_DATABASE_URL', valueFrom });
+      expect(env).toContainEqual({ name: 'SVC_DATABASE_MIGRATE', value: 'never' });
+    }
+    const job = named(manifests, 'Job', 'demo-svc-migration-install');
+    expect(job.metadata.annotations).toBe(undefined); // no hook: helm --wait would wait for pods that wait for it
+    const { initContainers, containers } = job['spec'].template.spec;
+    expect([...initContainers, ...containers].map(({ args }: Manifest) => args)).toEqual([
+      ['db', 'migrate'],
+      ['db', 'grant', '--role', 'api', 'svc_api'],
+      ['db', 'grant', '--role', 'scheduler', 'svc_scheduler'],
+    ]);
+    expect(JSON.stringify([initContainers, containers])).not.toContain('api-database');
+    await expect(render({ ...SPLIT, databaseIdentities: { api: { user: 'svc_api' } } })).rejects.toThrow(
+      /belong together/,
+    );
+    await expect(render({ ...BUNDLED, databaseIdentities })).rejects.toThrow(/for mode split/);
+  });
+
   it('a namespace of tasks that is there already is not made', async () => {
     const manifests = await render({ ...BUNDLED, tasks: { namespace: 'there', createNamespace: false } });
     expect(ofKind(manifests, 'Namespace')).toEqual([]);

@@ -11,6 +11,9 @@
 {{- $_ := set $executor "agent_tls_ca_configmap" (include "svc.agentCaConfigMap" .) -}}
 {{- $_ := set $server "grpc_tls" (dict "cert" "/etc/svc/agent-tls/tls.crt" "key" "/etc/svc/agent-tls/tls.key") -}}
 {{- end -}}
+{{- if .Values.httpTls.existingSecret -}}
+{{- $_ := set $server "http_tls" (dict "cert" "/etc/svc/http-tls/tls.crt" "key" "/etc/svc/http-tls/tls.key") -}}
+{{- end -}}
 {{- with .Values.ingress -}}
 {{- if and .enabled .host -}}
 {{- $origin := printf "%s://%s" (ternary "https" "http" (ne .tlsSecret "")) .host -}}
@@ -65,6 +68,17 @@
 {{- with .Values.agentTls -}}
 {{- if and .enabled .existingSecret (not (or .ca .caConfigMap)) -}}
 {{- fail "agentTls.existingSecret is set, and agents would not know its authority: set agentTls.ca to its certificate, or agentTls.caConfigMap to a config map of the task namespace with ca.crt" -}}
+{{- end -}}
+{{- end -}}
+{{- range $role, $identity := .Values.databaseIdentities -}}
+{{- if ne (empty $identity.user) (empty $identity.existingSecret) -}}
+{{- fail (printf "databaseIdentities.%s: user and existingSecret belong together: set the database user to grant to, and the Secret with its SVC_DATABASE_URL" $role) -}}
+{{- end -}}
+{{- if and $identity.user (ne $.Values.mode "split") -}}
+{{- fail (printf "databaseIdentities.%s is for mode split: in mode all there is one process, which needs everything" $role) -}}
+{{- end -}}
+{{- if and $identity.user (not $.Values.migration.enabled) -}}
+{{- fail (printf "databaseIdentities.%s needs migration.enabled: its job makes the schema and the grants, as the owner" $role) -}}
 {{- end -}}
 {{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) -}}

@@ -10,6 +10,7 @@ import { checkBoot } from '@svc/server/config/boot-checks.ts';
 import { REFERENCE_SECTIONS } from '@svc/server/config/reference-sections.ts';
 import { effectiveJson, effectiveRows } from '@svc/server/config/render-effective.ts';
 import type { EffectiveRow } from '@svc/server/config/render-effective.ts';
+import { checkTlsFiles } from '@svc/server/tls/tls-files.ts';
 
 type Options = ConfigOptions & { json?: true; check?: true };
 
@@ -25,9 +26,9 @@ export function addConfigCommand(program: SvcCommand, context: CliContext): void
 
 function showConfig(context: CliContext, options: Options): void {
   const loaded = loadServerConfig(context, options);
-  const boot = checkBoot(loaded.config);
-  const warnings = [...loaded.warnings, ...boot.warnings];
-  const problems = boot.errors.map(({ key, message }) => ({ key, message }));
+  const [boot, files] = [checkBoot(loaded.config), checkTlsFiles(loaded.config)];
+  const warnings = [...loaded.warnings, ...boot.warnings, ...files.warnings];
+  const problems = [...boot.errors, ...files.errors].map(({ key, message }) => ({ key, message }));
   if (options.json) {
     printJson(context, { values: effectiveJson(loaded.entries), warnings, problems });
   } else {

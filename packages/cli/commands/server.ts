@@ -3,7 +3,7 @@ import { CliError, messageOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { loadServerConfig, withConfigOptions } from '../server-config.ts';
 import type { ConfigOptions } from '../server-config.ts';
-import { startControlPlane } from '../start-server.ts';
+import { refuseBadConfiguration, startControlPlane } from '../start-server.ts';
 import { endOnUncaught, listenForStop } from '../stop-signal.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
@@ -36,6 +36,7 @@ async function runServer(context: CliContext, options: ConfigOptions): Promise<v
   await server.close();
   stop.dispose();
   if (failed) {
+    await refuseBadConfiguration(failed.error);
     throw new CliError(`the control plane cannot get ready: ${messageOf(failed.error)}`, { cause: failed.error });
   }
 }

@@ -1,13 +1,12 @@
 /** The listener of the agent RPC: plaintext for development, TLS when a certificate is configured. */
-import { readFileSync } from 'node:fs';
+import type { SecureContextOptions } from 'node:tls';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import type { ServerInterceptor } from '@grpc/grpc-js';
 import { CHANNEL_OPTIONS } from '@svc/proto/agent-service.ts';
 import type { Agent, AgentHandlers } from '@svc/proto/agent-service.ts';
 import { parseAddress } from '../config/address.ts';
-
-/** Paths of PEM files. */
-export type GrpcTls = { cert: string; key: string };
+import type { CertificatePair } from '../tls/certificate-pair.ts';
+import type { WatchedPair } from '../tls/watched-pair.ts';
 
 export type GrpcServer = { readonly host: string; readonly port: number; close(): Promise<void> };
 
@@ -16,7 +15,8 @@ const CLOSE_GRACE_MS = 3_000;
 
 export async function startGrpcServer(input: {
   address: string;
-  tls: GrpcTls | null;
+  /** Null: plaintext. */
+  tls: Pick<WatchedPair, 'current' | 'onChange'> | null;
   /** Sees every call before its message is read. */
   interceptor: ServerInterceptor;
   service: typeof Agent.service;
@@ -54,19 +54,26 @@ const bind = (server: Server, address: string, credentials: ServerCredentials): 
     server.bindAsync(address, credentials, (error, port) => (error ? reject(error) : resolve(port)));
   });
 
-function credentialsOf(tls: GrpcTls | null): ServerCredentials {
-  if (!tls) return ServerCredentials.createInsecure();
-  const pair = {
-    cert_chain: read('server.grpc_tls.cert', tls.cert),
-    private_key: read('server.grpc_tls.key', tls.key),
-  };
-  return ServerCredentials.createSsl(null, [pair]);
+const contextOf = ({ cert, key }: CertificatePair): SecureContextOptions => ({ cert, key, minVersion: 'TLSv1.2' });
+
+/** Those of the library's own making keep the certificate they began with. */
+class RenewableCredentials extends ServerCredentials {
+  constructor(pair: CertificatePair) {
+    super({ requestCert: false }, contextOf(pair));
+  }
+
+  renew(pair: CertificatePair): void {
+    this.updateSecureContextOptions(contextOf(pair));
+  }
+
+  override _equals(other: ServerCredentials): boolean {
+    return this === other;
+  }
 }
 
-function read(key: string, path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new Error(`${key}: ${path} cannot be read: ${(error as Error).message}`, { cause: error });
-  }
+function credentialsOf(tls: Parameters<typeof startGrpcServer>[0]['tls']): ServerCredentials {
+  if (!tls) return ServerCredentials.createInsecure();
+  const credentials = new RenewableCredentials(tls.current());
+  tls.onChange((pair) => credentials.renew(pair));
+  return credentials;
 }

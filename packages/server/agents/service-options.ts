@@ -5,14 +5,14 @@ import type { Keyring } from '../vault/keyring.ts';
 import type { AttemptLease } from './attempt-lease.ts';
 import type { AgentLog, LogSink, ReadAssetEvents, TriggerRun } from './collaborators.ts';
 import type { AgentCredentials } from './credentials.ts';
-import type { GrpcTls } from './grpc-server.ts';
+import type { WatchedPair } from '../tls/watched-pair.ts';
 import type { LivenessMode } from './liveness.ts';
 import type { SecretScoping } from './secret-scope.ts';
 
 export type AgentServiceOptions = {
   /** `server.grpc_addr`; port 0 takes a free one. */
   address: string;
-  tls: GrpcTls | null;
+  tls: Pick<WatchedPair, 'current' | 'onChange'> | null;
   db: Database;
   keyring: Keyring;
   attempts: Attempts;

@@ -20,7 +20,8 @@ export function checkBoot(config: Config): BootReport {
       ...checkDevNoAuth(config),
       ...checkLogSink(config),
       ...checkWarmPools(config),
-      ...checkGrpcTls(config),
+      ...checkTlsPair(config, 'grpc_tls'),
+      ...checkTlsPair(config, 'http_tls'),
       ...checkRole(config),
     ],
     warnings: [...singleSignOn.warnings, ...safetyWarnings(config), ...completenessWarnings(config)],
@@ -108,14 +109,14 @@ function checkWarmPools(config: Config): BootProblem[] {
     }));
 }
 
-function checkGrpcTls(config: Config): BootProblem[] {
-  const { cert, key } = config.server.grpcTls;
+function checkTlsPair({ server }: Config, section: 'grpc_tls' | 'http_tls'): BootProblem[] {
+  const { cert, key } = section === 'grpc_tls' ? server.grpcTls : server.httpTls;
   if ((cert === '') === (key === '')) {
     return [];
   }
   const [present, missing] = cert === '' ? (['key', 'cert'] as const) : (['cert', 'key'] as const);
-  const missingKey = `server.grpc_tls.${missing}` as const;
-  const message = `server.grpc_tls.${present} is set but ${missingKey} is not, and TLS needs both; set ${variableOf(missingKey)}, or clear ${variableOf(`server.grpc_tls.${present}`)}`;
+  const missingKey = `server.${section}.${missing}` as const;
+  const message = `server.${section}.${present} is set but ${missingKey} is not, and TLS needs both; set ${variableOf(missingKey)}, or clear ${variableOf(`server.${section}.${present}`)}`;
   return [{ key: missingKey, message }];
 }
 
@@ -136,6 +137,12 @@ function safetyWarnings(config: Config): string[] {
   if (config.auth.sessionCookieInsecure) {
     warnings.push('auth.session_cookie_insecure is on: the session cookie also travels over plain http');
   }
+  const isSecure = config.server.httpTls.cert !== '';
+  if (isSecure && /^http:/.test(config.server.baseUrl)) {
+    warnings.push(
+      `server.base_url is ${config.server.baseUrl}, but the HTTP listener speaks TLS: links would lead nowhere; set SVC_SERVER_BASE_URL to an https address`,
+    );
+  }
   if (config.auth.jwt.secret !== '' && Array.from(config.auth.jwt.secret).length < STRONG_SECRET_LENGTH) {
     warnings.push(
       `auth.jwt.secret has fewer than ${STRONG_SECRET_LENGTH} characters: it can be guessed offline from one token; set SVC_AUTH_JWT_SECRET to the output of "openssl rand -hex 32"`,
@@ -148,6 +155,23 @@ function safetyWarnings(config: Config): string[] {
   if (broad.length > 0) {
     warnings.push(
       `server.trusted_proxies holds the broad range ${broad.join(', ')}: a task running inside it can forge its client IP; scope it to the ingress`,
+    );
+  }
+  if (config.server.role === 'api') warnings.push(...apiWarnings(config));
+  return warnings;
+}
+
+/** What only a process with workers, or one alone, can do. */
+function apiWarnings(config: Config): string[] {
+  const warnings: string[] = [];
+  if (config.connections.testEnabled) {
+    warnings.push(
+      'connections.test_enabled is on, but a process of the role api has no workers that could test connections: it refuses',
+    );
+  }
+  if (config.ui.workspace !== '') {
+    warnings.push(
+      `ui.workspace ${config.ui.workspace} is a directory of this machine: with several api processes it has to be the same one on all of them, and nothing here compiles what is saved in it (svc deploy does)`,
     );
   }
   return warnings;

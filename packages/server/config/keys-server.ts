@@ -24,6 +24,20 @@ export const SERVER_KEYS = {
     edition: 'pro',
     doc: 'PEM private key (path) of that certificate; both must be set to encrypt.',
   },
+  'server.http_tls.cert': {
+    type: 'string',
+    default: '',
+    extension: true,
+    edition: 'both',
+    doc: 'PEM certificate with its chain (path) that turns on TLS on the HTTP listener; read again when it changes. Empty means plain HTTP, for a proxy in front that speaks TLS.',
+  },
+  'server.http_tls.key': {
+    type: 'string',
+    default: '',
+    extension: true,
+    edition: 'both',
+    doc: 'PEM private key (path) of that certificate; both must be set to encrypt.',
+  },
   'server.cors.allowed_origins': {
     type: 'list',
     default: ['http://localhost:8080'],
@@ -76,6 +90,14 @@ export const DATABASE_KEYS = {
     carriesPassword: true,
     edition: 'both',
     doc: 'PostgreSQL connection string.',
+  },
+  'database.migrate': {
+    type: 'enum',
+    values: ['auto', 'always', 'never'],
+    default: 'auto',
+    extension: true,
+    edition: 'both',
+    doc: 'Whether this process brings the schema up to date when it starts. `auto`: every role but `api` does. Who does not waits until somebody has: another process, or `svc db migrate`.',
   },
   'database.max_open_conns': {
     type: 'int',

@@ -109,6 +109,9 @@ const DOCUMENTED: readonly (readonly [variable: string, key: string, value: unkn
 
 const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'server.base_url': '',
+  'server.http_tls.cert': '',
+  'server.http_tls.key': '',
+  'database.migrate': 'auto',
   'server.max_requests_at_once': 12,
   'server.max_requests_waiting': 1_000,
   'database.reserved_conns': 10,

@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
 /** Those that the road between two tasks touches. */
-const TABLES = ['dag_runs', 'task_instances', 'rendered_fields', 'xcoms'];
+export const GROWING_TABLES = ['dag_runs', 'task_instances', 'rendered_fields', 'xcoms'];
 /** In pages of 8 kB, some 150,000 task instances: to analyze them takes a tenth of a second. */
 const GROWN_UP = 10_000;
 
@@ -17,7 +17,7 @@ export async function analyzeGrowingTables(db: Database): Promise<number> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from (
       select relname, relpages, reltuples, pg_relation_size(oid) / 8192 as pages from pg_class
-      where oid = any(${TABLES}::text[]::regclass[])
+      where oid = any(${GROWING_TABLES}::text[]::regclass[])
     ) as t
     where pages > 0 and pages < ${GROWN_UP} and (reltuples < 0 or pages >= relpages * 2)`.execute(db.shared);
   // Somebody else may be at it.

@@ -2,7 +2,7 @@
  * Brings the schema up to date. Several processes may boot at once: Kysely's migrator takes an advisory lock in the
  * transaction that migrates, so one does the work and the others find it done.
  */
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import * as identityAndSecrets from './migrations/0001-identity-and-secrets.ts';
 import * as dagsAndVersions from './migrations/0002-dags-and-versions.ts';
@@ -26,6 +26,10 @@ import * as detailsOfFailures from './migrations/0019-details-of-failures.ts';
 import * as classesOfOperators from './migrations/0020-classes-of-operators.ts';
 import * as exchangedTokens from './migrations/0021-exchanged-tokens.ts';
 import * as serviceAccounts from './migrations/0022-service-accounts-and-disabled-tenants.ts';
+import * as splitRoles from './migrations/0023-split-roles.ts';
+import { grantAgain } from './grants/grant.ts';
+import type { Database } from './database.ts';
+import type { AllTables } from './schema.ts';
 import { openPool } from './connection-pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -52,9 +56,32 @@ const MIGRATIONS = {
   '0020-classes-of-operators': classesOfOperators,
   '0021-exchanged-tokens': exchangedTokens,
   '0022-service-accounts-and-disabled-tenants': serviceAccounts,
+  '0023-split-roles': splitRoles,
 };
 
 export class SchemaTooNewError extends Error {}
+/** In words for the operator: this identity must not do it. */
+export class MigrationRefusedError extends Error {}
+
+const tooNew = (names: string): SchemaTooNewError =>
+  new SchemaTooNewError(
+    `the database was migrated by a newer version of svc (${names}): run that version, or restore a backup`,
+  );
+
+/**
+ * What this version wants and the schema does not have yet; empty when it is up to date. For a process that does not migrate:
+ * it waits until somebody has. A schema of a newer version is refused.
+ */
+export async function missingMigrations(db: Database): Promise<string[]> {
+  const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(db.shared).catch((error) => {
+    if ((error as { code?: unknown }).code === '42P01') return { rows: [] }; // an empty database
+    throw error;
+  });
+  const names = new Set(applied.rows.map(({ name }) => name));
+  const unknown = [...names].filter((name) => !Object.hasOwn(MIGRATIONS, name));
+  if (unknown.length > 0) throw tooNew(unknown.join(', '));
+  return Object.keys(MIGRATIONS).filter((name) => !names.has(name));
+}
 
 export async function migrate(url: string): Promise<{ applied: string[] }> {
   // A pool of its own: no statement timeout, because waiting for another process's migration is not a fault. A database
@@ -67,17 +94,24 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
     idleInTransactionTimeoutMs: 0,
     applicationName: 'svc migrate',
   });
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<AllTables>({ dialect: new PostgresDialect({ pool }) });
   try {
     const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
     const { error, results } = await migrator.migrateToLatest();
     if (error instanceof Error && error.message.startsWith('corrupted migrations')) {
-      throw new SchemaTooNewError(
-        `the database was migrated by a newer version of svc (${error.message}): run that version, or restore a backup`,
+      throw tooNew(error.message);
+    }
+    if ((error as { code?: unknown } | undefined)?.code === '42501') {
+      throw new MigrationRefusedError(
+        'the schema is older than this version of svc, and this identity of the database may not change it: run "svc db migrate" with the database.url of the owner of the tables',
+        { cause: error },
       );
     }
     if (error) throw error;
-    return { applied: (results ?? []).map((result) => result.migrationName) };
+    const applied = (results ?? []).map((result) => result.migrationName);
+    // Nobody was given what is new. In a transaction of its own: without it, who was restricted is refused, and no more.
+    if (applied.length > 0) await grantAgain(db);
+    return { applied };
   } finally {
     await db.destroy();
     await pool.end();

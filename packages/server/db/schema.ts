@@ -109,7 +109,29 @@ type HeartbeatsTable = {
   started_at: Timestamp;
   last_seen_at: Timestamp;
   stopped_at: ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
+  /** With what a scheduler runs tasks. */
+  executor: ColumnType<ExecutorFacts | null, string | null | undefined, string | null>;
 };
+
+/** What a scheduler tells of its executor, as `/monitor/executor` shows it. */
+export type ExecutorFacts = {
+  pod_dispatch_enabled: boolean;
+  task_namespace: string;
+  agent_control_plane_addr: string;
+  execution_modes: string[];
+};
+
+type InstallationTable = {
+  is_only: Generated<boolean>;
+  id: Generated<string>;
+  created_at: Timestamp;
+  logs_marked_at: NullableTimestamp;
+};
+
+type GrantedIdentitiesTable = { pg_user: string; role: DatabaseRole; granted_at: Timestamp };
+
+/** What an identity of the database is for: grants/privileges.ts. */
+export type DatabaseRole = 'api' | 'scheduler';
 
 type NullableTimestamp = ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
 
@@ -504,6 +526,8 @@ export type SharedTables = {
   tenants: TenantsTable;
   login_failures: LoginFailuresTable;
   heartbeats: HeartbeatsTable;
+  installation: InstallationTable;
+  granted_identities: GrantedIdentitiesTable;
 };
 
 export type AllTables = TenantTables & SharedTables;

@@ -14,6 +14,8 @@ export function createEffects(options: {
   db: Database;
   graphs: DagGraphs;
   executor: Pick<Executor, 'cancel'> | null;
+  /** Attempts were superseded that another process may have given out. */
+  stopElsewhere: () => void;
   background: BackgroundTasks;
   startRunsOf: (dag: DagKey) => Promise<void>;
   dispatchCallbacks: () => Promise<void>;
@@ -38,7 +40,10 @@ export function createEffects(options: {
   }
 
   function applyEffects(effects: RunEffects): void {
-    if (effects.superseded.length > 0) executor?.cancel(effects.superseded);
+    if (effects.superseded.length > 0) {
+      executor?.cancel(effects.superseded);
+      options.stopElsewhere();
+    }
     if (effects.dueAt !== null) options.wakeAt(effects.dueAt);
     for (const moved of effects.pastMoved) background.run('looking at the next run', () => followPast(moved));
     for (const ended of effects.ended) background.run('following the end of a run', () => followEnd(ended));

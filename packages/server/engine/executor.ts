@@ -10,7 +10,7 @@
  * tells nothing loses its attempts to the lease. How to add one: docs/architecture.md.
  */
 import type { ConnectionTestJob, ConnectionTestResult } from '@svc/proto/connection-test.ts';
-import type { Attempt } from './shared/attempts.ts';
+import type { Attempt, AttemptRef } from './shared/attempts.ts';
 import type { CallbackJob } from './sql/callbacks.ts';
 
 export type { CallbackJob } from './sql/callbacks.ts';
@@ -23,6 +23,8 @@ export type Executor = {
   dispatch(attempts: readonly Attempt[]): void;
   /** One of its workers was handed the attempt with the answer to another's end: it holds a slot. May be told twice. */
   adopt(attempt: Attempt): void;
+  /** Attempts that it has taken and of which more may come: some may have been superseded by another process. */
+  holds(): readonly AttemptRef[];
   /** Told when the attempts were cleared, marked or superseded; the agent also learns it by its heartbeat. */
   cancel(attemptIds: readonly string[]): void;
   /** The executor calls the listener when capacity came free or an agent connected. */

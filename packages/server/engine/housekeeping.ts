@@ -26,7 +26,7 @@ export type Housekeeping = {
 
 export function createHousekeeping(options: {
   db: Database;
-  identity: ProcessIdentity;
+  identity: Parameters<typeof beat>[1];
   intervalMs: number;
   /** Other components that live in this process right now; each has its own sign of life. */
   alsoAlive?: () => readonly Component[];

@@ -54,6 +54,8 @@ export type SchedulerOptions = {
   onRunEnded?: (ended: RunEffects['ended'][number]) => Promise<void>;
   /** Tells other processes that something is to be done. */
   notifyOthers: () => void;
+  /** Tells them that attempts were superseded, which may be theirs. */
+  notifyStops?: () => void;
   log: Log;
 };
 
@@ -70,6 +72,8 @@ export type Scheduler = {
   requestClaim(): void;
   /** Another process has notified us that something is to be done. */
   onNotified(): void;
+  /** Another process has superseded attempts, perhaps some of ours. */
+  onStops(): void;
   dagUnpaused(tenantId: string, dagId: string): Promise<void>;
   /** What waited in a tenant while it was disabled goes on, here and elsewhere. */
   tenantEnabled(): void;
@@ -102,7 +106,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   async function dispatchCallbacks(): Promise<void> {
-    if (!executor) return;
+    if (!executor) return notifyOthers();
     const jobs = await claimCallbacks(db);
     if (jobs.length > 0) executor.dispatchCallbacks(jobs);
   }
@@ -111,10 +115,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     db,
     graphs,
     executor,
+    stopElsewhere: () => options.notifyStops?.(),
     background,
     startRunsOf: starter.startRunsOf,
     dispatchCallbacks,
-    wakeAt: due.wakeAt,
+    wakeAt: dispatcher ? due.wakeAt : notifyOthers, // who has no timer wakes somebody who has
     requestClaim,
     onRunEnded: options.onRunEnded,
   });
@@ -143,6 +148,14 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     log,
   });
 
+  async function stopSuperseded({ holds, cancel }: Executor): Promise<void> {
+    const held = holds();
+    if (held.length === 0) return;
+    const live = await attempts.findLive(held);
+    const over = held.map(({ attemptId }) => attemptId).filter((id) => !live.has(id));
+    if (over.length > 0) cancel(over);
+  }
+
   async function trigger(tenantId: string, run: NewRun, extras: TriggerOptions = {}): Promise<CreateRunResult> {
     const slots = dispatcher?.reserve(FIRST_TASKS_AT_ONCE) ?? 0;
     const tools = { db, graphs, keepsPlans: statistics.keepsPlans() };
@@ -165,6 +178,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     background.run('looking for what another process has left to do', async () => {
       await due.run();
       await starter.startForgotten();
+      await dispatchCallbacks();
     });
   }
 
@@ -178,8 +192,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     requestClaim,
     onNotified,
     tenantEnabled() {
-      onNotified();
+      if (dispatcher) onNotified();
       notifyOthers();
+    },
+    onStops() {
+      if (executor) background.run('stopping what another process has superseded', () => stopSuperseded(executor));
     },
     async dagUnpaused(tenantId, dagId) {
       await releasePaused(db, { tenantId, dagId });

@@ -8,6 +8,7 @@ import type { AgentService } from '../agents/agent-service.ts';
 import type { AttemptOutcome } from '../engine/shared/attempts.ts';
 import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
 import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harness.ts';
+import { watchPair } from '../tls/watched-pair.ts';
 import { resolveAgent } from './agent-process.ts';
 import { createNullExecutor } from './null.ts';
 import { createSubprocessExecutor, reachableAddress } from './subprocess.ts';
@@ -43,6 +44,7 @@ def modes():
 modes()
 `;
 
+const SILENT = { info() {}, warn() {}, error() {} };
 let harness: AgentHarness;
 let service: AgentService;
 const agents: ReturnType<typeof spawn>[] = [];
@@ -264,7 +266,10 @@ describe('a channel with TLS', () => {
       ],
       { stdio: 'ignore' },
     );
-    const secure = await startAgentHarness({}, { tls: { cert, key } });
+    const secure = await startAgentHarness(
+      {},
+      { tls: watchPair({ section: 'server.grpc_tls', cert, key }, { log: SILENT }) },
+    );
     try {
       await secure.addDag(secure.tenants.a, 'modes.py', DAG(harness.folder));
       const variable = { key: 'api_token', value_plain: 'canary-canary' };

@@ -43,6 +43,7 @@ export function createNullExecutor(input: {
       for (const attempt of claimed) void runFrom(attempt);
     },
     adopt: () => void (running += 1),
+    holds: () => [],
     cancel: () => {},
     onCapacity: (listener) => void listeners.push(listener),
     dispatchCallbacks: () => {},

@@ -194,6 +194,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     dispatchCallbacks(callbacks: readonly CallbackJob[]) {
       for (const callback of callbacks) accept(callbackIdentity(callback));
     },
+    holds: () => [...inFlight.values()].map(({ identity }) => identity).filter(({ kind }) => kind === 'task'),
     cancel(attemptIds) {
       const ours = attemptIds.filter((id) => inFlight.has(id));
       if (ours.length > 0) worker?.announced.send({ cancel: { attempt_ids: ours, reason: 'cancelled' } });

@@ -19,6 +19,8 @@ export type AdmissionOptions = {
   laneOf(request: IncomingMessage): string;
   /** Is something more urgent being done than answering requests that wait? */
   isBusy?(): boolean;
+  /** How requests get in; plain HTTP unless given. */
+  listener?: ((handler: RequestListener) => Server) | undefined;
   /** Called now and then with how many were turned away since. */
   onRefused?(counts: Record<Refusal, number>): void;
 };
@@ -58,7 +60,7 @@ export function createAdmissionServer(options: AdmissionOptions): AdmissionServe
   return {
     usage: admission.usage,
     create(handler) {
-      const server = createServer((request, response) => {
+      const server = (options.listener ?? createServer)((request, response) => {
         if (PROBES.has(pathOf(request))) return handler(request, response);
         const place = admission.enter({
           lane: options.laneOf(request),

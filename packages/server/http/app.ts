@@ -45,6 +45,8 @@ export type AppOptions = {
   access: AccessOptions;
   /** Without it every request is served at once. */
   admission?: AdmissionServer;
+  /** Whether the listener speaks TLS. */
+  isSecure?: boolean;
   corsOrigins: readonly string[];
   logger: FastifyBaseLogger;
   /** Metrics and traces of requests. */
@@ -96,7 +98,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   answerWithRequestId(app);
   // Hooks run in this order, and the first that refuses ends the request: what every answer needs, refusals too, comes first.
   for (const plugin of plugins) await app.register(plugin);
-  installSecurityHeaders(app);
+  installSecurityHeaders(app, { isSecure: options.isSecure ?? false });
   await app.register(cors, {
     origin: [...corsOrigins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],

@@ -6,6 +6,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
 import type { App } from './typed-app.ts';
 
+const A_YEAR_SECONDS = 31_536_000;
+
 /** Our own pages load nothing from elsewhere and run no inline script. */
 const CONTENT_SECURITY_POLICY = {
   defaultSrc: ["'self'"],
@@ -19,8 +21,9 @@ const CONTENT_SECURITY_POLICY = {
   upgradeInsecureRequests: null,
 };
 
-export function installSecurityHeaders(app: App): void {
-  const headers = makeHeaders();
+/** `isSecure`: this server speaks TLS itself, and browsers shall not come by plain HTTP any more. Behind a proxy that is the proxy's to say. */
+export function installSecurityHeaders(app: App, { isSecure }: { isSecure: boolean }): void {
+  const headers = makeHeaders(isSecure);
   app.addHook('onRequest', (_request, reply, next) => {
     // On the response itself: answers that bypass the framework carry them, too.
     for (const [name, value] of headers) reply.raw.setHeader(name, value);
@@ -28,7 +31,7 @@ export function installSecurityHeaders(app: App): void {
   });
 }
 
-function makeHeaders(): ReadonlyMap<string, string> {
+function makeHeaders(isSecure: boolean): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   const recorder: Pick<ServerResponse, 'removeHeader'> & { setHeader(name: string, value: string): void } = {
     setHeader: (name, value) => void headers.set(name, value),
@@ -36,7 +39,7 @@ function makeHeaders(): ReadonlyMap<string, string> {
   };
   const secure = helmet({
     contentSecurityPolicy: { directives: CONTENT_SECURITY_POLICY },
-    strictTransportSecurity: false,
+    strictTransportSecurity: isSecure && { maxAge: A_YEAR_SECONDS, includeSubDomains: false },
     xFrameOptions: { action: 'deny' },
   });
   secure({} as IncomingMessage, recorder as ServerResponse, (error?: unknown) => {

@@ -33,8 +33,12 @@ export type LogWatch = {
 
 /** The backend cannot do its work: full, not there, not allowed. The message is for the operator. */
 export class LogStorageError extends Error {
-  constructor(message: string, cause: unknown) {
+  /** For whoever asked for a log, when there is more to say than that it cannot be read right now. */
+  readonly advice: string | undefined;
+
+  constructor(message: string, cause: unknown, advice?: string) {
     super(message, { cause });
     this.name = 'LogStorageError';
+    this.advice = advice;
   }
 }

@@ -22,6 +22,8 @@ export interface Metrics {
   watchDatabasePool(usage: () => PoolUsage): void;
   /** When the scheduler last completed a loop, in epoch milliseconds; undefined before the first one. */
   watchScheduler(lastBeat: () => number | undefined): void;
+  /** The certificate of a listener: when it expires, and whether a newer one could not be used. */
+  watchCertificate(listener: string, certificate: { current(): { expiresAt: number }; isFailing(): boolean }): void;
   loginFailed(): void;
   databaseOutage(): void;
   /** Requests that were turned away, by whose doing it was. */
@@ -58,6 +60,16 @@ const REFUSED = {
   help: 'HTTP requests turned away as overloaded: the user had too many waiting, or the process had.',
   labelNames: ['reason'],
 } as const;
+const CERTIFICATE_EXPIRY = {
+  name: 'svc_tls_certificate_expiry_timestamp_seconds',
+  help: 'When the certificate that a listener uses expires, in seconds since the epoch.',
+  labelNames: ['listener'],
+} as const;
+const CERTIFICATE_FAILING = {
+  name: 'svc_tls_certificate_reload_failing',
+  help: '1 while the certificate files of a listener hold something that cannot be used; it goes on with the old certificate.',
+  labelNames: ['listener'],
+} as const;
 const BUILD_INFO = {
   name: 'svc_build_info',
   help: 'Always 1; the labels say what is running.',
@@ -77,6 +89,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const loginFailures = new Counter({ ...LOGIN_FAILURES, registers });
   const databaseOutages = new Counter({ ...DATABASE_OUTAGES, registers });
   const refused = new Counter({ ...REFUSED, registers });
+  const expiries: (() => void)[] = [];
+  const expiry = new Gauge({ ...CERTIFICATE_EXPIRY, registers });
+  const reloadFailing = new Gauge({ ...CERTIFICATE_FAILING, registers });
   const buildInfo = new Gauge({ ...BUILD_INFO, registers });
   buildInfo.set({ version: options.version, node: process.versions.node }, 1);
 
@@ -100,6 +115,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const exposition = async (): Promise<string> => {
     if (!watchesProcess) collectDefaultMetrics({ register: registry });
     watchesProcess = true;
+    for (const update of expiries) update();
     // The library writes a gauge without samples as `Nan`, which the format spells `NaN`.
     return (await registry.metrics()).replaceAll(' Nan\n', ' NaN\n');
   };
@@ -110,6 +126,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
     httpHooks: fastifyPlugin(httpHooks, { name: 'svc-metrics', fastify: '5.x' }),
     watchDatabasePool: (usage) => registry.registerMetric(poolGauge(usage)),
     watchScheduler: (lastBeat) => registry.registerMetric(heartbeatGauge(lastBeat)),
+    watchCertificate(listener, certificate) {
+      expiries.push(() => expiry.set({ listener }, certificate.current().expiresAt / 1_000));
+      expiries.push(() => reloadFailing.set({ listener }, Number(certificate.isFailing())));
+    },
     loginFailed: () => loginFailures.inc(),
     databaseOutage: () => databaseOutages.inc(),
     requestsRefused(counts) {

@@ -36,15 +36,22 @@ export type FaultCounts = Record<RunFault, number>;
 
 export async function tormentRuns(
   plant: Plant,
-  options: { random: Random; until: number; longestMs: number; log?: (message: string) => void },
+  options: {
+    random: Random;
+    until: number;
+    longestMs: number;
+    /** In an order of their own, each once; and then nothing else but these. */
+    only?: readonly RunFault[] | undefined;
+    log?: (message: string) => void;
+  },
 ): Promise<FaultCounts> {
-  const { random, until, longestMs, log } = options;
+  const { random, until, longestMs, only, log } = options;
   const counts = Object.fromEntries(RUN_FAULTS.map((fault) => [fault, 0])) as FaultCounts;
   // Each kind once in the first round, so that a short run meets them all; in an order of its own.
-  const first = shuffled(RUN_FAULTS, random);
-  while (Date.now() < until) {
+  const first = shuffled(only ?? RUN_FAULTS, random);
+  while (Date.now() < until || (only && first.length > 0)) {
     await sleep(200 + random.below(1_000));
-    const fault = first.pop() ?? random.pick(WEIGHTED);
+    const fault = first.pop() ?? random.pick(only ?? WEIGHTED);
     const lastsMs = random.below(longestMs);
     log?.(`${fault}, ${lastsMs} ms`);
     counts[fault] += await inflict(plant, fault, { random, lastsMs });
@@ -63,10 +70,12 @@ async function inflict(
   fault: RunFault,
   { random, lastsMs }: { random: Random; lastsMs: number },
 ): Promise<number> {
-  const { cluster, controlPlanes } = plant;
+  const { cluster, controlPlanes, processes } = plant;
   switch (fault) {
     case 'kill server': {
-      const victim = random.pick(controlPlanes);
+      // In turn: each comes to it before one does again.
+      const fewest = Math.min(...processes.map(({ kills }) => kills()));
+      const victim = random.pick(processes.filter(({ kills }) => kills() === fewest));
       await victim.kill();
       await sleep(lastsMs);
       await victim.restart();

@@ -1,4 +1,7 @@
-/** Two control planes with their agents on one Postgres, for tormenting: every part can be killed, and comes back where it was. */
+/**
+ * Two control planes with their agents on one Postgres, for tormenting: every part can be killed, and comes back where it was.
+ * Or two schedulers and two api processes, each role with its own identity.
+ */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -6,6 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import { pythonEnvironment } from '../python-environment.ts';
+import { migrate } from '@svc/server/db/migrate.ts';
+import { createIdentities } from '../postgres/database-identities.ts';
 import { queryDatabase } from '../postgres/query-database.ts';
 import { startScratchCluster } from '../postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '../postgres/scratch-cluster.ts';
@@ -24,6 +29,8 @@ export type ControlPlane = {
   restart(): Promise<void>;
   /** How it ended although nobody killed it; null while it has not. */
   ended(): string | null;
+  /** How often it was killed. */
+  kills(): number;
 };
 
 export type Plant = {
@@ -32,7 +39,11 @@ export type Plant = {
   readonly directory: string;
   readonly logsDir: string;
   readonly effectsFile: string;
+  /** Those that have agents. */
   readonly controlPlanes: readonly ControlPlane[];
+  /** Those that serve the API: the same, unless roles are split. */
+  readonly doors: readonly ControlPlane[];
+  readonly processes: readonly ControlPlane[];
   token: string;
   /** Ends everything with the word it is meant to end with; says what did not. */
   stop(): Promise<string[]>;
@@ -40,6 +51,8 @@ export type Plant = {
 };
 
 export type PlantOptions = {
+  /** `split`: two schedulers and two api processes. */
+  roles?: 'all' | 'split';
   /** `scheduler.attempt_lease`. */
   leaseSeconds: number;
   /** Of Postgres. */
@@ -48,7 +61,7 @@ export type PlantOptions = {
   keep?: boolean;
 };
 
-const CONTROL_PLANES = 2;
+const OF_EACH = 2;
 
 export async function buildPlant(input: PlantOptions): Promise<Plant> {
   const directory = await mkdtemp(join(tmpdir(), 'svc-chaos-runs-'));
@@ -58,9 +71,11 @@ export async function buildPlant(input: PlantOptions): Promise<Plant> {
   const cluster = await startScratchCluster(input.settings);
   const databaseUrl = await cluster.createDatabase();
   const logsDir = join(directory, 'logs');
-  const controlPlanes: RestartableControlPlane[] = [];
+  const [controlPlanes, doors]: [RestartableControlPlane[], RestartableControlPlane[]] = [[], []];
+  const processes = (): RestartableControlPlane[] => [...new Set([...controlPlanes, ...doors])];
+  const isSplit = input.roles === 'split';
   const remove = async (): Promise<void> => {
-    for (const each of controlPlanes) {
+    for (const each of processes()) {
       await each.kill();
       each.proxy.close();
     }
@@ -70,20 +85,29 @@ export async function buildPlant(input: PlantOptions): Promise<Plant> {
     if (input.keep !== true) await rm(directory, { recursive: true, force: true });
   };
   try {
-    for (let number = 0; number < CONTROL_PLANES; number += 1) {
-      const settings = {
-        'database.url': databaseUrl,
-        'executor.type': 'subprocess',
-        'executor.parallelism': '12',
-        'scheduler.attempt_lease': `${input.leaseSeconds}s`,
-        'logs.dir': logsDir,
-        python,
-      };
+    if (isSplit) await migrate(databaseUrl);
+    const identities = isSplit ? await createIdentities(databaseUrl) : undefined;
+    const settings = {
+      'database.url': identities?.scheduler ?? databaseUrl,
+      'executor.type': 'subprocess',
+      'executor.parallelism': '12',
+      'scheduler.attempt_lease': `${input.leaseSeconds}s`,
+      'logs.dir': logsDir,
+      python,
+      ...(isSplit && { 'server.role': 'scheduler' }),
+    };
+    for (let number = 0; number < OF_EACH; number += 1) {
       controlPlanes.push(await startControlPlane(settings, join(directory, `server-${number}.log`)));
     }
-    const token = await logIn(controlPlanes[0]?.url ?? '');
+    if (identities) {
+      const ofApi = { ...settings, 'server.role': 'api', 'database.url': identities.api };
+      for (let number = 0; number < OF_EACH; number += 1) {
+        doors.push(await startControlPlane(ofApi, join(directory, `api-${number}.log`)));
+      }
+    } else doors.push(...controlPlanes);
+    const token = await logIn(doors[0]?.url ?? '');
     await recordTransitions(databaseUrl);
-    await giveDags({ python, directory, url: controlPlanes[0]?.url ?? '', token });
+    await giveDags({ python, directory, url: doors[0]?.url ?? '', token });
     return {
       cluster,
       databaseUrl,
@@ -91,8 +115,10 @@ export async function buildPlant(input: PlantOptions): Promise<Plant> {
       logsDir,
       effectsFile: join(directory, 'effects'),
       controlPlanes,
+      doors,
+      processes: processes(),
       token,
-      stop: async () => (await Promise.all(controlPlanes.map((each) => each.stop()))).flat(),
+      stop: async () => (await Promise.all(processes().map((each) => each.stop()))).flat(),
       remove,
     };
   } catch (error) {
@@ -108,6 +134,7 @@ async function startControlPlane(settings: Record<string, string>, logFile: stri
   const proxy = await startProxy(grpcPort);
   let server: ServerProcess | undefined;
   let runs = 0;
+  let kills = 0;
   const start = async (): Promise<void> => {
     runs += 1;
     server = await startServerProcess({
@@ -126,7 +153,11 @@ async function startControlPlane(settings: Record<string, string>, logFile: stri
   return {
     url: `http://127.0.0.1:${httpPort}`,
     proxy,
-    kill: async () => void (await server?.stop('SIGKILL')),
+    kills: () => kills,
+    async kill() {
+      kills += 1;
+      await server?.stop('SIGKILL');
+    },
     restart: () => start().catch(start), // a busy machine may need longer than a start is waited for
     ended: () => {
       const how = server?.exited() ?? null;
@@ -169,7 +200,7 @@ async function recordTransitions(databaseUrl: string): Promise<void> {
       at bigint generated always as identity, run bigint not null, task_id text, map_index int, was text, became text,
       attempt_id uuid, try_number int
     );
-    create function chaos_record_task() returns trigger language plpgsql as $$
+    create function chaos_record_task() returns trigger language plpgsql security definer as $$
     begin
       insert into chaos_transitions (run, task_id, map_index, was, became, attempt_id, try_number)
       values (new.run, new.task_id, new.map_index, old.state, new.state, new.attempt_id, new.try_number);
@@ -177,7 +208,7 @@ async function recordTransitions(databaseUrl: string): Promise<void> {
     end $$;
     create trigger chaos_record after update on task_instances for each row
       when (old.state is distinct from new.state) execute function chaos_record_task();
-    create function chaos_record_run() returns trigger language plpgsql as $$
+    create function chaos_record_run() returns trigger language plpgsql security definer as $$
     begin
       insert into chaos_transitions (run, was, became) values (new.id, old.state, new.state);
       return null;

@@ -17,3 +17,19 @@ it('ends every run, and runs nothing twice, while all kinds of processes are kil
   expect(report.attempts).toBeGreaterThan(50);
   expect(RUN_FAULTS.filter((fault) => report.faults[fault] > 0).length).toBeGreaterThan(1);
 }, 400_000);
+
+// The long version: npm run bench -- chaos-runs --roles split
+it('loses nothing, and runs nothing twice, when two schedulers and two api processes are killed in turn', async () => {
+  const report = await runChaosOfRuns({
+    roles: 'split',
+    seed: SEED,
+    seconds: 1, // and until each of the four was killed
+    leaseSeconds: 10,
+    liveRuns: 3,
+    longestFaultMs: 300,
+    faults: ['kill server', 'kill server', 'kill server', 'kill server'],
+  });
+  expect(report.violations, `seed ${report.seed}`).toEqual([]);
+  expect(report.faults['kill server']).toBeGreaterThanOrEqual(4);
+  expect(report.attempts).toBeGreaterThan(10);
+}, 400_000);

@@ -14,7 +14,7 @@ import { INSTANCES } from './runs-dags.ts';
 import { gatherEvidence } from './runs-evidence.ts';
 import type { Evidence } from './runs-evidence.ts';
 import { tormentRuns } from './runs-faults.ts';
-import type { FaultCounts } from './runs-faults.ts';
+import type { FaultCounts, RunFault } from './runs-faults.ts';
 import { createLogWatch } from './runs-logs.ts';
 import type { LogWatch } from './runs-logs.ts';
 import { buildPlant } from './runs-plant.ts';
@@ -29,6 +29,8 @@ export type RunChaosOptions = PlantOptions & {
   liveRuns: number;
   /** How long a server or Postgres stays away at most. */
   longestFaultMs: number;
+  /** Faults of these kinds only, each at least as often as it is named. */
+  faults?: readonly RunFault[];
   log?: (message: string) => void;
 };
 
@@ -65,24 +67,32 @@ async function torment(plant: Plant, options: RunChaosOptions): Promise<RunChaos
   const onViolation = (message: string): void => void violations.push(message);
   const client = createTriggerClient({
     dagIds: Object.keys(INSTANCES),
-    controlPlanes: plant.controlPlanes,
+    controlPlanes: plant.doors,
     token: plant.token,
     random: createRandom(seed + 1),
     onViolation,
   });
   const logs = createLogWatch(plant, createRandom(seed + 2));
   const until = Date.now() + seconds * 1_000;
+  let isTormented = true;
+  const going = (): boolean => isTormented;
   const [faults] = await Promise.all([
-    tormentRuns(plant, { random: createRandom(seed), until, longestMs: options.longestFaultMs, ...(log && { log }) }),
-    triggerUntil(until, { plant, client, options }),
-    watchUntil(until, logs),
+    tormentRuns(plant, {
+      random: createRandom(seed),
+      until,
+      longestMs: options.longestFaultMs,
+      only: options.faults,
+      ...(log && { log }),
+    }).finally(() => (isTormented = false)),
+    triggerWhile(going, { plant, client, options }),
+    watchWhile(going, logs),
   ]);
   const endedAfterMs = await untilAllEnded(plant, options, onViolation);
   const evidence = await gatherEvidence(plant);
   if (options.keep === true) await writeFile(join(plant.directory, 'evidence.json'), JSON.stringify(evidence));
   log?.(`all has ended; what is left: ${plant.directory}`);
   violations.push(...checkEvidence(evidence, client.accepted), ...(await logs.check(evidence)));
-  for (const { ended } of plant.controlPlanes) {
+  for (const { ended } of plant.processes) {
     const how = ended();
     if (how !== null) onViolation(`a server ended by itself: ${how}`);
   }
@@ -100,20 +110,20 @@ async function torment(plant: Plant, options: RunChaosOptions): Promise<RunChaos
   };
 }
 
-async function triggerUntil(
-  until: number,
+async function triggerWhile(
+  going: () => boolean,
   { plant, client, options }: { plant: Plant; client: TriggerClient; options: RunChaosOptions },
 ): Promise<void> {
-  while (Date.now() < until) {
+  while (going()) {
     const live = await countLive(plant).catch(() => undefined); // the database may be away
     const wanted = live === undefined ? 1 : options.liveRuns - live;
-    for (let more = 0; more < wanted && Date.now() < until; more += 1) await client.trigger();
+    for (let more = 0; more < wanted && going(); more += 1) await client.trigger();
     await sleep(100);
   }
 }
 
-async function watchUntil(until: number, logs: LogWatch): Promise<void> {
-  while (Date.now() < until) {
+async function watchWhile(going: () => boolean, logs: LogWatch): Promise<void> {
+  while (going()) {
     await logs.look().catch(() => {}); // the database may be away
     await sleep(100);
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { hashPassword } from '@svc/server/auth/passwords.ts';
 import type { RoleName } from '@svc/server/auth/permissions.ts';
 import { loadConfig } from '@svc/server/config/load.ts';
+import type { LoadedConfig } from '@svc/server/config/load.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
 import type { Database } from '@svc/server/db/database.ts';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
@@ -12,6 +13,7 @@ import { insertUser } from '@svc/server/db/identity/users.ts';
 import { startServer } from '@svc/server/server.ts';
 import { createLogger } from '@svc/server/telemetry/logger.ts';
 import { createSecretRegistry } from '@svc/server/telemetry/redact.ts';
+import { createIdentities } from '../postgres/database-identities.ts';
 import { createTestDatabase } from '../postgres/test-database.ts';
 
 export const TEST_PASSWORD = 'correct horse battery';
@@ -22,43 +24,37 @@ export type TestServer = Awaited<ReturnType<typeof startTestServer>>;
 type Call = { method?: string; token?: string; body?: unknown; headers?: Record<string, string> };
 export type Answer = { status: number; headers: Headers; text: string; json: <T = Record<string, unknown>>() => T };
 
-/** `flags` are configuration keys, as on the command line. */
-export async function startTestServer(flags: Record<string, string | string[]> = {}) {
+type Flags = Record<string, string | string[]>;
+
+/**
+ * `flags` are configuration keys, as on the command line. With split roles there is a scheduler beside the server that is
+ * called, each with an identity of its own that may do nothing but what its role needs; `SVC_TEST_ROLES=split` makes it so for
+ * all that say nothing about it: `SVC_TEST_ROLES=split npx vitest run packages/server/api`.
+ */
+export async function startTestServer(flags: Flags = {}, { roles = rolesOf(flags) }: { roles?: 'all' | 'split' } = {}) {
   const database = flags['database.url'] === undefined ? await createTestDatabase() : undefined;
+  const ownerUrl = database?.url ?? String(flags['database.url']);
+  const identities = roles === 'split' ? await createIdentities(ownerUrl) : undefined;
   const taskLogs = await mkdtemp(join(tmpdir(), 'svc-task-logs-'));
-  const { config, warnings } = loadConfig({
-    env: {},
-    flags: {
-      'server.http-addr': '127.0.0.1:0',
-      'server.metrics-addr': '127.0.0.1:0',
-      'server.grpc-addr': '127.0.0.1:0',
-      'database.url': database?.url ?? '',
-      'auth.jwt.secret': 'test-jwt-secret-test-jwt-secret-0123456789',
-      'secret-key': '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
-      'auth.bootstrap.email': ADMIN_EMAIL,
-      'auth.bootstrap.password': TEST_PASSWORD,
-      'observability.otel.enabled': 'false',
-      // Whether the machine has the web UI must make no difference; a test that wants it names it.
-      'ui.dist-dir': '/nonexistent',
-      'logs.dir': taskLogs,
-      ...flags,
-    },
-  });
+  const configure = (more: Flags) => configOf({ 'logs.dir': taskLogs, 'database.url': ownerUrl, ...flags, ...more });
   const logLines: string[] = [];
-  const secrets = createSecretRegistry();
-  const destination = { write: (line: string) => void logLines.push(line) };
-  const logger = createLogger({ level: 'debug', format: 'json', destination, secrets });
-  const server = await startServer({
-    config,
-    warnings,
-    logger,
-    secrets,
+  const start = async (more: Flags) => {
+    const loaded = configure(more);
+    const secrets = createSecretRegistry();
+    const destination = { write: (line: string) => void logLines.push(line) };
+    const logger = createLogger({ level: 'debug', format: 'json', destination, secrets });
     // There is no cluster: a test that runs tasks names an executor.
-    ...(flags['executor.type'] === undefined && { createExecutor: null }),
-  });
-  await server.ready;
+    const noExecutor = flags['executor.type'] === undefined && { createExecutor: null };
+    const started = await startServer({ ...loaded, logger, secrets, ...noExecutor });
+    await started.ready;
+    return started;
+  };
+  const scheduler = identities && (await start({ 'server.role': 'scheduler', 'database.url': identities.scheduler }));
+  const more: Flags = identities ? { 'server.role': 'api', 'database.url': identities.api } : {};
+  const server = await start(more);
+  const { config } = configure(more);
   const db: Database = openDatabase({
-    url: config.database.url,
+    url: ownerUrl,
     maxOpenConns: 4,
     maxIdleConns: 1,
     statementTimeoutMs: 30_000,
@@ -112,11 +108,34 @@ export async function startTestServer(flags: Record<string, string | string[]> =
     addUser,
     async close() {
       await server.close();
+      await scheduler?.close();
       await db.close();
+      await identities?.drop();
       await database?.drop();
       await rm(taskLogs, { recursive: true, force: true });
     },
   };
 }
+
+const rolesOf = (flags: Flags): 'all' | 'split' =>
+  process.env['SVC_TEST_ROLES'] === 'split' && flags['server.role'] === undefined ? 'split' : 'all';
+
+const configOf = (flags: Flags): LoadedConfig =>
+  loadConfig({
+    env: {},
+    flags: {
+      'server.http-addr': '127.0.0.1:0',
+      'server.metrics-addr': '127.0.0.1:0',
+      'server.grpc-addr': '127.0.0.1:0',
+      'auth.jwt.secret': 'test-jwt-secret-test-jwt-secret-0123456789',
+      'secret-key': '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
+      'auth.bootstrap.email': ADMIN_EMAIL,
+      'auth.bootstrap.password': TEST_PASSWORD,
+      'observability.otel.enabled': 'false',
+      // Whether the machine has the web UI must make no difference; a test that wants it names it.
+      'ui.dist-dir': '/nonexistent',
+      ...flags,
+    },
+  });
 
 let passwordHash: Promise<string> | undefined;

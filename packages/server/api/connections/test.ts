@@ -71,7 +71,7 @@ export function registerConnectionTest(
       const { conn_type: connType, host, login, schema, port } = values;
       const secrets = secretsOfConnection({ password, extra });
       for (const secret of secrets) services.secrets.addPassing(secret);
-      const result = await (testConnection ?? nobodyTests)({
+      const result = await (testConnection ?? nobodyTests(config))({
         connection: { conn_type: connType, host, login, password, schema, port, extra },
         ...hookOf(connType),
         environments: await findDependencyLists(scope, tenantId),
@@ -90,10 +90,16 @@ export function registerConnectionTest(
   );
 }
 
-const nobodyTests: NonNullable<Services['testConnection']> = async () => ({
-  status: false,
-  message: 'this process has no workers that could test it: ask one with an executor of type subprocess',
-});
+/** Only a worker beside the server can: connections carry secrets, which are not left lying for one elsewhere. */
+const nobodyTests =
+  ({ server }: Services['config']): NonNullable<Services['testConnection']> =>
+  async () => ({
+    status: false,
+    message:
+      server.role === 'api'
+        ? 'this server has the role api, and no workers that could test it: try the connection in a task'
+        : 'this process has no workers that could test it: ask one with an executor of type subprocess',
+  });
 
 function hookOf(connType: string): { hookClass: string | null; provider: string | null } {
   const hookClass = HOOK_FORMS.find((form) => form.connectionType === connType)?.hookClass ?? null;

@@ -231,7 +231,7 @@ async function logBody(input: Body): Promise<string | Readable> {
     request.log.error({ err: error }, 'task logs cannot be read');
     throw new ApiError(
       'logs_unavailable',
-      'the store of task logs cannot be read right now: see the log of the server',
+      error.advice ?? 'the store of task logs cannot be read right now: see the log of the server',
     );
   }
 }

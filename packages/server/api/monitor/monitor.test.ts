@@ -6,8 +6,8 @@ import { VERSION } from '../../version.ts';
 let server: TestServer;
 let token: string;
 beforeAll(async () => {
-  // Only the API: nobody beats here unless a test does.
-  server = await startTestServer({ 'server.role': 'api', 'ui.edition': 'pro' });
+  // Only the API, which has to set itself up: nobody beats here unless a test does.
+  server = await startTestServer({ 'server.role': 'api', 'database.migrate': 'always', 'ui.edition': 'pro' });
   token = await server.login();
 });
 afterAll(() => server?.close());
@@ -19,6 +19,7 @@ const health = async () => (await server.call('/api/v2/monitor/health', { token 
 const startScheduler = () =>
   startTestServer({
     'database.url': server.config.database.url,
+    'logs.dir': server.config.logs.dir, // all schedulers share it
     'server.role': 'scheduler',
     'ui.edition': 'pro',
     'scheduler.loop-interval-ms': '50',

@@ -2,7 +2,8 @@
 import { Type } from 'typebox';
 import type { Config } from '../../config/load.ts';
 import { agentControlPlaneAddr } from '../../config/resolved.ts';
-import { latestBeats } from '../../db/processes/heartbeats.ts';
+import { findExecutor, latestBeats } from '../../db/processes/heartbeats.ts';
+import type { ExecutorFacts } from '../../db/schema.ts';
 import { VERSION, gitVersion } from '../../version.ts';
 import { Nullable } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
@@ -102,7 +103,8 @@ export function registerMonitor(app: App, { config, db }: Services): void {
         response: { 200: ExecutorInfo },
       },
     },
-    async () => executorInfo(config),
+    // Without an executor of its own, what a scheduler says of its.
+    async () => (config.server.role === 'api' ? await findExecutor(db) : undefined) ?? executorInfo(config),
   );
 
   const version = { version: VERSION, git_version: gitVersion() };
@@ -121,7 +123,8 @@ export function registerMonitor(app: App, { config, db }: Services): void {
   );
 }
 
-function executorInfo(config: Config) {
+/** Of a process that runs tasks, by its configuration. */
+export function executorInfo(config: Config): ExecutorFacts {
   const pods = config.executor.type === 'orchestrator';
   return {
     pod_dispatch_enabled: pods,

@@ -27,7 +27,8 @@ let intruder: string;
 const byRole = new Map<RoleName | 'none', string>();
 
 beforeAll(async () => {
-  server = await startTestServer({ 'auth.login-rate-limit-per-minute': '100000' });
+  // Every operation is called: the identity of an api process has to do for all of them.
+  server = await startTestServer({ 'auth.login-rate-limit-per-minute': '100000' }, { roles: 'split' });
   api = await readApi(server);
   admin = await server.login();
   home = await fillTenant(server, admin, 'home');

@@ -47,7 +47,7 @@ const MENU: readonly { item: string; permission: Permission | null }[] = [
   { item: 'Docs', permission: null },
 ];
 
-export function registerUiShell(app: App, { config, logs, sessions }: Services): void {
+export function registerUiShell(app: App, { config, logs, sessions, testConnection }: Services): void {
   app.get(
     '/ui/config',
     {
@@ -67,7 +67,7 @@ export function registerUiShell(app: App, { config, logs, sessions }: Services):
       enable_swagger_ui: true,
       require_confirmation_dag_change: false,
       default_wrap: false,
-      test_connection: config.connections.testEnabled ? 'Enabled' : 'Disabled',
+      test_connection: config.connections.testEnabled && testConnection ? 'Enabled' : 'Disabled',
       dashboard_alert: [],
       show_external_log_redirect: logs.external !== undefined,
       external_log_name: logs.external?.name ?? null,

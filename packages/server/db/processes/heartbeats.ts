@@ -1,18 +1,44 @@
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
-import type { Moment } from '../schema.ts';
+import type { ExecutorFacts, Moment } from '../schema.ts';
 
 export type Component = 'scheduler' | 'triggerer' | 'dag_processor';
 export type ProcessIdentity = { processId: string; hostname: string; version: string };
 
-export async function beat(db: Database, process: ProcessIdentity, component: Component): Promise<void> {
+/** `executor`: with what a scheduler runs tasks. */
+export async function beat(
+  db: Database,
+  process: ProcessIdentity & { executor?: ExecutorFacts },
+  component: Component,
+): Promise<void> {
+  const executor = process.executor ? JSON.stringify(process.executor) : null;
   await db.shared
     .insertInto('heartbeats')
-    .values({ process_id: process.processId, component, hostname: process.hostname, version: process.version })
+    .values({
+      process_id: process.processId,
+      component,
+      hostname: process.hostname,
+      version: process.version,
+      executor: component === 'scheduler' ? executor : null,
+    })
     .onConflict((conflict) =>
       conflict.columns(['process_id', 'component']).doUpdateSet({ last_seen_at: sql`now()`, stopped_at: null }),
     )
     .execute();
+}
+
+/** What the scheduler that was heard of last runs tasks with; undefined when none has said so. */
+export async function findExecutor(db: Database): Promise<ExecutorFacts | undefined> {
+  const row = await db.shared
+    .selectFrom('heartbeats')
+    .select('executor')
+    .where('component', '=', 'scheduler')
+    .where('executor', 'is not', null)
+    .orderBy(sql`stopped_at is null`, 'desc')
+    .orderBy('last_seen_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.executor ?? undefined;
 }
 
 /** A process that leaves says so: it must not look as if it had died. */

@@ -96,6 +96,11 @@ export class AttemptPods {
     this.changed(pod, identity);
   }
 
+  /** Attempts of tasks whose end was not seen yet. */
+  tasks(): PodIdentity[] {
+    return [...this.#held.values()].map(({ identity }) => identity).filter(({ kind }) => kind === 'task');
+  }
+
   /** The agent has told the end of the attempt, or was told not to begin. */
   reported(attemptId: string): void {
     this.#release(attemptId);

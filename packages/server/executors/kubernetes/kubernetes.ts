@@ -215,6 +215,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     adopt: () => {}, // the agent of a pod takes one attempt only
     dispatchCallbacks: (callbacks: readonly CallbackJob[]) =>
       callbacks.forEach((callback) => pods.hold(callbackIdentity(callback))),
+    holds: () => pods.tasks(),
     cancel(attemptIds) {
       for (const attemptId of attemptIds) {
         if (pods.has(attemptId)) pods.cancel(attemptId);

@@ -1,0 +1,85 @@
+/**
+ * What has to be there before a process serves anybody:
+ *
+ *   migrates          schema brought up to date, default tenant and first admin made
+ *   does not          waited for: whoever migrates may come later; the reason is shown by /readyz meanwhile
+ *   role api          never makes a tenant or an admin, which its identity may not; it waits for a scheduler that does
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { NOBODY_THERE, bootstrapAdmin, createEmptyCheck } from './auth/bootstrap.ts';
+import { ensureTenant, refreshTenants } from './auth/tenants.ts';
+import type { Config } from './config/load.ts';
+import { needsFirstUser } from './config/resolved.ts';
+import type { Database } from './db/database.ts';
+import { DEFAULT_TENANT, findTenantByName } from './db/identity/tenants.ts';
+import type { Tenant } from './db/identity/tenants.ts';
+import { migrate, missingMigrations } from './db/migrate.ts';
+import { isOutage } from './db/outage.ts';
+
+const RETRY_MS = 500;
+
+/** Somebody else has to do something first. */
+class NotYet extends Error {}
+
+/** Does this process bring the schema up to date? */
+export const migrates = ({ database, server }: Config): boolean =>
+  database.migrate === 'always' || (database.migrate === 'auto' && server.role !== 'api');
+
+/** Waits for the database as long as it takes; anything else that goes wrong here is for a person to mend. Null: told to stop. */
+export async function prepareDatabase(input: {
+  config: Config;
+  db: Database;
+  logger: Logger;
+  signal: AbortSignal;
+  /** Told when the wait is for something that people can see to. */
+  onWait: (reason: string) => void;
+}): Promise<Tenant | null> {
+  const { logger, signal, onWait } = input;
+  let reported = '';
+  while (!signal.aborted) {
+    try {
+      return await prepareOnce(input);
+    } catch (error) {
+      if (signal.aborted) return null;
+      const reason = error instanceof NotYet ? error.message : 'waiting for the database';
+      if (!(error instanceof NotYet) && !(isOutage(error) && error.transient)) throw error;
+      if (error instanceof NotYet) onWait(reason);
+      if (reported !== reason) logger.warn(error instanceof NotYet ? {} : { err: error }, reason);
+      reported = reason;
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => {}); // aborted: the loop condition ends it
+    }
+  }
+  return null;
+}
+
+async function prepareOnce({ config, db, logger }: Parameters<typeof prepareDatabase>[0]): Promise<Tenant> {
+  if (migrates(config)) {
+    const { applied } = await migrate(config.database.url);
+    if (applied.length > 0) logger.info({ applied }, 'database schema migrated');
+  } else {
+    const missing = await missingMigrations(db).catch((error: unknown) => {
+      if ((error as { code?: unknown }).code !== '42501') throw error;
+      throw new NotYet(
+        'this identity of the database may not read its schema: run "svc db grant" with the database.url of the owner of the tables',
+      );
+    });
+    if (missing.length > 0) {
+      throw new NotYet(
+        `the database schema is older than this version of svc (${missing.length} migrations are missing, the last is ${missing.at(-1)}), and this process does not migrate: start a scheduler of this version, or run "svc db migrate"`,
+      );
+    }
+  }
+  if (config.server.role === 'api' && !migrates(config)) return waitForTenant(db);
+  const tenant = await ensureTenant(db.shared, DEFAULT_TENANT);
+  await refreshTenants(db.shared);
+  await bootstrapAdmin({ db: db.tenant(tenant.id), ...config.auth.bootstrap, logger });
+  if (needsFirstUser(config) && (await createEmptyCheck(db.shared)())) logger.warn(NOBODY_THERE);
+  return tenant;
+}
+
+async function waitForTenant(db: Database): Promise<Tenant> {
+  const tenant = await findTenantByName(db.shared, DEFAULT_TENANT);
+  if (!tenant) throw new NotYet('nothing is set up in the database yet: start a scheduler, which does it');
+  return tenant;
+}

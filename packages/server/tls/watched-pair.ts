@@ -1,0 +1,102 @@
+/**
+ * A certificate that is replaced while the process runs. The files are read now and then and compared by content, so that it
+ * makes no difference how they are replaced: written over, renamed, or behind the links that Kubernetes swaps.
+ *
+ *   in use ──content has changed, and is a pair──▶ in use, those who listen are told
+ *          ──it is none──▶ the old pair stays; said when the same is found twice, because two files are not replaced at once
+ */
+import { checkPair, readPairFiles, readPairSync } from './certificate-pair.ts';
+import type { CertificatePair, PairContent, TlsFiles } from './certificate-pair.ts';
+
+export type WatchedPair = {
+  current(): CertificatePair;
+  /** Whether what lies in the files now cannot be used. */
+  isFailing(): boolean;
+  /** Called with each new pair. */
+  onChange(listener: (pair: CertificatePair) => void): void;
+  start(): void;
+  stop(): void;
+};
+
+type Log = {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+};
+
+const LOOK_EVERY_MS = 5_000;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const WARN_BEFORE_MS = 14 * DAY_MS;
+
+/** Throws a CertificateError when there is no usable pair to begin with. */
+export function watchPair(files: TlsFiles, options: { log: Log; lookEveryMs?: number }): WatchedPair {
+  const { log, lookEveryMs = LOOK_EVERY_MS } = options;
+  const listeners: ((pair: CertificatePair) => void)[] = [];
+  let pair = readPairSync(files);
+  let trouble: { about: string; isSaid: boolean } | undefined;
+  let warnedAt = -Infinity;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  async function look(): Promise<void> {
+    let content: PairContent | undefined;
+    try {
+      content = await readPairFiles(files);
+      if (content.cert.equals(pair.cert) && content.key.equals(pair.key)) {
+        trouble = undefined;
+        return;
+      }
+      pair = checkPair(files, content);
+    } catch (error) {
+      const { message } = error as Error;
+      const about = content ? `${content.cert.toString('base64')} ${content.key.toString('base64')}` : message;
+      if (trouble?.about !== about) trouble = { about, isSaid: false };
+      else if (!trouble.isSaid) {
+        trouble.isSaid = true;
+        log.error(
+          { reason: message, ...expiry() },
+          `${files.section}: the new certificate cannot be used; the old one stays`,
+        );
+      }
+      return;
+    }
+    trouble = undefined;
+    warnedAt = -Infinity;
+    log.info(expiry(), `${files.section}: a new certificate is in use`);
+    for (const listener of listeners) listener(pair);
+  }
+
+  const expiry = (): object => ({ expires: new Date(pair.expiresAt).toISOString() });
+
+  function warnInTime(): void {
+    const now = Date.now();
+    if (pair.expiresAt - now > WARN_BEFORE_MS || now - warnedAt < DAY_MS) return;
+    warnedAt = now;
+    const message =
+      pair.expiresAt > now ? 'the certificate expires soon: renew it' : 'the certificate has expired: renew it';
+    log.warn(expiry(), `${files.section}: ${message}`);
+  }
+
+  function schedule(): void {
+    timer = setTimeout(() => {
+      void look().finally(() => {
+        warnInTime();
+        if (!isStopped) schedule();
+      });
+    }, lookEveryMs).unref();
+  }
+
+  return {
+    current: () => pair,
+    isFailing: () => trouble?.isSaid === true,
+    onChange: (listener) => void listeners.push(listener),
+    start() {
+      warnInTime();
+      schedule();
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
