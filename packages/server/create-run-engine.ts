@@ -34,6 +34,7 @@ import { createNotifications } from './engine/notifications.ts';
 import { loadRuns } from './engine/sql/attempts.ts';
 import { sendNotification } from './engine/sql/notify.ts';
 import type { Keyring } from './vault/keyring.ts';
+import type { ValueCache } from './xcom/value-cache.ts';
 
 export type RunEngine = {
   readonly scheduler: Scheduler;
@@ -59,6 +60,7 @@ type EngineInput = {
   db: Database;
   keyring: Keyring;
   logs: LogStore;
+  valueCache: ValueCache;
   logger: Logger;
   /** Of this process, as its signs of life have it. */
   processId: string;
@@ -185,7 +187,7 @@ type Workers = {
 };
 
 function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => Scheduler): Workers | null {
-  const { config, db, keyring, logs, logger } = input;
+  const { config, db, keyring, logs, valueCache, logger } = input;
   const createExecutor = input.createExecutor === undefined ? executorOf(config.executor.type) : input.createExecutor;
   if (!createExecutor) return null;
   const { cert, key } = config.server.grpcTls;
@@ -206,6 +208,7 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
       isCutOffPossible: config.executor.type === 'orchestrator',
     }),
     logs,
+    valueCache,
     triggerRun: createTaskTrigger({ db, scheduler, clearWholeRun: (ref) => clearWholeRun(db, scheduler(), ref) }),
     readAssetEvents: (query) => readTaskAssetEvents(db.shared, query),
     settings: {

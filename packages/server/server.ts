@@ -36,6 +36,8 @@ import { createLanes } from './http/lanes.ts';
 import type { App } from './http/typed-app.ts';
 import { createLogStore } from './logs/create-log-store.ts';
 import { openKeyring } from './open-keyring.ts';
+import { openRedis } from './redis/redis.ts';
+import type { Redis } from './redis/redis.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createMetricsServer } from './telemetry/metrics-server.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -45,6 +47,8 @@ import type { SecretRegistry } from './telemetry/redact.ts';
 import { startTracing } from './telemetry/tracing.ts';
 import { VERSION } from './version.ts';
 import type { WorkspaceCompiler } from './workspace/compiler.ts';
+import { createValueCache } from './xcom/value-cache.ts';
+import type { ValueCache } from './xcom/value-cache.ts';
 
 /** The configuration does not allow a safe start. One message per reason, each saying what to set. */
 export class BootError extends Error {
@@ -105,9 +109,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   let everybody: Principal | null = null;
   const logs = createLogStore(config);
   const keyring = openKeyring(config);
+  const { redis, valueCache } = openValueCache({ config, metrics, logger });
   const processId = randomUUID();
   const { createExecutor } = options;
-  const engine = createEngine({ config, db: engineDb, keyring, logs, logger, processId, createExecutor });
+  const engine = createEngine({ config, db: engineDb, keyring, logs, valueCache, logger, processId, createExecutor });
   const services = createServices({
     config,
     db,
@@ -117,6 +122,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     keyring,
     workspaceCompiler: options.workspaceCompiler,
     secrets,
+    valueCache,
+    redisProblem: redis?.problem,
     onFailedLogin: () => metrics.loginFailed(),
   });
   const proxies = createProxyTrust(config.server.trustedProxies);
@@ -134,7 +141,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = await buildApp({
     db: engineDb, // a probe must not wait for a connection behind requests
     admission,
-    readiness: { reason: () => notReady },
+    readiness: { reason: () => notReady, degraded: () => redis?.problem() ?? null },
     access: {
       sessions: services.sessions,
       proxies,
@@ -170,7 +177,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       closing.abort();
       // Tasks are told to stop while requests still finish: somebody who follows a log would hold up both.
       await stopParts(logger, [() => closeListener(app), stopTasks, () => metricsServer.close()]);
-      await stopParts(logger, [() => logs.close()]);
+      await stopParts(logger, [() => logs.close(), async () => redis?.close()]);
       await stopParts(logger, [() => tracing.shutdown(), () => db.close(), () => engineDb.close()]); // the others used them to the end
       logger.info('stopped');
     })();
@@ -256,6 +263,18 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
   return { api, engine };
 }
 
+/** Boot does not wait for Redis: what it has is in Postgres as well. */
+function openValueCache(input: { config: Config; metrics: Metrics; logger: Logger }): {
+  redis: Redis | null;
+  valueCache: ValueCache;
+} {
+  const { config, metrics, logger } = input;
+  const redis = config.redis.url === '' ? null : openRedis({ settings: config.redis, log: logger });
+  const valueCache = createValueCache(redis);
+  if (redis) metrics.watchRedis(() => ({ ...redis.usage(), reads: valueCache.reads() }));
+  return { redis, valueCache };
+}
+
 function reportBoot(config: Config, warnings: readonly string[], logger: Logger): void {
   const report = checkBoot(config);
   for (const warning of [...warnings, ...report.warnings]) logger.warn(warning);
@@ -322,7 +341,15 @@ function registerConfiguredSecrets(config: Config, secrets: SecretRegistry): voi
   for (const value of values) secrets.add(value);
 }
 
-const passwordOf = (url: string): string => (URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '');
+/** As it is sent, and as it is written when that is no encoding of anything: boot checks refuse it in words. */
+function passwordOf(text: string): string {
+  const password = URL.parse(text)?.password ?? '';
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
+}
 
 /** A cluster that is not there is for the operator to mend, like a wrong key. */
 function createEngine(input: Parameters<typeof createRunEngine>[0]): RunEngine {

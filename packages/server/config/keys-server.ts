@@ -125,7 +125,7 @@ export const REDIS_KEYS = {
     allowed: 'a URL starting with redis:// or rediss://',
     carriesPassword: true,
     edition: 'pro',
-    doc: 'Key-value store for cross-task values and locks; empty keeps cross-task values in the database and tails logs in-process (lite).',
+    doc: 'Redis, a cache for large cross-task values beside the database, which has all of them; nothing stops without it. Empty: none, values are read from the database. See [data](data.md).',
   },
   'redis.ca_file': {
     type: 'string',
@@ -133,7 +133,7 @@ export const REDIS_KEYS = {
     pattern: /^\//,
     allowed: 'an absolute path',
     edition: 'pro',
-    doc: 'Absolute path of a PEM CA bundle trusted for a `rediss://` store; empty means system roots only.',
+    doc: 'Absolute path of a PEM CA bundle trusted for a `rediss://` store beside the system roots; empty means system roots only. Read again for each connection.',
   },
 } as const satisfies Record<string, KeyDefinition>;
 

@@ -37,7 +37,10 @@ export function registerProbes(app: App, { db, readiness }: { db: ProbedDatabase
         if (isOutage(error)) throw new ApiError('not_ready', error.advice, { 'retry-after': '1' });
         throw error;
       }
-      return reply.type('text/plain; charset=utf-8').send('ready\n');
+      const degraded = readiness.degraded?.() ?? null;
+      return reply
+        .type('text/plain; charset=utf-8')
+        .send(degraded === null ? 'ready\n' : `ready\ndegraded: ${degraded}\n`);
     },
   );
 }
