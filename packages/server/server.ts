@@ -107,9 +107,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   let notReady: string | null = 'starting: the database schema is not in place yet';
   let everybody: Principal | null = null;
-  const logs = createLogStore(config);
-  const keyring = openKeyring(config);
   const { redis, valueCache } = openValueCache({ config, metrics, logger });
+  const logs = createLogStore(config, redis ?? undefined);
+  const keyring = openKeyring(config);
   const processId = randomUUID();
   const { createExecutor } = options;
   const engine = createEngine({ config, db: engineDb, keyring, logs, valueCache, logger, processId, createExecutor });
@@ -141,7 +141,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = await buildApp({
     db: engineDb, // a probe must not wait for a connection behind requests
     admission,
-    readiness: { reason: () => notReady, degraded: () => redis?.problem() ?? null },
+    readiness: { reason: () => notReady, note: () => redis?.problem() ?? undefined },
     access: {
       sessions: services.sessions,
       proxies,

@@ -4,8 +4,8 @@ import type { App } from './typed-app.ts';
 /** Why this process does not serve yet, or null when it does. */
 export type Readiness = {
   reason(): string | null;
-  /** What it serves without, for people; null when nothing is missing. It is ready all the same. Shown to anybody. */
-  degraded?(): string | null;
+  /** It does, but not all of it is well. Shown to anybody. */
+  note?(): string | undefined;
 };
 
 /** Before the schema is there, every answer but the probes' would be an internal error. */

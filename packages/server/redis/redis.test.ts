@@ -164,7 +164,7 @@ describe('a Redis that says no', () => {
   });
 
   it('to a user without rights, and to a wrong password, in words without it', async () => {
-    server.cli('ACL', 'SETUSER', 'svc', 'on', '>p@ss/w%rd', '~svc:*', '+get', '+mget', '+set', '+ping');
+    server.cli('ACL', 'SETUSER', 'svc', 'on', '>p@ss/w%rd', '~svc:*', '&svc:*', '+mget', '+set', '+ping', '+publish', '+subscribe');
     server.cli('ACL', 'SETUSER', 'reader', 'on', '>secret', '~svc:*', '+mget', '+ping');
     const redis = redisAt({ url: server.url(`svc:${encodeURIComponent('p@ss/w%rd')}`) });
     await up(redis);
@@ -175,7 +175,7 @@ describe('a Redis that says no', () => {
     const reader = redisAt({ url: server.url('reader:secret') });
     await up(reader);
     reader.put('svc:mine', 'other', 60);
-    await eventually(() => expect(reader.problem()).toContain('+get +mget +set'));
+    await eventually(() => expect(reader.problem()).toContain('+mget +set'));
     expect(await reader.getMany(['svc:mine'])).toEqual(['text']);
     reader.close();
 
@@ -204,5 +204,41 @@ describe('rediss://', () => {
     await eventually(() => expect(logged.join('\n')).toContain('not in the cert'));
     expect(elsewhere.isUp()).toBe(false);
     await secure.close();
+  });
+});
+
+describe('messages between processes', () => {
+  it('reach who listens, also after Redis was away, which is told; nobody waits for them', async () => {
+    const other = await startRedis();
+    const ours = redisAt({ url: other.url() });
+    await up(ours);
+    const theirs = openRedis({
+      settings: { url: other.url(), caFile: '', answerWithinMs: PATIENT_MS },
+      log: { info: () => {}, warn: () => {} },
+    });
+    await up(theirs);
+    const got: string[] = [];
+    const listen = (channel: string) =>
+      theirs.subscribe(channel, {
+        onMessage: (message) => void got.push(`${channel} ${message}`),
+        onSubscribed: () => void got.push(`${channel} from now on`),
+      });
+    listen('svc:one');
+    await eventually(() => expect(got).toEqual(['svc:one from now on']));
+    listen('svc:two');
+    await eventually(() => expect(got).toHaveLength(2));
+    ours.publish('svc:one', 'a');
+    ours.publish('svc:two', 'b');
+    await eventually(() => expect(got.slice(2)).toEqual(['svc:one a', 'svc:two b']));
+    await other.stop();
+    await eventually(() => expect(ours.isUp()).toBe(false));
+    ours.publish('svc:one', 'lost');
+    await other.start();
+    await eventually(() => expect(got.slice(4).toSorted()).toEqual(['svc:one from now on', 'svc:two from now on']));
+    await up(ours);
+    ours.publish('svc:two', 'c');
+    await eventually(() => expect(got.at(-1)).toBe('svc:two c'));
+    theirs.close();
+    await other.close();
   });
 });

@@ -1,8 +1,11 @@
 /**
- * Redis as this product uses it: texts that may be gone at any time (a cache), and nothing that is not in Postgres as well.
+ * Redis as this product uses it: texts that may be gone at any time (a cache), messages that may be lost (a carrier), and nothing
+ * that is not in Postgres as well.
  * No call waits for longer than a command may take, none throws, and what Redis cannot take is dropped and told: in the log when
  * it begins and ends, in the metrics, and in `problem`, which readiness and health show.
  */
+import { createSubscriptions } from './carrier.ts';
+import type { Carrier } from './carrier.ts';
 import { isRefusal, openLink } from './link.ts';
 import type { Link, LinkState } from './link.ts';
 import type { RedisSettings } from './settings.ts';
@@ -25,9 +28,10 @@ export type RedisUsage = {
   /** By command and what became of it. */
   commands: ReadonlyMap<CommandOutcome, number>;
 };
-export type CommandOutcome = `${'get' | 'set'}:${'ok' | 'refused' | 'failed' | 'dropped'}`;
+export type CommandOutcome = `${'get' | 'set' | 'publish'}:${'ok' | 'refused' | 'failed' | 'dropped'}`;
 
-export type Redis = TextCache & {
+export type Redis = TextCache &
+  Carrier & {
   /** For people, anybody: no address in it. Null when all is well. */
   problem(): string | null;
   usage(): RedisUsage;
@@ -45,6 +49,7 @@ export function openRedis(input: { settings: RedisSettings; log: RedisLog; wellA
   const commands = new Map<CommandOutcome, number>();
   const count = (outcome: CommandOutcome): void => void commands.set(outcome, (commands.get(outcome) ?? 0) + 1);
   const refusals = createRefusals(log, wellAfterMs);
+  const subscriptions = createSubscriptions(settings);
   let outages = 0;
   let readsAtOnce = 0;
   let bytesOnTheWay = 0;
@@ -96,7 +101,25 @@ export function openRedis(input: { settings: RedisSettings; log: RedisLog; wellA
     }
   }
 
+  async function publish(channel: string, message: string): Promise<void> {
+    const bytes = Buffer.byteLength(message);
+    if (bytesOnTheWay + bytes > MAX_BYTES_ON_THE_WAY) return count('publish:dropped');
+    bytesOnTheWay += bytes;
+    try {
+      const done = await link.use((client) => client.publish(channel, message));
+      count(done === undefined ? 'publish:failed' : 'publish:ok');
+      if (done !== undefined) refusals.taken('publish');
+    } catch (error) {
+      count('publish:refused');
+      refusals.refused('publish', error);
+    } finally {
+      bytesOnTheWay -= bytes;
+    }
+  }
+
   return {
+    publish: (channel, message) => void publish(channel, message),
+    subscribe: subscriptions.subscribe,
     isUp: () => link.state().status === 'ready',
     getMany,
     put: (key, text, ttlSeconds) => void put(key, text, ttlSeconds),
@@ -104,13 +127,22 @@ export function openRedis(input: { settings: RedisSettings; log: RedisLog; wellA
       return link.state().status === 'ready' ? refusals.problem() : `Redis is away: ${INSTEAD}`;
     },
     usage: () => ({ isUp: link.state().status === 'ready', outages, commands }),
-    close: () => link.close(),
+    close() {
+      subscriptions.close();
+      link.close();
+    },
   };
 }
 
-const INSTEAD = 'values of tasks are read from Postgres, where all of them are; nothing is lost';
+const INSTEAD = 'Postgres, which has everything, is asked instead; nothing is lost';
 
-type Kind = 'read' | 'write';
+type Kind = 'read' | 'write' | 'publish';
+
+const WHAT: Record<Kind, string> = {
+  read: 'read values of tasks',
+  write: 'store values of tasks',
+  publish: 'publish on svc:*',
+};
 
 /** It answers, and says no: its memory is full, a right is missing, it is a replica. */
 function createRefusals(log: RedisLog, wellAfterMs: number) {
@@ -125,7 +157,7 @@ function createRefusals(log: RedisLog, wellAfterMs: number) {
       const refusal = open.get(kind);
       if (!refusal || Date.now() - refusal.lastAt < wellAfterMs) return;
       open.delete(kind);
-      log.info({}, `Redis takes ${kind}s again`);
+      log.info({}, `Redis allows to ${WHAT[kind]} again`);
     },
     problem: (): string | null => [...open.values()][0]?.words ?? null,
   };
@@ -136,7 +168,7 @@ function wordsOf(kind: Kind, answer: string): string {
     return `Redis has no memory left for values of tasks (maxmemory, and a policy that evicts nothing): ${INSTEAD}; raise maxmemory, or set maxmemory-policy allkeys-lru`;
   }
   if (answer.startsWith('NOPERM')) {
-    return `Redis does not allow its user to ${kind} values of tasks: ${INSTEAD}; the user needs +get +mget +set +ping +select and ~svc:* (ACL SETUSER)`;
+    return `Redis does not allow its user to ${WHAT[kind]}: ${INSTEAD}; the user needs ~svc:* &svc:* +mget +set +ping +select +publish +subscribe (ACL SETUSER)`;
   }
-  return `Redis refuses to ${kind} values of tasks (${answer.split(' ', 1)[0] ?? ''}): ${INSTEAD}`;
+  return `Redis refuses to ${WHAT[kind]} (${answer.split(' ', 1)[0] ?? ''}): ${INSTEAD}`;
 }
