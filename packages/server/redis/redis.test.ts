@@ -164,7 +164,20 @@ describe('a Redis that says no', () => {
   });
 
   it('to a user without rights, and to a wrong password, in words without it', async () => {
-    server.cli('ACL', 'SETUSER', 'svc', 'on', '>p@ss/w%rd', '~svc:*', '&svc:*', '+mget', '+set', '+ping', '+publish', '+subscribe');
+    server.cli(
+      'ACL',
+      'SETUSER',
+      'svc',
+      'on',
+      '>p@ss/w%rd',
+      '~svc:*',
+      '&svc:*',
+      '+mget',
+      '+set',
+      '+ping',
+      '+publish',
+      '+subscribe',
+    );
     server.cli('ACL', 'SETUSER', 'reader', 'on', '>secret', '~svc:*', '+mget', '+ping');
     const redis = redisAt({ url: server.url(`svc:${encodeURIComponent('p@ss/w%rd')}`) });
     await up(redis);

@@ -32,11 +32,11 @@ export type CommandOutcome = `${'get' | 'set' | 'publish'}:${'ok' | 'refused' | 
 
 export type Redis = TextCache &
   Carrier & {
-  /** For people, anybody: no address in it. Null when all is well. */
-  problem(): string | null;
-  usage(): RedisUsage;
-  close(): void;
-};
+    /** For people, anybody: no address in it. Null when all is well. */
+    problem(): string | null;
+    usage(): RedisUsage;
+    close(): void;
+  };
 
 /** Beyond, reads go to Postgres and writes are dropped: a Redis that answers slowly must not fill our memory. */
 const MAX_READS_AT_ONCE = 256;
@@ -51,6 +51,7 @@ export function openRedis(input: { settings: RedisSettings; log: RedisLog; wellA
   const refusals = createRefusals(log, wellAfterMs);
   const subscriptions = createSubscriptions(settings);
   let outages = 0;
+  const told = new Set<string | null>();
   let readsAtOnce = 0;
   let bytesOnTheWay = 0;
 
@@ -59,7 +60,12 @@ export function openRedis(input: { settings: RedisSettings; log: RedisLog; wellA
     onState({ status, reason }: LinkState, before: LinkState) {
       if (status === 'ready') log.info({}, 'Redis answers');
       if (status !== 'away') return;
-      if (before.status !== 'away') outages += 1;
+      if (before.status !== 'away') {
+        outages += 1;
+        told.clear();
+      }
+      if (told.has(reason)) return; // each reason once: they may alternate for hours
+      told.add(reason);
       log.warn({ reason }, `Redis is away: ${INSTEAD}`);
     },
   });
