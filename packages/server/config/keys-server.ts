@@ -125,7 +125,7 @@ export const REDIS_KEYS = {
     allowed: 'a URL starting with redis:// or rediss://',
     carriesPassword: true,
     edition: 'pro',
-    doc: 'Redis, a cache for large cross-task values beside the database, which has all of them; nothing stops without it. Empty: none, values are read from the database. See [data](data.md).',
+    doc: 'Redis beside the database: a cache for large cross-task values, and word of new log lines between processes. The database has everything, and nothing stops without Redis. Empty: none. See [data](data.md#redis-beside-postgres).',
   },
   'redis.ca_file': {
     type: 'string',
