@@ -81,15 +81,15 @@ it('every run succeeds, and both servers show what the tasks wrote last', async 
     },
     emptied: async () => void redis.cli('FLUSHALL'),
   };
-  let isOver = false;
   const ended = Promise.all(
     Array.from({ length: RUNS }, async () => {
       const runId = await live.trigger('hand_over');
       return { runId, state: (await live.ended('hand_over', runId, 200)).state };
     }),
-  ).finally(() => (isOver = true));
+  );
   const done: string[] = [];
-  for (; !isOver; await sleep(random.below(400))) {
+  const isOver = ended.then(() => true);
+  while (!(await Promise.race([isOver, sleep(random.below(400), false)]))) {
     const fault = random.pick(['killed', 'held', 'emptied'] as const);
     await faults[fault]();
     done.push(fault);

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 
 export type TestCertificates = { caFile: string; certFile: string; keyFile: string };
 
+const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
+
 /** For `localhost` and 127.0.0.1. */
 export function makeCertificates(directory: string): TestCertificates {
   const file = (name: string): string => join(directory, name);
-  const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   writeFileSync(file('names'), 'subjectAltName=DNS:localhost,IP:127.0.0.1\n');
   openssl('req', '-x509', ...newKey, '-keyout', file('ca.key'), '-out', file('ca.pem'), '-days', '2', '-subj', '/CN=Tests'); // prettier-ignore
