@@ -35,9 +35,10 @@ function isPercentEncoded(text: string): boolean {
   }
 }
 
+const refuse = (words: string): BootProblem[] => [{ key: 'redis.ca_file', message: `redis.ca_file ${words}` }];
+
 function checkCaFile({ url, caFile }: Config['redis']): BootProblem[] {
   if (caFile === '') return [];
-  const refuse = (words: string): BootProblem[] => [{ key: 'redis.ca_file', message: `redis.ca_file ${words}` }];
   if (!url.startsWith('rediss://')) {
     const instead = url === '' ? 'redis.url is not set' : 'redis.url is redis://, without TLS';
     return refuse(`is set, but ${instead}; set SVC_REDIS_URL to ${FORM}, or clear SVC_REDIS_CA_FILE`);

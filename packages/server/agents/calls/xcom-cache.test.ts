@@ -42,7 +42,7 @@ beforeAll(async () => {
   await harness.addDag(harness.tenants.a, 'values.py', DAG);
   await harness.startService();
   client = connectAgentClient(harness.address());
-  await eventually(() => expect(redis.isUp()).toBe(true));
+  await eventually(isUp);
 });
 afterAll(async () => {
   client?.close();
@@ -51,6 +51,7 @@ afterAll(async () => {
   await server?.close();
 });
 
+const isUp = () => expect(redis.isUp()).toBe(true);
 const large = (text: string): string => text.padEnd(300_000, '.');
 const inRedis = (keys = server.keys()): string[] =>
   keys.length === 0 ? [] : server.cli('MGET', ...keys).split('\n').map((text) => JSON.parse(text) as string); // prettier-ignore
