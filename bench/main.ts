@@ -89,6 +89,11 @@ const BENCHES: Record<string, Bench> = {
     about: 'one step of a cron schedule, in zones with and without clock changes',
     load: () => import('./timetables.ts'),
   },
+  xcom: {
+    about:
+      'values of tasks of 1 kB to 1 MB, pushed and pulled with Postgres alone and with Redis beside it [--runs 3 --times 60]',
+    load: () => import('./xcom.ts'),
+  },
 };
 
 const print = (figure: Figure): void => void process.stdout.write(`${JSON.stringify(figure)}\n`);

@@ -27,6 +27,8 @@ const PACKAGES: readonly SystemPackage[] = [
   { name: 'buildah', commands: ['buildah'], neededFor: 'the image builds' },
   { name: 'docker-registry', commands: ['docker-registry'], neededFor: 'the image pushes' },
   { name: 'busybox-static', commands: ['busybox'], neededFor: 'the image builds' },
+  { name: 'redis-server', commands: ['redis-server'], neededFor: 'the tests with Redis' },
+  { name: 'openssl', commands: ['openssl'], neededFor: 'the certificates of tests' },
   { name: 'faketime', commands: ['faketime'], neededFor: 'the tests that set the clock' },
 ];
 

@@ -35,6 +35,7 @@ import { loadRuns } from './engine/sql/attempts.ts';
 import { sendNotification } from './engine/sql/notify.ts';
 import type { WatchedPair } from './tls/watched-pair.ts';
 import type { Keyring } from './vault/keyring.ts';
+import type { ValueCache } from './xcom/value-cache.ts';
 
 export type RunEngine = {
   readonly scheduler: Scheduler;
@@ -60,6 +61,7 @@ type EngineInput = {
   db: Database;
   keyring: Keyring;
   logs: LogStore;
+  valueCache: ValueCache;
   logger: Logger;
   /** Of the listener for agents; null: without TLS. */
   tls?: WatchedPair | null;
@@ -190,7 +192,7 @@ type Workers = {
 };
 
 function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => Scheduler): Workers | null {
-  const { config, db, keyring, logs, logger } = input;
+  const { config, db, keyring, logs, valueCache, logger } = input;
   const createExecutor = input.createExecutor === undefined ? executorOf(config.executor.type) : input.createExecutor;
   if (!createExecutor) return null;
   const credentials = createAgentCredentials({
@@ -210,6 +212,7 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
       isCutOffPossible: config.executor.type === 'orchestrator',
     }),
     logs,
+    valueCache,
     triggerRun: createTaskTrigger({ db, scheduler, clearWholeRun: (ref) => clearWholeRun(db, scheduler(), ref) }),
     readAssetEvents: (query) => readTaskAssetEvents(db.shared, query),
     settings: {

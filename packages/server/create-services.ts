@@ -8,6 +8,7 @@ import type { Scheduler } from './engine/scheduler.ts';
 import type { SecretRegistry } from './telemetry/redact.ts';
 import type { Keyring } from './vault/keyring.ts';
 import { createReaderMasks } from './vault/reader-masks.ts';
+import type { ValueCache } from './xcom/value-cache.ts';
 import type { WorkspaceCompiler } from './workspace/compiler.ts';
 
 /** What the routes work with, from the configuration and a database. */
@@ -20,9 +21,12 @@ export function createServices(input: {
   logs: LogStore;
   keyring: Keyring;
   workspaceCompiler: WorkspaceCompiler | undefined;
+  valueCache: ValueCache;
+  redisProblem: Services['redisProblem'];
   onFailedLogin: () => void;
 }): Services {
   const { config, db, secrets, scheduler, testConnection, logs, keyring, workspaceCompiler, onFailedLogin } = input;
+  const { valueCache, redisProblem } = input;
   return {
     config,
     db,
@@ -33,6 +37,8 @@ export function createServices(input: {
     keyring,
     readerMasks: createReaderMasks({ db, keyring }),
     workspaceCompiler,
+    valueCache,
+    redisProblem,
     sessions: createSessions({
       db,
       onFailedLogin,

@@ -8,6 +8,7 @@ import { buildApp } from './http/app.ts';
 import { createLogStore } from './logs/create-log-store.ts';
 import { openKeyring } from './open-keyring.ts';
 import { createSecretRegistry } from './telemetry/redact.ts';
+import { createValueCache } from './xcom/value-cache.ts';
 
 /** The OpenAPI document of the API as JSON text. Needs no database: the routes are registered and never called. */
 export async function renderOpenApi(): Promise<string> {
@@ -23,7 +24,8 @@ export async function renderOpenApi(): Promise<string> {
   const logger = pino({ level: 'silent' });
   const logs = createLogStore(config);
   const keyring = openKeyring(config);
-  const engine = createRunEngine({ config, db, keyring, logs, logger, processId: '' });
+  const valueCache = createValueCache(null);
+  const engine = createRunEngine({ config, db, keyring, logs, valueCache, logger, processId: '' });
   const services = createServices({
     config,
     db,
@@ -33,6 +35,8 @@ export async function renderOpenApi(): Promise<string> {
     testConnection: undefined,
     workspaceCompiler: undefined,
     secrets: createSecretRegistry(),
+    valueCache,
+    redisProblem: undefined,
     onFailedLogin: () => {},
   });
   const app = await buildApp({

@@ -37,6 +37,8 @@ import type { LogStore } from './logs/store.ts';
 import { openKeyring } from './open-keyring.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { shareLogs } from './share-logs.ts';
+import { openRedis } from './redis/redis.ts';
+import type { Redis } from './redis/redis.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createMetricsServer } from './telemetry/metrics-server.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -49,6 +51,8 @@ import { watchPair } from './tls/watched-pair.ts';
 import type { WatchedPair } from './tls/watched-pair.ts';
 import { VERSION } from './version.ts';
 import type { WorkspaceCompiler } from './workspace/compiler.ts';
+import { createValueCache } from './xcom/value-cache.ts';
+import type { ValueCache } from './xcom/value-cache.ts';
 
 /** The configuration does not allow a safe start. One message per reason, each saying what to set. */
 export class BootError extends Error {
@@ -110,7 +114,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   let everybody: Principal | null = null;
   const certificates = openCertificates(options, logger);
   for (const [listener, pair] of Object.entries(certificates)) if (pair) metrics.watchCertificate(listener, pair);
-  const logs = openLogs(config, db);
+  const { redis, valueCache } = openValueCache({ config, metrics, logger });
+  const logs = openLogs(config, db, redis);
   const keyring = openKeyring(config);
   const processId = randomUUID();
   const { createExecutor } = options;
@@ -119,6 +124,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     db: engineDb,
     keyring,
     logs,
+    valueCache,
     logger,
     processId,
     createExecutor,
@@ -133,6 +139,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     keyring,
     workspaceCompiler: options.workspaceCompiler,
     secrets,
+    valueCache,
+    redisProblem: redis?.problem,
     onFailedLogin: () => metrics.loginFailed(),
   });
   const proxies = createProxyTrust(config.server.trustedProxies);
@@ -151,7 +159,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = await buildApp({
     db: engineDb, // a probe must not wait for a connection behind requests
     admission,
-    readiness: { reason: () => notReady },
+    readiness: { reason: () => notReady, note: () => redis?.problem() ?? undefined },
     access: {
       sessions: services.sessions,
       proxies,
@@ -189,7 +197,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       for (const pair of Object.values(certificates)) pair?.stop();
       // Tasks are told to stop while requests still finish: somebody who follows a log would hold up both.
       await stopParts(logger, [() => closeListener(app), stopTasks, () => metricsServer.close()]);
-      await stopParts(logger, [() => logs.close()]);
+      await stopParts(logger, [() => logs.close(), async () => redis?.close()]);
       await stopParts(logger, [() => tracing.shutdown(), () => db.close(), () => engineDb.close()]); // the others used them to the end
       logger.info('stopped');
     })();
@@ -279,6 +287,18 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
   return { api, engine };
 }
 
+/** Boot does not wait for Redis: what it has is in Postgres as well. */
+function openValueCache(input: { config: Config; metrics: Metrics; logger: Logger }): {
+  redis: Redis | null;
+  valueCache: ValueCache;
+} {
+  const { config, metrics, logger } = input;
+  const redis = config.redis.url === '' ? null : openRedis({ settings: config.redis, log: logger });
+  const valueCache = createValueCache(redis);
+  if (redis) metrics.watchRedis(() => ({ ...redis.usage(), reads: valueCache.reads() }));
+  return { redis, valueCache };
+}
+
 function reportBoot(config: Config, warnings: readonly string[], logger: Logger): void {
   const [report, files] = [checkBoot(config), checkTlsFiles(config)];
   for (const warning of [...warnings, ...report.warnings, ...files.warnings]) logger.warn(warning);
@@ -314,8 +334,8 @@ function openCertificates({ config, lookAtCertificatesMs }: ServerOptions, log: 
 }
 
 /** A process that only serves reads what others write: on a disk, it has to be the same one. */
-function openLogs(config: Config, db: Database): LogStore {
-  const store = createLogStore(config);
+function openLogs(config: Config, db: Database, redis: Redis | null): LogStore {
+  const store = createLogStore(config, redis ?? undefined);
   const isElsewhere = config.server.role === 'api' && config.logs.backend === 'disk';
   return isElsewhere ? guardLogs(store, config.logs.dir, () => findInstallation(db)) : store;
 }
@@ -335,7 +355,15 @@ function registerConfiguredSecrets(config: Config, secrets: SecretRegistry): voi
   for (const value of values) secrets.add(value);
 }
 
-const passwordOf = (url: string): string => (URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '');
+/** As it is sent, and as it is written when that is no encoding of anything: boot checks refuse it in words. */
+function passwordOf(text: string): string {
+  const password = URL.parse(text)?.password ?? '';
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
+}
 
 /** A cluster that is not there is for the operator to mend, like a wrong key. */
 function createEngine(input: Parameters<typeof createRunEngine>[0]): RunEngine {

@@ -16,6 +16,7 @@ export const OWN_VALUES: Readonly<Partial<Record<ConfigKey, string>>> = {
   'server.grpc_tls.key': 'agentTls',
   'executor.agent_tls_ca_configmap': 'agentTls',
   'executor.task_namespace': 'tasks.namespace',
+  'redis.ca_file': 'redis.caConfigMap',
 };
 
 /** Values that belong in a Secret. */
@@ -109,6 +110,7 @@ export function chartSchema(): JsonSchema {
           storageClass: text,
         }),
       }),
+      redis: object({ existingSecret: text, existingSecretKey: text, caConfigMap: text, caKey: text }),
       postgres: object({ enabled: flag, image: text, imagePullPolicy: pullPolicy, size: quantity, storageClass: text, resources: map }), // prettier-ignore
       all: role,
       api: role,

@@ -358,6 +358,21 @@ describe('the configuration', () => {
     await expect(render({ ...BUNDLED, databaseIdentities })).rejects.toThrow(/for mode split/);
   });
 
+  it('takes the URL of Redis from a Secret and its authority from a config map, in every role', async () => {
+    const redis = { existingSecret: 'store', existingSecretKey: 'address', caConfigMap: 'store-ca', caKey: 'root.pem' };
+    const manifests = await render({ ...SPLIT, redis });
+    expect(configOf(manifests).config.redis.caFile).toBe('/etc/svc/redis-ca/root.pem');
+    for (const role of ['api', 'scheduler']) {
+      const { containers, volumes } = named(manifests, 'Deployment', `demo-svc-${role}`)['spec'].template.spec;
+      const valueFrom = { secretKeyRef: { name: 'store', key: 'address' } };
+      expect(containers[0].env).toContainEqual({ name: 'SVC_REDIS_URL', valueFrom });
+      expect(containers[0].volumeMounts).toContainEqual({ name: 'redis-ca', mountPath: '/etc/svc/redis-ca', readOnly: true }); // prettier-ignore
+      expect(volumes).toContainEqual({ name: 'redis-ca', configMap: { name: 'store-ca' } });
+    }
+    const without = JSON.stringify(await render(SPLIT));
+    expect(without).not.toContain('redis');
+  });
+
   it('a namespace of tasks that is there already is not made', async () => {
     const manifests = await render({ ...BUNDLED, tasks: { namespace: 'there', createNamespace: false } });
     expect(ofKind(manifests, 'Namespace')).toEqual([]);

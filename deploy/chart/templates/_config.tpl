@@ -22,6 +22,9 @@
 {{- end -}}
 {{- end -}}
 {{- $known := dict "server" $server "executor" $executor "ui" (dict "edition" "pro") -}}
+{{- if .Values.redis.caConfigMap -}}
+{{- $_ := set $known "redis" (dict "ca_file" (printf "/etc/svc/redis-ca/%s" .Values.redis.caKey)) -}}
+{{- end -}}
 {{- toYaml (mergeOverwrite $known (deepCopy .Values.config)) -}}
 {{- end -}}
 

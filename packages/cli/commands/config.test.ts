@@ -73,6 +73,10 @@ describe('svc config', () => {
     expect(checked.code).toBe(2);
     expect((JSON.parse(checked.stdout) as Shown).problems.map(({ key }) => key)).toEqual(['auth.jwt.secret']);
     expect((await runSvc(['config', '--check'], { env: SECRETS })).code).toBe(0);
+    const redis = { SVC_REDIS_URL: 'rediss://:redis-pass@store', SVC_REDIS_CA_FILE: join(directory, 'none.pem') };
+    const refused = await runSvc(['config', '--check'], { env: { ...SECRETS, ...redis } });
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('redis.ca_file')]);
+    expect(refused.stdout + refused.stderr).not.toMatch(/redis-pass|    at /);
   });
 
   it('reports every mistake of all sources at once, with exit code 2 and no stack', async () => {

@@ -3321,6 +3321,7 @@ export interface components {
         HealthInfo: {
             dag_processor: components["schemas"]["ComponentHealth"];
             metadatabase: components["schemas"]["ComponentHealth"];
+            redis?: components["schemas"]["RedisHealth"];
             scheduler: components["schemas"]["ComponentHealth"];
             triggerer: components["schemas"]["ComponentHealth"];
         };
@@ -3617,6 +3618,12 @@ export interface components {
         QueuedEventCollection: {
             queued_events: components["schemas"]["QueuedEvent"][];
             total_entries: number;
+        };
+        /** RedisHealth */
+        RedisHealth: {
+            problem: string | null;
+            /** @description `healthy` or `unhealthy`, as the process that answers sees it */
+            status: string;
         };
         /** RotateServiceAccountRequest */
         RotateServiceAccountRequest: {

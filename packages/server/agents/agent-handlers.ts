@@ -32,6 +32,7 @@ import type { AgentServiceOptions, AttemptObserver, ExplainStop, StageFiles } fr
 import { createStartAttempt } from './start-attempt.ts';
 import type { StartAttempt } from './start-attempt.ts';
 import { createStartFacts } from './start-facts.ts';
+import type { ValueCache } from '../xcom/value-cache.ts';
 import { createAttemptVersions } from './versions.ts';
 import type { AttemptVersions } from './versions.ts';
 import type { WorkerHub } from './worker-hub.ts';
@@ -247,7 +248,7 @@ function finishHandler(parts: Parts) {
     },
   ): Promise<{ recorded: boolean; log_length: number; next?: NextAttempt }> => {
     const reported = await readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
-    const outcome = explained(parts, identity, reported);
+    const outcome = versioned(explained(parts, identity, reported), options.valueCache);
     // Beside the transaction, which waits for it before its commit; begun when the first statements are on their way.
     const appended = nextTurn().then(() => appendTail(identity, request.log_offset, request.log_data));
     if (identity.kind === 'callback') {
@@ -263,6 +264,10 @@ function finishHandler(parts: Parts) {
     await appended;
     openLogs.finished(identity.attemptId, { logGoesOn: request.log_goes_on });
     ended(parts, identity);
+    if (answer === 'recorded') {
+      for (const { value, version } of outcome.xcoms ?? [])
+        options.valueCache?.written(identity.tenantId, version, value);
+    }
     const handedOver = next && (await nextAttemptOf(next));
     return { recorded: answer === 'recorded', log_length: await appended, ...(handedOver && { next: handedOver }) };
   };
@@ -273,6 +278,15 @@ function explained({ explanations }: Parts, { attemptId }: VerifiedAttempt, outc
   if (outcome.failure?.cause !== 'process_killed') return outcome;
   const failure = explanations.map((explain) => explain(attemptId)).find((known) => known !== undefined);
   return failure ? { ...outcome, failure } : outcome;
+}
+
+/** The values that go to the cache once they are committed have to be known by their versions. */
+function versioned(outcome: AttemptOutcome, cache: ValueCache | undefined): AttemptOutcome {
+  if (!cache || !outcome.xcoms) return outcome;
+  return {
+    ...outcome,
+    xcoms: outcome.xcoms.map(({ key, value }) => ({ key, value, version: cache.versionFor(value) })),
+  };
 }
 
 function callHandler(parts: Parts) {

@@ -2,6 +2,7 @@
 import type { Database } from '../db/database.ts';
 import type { Attempts, Failure } from '../engine/shared/attempts.ts';
 import type { Keyring } from '../vault/keyring.ts';
+import type { ValueCache } from '../xcom/value-cache.ts';
 import type { AttemptLease } from './attempt-lease.ts';
 import type { AgentLog, LogSink, ReadAssetEvents, TriggerRun } from './collaborators.ts';
 import type { AgentCredentials } from './credentials.ts';
@@ -20,6 +21,8 @@ export type AgentServiceOptions = {
   /** Without it agents may go on without us for as long as they like. */
   lease?: AttemptLease;
   logs: LogSink;
+  /** Of large values of tasks; undefined: they are read from Postgres. */
+  valueCache?: ValueCache;
   triggerRun: TriggerRun;
   readAssetEvents: ReadAssetEvents;
   settings: {

@@ -7,6 +7,7 @@ import type { Scheduler } from '../engine/scheduler.ts';
 import type { SecretRegistry } from '../telemetry/redact.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import type { ReaderMasks } from '../vault/reader-masks.ts';
+import type { ValueCache } from '../xcom/value-cache.ts';
 import type { WorkspaceCompiler } from '../workspace/compiler.ts';
 
 /** What the routes work with; made once in server.ts and handed to every resource. */
@@ -25,6 +26,10 @@ export type Services = {
   testConnection: ManagedExecutor['testConnection'];
   /** Of task attempts. */
   logs: LogStore;
+  /** Large values of tasks; without Redis it is always empty. */
+  valueCache: ValueCache;
+  /** What is wrong with Redis, for people; null when nothing is, undefined where it is not configured. */
+  redisProblem: (() => string | null) | undefined;
   /** Compiles what is edited here; undefined where DAGs are compiled elsewhere. */
   workspaceCompiler: WorkspaceCompiler | undefined;
 };

@@ -1,11 +1,12 @@
 // Whether a configuration may boot. Loading says whether each value is well-formed; this says whether they fit together
-// and are safe together. Pure, so that `svc config` and tests can ask without starting anything.
+// and are safe together. Starts nothing and reads no more than files that keys name, so that `svc config` and tests can ask.
 
 import { isLoopbackHost, parseAddress } from './address.ts';
 import type { BootProblem, BootReport } from './boot-report.ts';
 import type { Config } from './keys.ts';
 import { variableOf } from './keys.ts';
 import { checkSingleSignOn } from './oidc-checks.ts';
+import { checkRedis } from './redis-checks.ts';
 import { editionOf } from './resolved.ts';
 import { readSecretKeys } from './secret-key.ts';
 import { broadRanges } from './trusted-proxies.ts';
@@ -22,6 +23,7 @@ export function checkBoot(config: Config): BootReport {
       ...checkWarmPools(config),
       ...checkTlsPair(config, 'grpc_tls'),
       ...checkTlsPair(config, 'http_tls'),
+      ...checkRedis(config),
       ...checkRole(config),
     ],
     warnings: [...singleSignOn.warnings, ...safetyWarnings(config), ...completenessWarnings(config)],

@@ -147,7 +147,7 @@ export const REDIS_KEYS = {
     allowed: 'a URL starting with redis:// or rediss://',
     carriesPassword: true,
     edition: 'pro',
-    doc: 'Key-value store for cross-task values and locks; empty keeps cross-task values in the database and tails logs in-process (lite).',
+    doc: 'Redis beside the database: a cache for large cross-task values, and word of new log lines between processes. The database has everything, and nothing stops without Redis. Empty: none. See [data](data.md#redis-beside-postgres).',
   },
   'redis.ca_file': {
     type: 'string',
@@ -155,7 +155,7 @@ export const REDIS_KEYS = {
     pattern: /^\//,
     allowed: 'an absolute path',
     edition: 'pro',
-    doc: 'Absolute path of a PEM CA bundle trusted for a `rediss://` store; empty means system roots only.',
+    doc: 'Absolute path of a PEM CA bundle trusted for a `rediss://` store beside the system roots; empty means system roots only. Read again for each connection.',
   },
 } as const satisfies Record<string, KeyDefinition>;
 

@@ -27,6 +27,7 @@ import * as classesOfOperators from './migrations/0020-classes-of-operators.ts';
 import * as exchangedTokens from './migrations/0021-exchanged-tokens.ts';
 import * as serviceAccounts from './migrations/0022-service-accounts-and-disabled-tenants.ts';
 import * as splitRoles from './migrations/0023-split-roles.ts';
+import * as versionsOfValues from './migrations/0024-versions-of-values.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -57,6 +58,7 @@ const MIGRATIONS = {
   '0021-exchanged-tokens': exchangedTokens,
   '0022-service-accounts-and-disabled-tenants': serviceAccounts,
   '0023-split-roles': splitRoles,
+  '0024-versions-of-values': versionsOfValues,
 };
 
 export class SchemaTooNewError extends Error {}

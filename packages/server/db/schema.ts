@@ -355,6 +355,8 @@ type XcomsTable = {
   value: string;
   length: number | null;
   at: Timestamp;
+  /** New with every write; null: written before there were any. */
+  version: Generated<string | null>;
 };
 
 type RenderedFieldsTable = {

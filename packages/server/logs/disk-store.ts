@@ -14,6 +14,8 @@ import type { FileCalls } from './file-calls.ts';
 import { createOpenFiles } from './open-files.ts';
 import { encodeName, isFolderOfTask, isLogFile, logKeySegments } from './log-key.ts';
 import type { LogKey, LogScope } from './log-key.ts';
+import type { Carrier } from '../redis/carrier.ts';
+import { shareWatchers } from './shared-watchers.ts';
 import type { LogStore } from './store.ts';
 import { createWatchers } from './watchers.ts';
 
@@ -27,6 +29,8 @@ export type DiskLogOptions = {
   dir: string;
   prefix?: string;
   caseSensitive?: boolean;
+  /** Of word between processes that share the directory. */
+  carrier?: Carrier | undefined;
 };
 
 export function createDiskLogStore(options: DiskLogOptions): LogStore {
@@ -35,7 +39,9 @@ export function createDiskLogStore(options: DiskLogOptions): LogStore {
   const root = join(options.dir, ...prefix.map((part) => encodeName(part, { caseSensitive: true })));
   const calls = createFileCalls(options.dir);
   const files = createOpenFiles({ max: MAX_OPEN_FILES, calls });
-  const watchers = createWatchers();
+  const watchers = options.carrier ? shareWatchers(createWatchers(), options.carrier) : createWatchers();
+  /** Where it lies below the directory: processes may reach that by different ways. */
+  const placeOf = (logKey: LogKey) => [...prefix, ...logKeySegments(logKey, names)].join('/');
   const pathOf = (logKey: LogKey) => join(root, ...logKeySegments(logKey, names));
   const explained = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
@@ -52,7 +58,7 @@ export function createDiskLogStore(options: DiskLogOptions): LogStore {
       await writeAll(calls, file, rest, size);
       return size + rest.length;
     });
-    watchers.notify(path);
+    watchers.notify(placeOf(logKey));
     return { length };
   }
 
@@ -76,7 +82,7 @@ export function createDiskLogStore(options: DiskLogOptions): LogStore {
         await file.close();
       }
     },
-    watch: (logKey) => watchers.watch(pathOf(logKey)),
+    watch: (logKey) => watchers.watch(placeOf(logKey)),
     remove: (scope) => explained(remove(scope)),
     sweep: (input) => explained(sweepFolder(root, DEPTH, input)),
     close: () => files.close(),

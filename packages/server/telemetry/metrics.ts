@@ -8,6 +8,15 @@ export interface PoolUsage {
   readonly waiting: number;
 }
 
+export interface RedisUsage {
+  readonly isUp: boolean;
+  readonly outages: number;
+  /** By `command:outcome`. */
+  readonly commands: ReadonlyMap<string, number>;
+  /** Of values of tasks. */
+  readonly reads: Readonly<Record<string, number>>;
+}
+
 export interface MetricsOptions {
   readonly version: string;
 }
@@ -24,6 +33,8 @@ export interface Metrics {
   watchScheduler(lastBeat: () => number | undefined): void;
   /** The certificate of a listener: when it expires, and whether a newer one could not be used. */
   watchCertificate(listener: string, certificate: { current(): { expiresAt: number }; isFailing(): boolean }): void;
+  /** Only where Redis is configured. */
+  watchRedis(usage: () => RedisUsage): void;
   loginFailed(): void;
   databaseOutage(): void;
   /** Requests that were turned away, by whose doing it was. */
@@ -130,6 +141,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
       expiries.push(() => expiry.set({ listener }, certificate.current().expiresAt / 1_000));
       expiries.push(() => reloadFailing.set({ listener }, Number(certificate.isFailing())));
     },
+    watchRedis(usage) {
+      for (const metric of redisMetrics(usage)) registry.registerMetric(metric);
+    },
     loginFailed: () => loginFailures.inc(),
     databaseOutage: () => databaseOutages.inc(),
     requestsRefused(counts) {
@@ -165,4 +179,48 @@ function heartbeatGauge(lastBeat: () => number | undefined): Gauge {
       else this.set(Math.max(0, Date.now() - beat) / 1_000);
     },
   });
+}
+
+function redisMetrics(usage: () => RedisUsage): (Gauge | Counter)[] {
+  const up = new Gauge({
+    name: 'svc_redis_up',
+    help: '1 while Redis answers in time, 0 while everything is read from Postgres.',
+    registers: [],
+    collect() {
+      this.set(usage().isUp ? 1 : 0);
+    },
+  });
+  const outages = new Counter({
+    name: 'svc_redis_outages_total',
+    help: 'Times Redis went away or did not answer in time.',
+    registers: [],
+    collect() {
+      this.reset();
+      this.inc(usage().outages);
+    },
+  });
+  const commands = new Counter({
+    name: 'svc_redis_commands_total',
+    help: 'Commands by what became of them: ok, refused (memory, rights), failed (no answer), dropped (too many on their way).',
+    labelNames: ['command', 'outcome'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const [name, count] of usage().commands) {
+        const [command = '', outcome = ''] = name.split(':');
+        this.inc({ command, outcome }, count);
+      }
+    },
+  });
+  const reads = new Counter({
+    name: 'svc_xcom_cache_reads_total',
+    help: 'Reads of large cross-task values: hits came from Redis, the others from Postgres.',
+    labelNames: ['result'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const [result, count] of Object.entries(usage().reads)) this.inc({ result }, count);
+    },
+  });
+  return [up, outages, commands, reads];
 }

@@ -30,7 +30,7 @@ const ACTOR = { name: 'test', clientIp: '127.0.0.1', requestId: 'test' };
 
 export async function startAgentHarness(
   settings: Partial<AgentServiceOptions['settings']> = {},
-  more: Partial<Pick<AgentServiceOptions, 'tls' | 'triggerRun' | 'readAssetEvents' | 'lease'>> = {},
+  more: Partial<Pick<AgentServiceOptions, 'tls' | 'triggerRun' | 'readAssetEvents' | 'lease' | 'valueCache'>> = {},
 ) {
   const database = await createTestDatabase();
   const db = openDatabase({

@@ -9,6 +9,8 @@ import {
 import type { XcomEntry } from '../../db/attempts/attempt-xcoms.ts';
 import { findKeyOfRun, findLogicalDate } from '../../db/dag-runs/run-lookups.ts';
 import type { Database } from '../../db/database.ts';
+import { createValueCache } from '../../xcom/value-cache.ts';
+import type { ValueCache } from '../../xcom/value-cache.ts';
 import { itemCount } from '../../xcom/value.ts';
 import { RpcError } from '../rpc-errors.ts';
 import type { CallContext, CallMethod } from './call-context.ts';
@@ -20,8 +22,9 @@ const MAX_KEY_LENGTH = 512;
 export function xcomCalls(input: {
   db: Database;
   maxBytes: number;
+  valueCache?: ValueCache;
 }): Record<'get_xcom' | 'set_xcom' | 'delete_xcom', CallMethod> {
-  const { db, maxBytes } = input;
+  const { db, maxBytes, valueCache: cache = createValueCache(null) } = input;
   return {
     async get_xcom(context) {
       const { identity, params } = context;
@@ -34,11 +37,14 @@ export function xcomCalls(input: {
       if (params.flag('include_prior_dates') && taskId !== null) {
         const upTo = await findLogicalDate(scoped, identity.run);
         if (upTo !== null) {
-          return entries(await readPriorXcoms(scoped, { tenantId, dagId, taskId, mapIndex, key, upTo }));
+          const query = { tenantId, dagId, taskId, mapIndex, key, upTo };
+          return entries(await cache.readThrough((without) => readPriorXcoms(scoped, query, without)));
         }
       }
       const run = await runOf(db, context, dagId);
-      return entries(run === undefined ? [] : await readXcomsOfRun(scoped, { run, taskId, mapIndex, key }));
+      if (run === undefined) return entries([]);
+      const query = { run, taskId, mapIndex, key };
+      return entries(await cache.readThrough((without) => readXcomsOfRun(scoped, query, without)));
     },
 
     async set_xcom({ identity, params }) {
@@ -56,8 +62,11 @@ export function xcomCalls(input: {
           `the value for ${key} has ${bytes} bytes of JSON, more than xcom.max_bytes (${maxBytes}): write it to storage and pass its place`,
         );
       }
-      const entry = { dagId: identity.dagId, key, value, length: itemCount(value) };
-      return done(await writeXcomOfAttempt(db.tenant(identity.tenantId), identity, entry));
+      const version = cache.versionFor(value);
+      const entry = { dagId: identity.dagId, key, value, length: itemCount(value), version };
+      const wasLive = await writeXcomOfAttempt(db.tenant(identity.tenantId), identity, entry);
+      if (wasLive) cache.written(identity.tenantId, version, value);
+      return done(wasLive);
     },
 
     async delete_xcom({ identity, params }) {
@@ -72,8 +81,11 @@ function done(wasLive: boolean): { json: string } {
   return { json: 'null' };
 }
 
-function entries(found: readonly XcomEntry[]): { json: string } {
-  const texts = found.map(({ value, ...key }) => `${JSON.stringify(key).slice(0, -1)},"value":${value}}`);
+function entries(found: readonly (XcomEntry & { value: string })[]): { json: string } {
+  const texts = found.map(({ value, task_id, map_index, key: name }) => {
+    const key = { task_id, map_index, key: name };
+    return `${JSON.stringify(key).slice(0, -1)},"value":${value}}`;
+  });
   const json = `[${texts.join(',')}]`;
   if (Buffer.byteLength(json) > MAX_REPLY_BYTES) {
     throw new RpcError(

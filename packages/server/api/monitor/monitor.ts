@@ -22,12 +22,21 @@ const ComponentHealth = Type.Object(
   { title: 'ComponentHealth' },
 );
 
+const RedisHealth = Type.Object(
+  {
+    status: Type.String({ description: '`healthy` or `unhealthy`, as the process that answers sees it' }),
+    problem: Nullable(Type.String({ description: 'What is wrong, and what happens instead' })),
+  },
+  { title: 'RedisHealth' },
+);
+
 const HealthInfo = Type.Object(
   {
     metadatabase: ComponentHealth,
     scheduler: ComponentHealth,
     triggerer: ComponentHealth,
     dag_processor: ComponentHealth,
+    redis: Type.Optional(RedisHealth), // where redis.url is set
   },
   { title: 'HealthInfo' },
 );
@@ -59,7 +68,7 @@ const NO_BEATS: Health = {
   latest_dag_processor_heartbeat: null,
 };
 
-export function registerMonitor(app: App, { config, db }: Services): void {
+export function registerMonitor(app: App, { config, db, redisProblem }: Services): void {
   app.get(
     '/api/v2/monitor/health',
     {
@@ -88,6 +97,7 @@ export function registerMonitor(app: App, { config, db }: Services): void {
         scheduler: componentHealth('scheduler', 'unhealthy'),
         triggerer: componentHealth('triggerer', null),
         dag_processor: componentHealth('dag_processor', null),
+        ...(redisProblem && { redis: redisHealth(redisProblem()) }),
       };
     },
   );
@@ -122,6 +132,8 @@ export function registerMonitor(app: App, { config, db }: Services): void {
     async () => version,
   );
 }
+
+const redisHealth = (problem: string | null) => ({ status: problem === null ? 'healthy' : 'unhealthy', problem });
 
 /** Of a process that runs tasks, by its configuration. */
 export function executorInfo(config: Config): ExecutorFacts {

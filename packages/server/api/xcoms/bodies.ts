@@ -1,5 +1,6 @@
 /** Cross-task values between the database and the wire. */
-import type { XcomRow, XcomSummary } from '../../db/task-instances/xcoms.ts';
+import type { XcomSummary } from '../../db/task-instances/xcoms.ts';
+import type { FoundXcom } from '../../xcom/store.ts';
 import { asText } from './deserialize.ts';
 import { deserializeInTurns } from './deserialize-in-turns.ts';
 import type { ReaderMask } from '../../vault/reader-masks.ts';
@@ -23,7 +24,7 @@ export type Form = { deserialize?: boolean; stringify?: boolean };
 
 /** As text: the value is put in as it is stored, digits and order of keys included. */
 export async function entryText(
-  row: XcomRow,
+  row: FoundXcom,
   taskName: string | undefined,
   form: Form & { mask?: ReaderMask | undefined } = {},
 ): Promise<string> {

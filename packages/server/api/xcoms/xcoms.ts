@@ -6,9 +6,9 @@ import { recordAudit } from '../../db/identity/audit-log.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { findRunKey } from '../../db/task-instances/xcoms.ts';
-import type { XcomColumn, XcomKey, XcomQuery, XcomRow } from '../../db/task-instances/xcoms.ts';
+import type { XcomColumn, XcomKey, XcomQuery } from '../../db/task-instances/xcoms.ts';
 import { createXcomStore } from '../../xcom/store.ts';
-import type { Refusal, XcomStore } from '../../xcom/store.ts';
+import type { FoundXcom, Refusal, XcomStore } from '../../xcom/store.ts';
 import { actorOf, databaseOf } from '../../http/access.ts';
 import { noSuchDag } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
@@ -69,8 +69,8 @@ type Address = ReturnType<typeof addressesOf>[number];
 
 type Deps = { db: Services['db']; xcoms: XcomStore; summaries: TaskSummaries; readerMasks: Services['readerMasks'] };
 
-export function registerXcoms(app: App, { db, config, readerMasks }: Services): void {
-  const xcoms = createXcomStore({ maxBytes: config.xcom.maxBytes });
+export function registerXcoms(app: App, { db, config, readerMasks, valueCache }: Services): void {
+  const xcoms = createXcomStore({ maxBytes: config.xcom.maxBytes, cache: valueCache });
   const deps = { db, xcoms, summaries: createTaskSummaries(), readerMasks };
   registerList(app, deps);
   registerCreate(app, deps);
@@ -341,7 +341,7 @@ async function sendEntry(input: {
   const scope = databaseOf(request, deps.db);
   const name = input.key ?? keyOf(request);
   const key = await keyIn(scope, request, mapIndex, name);
-  const row: XcomRow | undefined = key && (await deps.xcoms.find(scope, key));
+  const row: FoundXcom | undefined = key && (await deps.xcoms.find(scope, key));
   if (!row) throw noSuchEntry(name);
   const version = row.version_id ?? '';
   const names = version === '' ? undefined : (await deps.summaries.get(scope, [version])).get(version);

@@ -4,10 +4,19 @@
  */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
+import { textUnless } from '../text-of-value.ts';
+import type { SizeRange } from '../text-of-value.ts';
 import type { AttemptKey } from './live-attempts.ts';
 
-/** `value` is JSON text, as the task encoded it. */
-export type XcomEntry = { task_id: string; map_index: number; key: string; value: string };
+/** `value` is JSON text, as the task encoded it; null: it was not to be read. */
+export type XcomEntry = {
+  tenant_id: string;
+  task_id: string;
+  map_index: number;
+  key: string;
+  version: string | null;
+  value: string | null;
+};
 
 export type XcomsOfRun = {
   /** `dag_runs.id`. */
@@ -19,10 +28,15 @@ export type XcomsOfRun = {
   key: string;
 };
 
-export function readXcomsOfRun(db: TenantDb, { run, taskId, mapIndex, key }: XcomsOfRun): Promise<XcomEntry[]> {
+/** `without`: texts of these sizes stay behind. */
+export function readXcomsOfRun(
+  db: TenantDb,
+  { run, taskId, mapIndex, key }: XcomsOfRun,
+  without: SizeRange | null,
+): Promise<XcomEntry[]> {
   let query = db
     .selectFrom('xcoms')
-    .select(['task_id', 'map_index', 'key', 'value'])
+    .select(['tenant_id', 'task_id', 'map_index', 'key', 'version', textUnless(without).as('value')])
     .where('run', '=', run)
     .where('key', '=', key)
     .orderBy('task_id')
@@ -49,6 +63,7 @@ export type PriorXcoms = {
 export async function readPriorXcoms(
   db: TenantDb,
   { tenantId, dagId, taskId, mapIndex, key, upTo }: OfTenant<PriorXcoms>,
+  without: SizeRange | null,
 ): Promise<XcomEntry[]> {
   const { rows } = await sql<XcomEntry>`
     with newest as (
@@ -57,7 +72,8 @@ export async function readPriorXcoms(
         and (${mapIndex}::int is null or x.map_index = ${mapIndex}::int) and r.logical_date <= ${upTo}::timestamptz
       order by r.logical_date desc limit 1
     )
-    select x.task_id, x.map_index, x.key, x.value from xcoms x join newest n on n.run = x.run
+    select x.tenant_id, x.task_id, x.map_index, x.key, x.version, ${textUnless(without)} as value
+    from xcoms x join newest n on n.run = x.run
     where x.tenant_id = ${tenantId}::uuid and x.task_id = ${taskId} and x.key = ${key}
       and (${mapIndex}::int is null or x.map_index = ${mapIndex}::int)
     order by x.map_index`.execute(db);
@@ -68,14 +84,15 @@ export async function readPriorXcoms(
 export async function writeXcomOfAttempt(
   db: TenantDb,
   attempt: OfTenant<AttemptKey>,
-  entry: { dagId: string; key: string; value: string; length: number | null },
+  entry: { dagId: string; key: string; value: string; length: number | null; version: string | undefined },
 ): Promise<boolean> {
   const { rows } = await sql<{ key: string }>`
     with live as (${liveInstance(attempt)})
-    insert into xcoms (tenant_id, run, task_id, map_index, key, dag_id, value, length)
-    select tenant_id, run, task_id, map_index, ${entry.key}, ${entry.dagId}, ${entry.value}, ${entry.length}::int from live
+    insert into xcoms (tenant_id, run, task_id, map_index, key, dag_id, value, length, version)
+    select tenant_id, run, task_id, map_index, ${entry.key}, ${entry.dagId}, ${entry.value}, ${entry.length}::int,
+      coalesce(${entry.version ?? null}::uuid, gen_random_uuid()) from live
     on conflict (tenant_id, run, task_id, map_index, key)
-      do update set value = excluded.value, length = excluded.length, at = now()
+      do update set value = excluded.value, length = excluded.length, version = excluded.version, at = now()
     returning key`.execute(db);
   return rows.length > 0;
 }

@@ -4,6 +4,8 @@ import type { TenantDb } from '../database.ts';
 import type { Moment } from '../schema.ts';
 import { matches } from '../text-match.ts';
 import type { TextMatch } from '../text-match.ts';
+import { textUnless } from '../text-of-value.ts';
+import type { SizeRange } from '../text-of-value.ts';
 
 /** `run` is `dag_runs.id`. */
 export type XcomInstance = { run: number; dagId: string; taskId: string; mapIndex: number };
@@ -26,7 +28,8 @@ export type XcomSummary = {
   /** Of the version the run has; null when that is gone. */
   version_id: string | null;
 };
-export type XcomRow = XcomSummary & { value: string };
+/** `value` null: it was not to be read. */
+export type XcomRow = XcomSummary & { tenant_id: string; version: string | null; value: string | null };
 export type XcomPage = { entries: XcomSummary[]; total: number };
 
 export type XcomColumn = 'key' | 'dag_id' | 'run_id' | 'task_id' | 'map_index' | 'timestamp' | 'run_after' | 'run';
@@ -147,8 +150,12 @@ const within = (column: string, range: MomentRange = {}): RawBuilder<boolean>[] 
 const isKey = ({ run, taskId, mapIndex, key }: XcomKey): RawBuilder<boolean> =>
   sql`x.run = ${run} and x.task_id = ${taskId} and x.map_index = ${mapIndex} and x.key = ${key}`;
 
-export const findXcom = (db: TenantDb, key: XcomKey): Promise<XcomRow | undefined> =>
-  selectXcoms(db).select('x.value').where(isKey(key)).executeTakeFirst();
+/** `without`: a text of these sizes stays behind. */
+export const findXcom = (db: TenantDb, key: XcomKey, without: SizeRange | null): Promise<XcomRow | undefined> =>
+  selectXcoms(db)
+    .select(['x.tenant_id', 'x.version', textUnless(without).as('value')])
+    .where(isKey(key))
+    .executeTakeFirst();
 
 const rowOf = ({ run, dagId, taskId, mapIndex }: XcomInstance, entry: XcomValue & { key: string }) => ({
   run,

@@ -26,12 +26,13 @@ export function sendOutputs(
 ): Promise<unknown> {
   const reported = reportedOf(endings);
   const values = reported.flatMap(({ ref, outcome }) =>
-    (outcome.xcoms ?? []).map(({ key, value }) => ({
+    (outcome.xcoms ?? []).map(({ key, value, version }) => ({
       of: ref,
       dagId: byRun.get(ref.run)?.run.dag_id ?? '',
       key,
       value,
       length: itemCount(value),
+      version,
     })),
   );
   const fields = reported.flatMap(({ ref, outcome: { renderedFields = {} } }) =>

@@ -37,8 +37,8 @@ export type AttemptOutcome = {
   rescheduleAt?: string;
   /** Task ids, direct or further downstream, that the task chose to skip. */
   skips?: readonly string[];
-  /** `value` is JSON text, as the task encoded it. */
-  xcoms?: readonly { key: string; value: string }[];
+  /** `value` is JSON text, as the task encoded it. `version`: of this write, when somebody has to know it. */
+  xcoms?: readonly { key: string; value: string; version?: string | undefined }[];
   assetEvents?: readonly AssetEventOutcome[];
   renderedFields?: Record<string, unknown>;
   renderedMapIndex?: string;

@@ -5,19 +5,32 @@ import type { RunRef } from './run-writes.ts';
 
 export type OutputKey = RunRef & { taskId: string; mapIndex: number };
 
-export type Value = { of: OutputKey; dagId: string; key: string; value: string; length: number | null };
+export type Value = {
+  of: OutputKey;
+  dagId: string;
+  key: string;
+  value: string;
+  length: number | null;
+  /** Undefined: the database gives it one. */
+  version?: string | undefined;
+};
 
 /** Replaces what the same instance left under the same key before. */
 export async function saveValues(trx: SharedDb, rows: readonly Value[]): Promise<void> {
   if (rows.length === 0) return;
   await fixedSql`
-    insert into xcoms (tenant_id, run, task_id, map_index, key, dag_id, value, length, at)
-    select *, clock_timestamp() from unnest(${rows.map(({ of }) => of.tenantId)}::uuid[], ${rows.map(({ of }) => of.run)}::bigint[],
+    insert into xcoms (tenant_id, run, task_id, map_index, key, dag_id, value, length, version, at)
+    select v.tenant_id, v.run, v.task_id, v.map_index, v.key, v.dag_id, v.value, v.length,
+      coalesce(v.version, gen_random_uuid()), clock_timestamp() from unnest(${rows.map(({ of }) => of.tenantId)}::uuid[], ${rows.map(({ of }) => of.run)}::bigint[],
       ${rows.map(({ of }) => of.taskId)}::text[], ${rows.map(({ of }) => of.mapIndex)}::int[],
       ${rows.map(({ key }) => key)}::text[], ${rows.map(({ dagId }) => dagId)}::text[],
-      ${rows.map(({ value }) => value)}::text[], ${rows.map(({ length }) => length)}::int[])
+      ${rows.map(({ value }) => value)}::text[], ${rows.map(({ length }) => length)}::int[],
+      ${rows.map(({ version }) => version ?? null)}::uuid[])
+      as v(tenant_id, run, task_id, map_index, key, dag_id, value, length, version)
     on conflict (tenant_id, run, task_id, map_index, key)
-      do update set value = excluded.value, length = excluded.length, at = excluded.at`.execute(trx);
+      do update set value = excluded.value, length = excluded.length, version = excluded.version, at = excluded.at`.execute(
+    trx,
+  );
 }
 
 export async function saveRenderedFields(
