@@ -34,6 +34,7 @@ export async function renderOpenApi(): Promise<string> {
     workspaceCompiler: undefined,
     secrets: createSecretRegistry(),
     onFailedLogin: () => {},
+    log: logger,
   });
   const app = await buildApp({
     db,

@@ -118,6 +118,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     workspaceCompiler: options.workspaceCompiler,
     secrets,
     onFailedLogin: () => metrics.loginFailed(),
+    log: logger,
   });
   const proxies = createProxyTrust(config.server.trustedProxies);
   if (proxies.error !== undefined) logger.error(proxies.error);

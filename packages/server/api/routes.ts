@@ -6,6 +6,8 @@ import { registerAssetEvents } from './assets/events.ts';
 import { registerAssetQueue } from './assets/queue.ts';
 import { registerServiceAccounts } from './auth/service-accounts.ts';
 import { registerTenants } from './auth/tenants.ts';
+import { registerOidcCli } from './auth/oidc-cli.ts';
+import { registerOidc } from './auth/oidc.ts';
 import { registerTokens } from './auth/tokens.ts';
 import { registerUsers } from './auth/users.ts';
 import { registerBackfills } from './backfills/backfills.ts';
@@ -46,6 +48,8 @@ export function registerRoutes(app: App, services: Services): AnswerElse {
   installMaskedFields(app, services.readerMasks);
   installListsInTurns(app);
   registerTokens(app, services);
+  registerOidc(app, services);
+  registerOidcCli(app, services);
   registerUsers(app, services);
   registerServiceAccounts(app, services);
   registerTenants(app, services);
