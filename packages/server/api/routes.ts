@@ -6,6 +6,7 @@ import { registerAssetEvents } from './assets/events.ts';
 import { registerAssetQueue } from './assets/queue.ts';
 import { registerServiceAccounts } from './auth/service-accounts.ts';
 import { registerTenants } from './auth/tenants.ts';
+import { registerIdentities } from './auth/identities.ts';
 import { registerOidcCli } from './auth/oidc-cli.ts';
 import { registerOidc } from './auth/oidc.ts';
 import { registerTokens } from './auth/tokens.ts';
@@ -53,6 +54,7 @@ export function registerRoutes(app: App, services: Services): AnswerElse {
   registerUsers(app, services);
   registerServiceAccounts(app, services);
   registerTenants(app, services);
+  registerIdentities(app, services);
   registerConnections(app, services);
   registerVariables(app, services);
   registerPools(app, services);
