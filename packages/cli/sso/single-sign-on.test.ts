@@ -196,3 +196,23 @@ it('svc users release lets another account have the user', async () => {
   provider.signsIn({ sub: 'ana-2', email: 'ana@example.com', email_verified: true, groups: ['svc-viewers'] });
   expect((await server.signIn()).status).toBe(302);
 });
+
+it('svc config --check says whether the provider answers, and that the control plane starts without it', async () => {
+  const env = {
+    SVC_AUTH_JWT_SECRET: 'j'.repeat(32),
+    SVC_UI_EDITION: 'pro',
+    SVC_AUTH_PROVIDER: 'oidc',
+    SVC_AUTH_OIDC_ISSUER: provider.issuer,
+    SVC_AUTH_OIDC_CLIENT_ID: CLIENT.clientId,
+    SVC_AUTH_OIDC_REDIRECT_URL: 'https://flows.example.com/api/v2/auth/oidc/callback',
+    SVC_AUTH_OIDC_DEFAULT_ROLE: 'viewer',
+  };
+  const good = await startSvc(['config', '--check'], { env }).ended;
+  expect([good.code, good.stderr]).toEqual([
+    0,
+    expect.stringContaining('answers; logout there: yes; device codes: yes'),
+  ]);
+  const issuer = 'https://localhost:1/realm';
+  const away = await startSvc(['config', '--check'], { env: { ...env, SVC_AUTH_OIDC_ISSUER: issuer } }).ended;
+  expect([away.code, away.stderr]).toEqual([0, expect.stringMatching(/could not be asked from here .*ECONNREFUSED/)]);
+});
