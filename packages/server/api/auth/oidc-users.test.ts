@@ -261,6 +261,16 @@ describe('the tenant', () => {
     expect(await enter(strict, person)).toEqual(refused(reason));
   });
 
+  it('that was disabled lets nobody in', async () => {
+    const person = somebody({ tid: 't-acme' });
+    await server.addUser({ email: person.email, roles: ['viewer'], tenant: 'acme' });
+    const tenants = () => server.db.shared.updateTable('tenants').where('name', '=', 'acme');
+    await tenants().set({ disabled_at: new Date() }).execute();
+    expect(await enter(strict, person)).toEqual(refused('tenant_disabled'));
+    await tenants().set({ disabled_at: null }).execute();
+    expect(await enter(strict, person)).toMatchObject({ tenant: 'acme' });
+  });
+
   it('auth.oidc.allowed_email_domains: is not enough', async () => {
     expect(await enter(strict, somebody({ tid: 't-default', email: 'x@example.org' }))).toEqual(
       refused('email_domain'),

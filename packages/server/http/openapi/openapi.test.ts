@@ -162,7 +162,7 @@ describe('the API document', () => {
       Object.keys(operations.find(({ name }) => name === wanted)?.operation.responses ?? {}).join(' ');
     expect(statuses('PATCH /api/v2/users/{user_id}')).toBe('200 400 401 403 404 409 413 415 429 431 500 503');
     expect(statuses('GET /api/v2/users')).toBe('200 400 401 403 415 429 431 500 503');
-    expect(statuses('POST /auth/token')).toBe('200 400 401 413 415 429 431 500 503');
+    expect(statuses('POST /auth/token')).toBe('200 400 401 403 413 415 429 431 500 503');
     expect(statuses('PUT /api/v2/ide/file')).toMatch(/404 409 412 413 415 428/);
   });
 
