@@ -43,7 +43,7 @@ type Content<R> = R extends { content: { 'application/json': infer Body } } ? Bo
 
 /** The JSON an operation answers with; undefined when it answers with nothing. */
 export type Answer<M extends Method, P extends PathOf<M>> =
-  Operation<M, P> extends { responses: infer R } ? Content<R[keyof R & (200 | 201 | 204)]> : never;
+  Operation<M, P> extends { responses: infer R } ? Content<R[keyof R & (200 | 201 | 202 | 204)]> : never;
 
 /** The names of the arrays in an answer. A list has one. */
 export type ListName<P extends PathOf<'get'>> = {

@@ -1,6 +1,11 @@
+import type { Logger } from 'pino';
 import type { Services } from './api/services.ts';
 import { createSessions } from './auth/sessions.ts';
+import type { Sessions } from './auth/sessions.ts';
 import { createTokenSigner } from './auth/tokens.ts';
+import { createProvider } from './auth/oidc/provider.ts';
+import { createSingleSignOn } from './auth/oidc/single-sign-on.ts';
+import type { SingleSignOn } from './auth/oidc/single-sign-on.ts';
 import type { Config } from './config/load.ts';
 import type { Database } from './db/database.ts';
 import type { LogStore } from './logs/store.ts';
@@ -24,9 +29,22 @@ export function createServices(input: {
   valueCache: ValueCache;
   redisProblem: Services['redisProblem'];
   onFailedLogin: () => void;
+  log: Logger;
 }): Services {
-  const { config, db, secrets, scheduler, testConnection, logs, keyring, workspaceCompiler, onFailedLogin } = input;
+  const { config, db, secrets, scheduler, testConnection, logs, keyring, workspaceCompiler, onFailedLogin, log } =
+    input;
   const { valueCache, redisProblem } = input;
+  const sessions = createSessions({
+    db,
+    onFailedLogin,
+    tokens: createTokenSigner(config.auth.jwt.secret),
+    settings: {
+      tokenTtlSeconds: config.auth.jwt.tokenTtlSeconds,
+      maxLifetimeSeconds: config.auth.jwt.maxLifetimeSeconds,
+      failedLoginsPerMinute: config.auth.loginRateLimitPerMinute,
+      breakGlassEmails: config.auth.provider === 'oidc' ? config.auth.oidc.breakGlassEmails : null,
+    },
+  });
   return {
     config,
     db,
@@ -39,15 +57,25 @@ export function createServices(input: {
     workspaceCompiler,
     valueCache,
     redisProblem,
-    sessions: createSessions({
-      db,
-      onFailedLogin,
-      tokens: createTokenSigner(config.auth.jwt.secret),
-      settings: {
-        tokenTtlSeconds: config.auth.jwt.tokenTtlSeconds,
-        maxLifetimeSeconds: config.auth.jwt.maxLifetimeSeconds,
-        failedLoginsPerMinute: config.auth.loginRateLimitPerMinute,
-      },
-    }),
+    sessions,
+    singleSignOn: createConfiguredSignOn({ config, db, sessions, log }),
   };
+}
+
+function createConfiguredSignOn(input: {
+  config: Config;
+  db: Database;
+  sessions: Sessions;
+  log: Logger;
+}): SingleSignOn | undefined {
+  const { config, db, sessions, log } = input;
+  if (config.auth.provider !== 'oidc') return undefined;
+  const settings = config.auth.oidc;
+  const provider = createProvider({ settings, log });
+  // Whether it answers is worth knowing before the first person comes; that it does not is no reason not to start.
+  provider.facts().then(
+    (facts) => log.info(facts, 'single sign-on: the identity provider answers'),
+    () => {}, // the provider has said what is wrong
+  );
+  return createSingleSignOn({ db, settings, provider, sessions, secret: config.auth.jwt.secret });
 }

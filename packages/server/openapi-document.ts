@@ -38,6 +38,7 @@ export async function renderOpenApi(): Promise<string> {
     valueCache,
     redisProblem: undefined,
     onFailedLogin: () => {},
+    log: logger,
   });
   const app = await buildApp({
     db,

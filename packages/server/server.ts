@@ -142,6 +142,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     valueCache,
     redisProblem: redis?.problem,
     onFailedLogin: () => metrics.loginFailed(),
+    log: logger,
   });
   const proxies = createProxyTrust(config.server.trustedProxies);
   if (proxies.error !== undefined) logger.error(proxies.error);

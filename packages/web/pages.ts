@@ -7,6 +7,8 @@ const ASSETS = {
   'style.css': 'text/css; charset=utf-8',
   'by-id.js': 'text/javascript; charset=utf-8',
   'login.js': 'text/javascript; charset=utf-8',
+  'login-sso.js': 'text/javascript; charset=utf-8',
+  'approve.js': 'text/javascript; charset=utf-8',
   'home.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 } as const;
@@ -22,7 +24,18 @@ export type PageSettings = {
   edition: 'lite' | 'pro' | undefined;
   /** What makes the first user of an installation that has none. */
   firstUserCommand: string;
+  /** Where the identity provider is the way in: whether anybody may still use a password. */
+  singleSignOn?: { hasEmergencyAccess: boolean } | undefined;
 };
+
+/** With single sign-on there is one button; the form for passwords is folded away, or not there at all. */
+function loginPage({ singleSignOn }: PageSettings): string {
+  const withPassword = read('login.html');
+  if (!singleSignOn) return withPassword;
+  const form = /<form id="login"[\s\S]*<\/form>/.exec(withPassword)?.[0] ?? '';
+  const emergency = singleSignOn.hasEmergencyAccess ? read('login-emergency.html').replace('{{form}}', () => form) : '';
+  return read('login-sso.html').replace('{{emergency}}', () => emergency);
+}
 
 export type Pages = {
   login: Page;
@@ -36,9 +49,9 @@ export function renderPages(settings: PageSettings): Pages {
   const badge = settings.edition
     ? `<span id="edition" class="badge ${settings.edition}">${settings.edition.toUpperCase()}</span>`
     : '';
-  const render = (name: string, notice = '') =>
+  const render = (template: string, notice = '') =>
     pageOf(
-      read(name)
+      template
         .replaceAll('{{base}}', `${escapeHtml(settings.basePath)}/`)
         .replaceAll('{{instance}}', escapeHtml(settings.instanceName))
         .replace('{{notice}}', notice)
@@ -46,9 +59,9 @@ export function renderPages(settings: PageSettings): Pages {
       'text/html; charset=utf-8',
     );
   return {
-    login: render('login.html'),
-    loginOfNobody: render('login.html', nobodyThere(settings.firstUserCommand)),
-    home: render('home.html'),
+    login: render(loginPage(settings)),
+    loginOfNobody: render(loginPage(settings), nobodyThere(settings.firstUserCommand)),
+    home: render(read('home.html')),
     assets: new Map(Object.entries(ASSETS).map(([name, contentType]) => [name, pageOf(read(name), contentType)])),
   };
 }

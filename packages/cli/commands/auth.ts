@@ -12,14 +12,27 @@ import { printFields } from '../output/fields.ts';
 import { ask, canAsk, readStdin } from '../prompt.ts';
 import { requirePassword, withPasswordOptions } from '../secret-input.ts';
 import type { PasswordOptions } from '../secret-input.ts';
+import { signInWithBrowser, signInWithDeviceCode } from '../sso/single-sign-on.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
-type LoginOptions = ServerOption & PasswordOptions & { username?: string; tenant?: string; json?: true };
+type LoginOptions = ServerOption &
+  PasswordOptions & {
+    username?: string;
+    tenant?: string;
+    json?: true;
+    sso?: true;
+    device?: true;
+    /** False by --no-browser. */
+    browser: boolean;
+  };
 
 const withLoginOptions = (command: SvcCommand): SvcCommand =>
   withPasswordOptions(withServerOption(command), 'the password')
     .option('--username <email>', 'who logs in')
     .option('--tenant <name>', 'tenant of the user (default: default)')
+    .option('--sso', 'by single sign-on, in the browser of this computer')
+    .option('--device', 'by single sign-on, with a code that you type in any browser; where the provider has it')
+    .option('--no-browser', 'with --sso: print the page to open, and open none')
     .option('--json', 'print JSON')
     .note('Without a password option the variable SVC_PASSWORD is read; at a terminal you are asked.');
 
@@ -28,6 +41,7 @@ export function addAuthCommands(program: SvcCommand, context: CliContext): void 
   withLoginOptions(auth.command('login'))
     .description('Log in and remember it for later commands')
     .example('asks for what is missing', 'svc auth login --server http://127.0.0.1:8088')
+    .example('with the identity provider', 'svc auth login --sso --server https://flows.example.com')
     .action((options: LoginOptions) => login(context, options));
 
   withLoginOptions(auth.command('create-token'))
@@ -58,11 +72,24 @@ export function addAuthCommands(program: SvcCommand, context: CliContext): void 
 async function obtainToken(context: CliContext, options: LoginOptions): Promise<{ server: string; token: Token }> {
   const server = await findServer(context, options);
   warnIfReadable(context, server);
+  if (options.sso || options.device) return { server, token: await singleSignOn(context, server, options) };
   const username = options.username ?? (await askUsername(context));
   const password = await requirePassword(context, { ...options, question: 'Password: ', fromEnvironment: true });
   const { tenant } = options;
   const body = { username, password, ...(tenant !== undefined && { tenant }) };
   return { server, token: await createClient({ server }).post('/auth/token', { body }) };
+}
+
+async function singleSignOn(context: CliContext, server: string, options: LoginOptions): Promise<Token> {
+  const { username, tenant, password, passwordStdin, device } = options;
+  if ([username, tenant, password, passwordStdin].some((given) => given !== undefined)) {
+    throw usageError(
+      'with single sign-on the identity provider says who you are: leave out username, password and tenant',
+    );
+  }
+  return device
+    ? signInWithDeviceCode(context, { server })
+    : signInWithBrowser(context, { server, opensBrowser: options.browser });
 }
 
 async function askUsername(context: CliContext): Promise<string> {

@@ -1,4 +1,4 @@
-import { EXIT, CliError } from '../cli-error.ts';
+import { EXIT, CliError, systemCode } from '../cli-error.ts';
 import { printJson, warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { columnsOf, styled } from '../output/terminal.ts';
@@ -7,6 +7,7 @@ import { loadServerConfig, withConfigOptions } from '../server-config.ts';
 import type { ConfigOptions } from '../server-config.ts';
 import type { SvcCommand } from '../svc-command.ts';
 import { checkBoot } from '@svc/server/config/boot-checks.ts';
+import type { Config } from '@svc/server/config/load.ts';
 import { REFERENCE_SECTIONS } from '@svc/server/config/reference-sections.ts';
 import { effectiveJson, effectiveRows } from '@svc/server/config/render-effective.ts';
 import type { EffectiveRow } from '@svc/server/config/render-effective.ts';
@@ -24,11 +25,13 @@ export function addConfigCommand(program: SvcCommand, context: CliContext): void
     .action((options: Options) => showConfig(context, options));
 }
 
-function showConfig(context: CliContext, options: Options): void {
+async function showConfig(context: CliContext, options: Options): Promise<void> {
   const loaded = loadServerConfig(context, options);
   const [boot, files] = [checkBoot(loaded.config), checkTlsFiles(loaded.config)];
-  const warnings = [...loaded.warnings, ...boot.warnings, ...files.warnings];
-  const problems = [...boot.errors, ...files.errors].map(({ key, message }) => ({ key, message }));
+  const errors = [...boot.errors, ...files.errors];
+  const asked = options.check && errors.length === 0 ? await askProvider(context, loaded.config) : [];
+  const warnings = [...loaded.warnings, ...boot.warnings, ...files.warnings, ...asked];
+  const problems = errors.map(({ key, message }) => ({ key, message }));
   if (options.json) {
     printJson(context, { values: effectiveJson(loaded.entries), warnings, problems });
   } else {
@@ -39,6 +42,27 @@ function showConfig(context: CliContext, options: Options): void {
   const list = problems.map(({ message }) => `  - ${message}`).join('\n');
   if (options.check) throw new CliError(`the control plane would not start:\n${list}`, { exitCode: EXIT.usage });
   context.stderr.write(`hint: the control plane would not start with this:\n${list}\n`);
+}
+
+/** The control plane starts without its identity provider. Whether it answers is good to know before. */
+async function askProvider(context: CliContext, { auth }: Config): Promise<string[]> {
+  if (auth.provider !== 'oidc') return [];
+  const { createProvider } = await import('@svc/server/auth/oidc/provider.ts');
+  let why = '';
+  const log = {
+    warn: ({ err }: { err?: Error }) => void (why = [err?.message, systemCode(err)].filter(Boolean).join(' ')),
+  };
+  try {
+    const { issuer, hasLogout, hasDeviceCodes } = await createProvider({ settings: auth.oidc, log }).facts();
+    context.stderr.write(
+      `The identity provider ${issuer} answers; logout there: ${hasLogout ? 'yes' : 'no'}; device codes: ${hasDeviceCodes ? 'yes' : 'no'}.\n`,
+    );
+    return [];
+  } catch {
+    return [
+      `auth.oidc.issuer: ${auth.oidc.issuer} could not be asked from here (${why}): the control plane starts, and nobody can sign in until it can`,
+    ];
+  }
 }
 
 function sections(context: CliContext, rows: readonly EffectiveRow[]): string {

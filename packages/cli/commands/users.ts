@@ -51,6 +51,17 @@ export function addUsersCommands(program: SvcCommand, context: CliContext): void
     .example('exactly one role', 'svc users set-roles ana@example.com viewer')
     .action((user: string, roles: Roles, options: ClientCommandOptions) => update(context, user, options, { roles }));
 
+  change('release')
+    .description('Release a user from its account at the identity provider; ends all sessions of that user')
+    .note('Whoever next signs in there with the verified e-mail address of the user becomes this user.')
+    .action(async (user: string, options: ClientCommandOptions) => {
+      const client = await connect(context, options);
+      const id = await idOf(client, user);
+      await client.delete('/api/v2/users/{user_id}/identities', { path: { user_id: id } });
+      if (options.json) printJson(context, { id });
+      else context.stdout.write(`${user} is released: the next sign-in with its address binds it again.\n`);
+    });
+
   withPasswordOptions(change('set-password'), 'the new password')
     .description('Give a user a new password; ends all sessions of that user')
     .action(async (user: string, options: ClientCommandOptions & PasswordOptions) => {

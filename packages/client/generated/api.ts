@@ -159,6 +159,103 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/auth/oidc/cli/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a command line act as the person who has just signed in
+         * @description Called by the page that asks the person.
+         */
+        post: operations["oidc_approve_cli"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/auth/oidc/cli/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A token for the code that the browser brought to the command line
+         * @description Once, within a minute, and only with the verifier whose SHA-256 hash the sign-in was started with.
+         */
+        post: operations["oidc_cli_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/auth/oidc/device": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a single sign-on that is finished in a browser elsewhere
+         * @description Only where the identity provider has device codes (RFC 8628).
+         */
+        post: operations["oidc_device_login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/auth/oidc/device/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The token of a device login, once the person has finished it */
+        post: operations["oidc_device_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/auth/oidc/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * To the identity provider, and from there back to `next` with a session
+         * @description For browsers. Only where `auth.provider` is `oidc`.
+         */
+        get: operations["oidc_login"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/auth/password": {
         parameters: {
             query?: never;
@@ -1685,6 +1782,26 @@ export interface paths {
         patch: operations["patch_user"];
         trace?: never;
     };
+    "/api/v2/users/{user_id}/identities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Release a user from its account at the identity provider
+         * @description Ends all sessions of the user. Whoever next signs in there with its verified e-mail address becomes this user: for an address that was given to another person, or an account that was made anew.
+         */
+        delete: operations["delete_user_identities"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/variables": {
         parameters: {
             query?: never;
@@ -2237,6 +2354,15 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** ApproveCliRequest */
+        ApproveCliRequest: {
+            ticket: string;
+        };
+        /** ApproveCliResponse */
+        ApproveCliResponse: {
+            /** @description Where the command line waits, with a code for it */
+            location: string;
+        };
         /** Asset */
         Asset: {
             /** @description Aliases that tasks have attached it to */
@@ -2703,6 +2829,11 @@ export interface components {
             run_on_latest_version?: boolean;
             start_date?: string | null;
             task_ids?: (string | (string | number)[])[] | null;
+        };
+        /** CliTokenRequest */
+        CliTokenRequest: {
+            code: string;
+            verifier: string;
         };
         /** ComponentHealth */
         ComponentHealth: {
@@ -3265,6 +3396,31 @@ export interface components {
         DeadlineCollection: {
             deadlines: components["schemas"]["Deadline"][];
             total_entries: number;
+        };
+        /** DeviceLogin */
+        DeviceLogin: {
+            /** @description Seconds */
+            expires_in: number;
+            /** @description For the token */
+            handle: string;
+            /** @description Seconds to wait between two requests for the token */
+            interval: number;
+            /** @description What the person types */
+            user_code: string;
+            /** @description Where the person types it */
+            verification_uri: string;
+            verification_uri_complete: string | null;
+        };
+        /** DevicePending */
+        DevicePending: {
+            /** @description Wait five seconds longer from now on */
+            slow_down: boolean;
+            /** @enum {string} */
+            status: "pending";
+        };
+        /** DeviceTokenRequest */
+        DeviceTokenRequest: {
+            handle: string;
         };
         /** Error */
         Error: {
@@ -4379,8 +4535,129 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the login page */
+            /** @description To the login page; by way of the identity provider where the session came from it */
             307: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    oidc_approve_cli: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApproveCliRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApproveCliResponse"];
+                };
+            };
+        };
+    };
+    oidc_cli_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CliTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenResponse"];
+                };
+            };
+        };
+    };
+    oidc_device_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceLogin"];
+                };
+            };
+        };
+    };
+    oidc_device_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeviceTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenResponse"];
+                };
+            };
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DevicePending"];
+                };
+            };
+        };
+    };
+    oidc_login: {
+        parameters: {
+            query?: {
+                next?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the identity provider */
+            302: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7815,6 +8092,26 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["User"];
                 };
+            };
+        };
+    };
+    delete_user_identities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

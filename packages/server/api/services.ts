@@ -1,3 +1,4 @@
+import type { SingleSignOn } from '../auth/oidc/single-sign-on.ts';
 import type { Sessions } from '../auth/sessions.ts';
 import type { Config } from '../config/load.ts';
 import type { Database } from '../db/database.ts';
@@ -15,6 +16,8 @@ export type Services = {
   config: Config;
   db: Database;
   sessions: Sessions;
+  /** Undefined while `auth.provider` is `jwt`. */
+  singleSignOn: SingleSignOn | undefined;
   keyring: Keyring;
   /** Values that must never appear in a log line, a trace or an error. */
   secrets: SecretRegistry;

@@ -32,6 +32,8 @@ export type LoginOutcome =
   | { kind: 'wrong_credentials' }
   /** The credentials were right. */
   | { kind: 'tenant_disabled' }
+  /** Single sign-on is the way in, for this user. */
+  | { kind: 'passwords_off' }
   | { kind: 'rate_limited'; retryAfterSeconds: number };
 
 type SessionFault = 'expired' | 'invalid' | 'ended' | 'tenant_disabled';
@@ -46,6 +48,12 @@ export type Sessions = {
     clientIp: string;
     requestId: string;
   }): Promise<LoginOutcome>;
+  /** For somebody who has proven who they are in another way, in the transaction that admits them. */
+  open(
+    scope: TenantDb,
+    tenant: { id: string; name: string },
+    user: { id: string; email: string; roles: string[] },
+  ): Promise<{ token: IssuedToken; sessionId: string }>;
   /** Of a person's session, or of a service account. */
   authenticate(token: string): Promise<Principal | AuthenticationFault>;
   renew(principal: Principal): Promise<IssuedToken | RenewalFault>;
@@ -57,6 +65,8 @@ export type SessionSettings = {
   /** Non-positive: no ceiling. */
   maxLifetimeSeconds: number;
   failedLoginsPerMinute: number;
+  /** With single sign-on: the only users whose password still opens a session. Null: everybody's does. */
+  breakGlassEmails: readonly string[] | null;
 };
 
 // argon2 takes a core for tens of milliseconds: more at once only makes each slower, and each holds a connection.
@@ -87,7 +97,7 @@ export function createSessions({
     scope: TenantDb,
     tenant: { id: string; name: string },
     user: { id: string; email: string; roles: string[] },
-  ): Promise<IssuedToken> {
+  ): Promise<{ token: IssuedToken; sessionId: string }> {
     const session = await insertSession(scope, {
       userId: user.id,
       expiresAt: secondsFromNow(settings.tokenTtlSeconds),
@@ -101,8 +111,10 @@ export function createSessions({
       sessionId: session.id,
       authTime: epochSeconds(session.first_login_at),
     };
-    return issue(claims, settings.tokenTtlSeconds);
+    return { token: await issue(claims, settings.tokenTtlSeconds), sessionId: session.id };
   }
+
+  const breakGlass = settings.breakGlassEmails && new Set(settings.breakGlassEmails.map(normaliseEmail));
 
   async function attempt(input: Parameters<Sessions['login']>[0]): Promise<LoginOutcome> {
     return db.shared.transaction().execute(async (trx): Promise<LoginOutcome> => {
@@ -113,21 +125,33 @@ export function createSessions({
       const scope = tenant && scopedToTenant(trx, tenant.id);
       const email = normaliseEmail(input.username);
       const user = scope && (await findUserForLogin(scope, email));
+      const actor = { name: email, clientIp: input.clientIp, requestId: input.requestId };
+      if (breakGlass && !breakGlass.has(email)) {
+        // Whether the password is right is not even looked at: it must not matter.
+        if (scope && user) {
+          const detail = { method: 'password', reason: 'single_sign_on_required' };
+          await recordAudit(scope, actor, { event: 'login_refused', objectKind: 'user', objectId: user.id, detail });
+        }
+        await countFailure(trx, input.clientIp);
+        return { kind: 'passwords_off' };
+      }
       const matches = await passwordMatches(user?.password_hash ?? null, input.password);
       const isRight = matches && user?.is_active === true;
       const isDisabled = tenant !== undefined && tenant.disabled_at !== null;
       const succeeded = isRight && !isDisabled;
       if (scope && user) {
-        const actor = { name: email, clientIp: input.clientIp, requestId: input.requestId };
+        const good = breakGlass ? 'break_glass_login' : 'login';
         await recordAudit(scope, actor, {
-          event: succeeded ? 'login' : 'login_failed',
+          event: succeeded ? good : 'login_failed',
           objectKind: 'user',
           objectId: user.id,
           ...(isRight && isDisabled && { detail: { reason: 'tenant_disabled' } }),
         });
       }
       if (isRight && isDisabled) return { kind: 'tenant_disabled' }; // no guess: it costs nothing of the budget
-      if (tenant && scope && user && succeeded) return { kind: 'ok', token: await openSession(scope, tenant, user) };
+      if (tenant && scope && user && succeeded) {
+        return { kind: 'ok', token: (await openSession(scope, tenant, user)).token };
+      }
       await countFailure(trx, input.clientIp);
       return { kind: 'wrong_credentials' };
     });
@@ -144,6 +168,8 @@ export function createSessions({
       if (outcome.kind !== 'ok') onFailedLogin();
       return outcome;
     },
+
+    open: openSession,
 
     async authenticate(token) {
       if (looksLikeServiceToken(token)) return serviceAccounts.authenticate(token);

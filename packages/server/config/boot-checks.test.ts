@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { ROLE_NAMES } from '../auth/permissions.ts';
 import { bootNotes, checkBoot } from './boot-checks.ts';
 import { loadConfig } from './load.ts';
+import { MAPPABLE_ROLES } from './oidc-checks.ts';
 
 /** A configuration that boots without a word; each test changes one thing. */
 const SOUND = { SVC_AUTH_JWT_SECRET: 'j'.repeat(32), SVC_SECRET_KEY: 'k'.repeat(32) };
@@ -144,9 +146,34 @@ describe('single sign-on', () => {
     expect(check({ ...OIDC, SVC_AUTH_OIDC_TENANT_CLAIM: 'tid' }).warnings).toEqual([
       'auth.oidc.tenant_claim is tid but auth.oidc.tenant_claims is empty: every login is rejected',
     ]);
-    expect(check(OIDC, { 'auth.oidc.tenant-claims': 'a=b' }).warnings).toEqual([
-      'auth.oidc.tenant_claims is set but auth.oidc.tenant_claim is empty: the map is not used; set it to tid or hd',
+  });
+
+  test('refuses a map of tenants that nothing would be looked up in: all would be in the default tenant', () => {
+    expect(errors(OIDC, { 'auth.oidc.tenant-claims': 'a=b' })).toEqual([
+      'auth.oidc.tenant_claims is set but auth.oidc.tenant_claim is empty, so everybody would be in the default tenant; set SVC_AUTH_OIDC_TENANT_CLAIM to tid or hd',
     ]);
+  });
+
+  test('refuses roles that do not exist, and knows those that do', () => {
+    expect(MAPPABLE_ROLES).toEqual([...ROLE_NAMES]);
+    expect(errors(OIDC, { 'auth.oidc.role-mappings': 'ops=operater' })).toEqual([
+      'auth.oidc.role_mappings maps "ops" to "operater", which is no role; use one of viewer, operator, editor, admin',
+    ]);
+    expect(errors({ ...OIDC, SVC_AUTH_OIDC_DEFAULT_ROLE: 'reader' })).toEqual([
+      'auth.oidc.default_role is "reader", which is no role; set SVC_AUTH_OIDC_DEFAULT_ROLE to one of viewer, operator, editor, admin, or leave it empty',
+    ]);
+    expect(errors(OIDC, { 'auth.oidc.role-mappings': 'ops=operator' })).toEqual([]);
+  });
+
+  test.each(['common', 'organizations', 'consumers'])('refuses the issuer of all customers: %s', (directory) => {
+    const issuer = `https://login.microsoftonline.com/${directory}/v2.0`;
+    expect(errors({ ...OIDC, SVC_AUTH_OIDC_ISSUER: issuer })[0]).toContain('that of your own directory');
+  });
+
+  test('warns when the provider sends people to another prefix than the session is for', () => {
+    const env = { ...OIDC, SVC_AUTH_OIDC_REDIRECT_URL: 'https://flows.example.com/svc/api/v2/auth/oidc/callback' };
+    expect(check(env).warnings[0]).toContain('has another prefix');
+    expect(check({ ...env, SVC_SERVER_BASE_URL: 'https://flows.example.com/svc' }).warnings).toEqual([]);
   });
 
   test('is not looked at while the provider is jwt', () => {

@@ -2,7 +2,7 @@ import { isLoopbackHost } from './address.ts';
 import type { BootProblem, BootReport } from './boot-report.ts';
 import type { Config } from './keys.ts';
 import { variableOf } from './keys.ts';
-import { editionOf } from './resolved.ts';
+import { basePath, editionOf } from './resolved.ts';
 
 /** The provider redirects the browser here; the route has no other name. */
 export const OIDC_CALLBACK_PATH = '/api/v2/auth/oidc/callback';
@@ -19,8 +19,10 @@ export function checkSingleSignOn(config: Config): BootReport {
       ...checkIssuer(config),
       ...checkRedirectUrl(config),
       ...checkScopes(config),
+      ...checkRoles(config),
+      ...checkTenants(config),
     ],
-    warnings: lockoutWarnings(config),
+    warnings: [...lockoutWarnings(config), ...pathWarnings(config)],
   };
 }
 
@@ -48,12 +50,20 @@ function checkIssuer(config: Config): BootProblem[] {
   const { issuer } = config.auth.oidc;
   const url = URL.parse(issuer);
   const isFine = url?.protocol === 'https:' && url.search === '' && url.hash === '' && !hasCredentials(url);
-  if (issuer === '' || isFine) {
+  if (issuer === '' || (isFine && !isForAllCustomers(url))) {
     return [];
+  }
+  if (isFine) {
+    const message = `auth.oidc.issuer is ${JSON.stringify(issuer)}, which vouches for everybody's customers; set SVC_AUTH_OIDC_ISSUER to that of your own directory, https://login.microsoftonline.com/<tenant id>/v2.0`;
+    return [{ key: 'auth.oidc.issuer', message }];
   }
   const message = `auth.oidc.issuer is ${JSON.stringify(withoutCredentials(issuer))}; set SVC_AUTH_OIDC_ISSUER to an https URL without query, such as https://login.example.com/tenant`;
   return [{ key: 'auth.oidc.issuer', message }];
 }
+
+/** Entra ID has issuers for any directory. A tenant claim would be all that keeps strangers out. */
+const isForAllCustomers = ({ hostname, pathname }: URL): boolean =>
+  hostname === 'login.microsoftonline.com' && /^\/(common|organizations|consumers)(\/|$)/.test(pathname);
 
 function checkRedirectUrl(config: Config): BootProblem[] {
   const { redirectUrl } = config.auth.oidc;
@@ -76,6 +86,48 @@ function checkScopes(config: Config): BootProblem[] {
   return [{ key: 'auth.oidc.scopes', message }];
 }
 
+/** The roles that every tenant has; a test holds them against auth/permissions.ts, which is above this. */
+export const MAPPABLE_ROLES = ['viewer', 'operator', 'editor', 'admin'];
+
+function checkRoles(config: Config): BootProblem[] {
+  const { roleMappings, defaultRole } = config.auth.oidc;
+  const isUnknown = (role: string): boolean => role !== '' && !MAPPABLE_ROLES.includes(role);
+  const roles = MAPPABLE_ROLES.join(', ');
+  const problems: BootProblem[] = Object.entries(roleMappings)
+    .filter(([, role]) => isUnknown(role))
+    .map(([group, role]) => ({
+      key: 'auth.oidc.role_mappings',
+      message: `auth.oidc.role_mappings maps ${JSON.stringify(group)} to ${JSON.stringify(role)}, which is no role; use one of ${roles}`,
+    }));
+  if (isUnknown(defaultRole)) {
+    const message = `auth.oidc.default_role is ${JSON.stringify(defaultRole)}, which is no role; set SVC_AUTH_OIDC_DEFAULT_ROLE to one of ${roles}, or leave it empty`;
+    problems.push({ key: 'auth.oidc.default_role', message });
+  }
+  return problems;
+}
+
+/** Whoever wrote the map wants people kept apart; without the claim all of them would be in the default tenant. */
+function checkTenants(config: Config): BootProblem[] {
+  const { tenantClaim, tenantClaims } = config.auth.oidc;
+  if (tenantClaim !== '' || Object.keys(tenantClaims).length === 0) {
+    return [];
+  }
+  const message =
+    'auth.oidc.tenant_claims is set but auth.oidc.tenant_claim is empty, so everybody would be in the default tenant; set SVC_AUTH_OIDC_TENANT_CLAIM to tid or hd';
+  return [{ key: 'auth.oidc.tenant_claim', message }];
+}
+
+/** The browser comes back there, and its session is for the path of `server.base_url`. */
+function pathWarnings(config: Config): string[] {
+  const path = URL.parse(config.auth.oidc.redirectUrl)?.pathname ?? '';
+  if (!path.endsWith(OIDC_CALLBACK_PATH) || path === `${basePath(config)}${OIDC_CALLBACK_PATH}`) {
+    return [];
+  }
+  return [
+    `auth.oidc.redirect_url has the path ${path}, but server.base_url ${JSON.stringify(config.server.baseUrl)} has another prefix: after signing in people end up elsewhere; set SVC_SERVER_BASE_URL to the same prefix`,
+  ];
+}
+
 /** Each of these is default-deny doing its duty, and a first login that fails for no visible reason. */
 function lockoutWarnings(config: Config): string[] {
   const { roleMappings, defaultRole, tenantClaim, tenantClaims } = config.auth.oidc;
@@ -88,11 +140,6 @@ function lockoutWarnings(config: Config): string[] {
   if (tenantClaim !== '' && Object.keys(tenantClaims).length === 0) {
     warnings.push(
       `auth.oidc.tenant_claim is ${tenantClaim} but auth.oidc.tenant_claims is empty: every login is rejected`,
-    );
-  }
-  if (tenantClaim === '' && Object.keys(tenantClaims).length > 0) {
-    warnings.push(
-      'auth.oidc.tenant_claims is set but auth.oidc.tenant_claim is empty: the map is not used; set it to tid or hd',
     );
   }
   return warnings;

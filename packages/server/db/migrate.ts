@@ -28,6 +28,7 @@ import * as exchangedTokens from './migrations/0021-exchanged-tokens.ts';
 import * as serviceAccounts from './migrations/0022-service-accounts-and-disabled-tenants.ts';
 import * as splitRoles from './migrations/0023-split-roles.ts';
 import * as versionsOfValues from './migrations/0024-versions-of-values.ts';
+import * as singleSignOn from './migrations/0025-single-sign-on.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -59,6 +60,7 @@ const MIGRATIONS = {
   '0022-service-accounts-and-disabled-tenants': serviceAccounts,
   '0023-split-roles': splitRoles,
   '0024-versions-of-values': versionsOfValues,
+  '0025-single-sign-on': singleSignOn,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -53,6 +53,19 @@ type ServiceAccountsTable = {
   last_used_at: ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
 };
 
+type UserIdentitiesTable = {
+  tenant_id: TenantId;
+  issuer: string;
+  subject: string;
+  user_id: string;
+  bound_at: Timestamp;
+  last_login_at: Timestamp;
+};
+
+type SsoSessionsTable = { tenant_id: TenantId; session_id: string; id_token_sealed: string };
+
+type UsedSignInsTable = { id_hash: string; used_at: Timestamp };
+
 type LoginFailuresTable = { client_ip: string; window_started_at: Timestamp; failures: number };
 
 type ConnectionsTable = {
@@ -493,6 +506,8 @@ export type TenantTables = {
   user_roles: UserRolesTable;
   sessions: SessionsTable;
   service_accounts: ServiceAccountsTable;
+  user_identities: UserIdentitiesTable;
+  sso_sessions: SsoSessionsTable;
   connections: ConnectionsTable;
   variables: VariablesTable;
   audit_log: AuditLogTable;
@@ -527,6 +542,7 @@ export type TenantTables = {
 export type SharedTables = {
   tenants: TenantsTable;
   login_failures: LoginFailuresTable;
+  used_sign_ins: UsedSignInsTable;
   heartbeats: HeartbeatsTable;
   installation: InstallationTable;
   granted_identities: GrantedIdentitiesTable;
@@ -545,6 +561,8 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   user_roles: true,
   sessions: true,
   service_accounts: true,
+  user_identities: true,
+  sso_sessions: true,
   connections: true,
   variables: true,
   audit_log: true,

@@ -9,6 +9,7 @@ import type { Database } from '../db/database.ts';
 import { beat, deleteOldHeartbeats, recordStop } from '../db/processes/heartbeats.ts';
 import type { Component, ProcessIdentity } from '../db/processes/heartbeats.ts';
 import { deleteOldExchanges } from '../db/attempts/token-exchanges.ts';
+import { deleteUsedSignIns } from '../db/identity/oidc-sign-ins.ts';
 import { deleteExpiredSessions } from '../db/identity/sessions.ts';
 import { deleteOldCallbacks } from './sql/callbacks.ts';
 
@@ -61,6 +62,7 @@ export function createHousekeeping(options: {
     }
     if (now - lastCleaning >= CLEAN_EVERY_MS) {
       await deleteExpiredSessions(db);
+      await deleteUsedSignIns(db);
       await deleteOldBudgets(db);
       await deleteOldHeartbeats(db);
       await deleteOldCallbacks(db);

@@ -3,8 +3,17 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DatabaseBusyError, isOutage } from '../db/outage.ts';
+import { preferredType } from './accept.ts';
 import { ApiError, problemOf } from './errors.ts';
+import type { Problem } from './errors.ts';
 import { describeValidationError } from './validation.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Of paths that browsers are sent to: the page that tells a person what a problem body tells a program. */
+    problemPage?: (problem: Problem, requestId: string) => string;
+  }
+}
 
 /** `answerElse` may answer what no route does: the web UI has pages everywhere. */
 export function installProblems(
@@ -30,14 +39,15 @@ export function installProblems(
 }
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
-  const path = request.url.split('?', 1)[0] ?? '';
-  return reply
+  const problem = problemOf(error, request.url.split('?', 1)[0] ?? '');
+  const answer = reply
     .code(error.status)
     .headers({ ...(error.status === 401 && { 'www-authenticate': 'Bearer' }), ...error.headers })
-    .header('cache-control', 'no-store')
-    .type('application/problem+json')
-    .serializer(JSON.stringify)
-    .send(problemOf(error, path));
+    .header('cache-control', 'no-store');
+  const { problemPage } = request.routeOptions?.config ?? {};
+  if (problemPage && preferredType(request.headers.accept, ['application/problem+json', 'text/html']) === 'text/html')
+    return answer.type('text/html; charset=utf-8').serializer(String).send(problemPage(problem, request.id));
+  return answer.type('application/problem+json').serializer(JSON.stringify).send(problem);
 }
 
 function asApiError(error: FastifyError): ApiError {

@@ -5,21 +5,28 @@ import { runCli } from '@svc/cli/program.ts';
 
 export type Outcome = { code: number; stdout: string; stderr: string };
 
-export async function runSvc(
+type Options = { env?: Record<string, string>; input?: string };
+
+export const runSvc = (argv: readonly string[], options: Options = {}): Promise<Outcome> =>
+  startSvc(argv, options).ended;
+
+/** What it has said so far can be read while it waits for somebody. */
+export function startSvc(
   argv: readonly string[],
-  options: { env?: Record<string, string>; input?: string } = {},
-): Promise<Outcome> {
+  options: Options = {},
+): { stderr: () => string; ended: Promise<Outcome> } {
   const stdout = capture();
   const stderr = capture();
   const stdin = Object.assign(Readable.from(options.input === undefined ? [] : [options.input]), { isTTY: false });
-  const code = await runCli({
+  const running = runCli({
     argv,
     env: options.env ?? {},
     stdin: stdin as unknown as ReadStream,
     stdout: stdout.stream,
     stderr: stderr.stream,
   });
-  return { code, stdout: stdout.text(), stderr: stderr.text() };
+  const ended = running.then((code) => ({ code, stdout: stdout.text(), stderr: stderr.text() }));
+  return { stderr: stderr.text, ended };
 }
 
 function capture(): { stream: WriteStream; text: () => string } {

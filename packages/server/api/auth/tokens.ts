@@ -1,15 +1,19 @@
 /** Token issue and renewal, and the login and logout redirects of the web UI. */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { MAX_PASSWORD_LENGTH } from '../../auth/passwords.ts';
-import type { IssuedToken, RenewalFault } from '../../auth/sessions.ts';
+import type { RenewalFault } from '../../auth/sessions.ts';
 import type { Config } from '../../config/load.ts';
+import { OIDC_CALLBACK_PATH } from '../../config/oidc-checks.ts';
 import { basePath } from '../../config/resolved.ts';
 import { DEFAULT_TENANT } from '../../db/identity/tenants.ts';
 import { SESSION_COOKIE, TENANT_DISABLED, actorOf, presentedToken, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import { isOwnPath } from './own-path.ts';
+import { cookieOptions, setSessionCookie } from './session-cookie.ts';
+import { TokenResponse, tokenBody } from './token-body.ts';
 
 const TokenRequest = Type.Object(
   {
@@ -20,16 +24,10 @@ const TokenRequest = Type.Object(
   { title: 'TokenRequest', additionalProperties: false },
 );
 
-const TokenResponse = Type.Object(
-  {
-    access_token: Type.String(),
-    token_type: Type.String({ description: 'Always `Bearer`' }),
-    expires_in: Type.Integer({ description: 'Seconds' }),
-  },
-  { title: 'TokenResponse' },
-);
-
 const REDIRECT = { 307: Type.Null({ description: 'To the login page' }) };
+const LOGOUT_REDIRECT = {
+  307: Type.Null({ description: 'To the login page; by way of the identity provider where the session came from it' }),
+};
 
 export const RENEWAL_FAULTS: Record<RenewalFault, () => ApiError> = {
   too_old: () =>
@@ -44,17 +42,21 @@ export const RENEWAL_FAULTS: Record<RenewalFault, () => ApiError> = {
   tenant_disabled: () => new ApiError('tenant_disabled', TENANT_DISABLED),
 };
 
-const tokenBody = (token: IssuedToken) => ({
-  access_token: token.accessToken,
-  token_type: 'Bearer',
-  expires_in: token.expiresInSeconds,
-});
+/** Said wherever a password is not the way in. */
+export const passwordsOff = (): ApiError =>
+  new ApiError(
+    'passwords_off',
+    'passwords are for emergency access only here (auth.oidc.break_glass_emails): use single sign-on, at a terminal with "svc auth login --sso"',
+  );
 
-export function registerTokens(app: App, { config, sessions }: Services): void {
+export function registerTokens(app: App, { config, sessions, singleSignOn }: Services): void {
   app.post(
     '/auth/token',
     {
-      config: { access: 'public', refuses: ['wrong_credentials', 'tenant_disabled', 'login_rate_limited'] },
+      config: {
+        access: 'public',
+        refuses: ['wrong_credentials', 'passwords_off', 'tenant_disabled', 'login_rate_limited'],
+      },
       schema: {
         operationId: 'create_token',
         tags: ['Authentication'],
@@ -82,6 +84,8 @@ export function registerTokens(app: App, { config, sessions }: Services): void {
               'retry-after': String(outcome.retryAfterSeconds),
             },
           );
+        case 'passwords_off':
+          throw passwordsOff();
         case 'wrong_credentials':
           throw new ApiError('wrong_credentials', 'the username or the password is wrong');
         case 'tenant_disabled':
@@ -141,7 +145,7 @@ export function registerTokens(app: App, { config, sessions }: Services): void {
         operationId: 'logout',
         tags: ['Authentication'],
         summary: 'End the session, then to the login page',
-        response: REDIRECT,
+        response: LOGOUT_REDIRECT,
       },
     },
     async (request, reply) => {
@@ -155,44 +159,22 @@ export function registerTokens(app: App, { config, sessions }: Services): void {
         await sessions.logout(principal, actorOf(request));
       }
       reply.clearCookie(SESSION_COOKIE, cookieOptions(config));
-      return toLoginPage();
+      // A program that logs out has no browser to send there.
+      const elsewhere =
+        typeof principal !== 'string' && fromCookie
+          ? await singleSignOn?.logoutUrl(principal, loginPageUrl(config))
+          : undefined;
+      return elsewhere === undefined ? toLoginPage() : reply.redirect(elsewhere.href, 307);
     },
   );
 }
+
+/** As the provider knows this site. */
+const loginPageUrl = (config: Config): string =>
+  config.auth.oidc.redirectUrl.replace(new RegExp(`${OIDC_CALLBACK_PATH}$`), '/auth/login');
 
 /** Cookie rules (b) and (c): a page of another site may get a token, but never plants a session in the browser. */
 function mayCarryCookie(request: FastifyRequest): boolean {
   const site = request.headers['sec-fetch-site'];
   return site === undefined || site === 'same-origin' || site === 'none';
-}
-
-function setSessionCookie(reply: FastifyReply, config: Config, token: IssuedToken): void {
-  reply.setCookie(SESSION_COOKIE, token.accessToken, { ...cookieOptions(config), maxAge: token.expiresInSeconds });
-}
-
-const cookieOptions = (config: Config) => ({
-  httpOnly: true,
-  secure: !config.auth.sessionCookieInsecure,
-  sameSite: 'lax' as const,
-  path: basePath(config) || '/',
-});
-
-/**
- * Only a path on this site. `//host`, `/\host` and control characters are ways out of it that browsers follow; they are
- * looked for in the decoded text as well, because the page that follows `next` may decode it once more.
- */
-const isOwnPath = (next: string): boolean => [next, decodedOnce(next)].every(staysOnThisSite);
-
-function staysOnThisSite(path: string): boolean {
-  if (!path.startsWith('/') || /[\u0000-\u001f\u007f\\]/.test(path)) return false;
-  const target = URL.parse(path, 'http://this-site.invalid');
-  return target?.host === 'this-site.invalid' && !target.pathname.startsWith('//');
-}
-
-function decodedOnce(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // a stray % does not decode for anybody
-  }
 }

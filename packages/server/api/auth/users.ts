@@ -21,6 +21,7 @@ import { ApiError } from '../../http/errors.ts';
 import { Collection, DateTime, PagingQuery, ShownAs } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import { passwordsOff } from './tokens.ts';
 
 const User = Type.Object(
   {
@@ -208,7 +209,7 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
     {
       config: {
         access: 'user',
-        refuses: ['wrong_credentials', 'tenant_disabled', 'people_only', 'login_rate_limited'],
+        refuses: ['wrong_credentials', 'passwords_off', 'tenant_disabled', 'people_only', 'login_rate_limited'],
       },
       schema: {
         operationId: 'change_password',
@@ -235,6 +236,7 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
         });
       }
       if (proof.kind === 'tenant_disabled') throw new ApiError('tenant_disabled', TENANT_DISABLED);
+      if (proof.kind === 'passwords_off') throw passwordsOff();
       if (proof.kind === 'wrong_credentials') throw new ApiError('wrong_credentials', 'the current password is wrong');
       const passwordHash = await hashPassword(request.body.new_password);
       await databaseOf(request, db)

@@ -139,6 +139,11 @@ describe('the API document', () => {
     expect(open.toSorted()).toEqual([
       '/api/v2/auth/login',
       '/api/v2/auth/logout',
+      '/api/v2/auth/oidc/cli/approve',
+      '/api/v2/auth/oidc/cli/token',
+      '/api/v2/auth/oidc/device',
+      '/api/v2/auth/oidc/device/token',
+      '/api/v2/auth/oidc/login',
       '/auth/token',
       '/healthz',
       '/readyz',

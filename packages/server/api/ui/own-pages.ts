@@ -15,6 +15,9 @@ export function registerPages(app: App, { config, db }: Services, ui: UiPages): 
     instanceName: config.ui.instanceName,
     edition: editionOf(config),
     firstUserCommand: FIRST_ADMIN_COMMAND,
+    ...(config.auth.provider === 'oidc' && {
+      singleSignOn: { hasEmergencyAccess: config.auth.oidc.breakGlassEmails.length > 0 },
+    }),
   });
   const serve = (path: string, page: Page) =>
     app.get(path, { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) =>

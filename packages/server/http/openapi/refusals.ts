@@ -3,6 +3,8 @@
  * `config.refuses`. Tests fail for an answer that the document does not have (@svc/testing/vitest/declared-answers.ts).
  */
 import type { RouteOptions } from 'fastify';
+import { Type } from 'typebox';
+import type {} from '../problems.ts';
 import { titlesByStatus } from '../errors.ts';
 import type { ErrorCode } from '../errors.ts';
 import { PROBES } from '../probes.ts';
@@ -46,7 +48,10 @@ export function refusalsOf({ method, url, config }: Pick<RouteOptions, 'method' 
     503,
   ];
   const statuses = new Set([...common, ...named.keys()]);
-  return Object.fromEntries([...statuses].map((status) => [status, problem(describe(status, named, common))]));
+  const forPeople = config?.problemPage !== undefined;
+  return Object.fromEntries(
+    [...statuses].map((status) => [status, problem(describe(status, named, common), forPeople)]),
+  );
 }
 
 /** The general sentence where the general rule applies, and what this operation has of its own. */
@@ -56,7 +61,10 @@ function describe(status: number, named: ReadonlyMap<number, readonly string[]>,
   return [...general, ...own].join('; ');
 }
 
-const problem = (description: string) => ({
+const problem = (description: string, forPeople: boolean) => ({
   description,
-  content: { 'application/problem+json': { schema: ProblemSchema } },
+  content: {
+    'application/problem+json': { schema: ProblemSchema },
+    ...(forPeople && { 'text/html': { schema: Type.String() } }),
+  },
 });

@@ -1,0 +1,19 @@
+/**
+ * Only a path on this site. `//host`, `/\host` and control characters are ways out of it that browsers follow; they are
+ * looked for in the decoded text as well, because the page that follows `next` may decode it once more.
+ */
+export const isOwnPath = (next: string): boolean => [next, decodedOnce(next)].every(staysOnThisSite);
+
+function staysOnThisSite(path: string): boolean {
+  if (!path.startsWith('/') || /[\u0000-\u001f\u007f\\]/.test(path)) return false;
+  const target = URL.parse(path, 'http://this-site.invalid');
+  return target?.host === 'this-site.invalid' && !target.pathname.startsWith('//');
+}
+
+function decodedOnce(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a stray % does not decode for anybody
+  }
+}

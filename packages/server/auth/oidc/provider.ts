@@ -1,0 +1,234 @@
+/**
+ * The identity provider, as its own metadata describes it. Nothing of it is needed to boot: the metadata is fetched when
+ * somebody signs in and kept for a while, and a provider that is away is asked again at the next sign-in.
+ */
+import type * as OpenIdClient from 'openid-client';
+import { createClientAuthentication } from './client-authentication.ts';
+import { createIdTokenVerifier } from './id-token.ts';
+import type { IdTokenVerifier } from './id-token.ts';
+import type { Claims } from './policy.ts';
+import { refusalOf } from './provider-errors.ts';
+import { SsoRefusal } from './refusals.ts';
+import type { OidcSettings } from './settings.ts';
+
+/** Who signed in, as the provider vouches for it, and the token that says so: its logout asks for it. */
+export type SignedIn = { claims: Claims; idToken: string };
+
+export type DeviceStart = {
+  deviceCode: string;
+  userCode: string;
+  verificationUri: string;
+  verificationUriComplete: string | undefined;
+  expiresInSeconds: number;
+  intervalSeconds: number;
+};
+
+export type ProviderFacts = { issuer: string; hasLogout: boolean; hasDeviceCodes: boolean };
+
+export type Provider = {
+  authorizationUrl(input: { state: string; nonce: string; codeVerifier: string }): Promise<URL>;
+  /** `query` is that of the callback. */
+  redeemCode(input: { query: URLSearchParams; state: string; nonce: string; codeVerifier: string }): Promise<SignedIn>;
+  /** Undefined when the provider has no device codes. */
+  startDevice(): Promise<DeviceStart | undefined>;
+  pollDevice(deviceCode: string): Promise<SignedIn | 'pending' | 'slow_down' | 'over'>;
+  /** Where the browser ends its session at the provider; undefined when it offers no such place. The token may be empty. */
+  logoutUrl(input: { idToken: string; returnTo: string }): Promise<URL | undefined>;
+  facts(): Promise<ProviderFacts>;
+};
+
+type Known = {
+  library: typeof OpenIdClient;
+  configuration: OpenIdClient.Configuration;
+  verify: IdTokenVerifier;
+  fetchedAt: number;
+};
+
+const TIMEOUT_SECONDS = 10;
+const METADATA_LIVES_MS = 60 * 60_000;
+/** After a failure: a crowd that wants to sign in must not become a crowd at the provider's door. */
+const ASK_AGAIN_MS = 1_000;
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+const MAX_SUBJECT_LENGTH = 255;
+
+type Log = { warn(details: object, message: string): void };
+
+export function createProvider(input: { settings: OidcSettings; log: Log }): Provider {
+  const { settings, log } = input;
+  const authentication = createClientAuthentication(settings.clientSecret);
+  let known: Known | undefined;
+  let asking: Promise<Known> | undefined;
+  let failed: { at: number; error: SsoRefusal } | undefined;
+
+  async function fetchMetadata(): Promise<Known> {
+    const library = await import('openid-client');
+    try {
+      const metadata = { [library.clockTolerance]: settings.clockSkewSeconds };
+      const configuration = await library.discovery(
+        new URL(settings.issuer),
+        settings.clientId,
+        metadata,
+        authentication.of(library),
+        { timeout: TIMEOUT_SECONDS },
+      );
+      const { issuer, jwks_uri: keysUrl } = configuration.serverMetadata();
+      // The library knows of issuers for all of a vendor's customers. Ours is one: anybody else's tokens are not meant for us.
+      if (new URL(issuer).href !== new URL(settings.issuer).href)
+        throw new Error(`its metadata names the issuer ${issuer}`);
+      if (keysUrl === undefined || new URL(keysUrl).protocol !== 'https:')
+        throw new Error('its metadata names no https address of its keys');
+      const verify = createIdTokenVerifier({
+        issuer,
+        clientId: settings.clientId,
+        keysUrl: new URL(keysUrl),
+        clockSkewSeconds: settings.clockSkewSeconds,
+      });
+      failed = undefined;
+      return { library, configuration, verify, fetchedAt: performance.now() };
+    } catch (error) {
+      const refusal = refusalOf(library, error, 'registration_refused');
+      log.warn({ issuer: settings.issuer, err: error }, 'the metadata of the identity provider could not be read');
+      failed = { at: performance.now(), error: refusal };
+      throw refusal;
+    }
+  }
+
+  async function ask(): Promise<Known> {
+    const isFresh = known !== undefined && performance.now() - known.fetchedAt < METADATA_LIVES_MS;
+    if (known && isFresh) return known;
+    if (failed && performance.now() - failed.at < ASK_AGAIN_MS) {
+      if (known) return known;
+      throw failed.error;
+    }
+    asking ??= fetchMetadata().finally(() => (asking = undefined));
+    try {
+      known = await asking;
+    } catch (error) {
+      if (!known) throw error; // what was true an hour ago most likely still is
+    }
+    return known as Known;
+  }
+
+  /** Everything that comes from the provider passes here, whatever way it came. */
+  async function believed(
+    { library, configuration, verify }: Known,
+    tokens: OpenIdClient.TokenEndpointResponse,
+    nonce: string | undefined,
+  ): Promise<SignedIn> {
+    const { id_token: idToken, access_token: accessToken } = tokens;
+    if (idToken === undefined) throw new SsoRefusal('answer_invalid', { cause: new Error('there is no ID token') });
+    const claims = await verify(idToken, { nonce });
+    if (claims.sub.length > MAX_SUBJECT_LENGTH)
+      throw new SsoRefusal('answer_invalid', { cause: new Error('the subject is too long') });
+    const isComplete = claims['email'] !== undefined && (claims['email_verified'] ?? claims['xms_edov']) !== undefined;
+    const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
+    if (isComplete || !hasUserInfo) return { claims, idToken };
+    try {
+      const info = await library.fetchUserInfo(configuration, accessToken, claims.sub);
+      return { claims: withEmail(claims, info), idToken };
+    } catch (error) {
+      log.warn({ err: error }, 'the user info of the identity provider could not be read');
+      return { claims, idToken };
+    }
+  }
+
+  return {
+    async authorizationUrl({ state, nonce, codeVerifier }) {
+      const { library, configuration } = await ask();
+      return library.buildAuthorizationUrl(configuration, {
+        redirect_uri: settings.redirectUrl,
+        scope: settings.scopes.join(' '),
+        response_mode: 'query',
+        state,
+        nonce,
+        code_challenge: await library.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+      });
+    },
+
+    async redeemCode({ query, state, nonce, codeVerifier }) {
+      const current = await ask();
+      // As the provider knows us; the address that this request came by may be another one, behind a proxy.
+      const url = new URL(settings.redirectUrl);
+      url.search = query.toString();
+      try {
+        const tokens = await authentication.accepted(current, () =>
+          current.library.authorizationCodeGrant(current.configuration, url, {
+            expectedState: state,
+            expectedNonce: nonce,
+            pkceCodeVerifier: codeVerifier,
+            idTokenExpected: true,
+          }),
+        );
+        return await believed(current, tokens, nonce);
+      } catch (error) {
+        throw refusalOf(current.library, error, 'answer_invalid');
+      }
+    },
+
+    async startDevice() {
+      const { library, configuration } = await ask();
+      if (configuration.serverMetadata().device_authorization_endpoint === undefined) return undefined;
+      try {
+        const start = await authentication.accepted({ library, configuration }, () =>
+          library.initiateDeviceAuthorization(configuration, { scope: settings.scopes.join(' ') }),
+        );
+        return {
+          deviceCode: start.device_code,
+          userCode: start.user_code,
+          verificationUri: start.verification_uri,
+          verificationUriComplete: start.verification_uri_complete,
+          expiresInSeconds: start.expires_in,
+          intervalSeconds: start.interval ?? 5,
+        };
+      } catch (error) {
+        throw refusalOf(library, error, 'registration_refused');
+      }
+    },
+
+    async pollDevice(deviceCode) {
+      const current = await ask();
+      const { library, configuration } = current;
+      try {
+        const tokens = await authentication.accepted(current, () =>
+          library.genericGrantRequest(configuration, DEVICE_GRANT, { device_code: deviceCode }),
+        );
+        return await believed(current, tokens, undefined);
+      } catch (error) {
+        if (error instanceof library.ResponseBodyError) {
+          if (error.error === 'authorization_pending') return 'pending';
+          if (error.error === 'slow_down') return 'slow_down';
+          if (error.error === 'expired_token') return 'over';
+          if (error.error === 'access_denied') throw new SsoRefusal('provider_denied', { cause: error });
+        }
+        throw refusalOf(library, error, 'answer_invalid');
+      }
+    },
+
+    async logoutUrl({ idToken, returnTo }) {
+      const { library, configuration } = await ask();
+      if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
+      return library.buildEndSessionUrl(configuration, {
+        ...(idToken !== '' && { id_token_hint: idToken }),
+        post_logout_redirect_uri: returnTo,
+      });
+    },
+
+    async facts() {
+      const { issuer, end_session_endpoint, device_authorization_endpoint } = (
+        await ask()
+      ).configuration.serverMetadata();
+      return {
+        issuer,
+        hasLogout: end_session_endpoint !== undefined,
+        hasDeviceCodes: device_authorization_endpoint !== undefined,
+      };
+    },
+  };
+}
+
+/** The address, and whether it is verified, together: one may not be taken from here and the other from there. */
+function withEmail(claims: Claims, info: Readonly<Record<string, unknown>>): Claims {
+  const isSame = claims['email'] === undefined || claims['email'] === info['email'];
+  return isSame ? { ...claims, email: info['email'], email_verified: info['email_verified'] } : claims;
+}

@@ -1,0 +1,195 @@
+/**
+ * An identity provider that says and signs whatever a test wants. It lets everybody in at once, as the person that the test
+ * named last; what is wrong with its next ID token is the test's choice, too.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { SignJWT, UnsecuredJWT, exportJWK, generateKeyPair } from 'jose';
+import type { CryptoKey, JWK } from 'jose';
+import { startLoopbackHttps } from './loopback-https.ts';
+
+export type ForgingProvider = Awaited<ReturnType<typeof startForgingProvider>>;
+
+export type Forgery = {
+  /** Over the honest claims; undefined leaves one out. */
+  claims?: Record<string, unknown>;
+  /** Instead of the key that is published. */
+  sign?: (claims: Record<string, unknown>, honest: SigningKey) => Promise<string>;
+  header?: Record<string, unknown>;
+  /** Of the token endpoint, instead of its answer. */
+  tokenError?: { status: number; body: object };
+  /** Of the authorization endpoint, over the honest ones; undefined leaves one out. */
+  callback?: Record<string, string | undefined>;
+  metadata?: Record<string, unknown>;
+  userinfo?: Record<string, unknown>;
+  wantsSecretInBody?: boolean;
+};
+
+type SigningKey = { privateKey: CryptoKey; jwk: JWK; kid: string };
+
+type Grant = { nonce: string | null; challenge: string; redirectUri: string };
+
+export async function startForgingProvider(input: { clientId: string; clientSecret: string }) {
+  const https = await startLoopbackHttps();
+  const issuer = `${https.url}/realm`;
+  let key = await makeKey();
+  let forgery: Forgery = {};
+  let person: Record<string, unknown> = { sub: 'nobody' };
+  const grants = new Map<string, Grant>();
+  const devices = new Map<string, 'pending' | 'approved' | 'denied'>();
+  const requests: string[] = [];
+
+  async function idToken(nonce: string | null): Promise<string> {
+    const now = Math.floor(Date.now() / 1_000);
+    const claims = {
+      iss: issuer,
+      aud: input.clientId,
+      iat: now,
+      exp: now + 300,
+      ...(nonce !== null && { nonce }),
+      ...person,
+      ...forgery.claims,
+    };
+    if (forgery.sign) return forgery.sign(claims, key);
+    const header = { alg: 'RS256', kid: key.kid, ...forgery.header };
+    return new SignJWT(claims).setProtectedHeader(header).sign(key.privateKey);
+  }
+
+  function metadata(): object {
+    return {
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      userinfo_endpoint: `${issuer}/userinfo`,
+      jwks_uri: `${issuer}/keys`,
+      end_session_endpoint: `${issuer}/logout`,
+      device_authorization_endpoint: `${issuer}/device`,
+      response_types_supported: ['code'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['RS256', 'ES256', 'HS256', 'none'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic'],
+      ...forgery.metadata,
+    };
+  }
+
+  function authorize(query: URLSearchParams, response: ServerResponse): void {
+    const code = randomUUID();
+    const redirectUri = query.get('redirect_uri') ?? '';
+    grants.set(code, { nonce: query.get('nonce'), challenge: query.get('code_challenge') ?? '', redirectUri });
+    const back = new URL(redirectUri);
+    const answer = { code, state: query.get('state') ?? '', session_state: 'x', ...forgery.callback };
+    for (const [name, value] of Object.entries(answer)) if (value !== undefined) back.searchParams.set(name, value);
+    response.writeHead(302, { location: back.href }).end();
+  }
+
+  async function token(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = new URLSearchParams(await text(request));
+    if (forgery.tokenError) return json(response, forgery.tokenError.status, forgery.tokenError.body);
+    if (!isOurClient(request.headers.authorization, body)) return json(response, 401, { error: 'invalid_client' });
+    if (body.get('grant_type')?.endsWith('device_code')) return deviceToken(body.get('device_code') ?? '', response);
+    const grant = grants.get(body.get('code') ?? '');
+    grants.delete(body.get('code') ?? ''); // once
+    const challenge = createHash('sha256')
+      .update(body.get('code_verifier') ?? '')
+      .digest('base64url');
+    if (grant?.challenge !== challenge || grant.redirectUri !== body.get('redirect_uri'))
+      return json(response, 400, { error: 'invalid_grant' });
+    return json(response, 200, await tokens(grant.nonce));
+  }
+
+  /** In the header, form-encoded as RFC 6749 says; or in the body, where the test wants it there. */
+  function isOurClient(header: string | undefined, body: URLSearchParams): boolean {
+    if (forgery.wantsSecretInBody)
+      return body.get('client_id') === input.clientId && body.get('client_secret') === input.clientSecret;
+    const given = Buffer.from((header ?? '').replace('Basic ', ''), 'base64')
+      .toString()
+      .split(':');
+    return given.map(decodeURIComponent).join(':') === `${input.clientId}:${input.clientSecret}`;
+  }
+
+  const tokens = async (nonce: string | null) => ({
+    access_token: 'access',
+    token_type: 'Bearer',
+    expires_in: 60,
+    id_token: await idToken(nonce),
+  });
+
+  async function deviceToken(code: string, response: ServerResponse): Promise<void> {
+    const state = devices.get(code);
+    if (state === 'pending') return json(response, 400, { error: 'authorization_pending' });
+    if (state === 'denied') return json(response, 400, { error: 'access_denied' });
+    if (state === undefined) return json(response, 400, { error: 'expired_token' });
+    devices.delete(code);
+    return json(response, 200, await tokens(null));
+  }
+
+  function startDevice(response: ServerResponse): void {
+    const code = randomUUID();
+    devices.set(code, 'pending');
+    json(response, 200, {
+      device_code: code,
+      user_code: 'WDJB-MJHT',
+      verification_uri: `${issuer}/activate`,
+      expires_in: 300,
+      interval: 1,
+    });
+  }
+
+  https.answerWith((request, response) => {
+    const url = new URL(request.url ?? '', https.url);
+    requests.push(`${request.method} ${url.pathname}`);
+    switch (url.pathname.replace('/realm', '')) {
+      case '/.well-known/openid-configuration':
+        return json(response, 200, metadata());
+      case '/keys':
+        return json(response, 200, { keys: [key.jwk] });
+      case '/authorize':
+        return authorize(url.searchParams, response);
+      case '/token':
+        return void token(request, response);
+      case '/device':
+        return startDevice(response);
+      case '/userinfo':
+        return json(response, 200, { sub: person['sub'], ...forgery.userinfo });
+      default:
+        return void response.writeHead(404).end();
+    }
+  });
+
+  return {
+    issuer,
+    /** Method and path of every request. */
+    requests,
+    /** Who signs in from now on; nothing is forged any more. */
+    signsIn(claims: Record<string, unknown> & { sub: string }): void {
+      person = claims;
+      forgery = {};
+    },
+    forges(next: Forgery): void {
+      forgery = next;
+    },
+    async rotateKey(): Promise<void> {
+      key = await makeKey();
+    },
+    decideDevices(decision: 'approved' | 'denied'): void {
+      for (const code of devices.keys()) devices.set(code, decision);
+    },
+    stop: () => https.stop(),
+    start: () => https.start(),
+  };
+}
+
+/** A token without a signature. */
+export const unsigned = async (claims: Record<string, unknown>): Promise<string> => new UnsecuredJWT(claims).encode();
+
+export async function makeKey(alg = 'RS256'): Promise<SigningKey> {
+  const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
+  const kid = randomUUID();
+  return { privateKey, kid, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
+}
+
+function json(response: ServerResponse, status: number, body: object): void {
+  const challenge = status === 401 ? { 'www-authenticate': 'Basic realm="x"' } : {};
+  response.writeHead(status, { 'content-type': 'application/json', ...challenge }).end(JSON.stringify(body));
+}
