@@ -35,7 +35,7 @@ const SERVER: Arrows = {
   auth: ['db'],
   vault: ['db'],
   xcom: ['db'],
-  logs: ['config'],
+  logs: ['config', 'db'],
   engine: ['db', 'xcom'],
   registry: ['db', 'engine'],
   agents: ['config', 'db', 'engine', 'logs', 'vault', 'xcom'],

@@ -35,6 +35,7 @@ import { buildApp } from './http/app.ts';
 import { createLanes } from './http/lanes.ts';
 import type { App } from './http/typed-app.ts';
 import { createLogStore } from './logs/create-log-store.ts';
+import { checkLogSink } from './logs/objects/open-store.ts';
 import { openKeyring } from './open-keyring.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createMetricsServer } from './telemetry/metrics-server.ts';
@@ -78,6 +79,7 @@ export type RunningServer = {
   close(): Promise<void>;
 };
 
+const LOGS_WAIT = 'the object store of task logs is away; lines are kept in the database';
 const RETRY_DATABASE_MS = 500;
 /** How long a shutdown waits for requests in flight: below the 30 s after which Kubernetes kills. */
 const REQUESTS_GRACE_MS = 20_000;
@@ -90,6 +92,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     options.logger ??
     createLogger({ level: config.observability.logLevel, format: config.observability.logFormat, secrets });
   reportBoot(config, options.warnings ?? [], logger);
+  await reportLogSink(config, logger);
 
   const metrics = createMetrics({ version: VERSION });
   const { api: db, engine: engineDb } = openServerDatabases({ config, metrics, logger });
@@ -103,9 +106,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   let notReady: string | null = 'starting: the database schema is not in place yet';
   let everybody: Principal | null = null;
-  const logs = createLogStore(config);
-  const keyring = openKeyring(config);
   const processId = randomUUID();
+  const logs = createLogStore({ config, writing: engineDb, reading: db, processId, logger });
+  if (logs.status) metrics.watchLogStore(logs.status);
+  const keyring = openKeyring(config);
   const { createExecutor } = options;
   const engine = createEngine({ config, db: engineDb, keyring, logs, logger, processId, createExecutor });
   const services = createServices({
@@ -134,7 +138,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = await buildApp({
     db: engineDb, // a probe must not wait for a connection behind requests
     admission,
-    readiness: { reason: () => notReady },
+    readiness: { reason: () => notReady, note: () => (logs.status?.().outage ? LOGS_WAIT : undefined) },
     access: {
       sessions: services.sessions,
       proxies,
@@ -189,6 +193,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       if (runsTasks(config)) {
         housekeeping.start();
         engine.start();
+        logs.background?.start();
       }
       logger.info('ready');
     });
@@ -261,6 +266,13 @@ function reportBoot(config: Config, warnings: readonly string[], logger: Logger)
   for (const warning of [...warnings, ...report.warnings]) logger.warn(warning);
   for (const note of bootNotes(config)) logger.info(note);
   if (report.errors.length > 0) throw new BootError(report.errors.map((error) => error.message));
+}
+
+/** A store of logs that says no is refused like a wrong key; for one that says nothing tasks need not wait. */
+async function reportLogSink(config: Config, logger: Logger): Promise<void> {
+  const { errors, warnings } = await checkLogSink(config);
+  for (const warning of warnings) logger.warn(warning);
+  if (errors.length > 0) throw new BootError(errors.map(({ message }) => message));
 }
 
 async function listen(config: Config, app: App): Promise<string> {

@@ -7,6 +7,7 @@ import { loadServerConfig, withConfigOptions } from '../server-config.ts';
 import type { ConfigOptions } from '../server-config.ts';
 import type { SvcCommand } from '../svc-command.ts';
 import { checkBoot } from '@svc/server/config/boot-checks.ts';
+import { checkLogSink } from '@svc/server/logs/objects/open-store.ts';
 import { REFERENCE_SECTIONS } from '@svc/server/config/reference-sections.ts';
 import { effectiveJson, effectiveRows } from '@svc/server/config/render-effective.ts';
 import type { EffectiveRow } from '@svc/server/config/render-effective.ts';
@@ -23,11 +24,13 @@ export function addConfigCommand(program: SvcCommand, context: CliContext): void
     .action((options: Options) => showConfig(context, options));
 }
 
-function showConfig(context: CliContext, options: Options): void {
+async function showConfig(context: CliContext, options: Options): Promise<void> {
   const loaded = loadServerConfig(context, options);
   const boot = checkBoot(loaded.config);
-  const warnings = [...loaded.warnings, ...boot.warnings];
-  const problems = boot.errors.map(({ key, message }) => ({ key, message }));
+  // Only a check asks others: showing what is in force must work without them.
+  const sink = options.check ? await checkLogSink(loaded.config) : { errors: [], warnings: [] };
+  const warnings = [...loaded.warnings, ...boot.warnings, ...sink.warnings];
+  const problems = [...boot.errors, ...sink.errors].map(({ key, message }) => ({ key, message }));
   if (options.json) {
     printJson(context, { values: effectiveJson(loaded.entries), warnings, problems });
   } else {

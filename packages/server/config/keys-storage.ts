@@ -21,6 +21,14 @@ export const LOGS_KEYS = {
     edition: 'both',
     doc: 'Age after which task logs are deleted; 0 keeps them.',
   },
+  'logs.spool_bytes': {
+    type: 'int',
+    default: 2_147_483_648,
+    min: 1_048_576,
+    extension: true,
+    edition: 'pro',
+    doc: '`objstore` and `cloudstore`: how many bytes of acknowledged lines the database keeps until they are in the store. Beyond it agents keep theirs.',
+  },
   'logs.sink.bucket': {
     type: 'string',
     default: '',

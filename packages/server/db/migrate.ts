@@ -26,6 +26,7 @@ import * as detailsOfFailures from './migrations/0019-details-of-failures.ts';
 import * as classesOfOperators from './migrations/0020-classes-of-operators.ts';
 import * as exchangedTokens from './migrations/0021-exchanged-tokens.ts';
 import * as serviceAccounts from './migrations/0022-service-accounts-and-disabled-tenants.ts';
+import * as logsInObjectStores from './migrations/0023-logs-in-object-stores.ts';
 import { openPool } from './connection-pool.ts';
 
 /** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
@@ -52,6 +53,7 @@ const MIGRATIONS = {
   '0020-classes-of-operators': classesOfOperators,
   '0021-exchanged-tokens': exchangedTokens,
   '0022-service-accounts-and-disabled-tenants': serviceAccounts,
+  '0023-logs-in-object-stores': logsInObjectStores,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -37,7 +37,8 @@ export function registerProbes(app: App, { db, readiness }: { db: ProbedDatabase
         if (isOutage(error)) throw new ApiError('not_ready', error.advice, { 'retry-after': '1' });
         throw error;
       }
-      return reply.type('text/plain; charset=utf-8').send('ready\n');
+      const note = readiness.note?.();
+      return reply.type('text/plain; charset=utf-8').send(note === undefined ? 'ready\n' : `ready\n${note}\n`);
     },
   );
 }

@@ -2,7 +2,11 @@ import { ApiError } from './errors.ts';
 import type { App } from './typed-app.ts';
 
 /** Why this process does not serve yet, or null when it does. */
-export type Readiness = { reason(): string | null };
+export type Readiness = {
+  reason(): string | null;
+  /** It does, but not all of it is well. */
+  note?(): string | undefined;
+};
 
 /** Before the schema is there, every answer but the probes' would be an internal error. */
 export function refuseUntilReady(app: App, readiness: Readiness): void {

@@ -22,6 +22,8 @@ export interface Metrics {
   watchDatabasePool(usage: () => PoolUsage): void;
   /** When the scheduler last completed a loop, in epoch milliseconds; undefined before the first one. */
   watchScheduler(lastBeat: () => number | undefined): void;
+  /** Of an object store: whether it is there, and what waits for it. */
+  watchLogStore(status: () => { outage: object | undefined; spooledBytes: number }): void;
   loginFailed(): void;
   databaseOutage(): void;
   /** Requests that were turned away, by whose doing it was. */
@@ -110,6 +112,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
     httpHooks: fastifyPlugin(httpHooks, { name: 'svc-metrics', fastify: '5.x' }),
     watchDatabasePool: (usage) => registry.registerMetric(poolGauge(usage)),
     watchScheduler: (lastBeat) => registry.registerMetric(heartbeatGauge(lastBeat)),
+    watchLogStore(status) {
+      for (const gauge of logStoreGauges(status)) registry.registerMetric(gauge);
+    },
     loginFailed: () => loginFailures.inc(),
     databaseOutage: () => databaseOutages.inc(),
     requestsRefused(counts) {
@@ -145,4 +150,25 @@ function heartbeatGauge(lastBeat: () => number | undefined): Gauge {
       else this.set(Math.max(0, Date.now() - beat) / 1_000);
     },
   });
+}
+
+function logStoreGauges(status: () => { outage: object | undefined; spooledBytes: number }): Gauge[] {
+  return [
+    new Gauge({
+      name: 'svc_log_store_up',
+      help: 'Whether the object store of task logs took the last that was brought to it.',
+      registers: [],
+      collect() {
+        this.set(status().outage === undefined ? 1 : 0);
+      },
+    }),
+    new Gauge({
+      name: 'svc_log_spool_bytes',
+      help: 'Bytes of acknowledged task log lines that are kept in the database until the object store has them.',
+      registers: [],
+      collect() {
+        this.set(status().spooledBytes);
+      },
+    }),
+  ];
 }

@@ -4,7 +4,7 @@ import type { Config } from '../../config/load.ts';
 import { agentControlPlaneAddr } from '../../config/resolved.ts';
 import { latestBeats } from '../../db/processes/heartbeats.ts';
 import { VERSION, gitVersion } from '../../version.ts';
-import { Nullable } from '../../http/schemas.ts';
+import { DateTime, Nullable } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 
@@ -21,12 +21,21 @@ const ComponentHealth = Type.Object(
   { title: 'ComponentHealth' },
 );
 
+const LogStoreHealth = Type.Object(
+  {
+    status: Type.String({ description: '`healthy`, or `degraded` while it is away and lines wait in the database' }),
+    away_since: Nullable(DateTime),
+  },
+  { title: 'LogStoreHealth', description: 'Only where task logs are kept in an object store' },
+);
+
 const HealthInfo = Type.Object(
   {
     metadatabase: ComponentHealth,
     scheduler: ComponentHealth,
     triggerer: ComponentHealth,
     dag_processor: ComponentHealth,
+    log_store: Type.Optional(LogStoreHealth),
   },
   { title: 'HealthInfo' },
 );
@@ -58,7 +67,7 @@ const NO_BEATS: Health = {
   latest_dag_processor_heartbeat: null,
 };
 
-export function registerMonitor(app: App, { config, db }: Services): void {
+export function registerMonitor(app: App, { config, db, logs }: Services): void {
   app.get(
     '/api/v2/monitor/health',
     {
@@ -87,6 +96,7 @@ export function registerMonitor(app: App, { config, db }: Services): void {
         scheduler: componentHealth('scheduler', 'unhealthy'),
         triggerer: componentHealth('triggerer', null),
         dag_processor: componentHealth('dag_processor', null),
+        ...(await logStoreHealth(logs)),
       };
     },
   );
@@ -119,6 +129,12 @@ export function registerMonitor(app: App, { config, db }: Services): void {
     },
     async () => version,
   );
+}
+
+async function logStoreHealth({ outage }: Services['logs']) {
+  if (!outage) return {};
+  const since = (await outage())?.since ?? null;
+  return { log_store: { status: since === null ? 'healthy' : 'degraded', away_since: since } };
 }
 
 function executorInfo(config: Config) {
