@@ -35,6 +35,7 @@ export async function startLogPlant() {
 
   return {
     db,
+    databaseUrl: database.url,
     tenantId,
     messages,
     /** As another process would have it. */
