@@ -75,7 +75,6 @@ const openBenchDatabase = (url: string): Database =>
   });
 
 function openLogs(db: Database, url: string, store: Parameters<typeof createObjectLogStore>[0]['store']): LogStore {
-  const quiet = (): void => {};
   return createObjectLogStore({
     store,
     prefix: '',
@@ -84,7 +83,7 @@ function openLogs(db: Database, url: string, store: Parameters<typeof createObje
     reading: db,
     processId: randomUUID(),
     maxSpoolBytes: 1e12,
-    log: { info: quiet, warn: quiet, error: quiet },
+    log: { info() {}, warn() {}, error() {} },
   });
 }
 

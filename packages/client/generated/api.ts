@@ -3320,6 +3320,7 @@ export interface components {
         /** HealthInfo */
         HealthInfo: {
             dag_processor: components["schemas"]["ComponentHealth"];
+            log_store?: components["schemas"]["LogStoreHealth"];
             metadatabase: components["schemas"]["ComponentHealth"];
             scheduler: components["schemas"]["ComponentHealth"];
             triggerer: components["schemas"]["ComponentHealth"];
@@ -3451,6 +3452,15 @@ export interface components {
         JobCollection: {
             jobs: components["schemas"]["Job"][];
             total_entries: number;
+        };
+        /**
+         * LogStoreHealth
+         * @description Only where task logs are kept in an object store
+         */
+        LogStoreHealth: {
+            away_since: string | null;
+            /** @description `healthy`, or `degraded` while it is away and lines wait in the database */
+            status: string;
         };
         /** NewestRun */
         NewestRun: {

@@ -31,7 +31,6 @@ if (import.meta.main) {
     statementTimeoutMs: 30_000,
     idleInTransactionTimeoutMs: 30_000,
   });
-  const say = (): void => {};
   const logs = createObjectLogStore({
     store: createS3Store({
       bucket: input.bucket,
@@ -49,7 +48,7 @@ if (import.meta.main) {
     processId: randomUUID(),
     maxSpoolBytes: 1e9,
     pace: input.pace,
-    log: { info: say, warn: say, error: say },
+    log: { info() {}, warn() {}, error() {} },
   });
   logs.background?.start();
   await Promise.all(

@@ -90,10 +90,10 @@ describe.each([
     const logKey = await plant.begin();
     let text = '';
     let acknowledged = 0;
-    let isOver = false;
+    const over = new AbortController();
     const read = (async () => {
       let reads = 0;
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const least = acknowledged;
         const seen = await textOf(logs, logKey);
         expect(seen.length).toBeGreaterThanOrEqual(least);
@@ -111,7 +111,7 @@ describe.each([
     }
     await plant.finish(logKey);
     await until(async () => (await plant.unfinished()) === 0);
-    isOver = true;
+    over.abort();
     expect(await read).toBeGreaterThan(0);
     expect(await textOf(logs, logKey)).toBe(text);
   });
