@@ -51,6 +51,11 @@ const BENCHES: Record<string, Bench> = {
       'svc lite: first start with empty caches of its own, later starts, a changed file, idle memory and CPU [--runs 3 --seconds 30]',
     load: () => import('./lite.ts'),
   },
+  logs: {
+    about:
+      'lines of task logs: acknowledged per second on the disk and for an object store (an emulator), and how soon another process sees one [--seconds 3]',
+    load: () => import('./logs.ts'),
+  },
   overload: {
     about:
       'the gap between tasks while 1,000 and 5,000 requests are under way, what those who ask are told, memory; and how long one request of any kind holds up the event loop [--runs 3 --only gap|turns]',

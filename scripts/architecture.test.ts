@@ -36,7 +36,7 @@ const SERVER: Arrows = {
   vault: ['db'],
   redis: ['config'],
   xcom: ['db', 'redis'],
-  logs: ['config', 'redis'],
+  logs: ['config', 'db', 'redis'],
   engine: ['db', 'xcom'],
   registry: ['db', 'engine'],
   agents: ['config', 'db', 'engine', 'logs', 'vault', 'xcom'],

@@ -2,7 +2,7 @@
 //
 //   system packages   installed with apt where we may; otherwise a message says which tests will miss them
 //   Python            the environments that compile DAG files, that call the API with the official client, and that make up
-//                     requests from the API's document
+//                     requests from the API's document, and that stand in for object stores
 //   documents         Airflow's own description of its API, which answers are checked against
 //
 //   node scripts/prepare-tests.ts --kubernetes   # also what a cluster of our own needs (npm run test:kubernetes)
@@ -16,6 +16,7 @@ import { airflowOpenApi } from '@svc/testing/airflow/openapi-document.ts';
 import { clientEnvironment } from '@svc/testing/airflow/client-environment.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { schemathesisEnvironment } from '@svc/testing/schemathesis/environment.ts';
+import { objectStoresEnvironment } from '@svc/testing/services/object-stores.ts';
 import { VirtualEnvironmentError } from '@svc/testing/virtual-environment.ts';
 
 type SystemPackage = { name: string; commands: readonly string[]; neededFor: string };
@@ -106,7 +107,12 @@ if (import.meta.main) {
   const wantsCluster = process.argv.includes('--kubernetes') && !process.env['KUBECONFIG'];
   installSystemPackages(wantsCluster ? [...PACKAGES, ...KUBERNETES_PACKAGES] : PACKAGES);
   try {
-    await Promise.all([pythonEnvironment(), clientEnvironment().then(airflowOpenApi), schemathesisEnvironment()]);
+    await Promise.all([
+      pythonEnvironment(),
+      clientEnvironment().then(airflowOpenApi),
+      schemathesisEnvironment(),
+      objectStoresEnvironment(),
+    ]);
   } catch (error) {
     const known = [PythonEnvironmentError, UiBundleError, VirtualEnvironmentError];
     if (!(error instanceof Error) || !known.some((kind) => error instanceof kind)) throw error;

@@ -22,7 +22,7 @@ export async function renderOpenApi(): Promise<string> {
     idleInTransactionTimeoutMs: 0,
   });
   const logger = pino({ level: 'silent' });
-  const logs = createLogStore(config);
+  const logs = createLogStore({ config, writing: db, reading: db, processId: '', logger });
   const keyring = openKeyring(config);
   const valueCache = createValueCache(null);
   const engine = createRunEngine({ config, db, keyring, logs, valueCache, logger, processId: '' });

@@ -34,6 +34,7 @@ import type { App } from './http/typed-app.ts';
 import { createLogStore } from './logs/create-log-store.ts';
 import { guardLogs } from './logs/shared-directory.ts';
 import type { LogStore } from './logs/store.ts';
+import { checkLogSink } from './logs/objects/open-store.ts';
 import { openKeyring } from './open-keyring.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { shareLogs } from './share-logs.ts';
@@ -88,6 +89,7 @@ export type RunningServer = {
   close(): Promise<void>;
 };
 
+const LOGS_WAIT = 'the object store of task logs is away; lines are kept in the database';
 /** How long a shutdown waits for requests in flight: below the 30 s after which Kubernetes kills. */
 const REQUESTS_GRACE_MS = 20_000;
 
@@ -99,6 +101,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     options.logger ??
     createLogger({ level: config.observability.logLevel, format: config.observability.logFormat, secrets });
   reportBoot(config, options.warnings ?? [], logger);
+  await reportLogSink(config, logger);
 
   const metrics = createMetrics({ version: VERSION });
   const { api: db, engine: engineDb } = openServerDatabases({ config, metrics, logger });
@@ -115,9 +118,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const certificates = openCertificates(options, logger);
   for (const [listener, pair] of Object.entries(certificates)) if (pair) metrics.watchCertificate(listener, pair);
   const { redis, valueCache } = openValueCache({ config, metrics, logger });
-  const logs = openLogs(config, db, redis);
-  const keyring = openKeyring(config);
   const processId = randomUUID();
+  const logs = openLogs({ config, writing: engineDb, reading: db, processId, logger, carrier: redis ?? undefined });
+  if (logs.status) metrics.watchLogStore(logs.status);
+  const keyring = openKeyring(config);
   const { createExecutor } = options;
   const engine = createEngine({
     config,
@@ -160,7 +164,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = await buildApp({
     db: engineDb, // a probe must not wait for a connection behind requests
     admission,
-    readiness: { reason: () => notReady, note: () => redis?.problem() ?? undefined },
+    readiness: { reason: () => notReady, note: () => notesOf(redis, logs) },
     access: {
       sessions: services.sessions,
       proxies,
@@ -221,6 +225,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       if (runsTasks(config)) {
         housekeeping.start();
         engine.start();
+        logs.background?.start();
       }
       logger.info('ready');
     });
@@ -288,6 +293,12 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
   return { api, engine };
 }
 
+/** What is not as it should be, and does not keep this process from serving. */
+function notesOf(redis: Redis | null, logs: LogStore): string | undefined {
+  const notes = [redis?.problem(), logs.status?.().outage ? LOGS_WAIT : undefined].filter(Boolean);
+  return notes.length > 0 ? notes.join('; ') : undefined;
+}
+
 /** Boot does not wait for Redis: what it has is in Postgres as well. */
 function openValueCache(input: { config: Config; metrics: Metrics; logger: Logger }): {
   redis: Redis | null;
@@ -306,6 +317,13 @@ function reportBoot(config: Config, warnings: readonly string[], logger: Logger)
   for (const note of bootNotes(config)) logger.info(note);
   const errors = [...report.errors, ...files.errors];
   if (errors.length > 0) throw new BootError(errors.map((error) => error.message));
+}
+
+/** A store of logs that says no is refused like a wrong key; for one that says nothing tasks need not wait. */
+async function reportLogSink(config: Config, logger: Logger): Promise<void> {
+  const { errors, warnings } = await checkLogSink(config);
+  for (const warning of warnings) logger.warn(warning);
+  if (errors.length > 0) throw new BootError(errors.map(({ message }) => message));
 }
 
 async function listen(config: Config, app: App): Promise<string> {
@@ -335,10 +353,11 @@ function openCertificates({ config, lookAtCertificatesMs }: ServerOptions, log: 
 }
 
 /** A process that only serves reads what others write: on a disk, it has to be the same one. */
-function openLogs(config: Config, db: Database, redis: Redis | null): LogStore {
-  const store = createLogStore(config, redis ?? undefined);
+function openLogs(input: Parameters<typeof createLogStore>[0]): LogStore {
+  const { config, reading } = input;
+  const store = createLogStore(input);
   const isElsewhere = config.server.role === 'api' && config.logs.backend === 'disk';
-  return isElsewhere ? guardLogs(store, config.logs.dir, () => findInstallation(db)) : store;
+  return isElsewhere ? guardLogs(store, config.logs.dir, () => findInstallation(reading)) : store;
 }
 
 /** Whatever the operator configured as a secret never appears in a log line, wherever it may surface. */

@@ -8,6 +8,7 @@ import type { ConfigOptions } from '../server-config.ts';
 import type { SvcCommand } from '../svc-command.ts';
 import { checkBoot } from '@svc/server/config/boot-checks.ts';
 import type { Config } from '@svc/server/config/load.ts';
+import { checkLogSink } from '@svc/server/logs/objects/open-store.ts';
 import { REFERENCE_SECTIONS } from '@svc/server/config/reference-sections.ts';
 import { effectiveJson, effectiveRows } from '@svc/server/config/render-effective.ts';
 import type { EffectiveRow } from '@svc/server/config/render-effective.ts';
@@ -29,9 +30,12 @@ async function showConfig(context: CliContext, options: Options): Promise<void> 
   const loaded = loadServerConfig(context, options);
   const [boot, files] = [checkBoot(loaded.config), checkTlsFiles(loaded.config)];
   const errors = [...boot.errors, ...files.errors];
-  const asked = options.check && errors.length === 0 ? await askProvider(context, loaded.config) : [];
-  const warnings = [...loaded.warnings, ...boot.warnings, ...files.warnings, ...asked];
-  const problems = errors.map(({ key, message }) => ({ key, message }));
+  // Only a check asks others: showing what is in force must work without them.
+  const isAsking = options.check === true && errors.length === 0;
+  const sink = isAsking ? await checkLogSink(loaded.config) : { errors: [], warnings: [] };
+  const asked = isAsking ? await askProvider(context, loaded.config) : [];
+  const warnings = [...loaded.warnings, ...boot.warnings, ...files.warnings, ...sink.warnings, ...asked];
+  const problems = [...errors, ...sink.errors].map(({ key, message }) => ({ key, message }));
   if (options.json) {
     printJson(context, { values: effectiveJson(loaded.entries), warnings, problems });
   } else {

@@ -204,7 +204,7 @@ function finishHandler(parts: Parts) {
     if (data.length === 0) return offset;
     // Of a report that is made again the lines are there; of one that comes much too late they are nobody's.
     if (!(await openLogs.mayWriteLast(identity))) return offset + data.length;
-    return logs.append(identity, offset, data).catch((error: unknown) => {
+    return logs.append(identity, offset, data, { isLast: true }).catch((error: unknown) => {
       log.warn({ err: error, attempt: identity.attemptId }, 'the end of a log could not be stored');
       return offset + data.length;
     });

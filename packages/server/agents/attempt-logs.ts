@@ -9,7 +9,7 @@ import { RpcError } from './rpc-errors.ts';
 
 export type AttemptLogs = {
   /** How long the log is then; less than the offset says "there is a gap". */
-  append(identity: AttemptIdentity, offset: number, bytes: Uint8Array): Promise<number>;
+  append(identity: AttemptIdentity, offset: number, bytes: Uint8Array, options?: { isLast: boolean }): Promise<number>;
   /** The id of the attempt's run as users know it. Throws when the run is gone. */
   runIdOf(identity: AttemptIdentity): Promise<string>;
   rememberRun(identity: AttemptIdentity, runId: string): void;
@@ -39,7 +39,7 @@ export function createAttemptLogs(input: { db: Database; logs: LogSink; log: Age
   return {
     rememberRun,
     runIdOf,
-    async append(identity, offset, bytes) {
+    async append(identity, offset, bytes, options) {
       // Callbacks belong to no try, so they have no log of their own.
       if (identity.kind === 'callback') {
         for (const line of entriesOf(Buffer.from(bytes).toString('utf8').trimEnd())) {
@@ -48,7 +48,7 @@ export function createAttemptLogs(input: { db: Database; logs: LogSink; log: Age
         return offset + bytes.length;
       }
       const runId = await runIdOf(identity);
-      return (await logs.append(logKeyOf(identity, runId), offset, bytes)).length;
+      return (await logs.append(logKeyOf(identity, runId), offset, bytes, options)).length;
     },
   };
 }

@@ -29,7 +29,7 @@ export function createAttemptNotes(input: { db: Database; logs: LogSink; log: Ag
       );
       for (let tries = 0; tries < TRIES; tries += 1) {
         const offset = await logs.size(key);
-        const { length } = await logs.append(key, offset, line);
+        const { length } = await logs.append(key, offset, line, { isLast: true });
         if (length === offset + line.length) return;
       }
     } catch (error) {

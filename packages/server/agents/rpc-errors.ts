@@ -2,6 +2,7 @@
 import { status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
 import { DatabaseBusyError, isOutage } from '../db/outage.ts';
+import { LogSpoolFullError } from '../logs/store.ts';
 import { UnsealError } from '../vault/keyring.ts';
 import type { AgentLog } from './collaborators.ts';
 
@@ -40,6 +41,8 @@ export function toServiceError(error: unknown, input: { log: AgentLog; method: s
   if (error instanceof RpcError) return { code: STATUS_OF[error.code], details: error.message };
   if (isOutage(error)) return { code: status.UNAVAILABLE, details: error.advice };
   if (error instanceof DatabaseBusyError) return { code: status.UNAVAILABLE, details: error.message };
+  // Worth another try, and no lost contact.
+  if (error instanceof LogSpoolFullError) return { code: status.RESOURCE_EXHAUSTED, details: error.message };
   if (error instanceof UnsealError) return { code: status.FAILED_PRECONDITION, details: error.message };
   input.log.error({ err: error, method: input.method }, 'an agent call failed');
   return { code: status.INTERNAL, details: 'internal error: see the log of the control plane' };

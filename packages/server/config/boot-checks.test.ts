@@ -225,6 +225,26 @@ describe('the log store', () => {
     expect(half[0]?.message).toContain('SVC_LOGS_SINK_SECRET_ACCESS_KEY');
     expect(errors({ ...env, SVC_LOGS_SINK_ACCESS_KEY_ID: 'AKIA', SVC_LOGS_SINK_SECRET_ACCESS_KEY: 'x' })).toEqual([]);
   });
+
+  test('static credentials are warned about, and settings of another backend', () => {
+    const bucket = { SVC_LOGS_SINK_BUCKET: 'logs' };
+    const keys = { SVC_LOGS_SINK_ACCESS_KEY_ID: 'AKIA', SVC_LOGS_SINK_SECRET_ACCESS_KEY: 'x' };
+    const warned = (env: Record<string, string>) =>
+      check({ ...bucket, ...env }).warnings.filter((warning) => warning.startsWith('logs.sink.'));
+    expect(warned({ SVC_LOGS_BACKEND: 'objstore', ...keys })).toEqual([
+      expect.stringMatching(/^logs.sink.access_key_id is a static credential/),
+    ]);
+    expect(warned({ SVC_LOGS_BACKEND: 'cloudstore', SVC_LOGS_SINK_CREDENTIALS_FILE: '/key.json' })).toEqual([
+      expect.stringMatching(/^logs.sink.credentials_file is a static credential/),
+    ]);
+    expect(warned({ SVC_LOGS_BACKEND: 'cloudstore', SVC_LOGS_SINK_ENDPOINT: 'https://a' })).toEqual([
+      'logs.sink.endpoint does nothing with logs.backend cloudstore',
+    ]);
+    expect(warned({ SVC_LOGS_SINK_FORCE_PATH_STYLE: 'true' })).toEqual([
+      'logs.sink.force_path_style, logs.sink.bucket do nothing with logs.backend disk',
+    ]);
+    expect(warned({ SVC_LOGS_BACKEND: 'objstore', SVC_LOGS_SINK_REGION: 'eu' })).toEqual([]);
+  });
 });
 
 describe('warm pools', () => {

@@ -153,6 +153,7 @@ function safetyWarnings(config: Config): string[] {
   if (config.secretKey === '') {
     warnings.push('secret_key is not set: connection writes are disabled; set SVC_SECRET_KEY (openssl rand -hex 32)');
   }
+  warnings.push(...logSinkWarnings(config));
   const broad = broadRanges(config.server.trustedProxies);
   if (broad.length > 0) {
     warnings.push(
@@ -176,6 +177,31 @@ function apiWarnings(config: Config): string[] {
       `ui.workspace ${config.ui.workspace} is a directory of this machine: with several api processes it has to be the same one on all of them, and nothing here compiles what is saved in it (svc deploy does)`,
     );
   }
+  return warnings;
+}
+
+/** Keys that lie about for years; and settings of another backend, which do nothing. */
+function logSinkWarnings({ logs: { backend, sink } }: Config): string[] {
+  const warnings: string[] = [];
+  if (backend === 'objstore' && sink.accessKeyId !== '' && sink.secretAccessKey !== '') {
+    warnings.push(
+      'logs.sink.access_key_id is a static credential: it does not expire, and whoever reads it has the bucket; leave it and logs.sink.secret_access_key empty to use the keyless identity of this process (docs/logs.md)',
+    );
+  }
+  if (backend === 'cloudstore' && sink.credentialsFile !== '') {
+    warnings.push(
+      'logs.sink.credentials_file is a static credential: it does not expire, and whoever reads it has the bucket; leave it empty to use application default credentials (docs/logs.md)',
+    );
+  }
+  const ofS3 = ['region', 'endpoint', 'access_key_id', 'secret_access_key', 'force_path_style'] as const;
+  const values = [sink.region, sink.endpoint, sink.accessKeyId, sink.secretAccessKey, sink.forcePathStyle];
+  const idle = [
+    ...ofS3.filter((_key, index) => backend !== 'objstore' && !['', false].includes(values[index] ?? '')),
+    ...(backend !== 'cloudstore' && sink.credentialsFile !== '' ? ['credentials_file'] : []),
+    ...(backend === 'disk' && sink.bucket !== '' ? ['bucket'] : []),
+  ].map((key) => `logs.sink.${key}`);
+  if (idle.length > 0)
+    warnings.push(`${idle.join(', ')} ${idle.length > 1 ? 'do' : 'does'} nothing with logs.backend ${backend}`);
   return warnings;
 }
 

@@ -21,6 +21,15 @@ export const LOGS_KEYS = {
     edition: 'both',
     doc: 'Age after which task logs are deleted; 0 keeps them.',
   },
+  'logs.spool_bytes': {
+    type: 'int',
+    default: 2_147_483_648,
+    min: 1_048_576,
+    max: 1_099_511_627_776,
+    extension: true,
+    edition: 'pro',
+    doc: '`objstore` and `cloudstore`: how many bytes of acknowledged lines the database keeps until they are in the store. Beyond it agents keep theirs.',
+  },
   'logs.sink.bucket': {
     type: 'string',
     default: '',

@@ -122,6 +122,7 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'auth.bootstrap.password': '',
   secret_key_previous: '',
   'logs.retention': 0,
+  'logs.spool_bytes': 2_147_483_648,
   'scheduler.attempt_lease': 60_000,
   'executor.parallelism': 32,
   'executor.base_image_repository': 'svc-base',

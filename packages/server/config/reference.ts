@@ -83,7 +83,8 @@ The secrets of this example come from the environment: \`SVC_AUTH_JWT_SECRET\`, 
   that is neither https nor http on a loopback host or does not end in \`/api/v2/auth/oidc/callback\`, without the scope \`openid\`,
   or when \`ui.edition\` is not \`pro\`.
 - \`auth.dev_no_auth\` is on and \`server.http_addr\` is not a loopback address.
-- \`logs.backend\` is \`objstore\` or \`cloudstore\` and \`logs.sink.bucket\` is empty, or only one half of the static credentials is set.
+- \`logs.backend\` is \`objstore\` or \`cloudstore\` and \`logs.sink.bucket\` is empty, or only one half of the static credentials is set;
+  or the bucket is not there, or denies what logs need. A store that does not answer is a warning.
 - \`execution.warm_pools_enabled\` is on and \`auth.agent_token_transport\` is not \`exchange\` or \`auth.secret_liveness_mode\` is not
   \`enforce\`.
 - Only one of \`server.grpc_tls.cert\` and \`server.grpc_tls.key\` is set.

@@ -29,6 +29,7 @@ import * as serviceAccounts from './migrations/0022-service-accounts-and-disable
 import * as splitRoles from './migrations/0023-split-roles.ts';
 import * as versionsOfValues from './migrations/0024-versions-of-values.ts';
 import * as singleSignOn from './migrations/0025-single-sign-on.ts';
+import * as logsInObjectStores from './migrations/0026-logs-in-object-stores.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -61,6 +62,7 @@ const MIGRATIONS = {
   '0023-split-roles': splitRoles,
   '0024-versions-of-values': versionsOfValues,
   '0025-single-sign-on': singleSignOn,
+  '0026-logs-in-object-stores': logsInObjectStores,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -500,6 +500,47 @@ type DagRunAssetEventsTable = { tenant_id: TenantId; run: number; event_id: numb
 /** Tables whose rows belong to a tenant. */
 type VersionsOfDeletedDagsTable = { tenant_id: TenantId; dag_id: string; last_version_number: number };
 
+type TaskLogsTable = {
+  tenant_id: TenantId;
+  id: Generated<number>;
+  dag_id: string;
+  run_id: string;
+  task_id: string;
+  map_index: number;
+  try_number: number;
+  length: number;
+  appended_from: Generated<number>;
+  appended_at: Timestamp;
+  object_size: Generated<number>;
+  object_tag: string | null;
+  parts: ColumnType<{ at: number; to: number }[], string | undefined, string>;
+  stored: Generated<number>;
+  stored_at: NullableTimestamp;
+  lease_by: string | null;
+  lease_until: NullableTimestamp;
+};
+
+type LogChunksTable = { tenant_id: TenantId; log_id: number; at: number; bytes: Buffer };
+
+type LogRemovalsTable = {
+  tenant_id: TenantId;
+  id: Generated<number>;
+  dag_id: string;
+  run_id: string | null;
+  task_id: string | null;
+  map_index: number | null;
+  try_number: number | null;
+  lease_by: string | null;
+  lease_until: NullableTimestamp;
+};
+
+type LogStoreStateTable = {
+  is_only: Generated<boolean>;
+  away_since: NullableTimestamp;
+  reason: string | null;
+  listed_at: NullableTimestamp;
+};
+
 export type TenantTables = {
   roles: RolesTable;
   users: UsersTable;
@@ -536,6 +577,9 @@ export type TenantTables = {
   asset_event_aliases: AssetEventAliasesTable;
   asset_queue: AssetQueueTable;
   dag_run_asset_events: DagRunAssetEventsTable;
+  task_logs: TaskLogsTable;
+  log_chunks: LogChunksTable;
+  log_removals: LogRemovalsTable;
 };
 
 /** Tables that exist before, or across, tenants. */
@@ -546,6 +590,7 @@ export type SharedTables = {
   heartbeats: HeartbeatsTable;
   installation: InstallationTable;
   granted_identities: GrantedIdentitiesTable;
+  log_store_state: LogStoreStateTable;
 };
 
 export type AllTables = TenantTables & SharedTables;
@@ -591,6 +636,9 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   asset_event_aliases: true,
   asset_queue: true,
   dag_run_asset_events: true,
+  task_logs: true,
+  log_chunks: true,
+  log_removals: true,
 };
 
 export const isTenantTable = (name: string): boolean => Object.hasOwn(TENANT_TABLE_NAMES, name);

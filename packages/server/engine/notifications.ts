@@ -5,17 +5,12 @@
  * transaction that notifies takes a global lock at its commit.
  */
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
-import { KEEP_ALIVE, cutConnection } from '../db/watch-connection.ts';
+import { listenTo } from '../db/listen.ts';
+import type { Listening } from '../db/listen.ts';
 
 const WAKE = 'svc_wake';
 const STOP = 'svc_stop';
 const COALESCE_MS = 10;
-const RECONNECT_MS = 1_000;
-/** A connection that only listens would never notice that it was lost on the way: it asks for a sign of life so often. */
-const CHECK_EVERY_MS = 10_000;
-const ANSWER_WITHIN_MS = 5_000;
-const GOODBYE_MS = 2_000;
 
 export type Notifications = {
   /** Something is to be done. */
@@ -37,64 +32,40 @@ export function createNotifications(options: {
   checkEveryMs?: number;
   answerWithinMs?: number;
 }): Notifications {
-  const { checkEveryMs = CHECK_EVERY_MS, answerWithinMs = ANSWER_WITHIN_MS } = options;
+  const { url, send, onNotified, ...limits } = options;
   const self = randomUUID();
-  let client: pg.Client | undefined;
-  let reconnect: NodeJS.Timeout | undefined;
-  let check: NodeJS.Timeout | undefined;
+  let listening: Listening | undefined;
   let isStopped = false;
   const wake = createSender(() => options.send(WAKE, self));
   const stops = createSender(() => options.send(STOP, self));
 
-  function listen(): void {
-    if (isStopped || !options.onNotified) return;
-    const connection = new pg.Client({
-      connectionString: options.url,
-      application_name: 'svc listen',
-      connectionTimeoutMillis: answerWithinMs,
-      query_timeout: answerWithinMs,
-      ...KEEP_ALIVE,
-    });
-    client = connection;
-    const again = (): void => {
-      if (client !== connection || isStopped) return;
-      client = undefined;
-      clearTimeout(check);
-      cutConnection(connection, 'listens no more'); // what does not answer does not say goodbye either
-      reconnect = setTimeout(listen, RECONNECT_MS);
-    };
-    const checkAgain = (): void => {
-      if (client !== connection || isStopped) return;
-      check = setTimeout(() => connection.query('select 1').then(checkAgain).catch(again), checkEveryMs).unref();
-    };
-    connection.on('error', again);
-    connection.on('end', again);
-    connection.on('notification', ({ channel, payload }) => {
-      if (payload === self) return; // the sender has acted already
-      if (channel === STOP) options.onStops?.();
-      else options.onNotified?.();
-    });
-    connection
-      .connect()
-      .then(() => connection.query(`listen ${WAKE}; listen ${STOP}`))
-      .then(() => {
-        options.onNotified?.(); // what was sent while nobody listened
-        options.onStops?.();
-        return checkAgain();
-      })
-      .catch(again);
-  }
   return {
-    listen,
+    listen() {
+      const { onNotified, onStops } = options;
+      if (isStopped || !onNotified) return;
+      listening ??= listenTo({
+        url,
+        channels: [WAKE, STOP],
+        onNotification(payload, channel) {
+          if (payload === self) return; // the sender has acted already
+          if (channel === STOP) onStops?.();
+          else onNotified();
+        },
+        // What was sent while nobody listened.
+        onListening() {
+          onNotified();
+          onStops?.();
+        },
+        ...limits,
+      });
+    },
     notifyOthers: wake.send,
     notifyStops: stops.send,
     async stop() {
       isStopped = true;
       wake.close();
       stops.close();
-      clearTimeout(reconnect);
-      clearTimeout(check);
-      if (client) await endInTime(client);
+      await listening?.stop();
     },
   };
 }
@@ -115,11 +86,4 @@ function createSender(send: () => Promise<unknown>): { send(): void; close(): vo
     send: () => (timer === undefined ? sendNow() : void (isWanted = true)),
     close: () => clearTimeout(timer),
   };
-}
-
-/** With a goodbye, which may never be acknowledged. */
-async function endInTime(client: pg.Client): Promise<void> {
-  const cut = setTimeout(() => cutConnection(client, 'Connection terminated: shutting down'), GOODBYE_MS);
-  await client.end().catch(() => {});
-  clearTimeout(cut);
 }

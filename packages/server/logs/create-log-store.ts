@@ -1,15 +1,34 @@
+import type { Logger } from 'pino';
 import type { Config } from '../config/load.ts';
 import type { Carrier } from '../redis/carrier.ts';
+import type { Database } from '../db/database.ts';
 import { createDiskLogStore } from './disk-store.ts';
+import { createObjectLogStore } from './objects/object-log-store.ts';
+import { openObjectStore } from './objects/open-store.ts';
 import type { LogStore } from './store.ts';
 
 /** The store that `logs.backend` names. */
-export function createLogStore({ logs }: Config, carrier?: Carrier): LogStore {
-  switch (logs.backend) {
-    case 'disk':
-      return createDiskLogStore({ dir: logs.dir, prefix: logs.sink.prefix, carrier });
-    case 'objstore':
-    case 'cloudstore':
-      throw new Error(`logs.backend: ${logs.backend} is not available yet: set it to disk`);
-  }
+export function createLogStore(input: {
+  config: Config;
+  writing: Database;
+  reading: Database;
+  processId: string;
+  logger: Logger;
+  carrier?: Carrier | undefined;
+}): LogStore {
+  const { config, writing, reading, processId, logger, carrier } = input;
+  const { logs, database } = config;
+  const store = openObjectStore(config);
+  if (!store) return createDiskLogStore({ dir: logs.dir, prefix: logs.sink.prefix, carrier });
+  return createObjectLogStore({
+    store,
+    prefix: logs.sink.prefix,
+    databaseUrl: database.url,
+    writing,
+    reading,
+    processId,
+    maxSpoolBytes: logs.spoolBytes,
+    log: logger,
+    carrier,
+  });
 }

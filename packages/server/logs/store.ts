@@ -5,9 +5,14 @@ export type LogStore = {
   /**
    * Adds bytes that belong at `offset`. Those that are there already are skipped, so a call whose answer was lost is
    * simply made again. Answers how long the log is now; less than `offset` means that bytes before it are missing, and
-   * nothing was written: go on from there.
+   * nothing was written: go on from there. `isLast`: there is no later for these, so they are taken where others would be refused.
    */
-  append(logKey: LogKey, offset: number, bytes: Uint8Array): Promise<{ length: number }>;
+  append(
+    logKey: LogKey,
+    offset: number,
+    bytes: Uint8Array,
+    options?: { isLast?: boolean },
+  ): Promise<{ length: number }>;
   /** In bytes; 0 when nothing was written yet. */
   size(logKey: LogKey): Promise<number>;
   /** In blocks, read as they are asked for. Ends where the log ended when it was reached; a missing log is empty. */
@@ -18,9 +23,26 @@ export type LogStore = {
   /** Removes logs that nobody has written to since `before` (epoch milliseconds). */
   sweep(input: { before: number; signal?: AbortSignal }): Promise<{ removed: number }>;
   close(): Promise<void>;
+  /** What moves acknowledged lines on to where they stay, in processes that run tasks. `close` stops it. */
+  readonly background?: { start(): void };
+  /** As this process knows it. */
+  readonly status?: () => LogStoreStatus;
+  /**
+   * Undefined while what keeps the logs is there, as far as any process knows. Otherwise since when and why it is away, and from
+   * which byte on the log can be read all the same.
+   */
+  readonly outage?: (logKey?: LogKey) => Promise<LogStoreOutage | undefined>;
   /** Where people read them in another system, for backends that have one. */
   readonly external?: { readonly name: string; urlOf(logKey: LogKey): string };
 };
+
+export type LogStoreStatus = {
+  outage: { since: number; reason: string } | undefined;
+  /** Acknowledged, and not yet where it stays. */
+  spooledBytes: number;
+};
+
+export type LogStoreOutage = { since: string; reason: string; readableFrom: number };
 
 /** `to` is exclusive. */
 export type ByteRange = { from?: number; to?: number };
@@ -40,5 +62,13 @@ export class LogStorageError extends Error {
     super(message, { cause });
     this.name = 'LogStorageError';
     this.advice = advice;
+  }
+}
+
+/** No more lines are taken for now: whoever has them keeps them, and comes back. */
+export class LogSpoolFullError extends Error {
+  constructor() {
+    super('lines of task logs wait for their store, as many as logs.spool_bytes allows: try again later');
+    this.name = 'LogSpoolFullError';
   }
 }

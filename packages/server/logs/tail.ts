@@ -9,32 +9,36 @@ const MAX_SCANNED_BYTES = 16 * 1024 * 1024;
 
 type Reader = Pick<LogStore, 'read'>;
 
-/** Where the last `count` lines before `end` begin; fewer, when so many are too long. */
+/** Where the last `count` lines before `end` begin; fewer, when so many are too long. What comes before `notBefore` is not read. */
 export async function startOfLastLines(
   logs: Reader,
   logKey: LogKey,
-  { end, count }: { end: number; count: number },
+  { end, count, notBefore = 0 }: { end: number; count: number; notBefore?: number },
 ): Promise<number> {
   let found = 0;
   let first = end;
-  for await (const at of newlinesBackwards(logs, logKey, end)) {
+  for await (const at of newlinesBackwards(logs, logKey, { end, notBefore })) {
     if (at === end - 1) continue; // it ends the last line, and begins none
     found += 1;
     first = at + 1;
     if (found === count) return first;
   }
-  if (end <= MAX_SCANNED_BYTES) return 0;
+  if (end - notBefore <= MAX_SCANNED_BYTES) return Math.min(notBefore, end);
   return found > 0 ? first : end - MAX_SCANNED_BYTES;
 }
 
 /** Where the last whole line before `end` ends: the rest is a line that is still being written. */
-export async function endOfLastLine(logs: Reader, logKey: LogKey, end: number): Promise<number> {
-  for await (const at of newlinesBackwards(logs, logKey, end)) return at + 1;
-  return Math.max(0, end - MAX_SCANNED_BYTES);
+export async function endOfLastLine(logs: Reader, logKey: LogKey, end: number, notBefore = 0): Promise<number> {
+  for await (const at of newlinesBackwards(logs, logKey, { end, notBefore })) return at + 1;
+  return Math.max(Math.min(notBefore, end), end - MAX_SCANNED_BYTES);
 }
 
-async function* newlinesBackwards(logs: Reader, logKey: LogKey, end: number): AsyncGenerator<number> {
-  const limit = Math.max(0, end - MAX_SCANNED_BYTES);
+async function* newlinesBackwards(
+  logs: Reader,
+  logKey: LogKey,
+  { end, notBefore }: { end: number; notBefore: number },
+): AsyncGenerator<number> {
+  const limit = Math.max(notBefore, end - MAX_SCANNED_BYTES);
   for (let to = end; to > limit;) {
     const from = Math.max(limit, to - BLOCK_BYTES);
     const parts: Buffer[] = [];

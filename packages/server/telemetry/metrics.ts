@@ -35,6 +35,8 @@ export interface Metrics {
   watchCertificate(listener: string, certificate: { current(): { expiresAt: number }; isFailing(): boolean }): void;
   /** Only where Redis is configured. */
   watchRedis(usage: () => RedisUsage): void;
+  /** Of an object store: whether it is there, and what waits for it. */
+  watchLogStore(status: () => { outage: object | undefined; spooledBytes: number }): void;
   loginFailed(): void;
   databaseOutage(): void;
   /** Requests that were turned away, by whose doing it was. */
@@ -144,6 +146,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
     watchRedis(usage) {
       for (const metric of redisMetrics(usage)) registry.registerMetric(metric);
     },
+    watchLogStore(status) {
+      for (const gauge of logStoreGauges(status)) registry.registerMetric(gauge);
+    },
     loginFailed: () => loginFailures.inc(),
     databaseOutage: () => databaseOutages.inc(),
     requestsRefused(counts) {
@@ -223,4 +228,25 @@ function redisMetrics(usage: () => RedisUsage): (Gauge | Counter)[] {
     },
   });
   return [up, outages, commands, reads];
+}
+
+function logStoreGauges(status: () => { outage: object | undefined; spooledBytes: number }): Gauge[] {
+  return [
+    new Gauge({
+      name: 'svc_log_store_up',
+      help: 'Whether the object store of task logs took the last that was brought to it.',
+      registers: [],
+      collect() {
+        this.set(status().outage === undefined ? 1 : 0);
+      },
+    }),
+    new Gauge({
+      name: 'svc_log_spool_bytes',
+      help: 'Bytes of acknowledged task log lines that are kept in the database until the object store has them.',
+      registers: [],
+      collect() {
+        this.set(status().spooledBytes);
+      },
+    }),
+  ];
 }

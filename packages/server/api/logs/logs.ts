@@ -12,10 +12,11 @@ import { findTry } from '../../db/task-instances/tries.ts';
 import type { TryRow } from '../../db/task-instances/tries.ts';
 import { followLog } from '../../logs/follow.ts';
 import { linesOf } from '../../logs/lines.ts';
+import type { Line } from '../../logs/lines.ts';
 import type { LogKey } from '../../logs/log-key.ts';
 import { searchLog } from '../../logs/search.ts';
 import { LogStorageError } from '../../logs/store.ts';
-import type { LogStore } from '../../logs/store.ts';
+import type { LogStore, LogStoreOutage } from '../../logs/store.ts';
 import { endOfLastLine, startOfLastLines } from '../../logs/tail.ts';
 import { preferredType } from '../../http/accept.ts';
 import { databaseOf, presentedToken, principalOf } from '../../http/access.ts';
@@ -211,14 +212,23 @@ async function logBody(input: Body): Promise<string | Readable> {
   try {
     const size = await logs.size(logKey);
     // While the attempt runs, the last line may be half written: it comes with the next answer.
-    const to = row.isOver ? size : await endOfLastLine(logs, logKey, size);
+    const outage = await logs.outage?.(logKey);
+    const readableFrom = Math.min(outage?.readableFrom ?? 0, size);
+    const to = row.isOver ? size : await endOfLastLine(logs, logKey, size, readableFrom);
     if (query.search) return await searched({ ...input, text: query.search, to, signal: left.signal });
     const continuationToken = row.isOver ? null : tokenAt(logKey, to);
     if (continuationToken !== null) reply.header('airflow-continuation-token', continuationToken);
-    const from = await startOf({ logs, logKey, query, to });
-    const parts = [
-      inFormat({ format, lines: linesOf(logs.read(logKey, { from, to })), last: query.tail_lines, continuationToken }),
-    ];
+    const asked = await startOf({ logs, logKey, query, to, readableFrom });
+    const from = Math.max(asked, Math.min(readableFrom, to));
+    const notice = outage && query.token === undefined ? outageNotice(outage, readableFrom) : [];
+    const shown = inFormat({
+      format,
+      lines: after(notice, linesOf(logs.read(logKey, { from, to }))),
+      last: query.tail_lines === undefined ? undefined : query.tail_lines + notice.length,
+      continuationToken,
+    });
+    // A store that cannot be read is told by the status; once the answer has begun, it could only break off.
+    const parts = [logs.outage ? await begun(shown) : shown];
     if (query.follow && !row.isOver) {
       request.headers['x-no-compression'] = 'follow'; // a compressor would hold back line after line until it has enough
       const signal = AbortSignal.any([left.signal, input.closing]);
@@ -244,11 +254,41 @@ async function searched(input: Body & { text: string; to: number; signal: AbortS
   return searchBody(found, format);
 }
 
-async function startOf(input: { logs: LogStore; logKey: LogKey; query: LogQuery; to: number }): Promise<number> {
-  const { logs, logKey, query, to } = input;
+async function startOf(input: {
+  logs: LogStore;
+  logKey: LogKey;
+  query: LogQuery;
+  to: number;
+  readableFrom: number;
+}): Promise<number> {
+  const { logs, logKey, query, to, readableFrom } = input;
   if (query.token) return offsetOf(logKey, query.token);
-  if (query.tail_lines !== undefined) return startOfLastLines(logs, logKey, { end: to, count: query.tail_lines });
+  if (query.tail_lines !== undefined)
+    return startOfLastLines(logs, logKey, { end: to, count: query.tail_lines, notBefore: readableFrom });
   return 0;
+}
+
+/** For whoever looks at the log: that and why it may not be whole. */
+function outageNotice({ since }: LogStoreOutage, missingBytes: number): Line[] {
+  const event =
+    missingBytes > 0
+      ? `The store of task logs is away: the first ${missingBytes} bytes of this log are there and come back with it. Newer lines are kept in the database, nothing is lost.`
+      : 'The store of task logs is away. The lines of this log are kept in the database until it is back, nothing is lost.';
+  return [{ text: JSON.stringify({ timestamp: since, level: 'warning', logger: 'svc.logs', event }), cutBytes: 0 }];
+}
+
+async function* after(first: Line[], batches: AsyncGenerator<Line[]>): AsyncGenerator<Line[]> {
+  if (first.length > 0) yield first;
+  yield* batches;
+}
+
+async function begun(part: AsyncGenerator<string>): Promise<AsyncGenerator<string>> {
+  const first = await part.next();
+  return (async function* () {
+    if (first.done) return;
+    yield first.value;
+    yield* part;
+  })();
 }
 
 function inFormat(input: {

@@ -5,7 +5,7 @@ import { agentControlPlaneAddr } from '../../config/resolved.ts';
 import { findExecutor, latestBeats } from '../../db/processes/heartbeats.ts';
 import type { ExecutorFacts } from '../../db/schema.ts';
 import { VERSION, gitVersion } from '../../version.ts';
-import { Nullable } from '../../http/schemas.ts';
+import { DateTime, Nullable } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 
@@ -30,6 +30,14 @@ const RedisHealth = Type.Object(
   { title: 'RedisHealth' },
 );
 
+const LogStoreHealth = Type.Object(
+  {
+    status: Type.String({ description: '`healthy`, or `degraded` while it is away and lines wait in the database' }),
+    away_since: Nullable(DateTime),
+  },
+  { title: 'LogStoreHealth', description: 'Only where task logs are kept in an object store' },
+);
+
 const HealthInfo = Type.Object(
   {
     metadatabase: ComponentHealth,
@@ -37,6 +45,7 @@ const HealthInfo = Type.Object(
     triggerer: ComponentHealth,
     dag_processor: ComponentHealth,
     redis: Type.Optional(RedisHealth), // where redis.url is set
+    log_store: Type.Optional(LogStoreHealth),
   },
   { title: 'HealthInfo' },
 );
@@ -68,7 +77,7 @@ const NO_BEATS: Health = {
   latest_dag_processor_heartbeat: null,
 };
 
-export function registerMonitor(app: App, { config, db, redisProblem }: Services): void {
+export function registerMonitor(app: App, { config, db, logs, redisProblem }: Services): void {
   app.get(
     '/api/v2/monitor/health',
     {
@@ -98,6 +107,7 @@ export function registerMonitor(app: App, { config, db, redisProblem }: Services
         triggerer: componentHealth('triggerer', null),
         dag_processor: componentHealth('dag_processor', null),
         ...(redisProblem && { redis: redisHealth(redisProblem()) }),
+        ...(await logStoreHealth(logs)),
       };
     },
   );
@@ -131,6 +141,12 @@ export function registerMonitor(app: App, { config, db, redisProblem }: Services
     },
     async () => version,
   );
+}
+
+async function logStoreHealth({ outage }: Services['logs']) {
+  if (!outage) return {};
+  const since = (await outage())?.since ?? null;
+  return { log_store: { status: since === null ? 'healthy' : 'degraded', away_since: since } };
 }
 
 const redisHealth = (problem: string | null) => ({ status: problem === null ? 'healthy' : 'unhealthy', problem });

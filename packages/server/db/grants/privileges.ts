@@ -84,6 +84,11 @@ export const GRANTS: Grants = {
   asset_event_aliases: both(WRITE),
   asset_queue: both(WRITE),
   dag_run_asset_events: both(WRITE),
+  // Logs in object stores: who clears a task or reads its log is not who writes it.
+  task_logs: both(WRITE),
+  log_chunks: { api: { select: true, delete: true }, scheduler: WRITE },
+  log_removals: both(WRITE),
+  log_store_state: { api: READ, scheduler: { select: true, update: true } },
   // Processes, and the schema.
   heartbeats: { api: READ, scheduler: WRITE },
   installation: { api: READ, scheduler: { select: true, update: { except: ['is_only', 'id', 'created_at'] } } },

@@ -1,0 +1,168 @@
+/** Objects in Google Cloud Storage. The SDK is loaded when the first object is asked for: 150 ms. */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Bucket, File } from '@google-cloud/storage';
+import { ObjectStoreError, isProblem } from './object-store.ts';
+import type { ListedObject, ObjectStore, Writing } from './object-store.ts';
+import { withRetries } from './retry.ts';
+import { explainStoreError } from './store-errors.ts';
+
+export type GcsOptions = { bucket: string; credentialsFile: string; timeoutMs?: number };
+
+/** Larger ones are sent in a session of their own, which goes on where it broke off. */
+const AT_ONCE_BYTES = 8 * 1024 * 1024;
+const REMOVE_IN_PARALLEL = 16;
+const TIMEOUT_MS = 30_000;
+/** A long log in one call. */
+const LONG_TIMEOUT_MS = 15 * 60_000;
+const OWNER = 'svc-log';
+const PERMISSIONS =
+  'storage.objects.list, storage.objects.get, storage.objects.create and storage.objects.delete (the role Storage Object User)';
+
+export function createGcsStore(options: GcsOptions): ObjectStore {
+  const { bucket: name, credentialsFile, timeoutMs = TIMEOUT_MS } = options;
+  let opened: Promise<Bucket> | undefined;
+
+  function open(): Promise<Bucket> {
+    opened ??= import('@google-cloud/storage').then(({ Storage }) =>
+      new Storage({
+        ...(credentialsFile !== '' && { keyFilename: credentialsFile }),
+        retryOptions: { autoRetry: false }, // withRetries makes them: also when the body of an answer breaks off
+      }).bucket(name),
+    );
+    return opened;
+  }
+
+  async function call<T>(
+    work: (bucket: Bucket) => Promise<T>,
+    limits: { ms?: number; signal?: AbortSignal | undefined } = {},
+  ): Promise<T> {
+    const { ms = timeoutMs, signal } = limits;
+    return withRetries(async () => {
+      try {
+        return await within(ms, signal, open().then(work));
+      } catch (error) {
+        throw explainStoreError(error, { kind: 'Google Cloud Storage', bucket: name, permissions: PERMISSIONS });
+      }
+    }, signal);
+  }
+
+  async function* list(prefix: string): AsyncGenerator<ListedObject[]> {
+    let pageToken: string | undefined;
+    do {
+      const token = pageToken;
+      const [files, next] = await call((bucket) =>
+        bucket.getFiles({
+          prefix,
+          autoPaginate: false,
+          maxResults: 1_000,
+          ...(token !== undefined && { pageToken: token }),
+        }),
+      );
+      yield files.map((file) => ({
+        key: file.name,
+        writtenAt: Date.parse(String(file.metadata.updated ?? file.metadata.timeCreated ?? '')) || Date.now(),
+      }));
+      pageToken = (next as { pageToken?: string } | null | undefined)?.pageToken;
+    } while (pageToken !== undefined);
+  }
+
+  return {
+    list,
+    write: (writing) =>
+      call((bucket) => writeTo(bucket.file(writing.key), writing), {
+        ms: writing.size > AT_ONCE_BYTES ? LONG_TIMEOUT_MS : timeoutMs,
+        signal: writing.signal,
+      }),
+    read: (key, { from, to }) =>
+      call(async (bucket) => {
+        const bytes = await readRange(bucket, key, `bytes=${from}-${to - 1}`, timeoutMs);
+        if (bytes.length !== to - from)
+          throw new Error(`an answer of ${bytes.length} bytes where ${to - from} were asked for`);
+        return bytes;
+      }).catch(asMissing),
+    async head(key) {
+      try {
+        return await call(async (bucket) => {
+          const [{ size, generation, metadata }] = await bucket.file(key).getMetadata();
+          const owner = metadata?.[OWNER];
+          return { size: Number(size), tag: String(generation), owner: typeof owner === 'string' ? owner : undefined };
+        }).catch(asMissing);
+      } catch (error) {
+        if (isProblem(error, 'missing')) return undefined;
+        throw error;
+      }
+    },
+    async remove(keys) {
+      for (let at = 0; at < keys.length; at += REMOVE_IN_PARALLEL) {
+        await Promise.all(
+          keys.slice(at, at + REMOVE_IN_PARALLEL).map((key) =>
+            call((bucket) => bucket.file(key).delete()).catch((error: unknown) => {
+              if (!is404(error)) throw error;
+            }),
+          ),
+        );
+      }
+    },
+    close() {},
+  };
+}
+
+async function writeTo(file: File, writing: Writing): Promise<{ tag: string }> {
+  const target = file.createWriteStream({
+    resumable: writing.size > AT_ONCE_BYTES,
+    ...(writing.size > AT_ONCE_BYTES && { chunkSize: AT_ONCE_BYTES }),
+    validation: false, // by TLS; a checksum would have to be fetched
+    contentType: 'application/x-ndjson',
+    metadata: { metadata: { [OWNER]: writing.owner } },
+    preconditionOpts: preconditionsOf(writing),
+  });
+  await pipeline(Readable.from(writing.blocks()), target, writing.signal ? { signal: writing.signal } : {});
+  return { tag: String(file.metadata.generation ?? '') };
+}
+
+const preconditionsOf = ({ replaces }: Writing) =>
+  replaces === undefined ? {} : { ifGenerationMatch: replaces === null ? 0 : replaces };
+
+const is404 = (error: unknown): boolean =>
+  Number(((error as Error).cause as { code?: unknown; status?: unknown } | undefined)?.code) === 404;
+
+/** For an object and for a bucket that is not there the answer is the same; that the bucket is there was seen at the start. */
+function asMissing(error: unknown): never {
+  if (is404(error) && !/bucket/i.test(String(((error as Error).cause as Error).message)))
+    throw new ObjectStoreError(
+      'missing',
+      'the Google Cloud Storage bucket of task logs does not have the object',
+      error,
+    );
+  throw error as Error;
+}
+
+/** Not by the SDK's own download: it adds so many listeners to a stream that Node warns of a leak at every call. */
+async function readRange(bucket: Bucket, key: string, range: string, timeoutMs: number): Promise<Buffer> {
+  const { apiEndpoint, authClient } = bucket.storage;
+  const url = `${apiEndpoint}/storage/v1/b/${encodeURIComponent(bucket.name)}/o/${encodeURIComponent(key)}?alt=media`;
+  const headers = new Headers(process.env['STORAGE_EMULATOR_HOST'] ? {} : await authClient.getRequestHeaders(url));
+  headers.set('range', range);
+  const response = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  if (!response.ok) throw Object.assign(new Error(bytes.toString('utf8', 0, 300)), { code: response.status });
+  return bytes;
+}
+
+/** The SDK cannot be told to stop: what comes too late is refused by its precondition. */
+async function within<T>(ms: number, signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let stop: (() => void) | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms);
+    stop = () => reject(new Error('given up'));
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    if (stop) signal?.removeEventListener('abort', stop);
+  }
+}

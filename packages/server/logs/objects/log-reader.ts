@@ -1,0 +1,146 @@
+/**
+ * The bytes of a log, wherever they are: in its one object, in parts, in chunks of the database. While they are read they move
+ * on (a part is uploaded and its chunks go, the one object is made and the parts go), so what is not found where it was is looked
+ * for again. Bytes once written never change, which is why blocks of objects may be kept for a while.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Database } from '../../db/database.ts';
+import { findTaskLog, readLogChunks } from '../../db/task-logs/task-logs.ts';
+import type { TaskLogRow } from '../../db/task-logs/task-logs.ts';
+import type { LogKey } from '../log-key.ts';
+import type { ByteRange } from '../store.ts';
+import { ObjectStoreError, isProblem } from './object-store.ts';
+import type { ObjectStore } from './object-store.ts';
+import type { ObjectNames } from './object-names.ts';
+
+export type LogReader = {
+  read(logKey: LogKey, range?: ByteRange): AsyncGenerator<Buffer>;
+  /** The bytes `from` to `to` of a log whose row is known and not changed by anybody else. */
+  readHeld(logKey: LogKey, row: TaskLogRow, range: { from: number; to: number }): AsyncGenerator<Buffer>;
+};
+
+/** Of one request to the store: a search reads block after block, the last lines are in one. */
+const BLOCK_BYTES = 512 * 1024;
+const KEPT_BLOCKS = 32;
+/** Handed on in pieces that hold up nobody (disk-store.ts). */
+const PIECE_BYTES = 64 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
+/** The row says that bytes are somewhere, and they are not: looked at again so often, each time with a new row. */
+const LOOKS = 5;
+
+type Place = { kind: 'object'; name: string; at: number; to: number } | { kind: 'chunks'; to: number };
+
+export function createLogReader(input: { db: Database; store: ObjectStore; names: ObjectNames }): LogReader {
+  const { db, store, names } = input;
+  const blocks = new LRUCache<string, Promise<Buffer>>({ max: KEPT_BLOCKS });
+
+  /** The whole block of the object in which byte `from` of the log is. */
+  function blockWith(
+    id: number,
+    place: Place & { kind: 'object' },
+    from: number,
+  ): { at: number; bytes: Promise<Buffer> } {
+    const at = place.at + Math.floor((from - place.at) / BLOCK_BYTES) * BLOCK_BYTES;
+    const to = Math.min(at + BLOCK_BYTES, place.to);
+    const name = `${id} ${at} ${to}`;
+    const known = blocks.get(name);
+    if (known) return { at, bytes: known };
+    const bytes = store.read(place.name, { from: at - place.at, to: to - place.at });
+    blocks.set(name, bytes);
+    bytes.catch(() => blocks.get(name) === bytes && blocks.delete(name));
+    return { at, bytes };
+  }
+
+  async function* objectBytes(
+    id: number,
+    place: Place & { kind: 'object' },
+    from: number,
+    to: number,
+  ): AsyncGenerator<Buffer> {
+    for (let next = blockWith(id, place, from); ;) {
+      const { at, bytes } = next;
+      const block = await bytes;
+      const end = at + block.length;
+      // The next is on its way while this one is taken.
+      if (end < to) (next = blockWith(id, place, end)).bytes.catch(() => {});
+      yield block.subarray(Math.max(0, from - at), Math.max(0, to - at));
+      if (end >= to) return;
+    }
+  }
+
+  async function* chunkBytes(log: { tenantId: string; id: number }, from: number, to: number): AsyncGenerator<Buffer> {
+    for (let at = from; at < to;) {
+      const chunks = await readLogChunks(db, log, { from: at, maxBytes: CHUNK_BYTES });
+      const before = at;
+      for (const chunk of chunks) {
+        if (at < chunk.at || at >= to) break; // uploaded meanwhile; or enough
+        const bytes = chunk.bytes.subarray(at - chunk.at, to - chunk.at);
+        at += bytes.length;
+        if (bytes.length > 0) yield bytes;
+      }
+      if (at === before) return;
+    }
+  }
+
+  async function* readPlace(logKey: LogKey, row: TaskLogRow, from: number, to: number): AsyncGenerator<Buffer> {
+    const place = placeOf(names, logKey, row, from);
+    const end = Math.min(to, place.to);
+    if (place.kind === 'object') yield* objectBytes(row.id, place, from, end);
+    else yield* chunkBytes({ tenantId: logKey.tenantId, id: row.id }, from, end);
+  }
+
+  /** Throws when the bytes are not where the row says; ends early when chunks are gone. */
+  async function* readHeld(
+    logKey: LogKey,
+    row: TaskLogRow,
+    { from, to }: { from: number; to: number },
+  ): AsyncGenerator<Buffer> {
+    for (let at = from; at < to;) {
+      const before = at;
+      for await (const bytes of readPlace(logKey, row, at, to)) {
+        at += bytes.length;
+        yield bytes;
+      }
+      if (at === before) return;
+    }
+  }
+
+  async function* read(
+    logKey: LogKey,
+    { from = 0, to = Number.POSITIVE_INFINITY }: ByteRange = {},
+  ): AsyncGenerator<Buffer> {
+    let id: number | undefined;
+    let looks = 0;
+    for (let at = from; at < to;) {
+      const row = await findTaskLog(db, logKey);
+      id ??= row?.id;
+      // Ends also when it was removed, and perhaps begun again.
+      if (!row || row.id !== id || at >= row.length) return;
+      const before = at;
+      try {
+        for await (const bytes of readHeld(logKey, row, { from: at, to: Math.min(to, row.length) })) {
+          at += bytes.length;
+          for (let piece = 0; piece < bytes.length; piece += PIECE_BYTES)
+            yield bytes.subarray(piece, piece + PIECE_BYTES);
+        }
+      } catch (error) {
+        if (!isProblem(error, 'missing')) throw error;
+      }
+      looks = at > before ? 0 : looks + 1;
+      if (looks === LOOKS)
+        throw new ObjectStoreError(
+          'missing',
+          `byte ${at} of ${names.objectOf(logKey)} is not in the store: was it deleted by somebody else?`,
+        );
+    }
+  }
+
+  return { read, readHeld };
+}
+
+function placeOf(names: ObjectNames, logKey: LogKey, row: TaskLogRow, at: number): Place {
+  if (at < row.objectSize) return { kind: 'object', name: names.objectOf(logKey), at: 0, to: row.objectSize };
+  const part = row.parts.find((each) => each.at <= at && at < each.to);
+  if (part) return { kind: 'object', name: names.partOf(logKey, part), at: part.at, to: part.to };
+  return { kind: 'chunks', to: row.length };
+}

@@ -1,0 +1,18 @@
+/** Blocks of any size as pieces of one size; the last may be smaller. Holds one piece. */
+export async function* inPieces(blocks: AsyncIterable<Buffer>, pieceBytes: number): AsyncGenerator<Buffer> {
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  for await (const block of blocks) {
+    let rest = block;
+    while (bytes + rest.length >= pieceBytes) {
+      const taken = rest.subarray(0, pieceBytes - bytes);
+      yield Buffer.concat([...waiting, taken], pieceBytes);
+      rest = rest.subarray(taken.length);
+      waiting = [];
+      bytes = 0;
+    }
+    if (rest.length > 0) waiting.push(rest);
+    bytes += rest.length;
+  }
+  if (bytes > 0) yield Buffer.concat(waiting, bytes);
+}
