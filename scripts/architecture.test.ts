@@ -31,6 +31,7 @@ const SERVER: Arrows = {
   config: [],
   db: [],
   telemetry: [],
+  tls: ['config'],
   workspace: [],
   auth: ['db'],
   vault: ['db'],
@@ -39,9 +40,9 @@ const SERVER: Arrows = {
   logs: ['config', 'db', 'redis'],
   engine: ['db', 'xcom'],
   registry: ['db', 'engine'],
-  agents: ['config', 'db', 'engine', 'logs', 'vault', 'xcom'],
+  agents: ['config', 'db', 'engine', 'logs', 'tls', 'vault', 'xcom'],
   executors: ['agents', 'config', 'db', 'engine'],
-  http: ['auth', 'config', 'db', 'vault'],
+  http: ['auth', 'config', 'db', 'tls', 'vault'],
   api: ['auth', 'config', 'db', 'engine', 'http', 'logs', 'registry', 'telemetry', 'vault', 'workspace', 'xcom'],
 };
 

@@ -7,6 +7,7 @@ import { renderCliReference } from '@svc/cli/reference.ts';
 import { renderApiTypes } from '@svc/client/generate.ts';
 import { renderJsonSchema } from '@svc/server/config/json-schema.ts';
 import { renderReference } from '@svc/server/config/reference.ts';
+import { renderGrants } from '@svc/server/db/grants/reference.ts';
 import { renderOpenApi } from '@svc/server/openapi-document.ts';
 import { renderFailureCauses } from '@svc/spec/failure-causes.ts';
 import { renderPythonMaskingRules } from '@svc/spec/masking/rules.ts';
@@ -27,6 +28,7 @@ export const GENERATORS: readonly DocGenerator[] = [
   { path: 'docs/configuration.md', render: renderReference },
   { path: 'docs/configuration.schema.json', render: renderJsonSchema },
   { path: 'deploy/chart/values.schema.json', render: renderChartSchema },
+  { path: 'docs/database-privileges.md', render: renderGrants },
   { path: 'docs/openapi.json', render: renderOpenApi },
   { path: 'packages/client/generated/api.ts', render: async () => renderApiTypes(await renderOpenApi()) },
   { path: 'docs/svc-yaml.md', render: renderProjectReference },

@@ -142,7 +142,7 @@ describe('a scheduler and an api', () => {
 
   it('refuse to share what they do not: an api with another directory of logs ends with 2 and says what to do', async () => {
     const elsewhere = await startServerProcess({ settings: apiSettings('other-logs') });
-    await expect(elsewhere.untilReady()).rejects.toThrow();
+    await expect(elsewhere.untilReady()).rejects.toThrow(/svc server ended with 2/);
     expect(elsewhere.exited()).toBe(2);
     expect(elsewhere.logLines().join('\n')).toMatch(/share theirs .*SVC_LOGS_BACKEND=objstore/);
   });
@@ -150,7 +150,7 @@ describe('a scheduler and an api', () => {
   it('refuse a second scheduler with another directory of logs, whose logs nobody would see', async () => {
     const settings = { ...pro('other-logs'), 'server.role': 'scheduler', 'database.url': identities.scheduler };
     const elsewhere = await startServerProcess({ settings });
-    await expect(elsewhere.untilReady()).rejects.toThrow();
+    await expect(elsewhere.untilReady()).rejects.toThrow(/svc server ended with 2/);
     expect(elsewhere.exited()).toBe(2);
     expect(elsewhere.logLines().join('\n')).toMatch(/stop all schedulers first/);
   });

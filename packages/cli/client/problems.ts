@@ -103,6 +103,8 @@ export function unreachable(server: string, error: unknown): CliError {
     }[code] ?? messageOf(error instanceof Error && error.cause instanceof Error ? error.cause : error);
   return new CliError(`${server} cannot be reached: ${reason}`, {
     exitCode: EXIT.unreachable,
-    hint: 'is the control plane running? "svc lite" starts one here; --server or SVC_SERVER_URL names another',
+    hint: /certificate/i.test(reason)
+      ? 'is its certificate of an authority of your own? NODE_EXTRA_CA_CERTS=<PEM file of the authority> makes it trusted'
+      : 'is the control plane running? "svc lite" starts one here; --server or SVC_SERVER_URL names another',
   });
 }

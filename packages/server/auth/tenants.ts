@@ -8,6 +8,7 @@ import {
   DEFAULT_TENANT,
   TENANT_NAME_PATTERN,
   findTenantByName,
+  insertRoles,
   insertTenant,
   listTenantIds,
   setTenantDisabled,
@@ -23,19 +24,20 @@ import { PLATFORM_PERMISSIONS, ROLE_NAMES, ROLE_PERMISSIONS } from './permission
 /** Makes the tenant if it is missing, with the default pool, and brings its built-in roles up to what this version defines. */
 export async function ensureTenant(db: SharedDb, name: string): Promise<Tenant> {
   const tenant = await upsertTenant(db, name);
-  await furnish(db, tenant);
+  await furnish(db, tenant, upsertRoles);
   return tenant;
 }
 
 /** After an upgrade: roles are rows of every tenant. */
 export async function refreshTenants(db: SharedDb): Promise<void> {
-  for (const tenant of await listTenantIds(db)) await furnish(db, tenant);
+  for (const tenant of await listTenantIds(db)) await furnish(db, tenant, upsertRoles);
 }
 
-async function furnish(db: SharedDb, tenant: Tenant): Promise<void> {
+/** `writeRoles`: who may make tenants need not be allowed to change what roles permit. */
+async function furnish(db: SharedDb, tenant: Tenant, writeRoles: typeof upsertRoles): Promise<void> {
   const scope = scopedToTenant(db, tenant.id);
   const ofPlatform = tenant.name === DEFAULT_TENANT ? PLATFORM_PERMISSIONS : [];
-  await upsertRoles(
+  await writeRoles(
     scope,
     ROLE_NAMES.map((name) => ({
       name,
@@ -61,7 +63,7 @@ export async function createTenant(
   return db.transaction().execute(async (trx) => {
     const tenant = await insertTenant(trx, name);
     if (!tenant) return undefined;
-    await furnish(trx, tenant);
+    await furnish(trx, tenant, insertRoles);
     const scope = scopedToTenant(trx, tenant.id);
     await insertUser(scope, { email, passwordHash, roles: [ADMINISTRATOR] });
     await recordOfTenant(trx, tenant, actor, { event: 'post_tenant', detail: { admin: email } });

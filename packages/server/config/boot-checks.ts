@@ -140,7 +140,7 @@ function safetyWarnings(config: Config): string[] {
     warnings.push('auth.session_cookie_insecure is on: the session cookie also travels over plain http');
   }
   const isSecure = config.server.httpTls.cert !== '';
-  if (isSecure && /^http:/.test(config.server.baseUrl)) {
+  if (isSecure && config.server.baseUrl.startsWith('http:')) {
     warnings.push(
       `server.base_url is ${config.server.baseUrl}, but the HTTP listener speaks TLS: links would lead nowhere; set SVC_SERVER_BASE_URL to an https address`,
     );

@@ -4,10 +4,11 @@ import type { Config } from '../config/keys.ts';
 import { CertificateError, readPairSync } from './certificate-pair.ts';
 import type { TlsFiles } from './certificate-pair.ts';
 
+const filesOf = (section: TlsFiles['section'], { cert, key }: { cert: string; key: string }): TlsFiles | null =>
+  cert !== '' && key !== '' ? { section, cert, key } : null;
+
 /** Null: that listener speaks without TLS. */
 export function tlsFilesOf({ server }: Config): { http: TlsFiles | null; grpc: TlsFiles | null } {
-  const filesOf = (section: TlsFiles['section'], { cert, key }: { cert: string; key: string }): TlsFiles | null =>
-    cert !== '' && key !== '' ? { section, cert, key } : null;
   return {
     http: filesOf('server.http_tls', server.httpTls),
     // An api process has no listener for agents, and need not have its certificate.

@@ -49,7 +49,8 @@ export async function tormentRuns(
   const counts = Object.fromEntries(RUN_FAULTS.map((fault) => [fault, 0])) as FaultCounts;
   // Each kind once in the first round, so that a short run meets them all; in an order of its own.
   const first = shuffled(only ?? RUN_FAULTS, random);
-  while (Date.now() < until || (only && first.length > 0)) {
+  const isWhole = (): boolean => only === undefined || first.length === 0;
+  while (Date.now() < until || !isWhole()) {
     await sleep(200 + random.below(1_000));
     const fault = first.pop() ?? random.pick(only ?? WEIGHTED);
     const lastsMs = random.below(longestMs);

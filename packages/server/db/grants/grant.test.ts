@@ -83,7 +83,8 @@ describe('the identity of the API', () => {
     ['forgets an exchanged pod token', `delete from token_exchanges`],
     ['changes what was audited', `update audit_log set actor = 'somebody else'`],
     ['removes what was audited', `delete from audit_log`],
-    ['makes a tenant', `insert into tenants (name) values ('another')`],
+    ['renames a tenant', `update tenants set name = 'another'`],
+    ['removes a tenant', `delete from tenants`],
     ['gives a role more permissions', `update roles set permissions = '{}'`],
     ['speaks for a scheduler', `insert into heartbeats (process_id, component, hostname, version) values (gen_random_uuid(), 'scheduler', '', '')`], // prettier-ignore
     ['asks people in the name of a task', `insert into questions select * from questions`],

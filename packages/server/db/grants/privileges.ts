@@ -3,8 +3,8 @@
  * tables, which no running process needs: `svc db migrate` uses it, and so may a scheduler that migrates by itself.
  *
  * `api` serves people: it writes what they cause, runs and their task instances included. It cannot give out attempts, renew
- * leases, see exchanged pod tokens, change what was audited, rename or delete tenants, or speak for a scheduler. `scheduler`
- * reads and writes what it works on, and like `api` changes neither the schema nor the audit log.
+ * leases, see exchanged pod tokens, change what was audited or what roles permit, rename or delete tenants, or speak for a
+ * scheduler. `scheduler` reads and writes what it works on, and like `api` changes neither the schema nor the audit log.
  *
  * A table that is missing here does not compile, and one that the database has beside these fails the tests.
  */
@@ -31,11 +31,12 @@ const both = (privileges: Privileges): Record<DatabaseRole, Privileges> => ({
 export const GRANTS: Grants = {
   // Who may come in.
   tenants: {
-    api: { select: true, insert: true, update: { only: ['disabled_at'] } },
+    api: { select: true, insert: { only: ['name'] }, update: { only: ['disabled_at'] } },
     scheduler: { select: true, insert: true, update: true },
   },
-  // With a tenant its roles are made. To lock a row takes the right to update a column of it.
-  roles: { api: { select: true, insert: true, update: { only: ['permissions'] } }, scheduler: WRITE },
+  // With a tenant its roles are made. To lock a row takes the right to update a column of it: one whose change the keys of the
+  // table refuse.
+  roles: { api: { select: true, insert: true, update: { only: ['tenant_id'] } }, scheduler: WRITE },
   users: both(WRITE),
   user_roles: both(WRITE),
   service_accounts: both(WRITE),

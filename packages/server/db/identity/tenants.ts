@@ -88,6 +88,17 @@ export async function permissionsOfRoles(db: TenantDb, roles: readonly string[])
   return rows.flatMap(({ permissions }) => permissions);
 }
 
+/** Of a tenant that has none yet. */
+export async function insertRoles(
+  db: TenantDb,
+  roles: readonly { name: string; permissions: string[] }[],
+): Promise<void> {
+  await db
+    .insertInto('roles')
+    .values([...roles])
+    .execute();
+}
+
 export async function upsertRoles(
   db: TenantDb,
   roles: readonly { name: string; permissions: string[] }[],
