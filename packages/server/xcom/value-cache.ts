@@ -1,7 +1,7 @@
 /**
  * Large values of tasks in a cache beside Postgres, never stale by construction:
  *
- *   - Postgres gives every write of a value a new random `version` (migration 0023: a default and a trigger, so that no
+ *   - Postgres gives every write of a value a new random `version` (migration 0024: a default and a trigger, so that no
  *     statement can forget it), and the cache holds texts by version. What a version means never changes.
  *   - Every read asks Postgres first which version counts, in the small row without its text. A value that was overwritten,
  *     deleted, cleared or whose run is gone has no row with that version any more, so nobody asks the cache for it: whatever
