@@ -405,7 +405,7 @@ export interface paths {
         put?: never;
         /**
          * Ask the hook of a connection whether it works
-         * @description Runs on a worker, in the Python environment of a DAG that has the provider. What the body leaves out, or has as `***`, is taken from the stored connection of that id. Off unless `connections.test_enabled`: 403.
+         * @description Runs on a worker, in the Python environment of a DAG that has the provider. What the body leaves out, or has as `***`, is taken from the stored connection of that id. Off unless `connections.test_enabled`, and where tasks run in pods: 403.
          */
         post: operations["test_connection"];
         delete?: never;

@@ -140,10 +140,11 @@ describe.runIf(CLUSTER_STATE)('a cluster whose every part is killed again and ag
     console.log(`seed ${SEED}, ${FAULTS} faults:\n${describePlan(plan)}`);
     const begunAt = Date.now();
     const done: string[] = [];
-    let isOver = false;
+    const over = new AbortController();
     const triggering = (async () => {
-      while (!isOver) {
-        for (let wanted = LIVE_RUNS - (await countLive()); wanted > 0 && !isOver; wanted -= 1) await trigger();
+      while (!over.signal.aborted) {
+        for (let wanted = LIVE_RUNS - (await countLive()); wanted > 0 && !over.signal.aborted; wanted -= 1)
+          await trigger();
         await sleep(250);
       }
     })();
@@ -153,7 +154,7 @@ describe.runIf(CLUSTER_STATE)('a cluster whose every part is killed again and ag
         if (await inflict(scene, planned)) done.push(planned.fault);
       }
     } finally {
-      isOver = true;
+      over.abort();
       await triggering;
     }
     const endedAt = Date.now();
