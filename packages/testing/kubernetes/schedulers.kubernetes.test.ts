@@ -155,7 +155,9 @@ describe('tasks whose control planes are all away for long', () => {
     ] as const) {
       const path = `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}/taskInstances/only`;
       expect(await first().api('GET', path)).toMatchObject({ state: 'success', try_number: 1 });
-      expect(await first().api('GET', `${path}/xcomEntries/return_value`)).toMatchObject({ value: '"done"' });
+      expect(await first().api('GET', `${path}/xcomEntries/return_value?deserialize=true`)).toMatchObject({
+        value: 'done',
+      });
     }
     const why = await first().api(
       'GET',

@@ -294,7 +294,9 @@ export class AttemptPods {
     if (age > startTimeoutMs) {
       const why = reason || (await requests.complaint(pod.name)) || 'the cluster does not say why';
       const text = `after ${Math.round(age / 1_000)} s (executor.pod_start_timeout): ${why}`;
-      return this.#failDispatch(known, { cause: 'pod_not_started', text });
+      // A registry that is slow to refuse refuses all the same.
+      const cause = verdict.wait?.reason === 'image_pull' ? 'image_unavailable' : 'pod_not_started';
+      return this.#failDispatch(known, { cause, text });
     }
     if (reason === '' && age > QUIET_START_MS) {
       const complaint = await requests.complaint(pod.name);

@@ -74,7 +74,7 @@ describe('an attempt', () => {
     const labelled = { namespace: namespace.name, labelSelector: 'team=blue' };
     await eventually(async () => expect((await core.listNamespacedPod(labelled)).items).toHaveLength(1));
     expect((await server.ended('overridden', runId, 200)).state).toBe('success');
-    const path = `/dags/overridden/dagRuns/${encodeURIComponent(runId)}/taskInstances/only/xcomEntries/return_value`;
-    expect(await server.api('GET', path)).toMatchObject({ value: '"blue"' });
+    const path = `/dags/overridden/dagRuns/${encodeURIComponent(runId)}/taskInstances/only/xcomEntries/return_value?deserialize=true`;
+    expect(await server.api('GET', path)).toMatchObject({ value: 'blue' });
   });
 });

@@ -18,7 +18,12 @@ const away = async (): Promise<never> => {
 /** A cluster that answers one list and is gone then. */
 function start(
   attempts: Partial<KubernetesExecutorOptions['attempts']>,
-  { warnings = [], pods = [] }: { warnings?: string[]; pods?: V1Pod[] } = {},
+  {
+    warnings = [],
+    pods = [],
+    stays = false,
+    ...more
+  }: Partial<KubernetesExecutorOptions> & { warnings?: string[]; pods?: V1Pod[]; stays?: boolean } = {},
 ) {
   let isThere = true;
   const get = async (): Promise<never> => {
@@ -26,7 +31,8 @@ function start(
     isThere = false;
     return { items: pods, metadata: { resourceVersion: '1' } } as never;
   };
-  const api: ApiClient = { get, post: away, patch: away, delete: away, watch: away, close: () => {} };
+  const watch = stays ? () => new Promise<never>(() => {}) : away;
+  const api: ApiClient = { get, post: away, patch: away, delete: away, watch, close: () => {} };
   const options: KubernetesExecutorOptions = {
     api,
     service: { observe: () => {}, explainStops: () => {}, reviewPodsWith: () => {} },
@@ -67,6 +73,7 @@ function start(
     keepFailedMs: 0,
     log: { debug: () => {}, info: () => {}, warn: (_, text) => void warnings.push(text), error: () => {} },
     lookAfterMs: 5,
+    ...more,
   };
   executor = createKubernetesExecutor(options);
   executor.start();
@@ -112,7 +119,7 @@ it('a database that is away costs nothing but another look', async () => {
   await eventually(() => warnings.filter((warning) => warning === text).length > 2);
 });
 
-describe('a pod of ours that has ended', () => {
+describe('a pod of ours', () => {
   const identity = podIdentity();
   const pod = (status: V1Pod['status']): V1Pod => ({
     metadata: {
@@ -126,7 +133,7 @@ describe('a pod of ours that has ended', () => {
     status: status ?? {},
   });
 
-  it('may have begun its attempt since that was seen waiting: then it is not run again as the same try', async () => {
+  it('that has ended may have begun its attempt since that was seen waiting: then it is not run again as the same try', async () => {
     const told: unknown[] = [];
     start(
       {
@@ -136,6 +143,28 @@ describe('a pod of ours that has ended', () => {
       { pods: [pod({ phase: 'Failed', reason: 'Evicted' })] },
     );
     await eventually(() => expect(told[0]).toEqual(['pod_evicted', { hasBegun: true }]));
+  });
+
+  it('did not start in time for want of its image, when that is what it waited for', async () => {
+    const notes: string[] = [];
+    const waiting = { reason: 'ErrImagePull', message: 'the registry does not answer' };
+    start(
+      { findLive: async () => new Map([[identity.attemptId, 'queued' as const]]) },
+      {
+        pods: [
+          pod({
+            phase: 'Pending',
+            containerStatuses: [
+              { name: 'task', ready: false, image: 'i', imageID: '', restartCount: 0, state: { waiting } },
+            ],
+          }),
+        ],
+        stays: true,
+        startTimeoutMs: 10,
+        note: async (_identity, text) => void notes.push(text),
+      },
+    );
+    await eventually(() => expect(notes[0]).toMatch(/image_unavailable: after .* the registry does not answer/));
   });
 
   it('explains the silence of its attempt, when the cluster hears nothing of its node either', async () => {
