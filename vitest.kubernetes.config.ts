@@ -1,18 +1,40 @@
 /** What needs a real cluster: `npm run test:kubernetes`, which brings one up around it. Never part of `npm test`. */
 import { defineConfig } from 'vitest/config';
 
+const FILES = ['packages/**/*.kubernetes.test.ts', 'scripts/**/*.kubernetes.test.ts'];
+/** The harness of the cluster and what kills its parts: whatever runs beside it is disturbed. */
+const BREAKING = ['packages/testing/kubernetes/*.kubernetes.test.ts'];
+
+const EACH = {
+  globalSetup: ['packages/testing/postgres/postgres-for-all-tests.ts'],
+  setupFiles: ['packages/testing/vitest/seeds.ts'],
+};
+
 export default defineConfig({
   test: {
-    include: ['packages/**/*.kubernetes.test.ts', 'scripts/**/*.kubernetes.test.ts'],
     pool: 'forks',
-    globalSetup: ['packages/testing/postgres/postgres-for-all-tests.ts'],
-    setupFiles: ['packages/testing/vitest/seeds.ts'],
     // Pods start in seconds, and a dozen of them at once later.
     testTimeout: 180_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000, interval: 100 } },
-    // They share a node, which has more to do than they.
-    maxWorkers: 2,
     reporters: process.env['CI'] ? ['verbose', './packages/testing/vitest/no-skips-reporter.ts'] : ['verbose'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          ...EACH,
+          name: 'works',
+          include: FILES,
+          exclude: ['**/node_modules/**', ...BREAKING],
+          // They share a node, which has more to do than they.
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: { ...EACH, name: 'breaks', include: BREAKING, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

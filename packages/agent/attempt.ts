@@ -9,6 +9,7 @@
  * Both go on side by side: the process is there by the time the control plane has agreed. A process that ends without a
  * result is an outcome too, as is one that cannot be made at all.
  */
+import { constants } from 'node:os';
 import { status } from '@grpc/grpc-js';
 import type { Assignment, ReceivedNextAttempt, ReceivedStart, ReceivedVersion } from '@svc/proto/agent-service.ts';
 import { memberTexts } from '@svc/spec/json-spans.ts';
@@ -208,7 +209,7 @@ class Attempt {
     const { masks = [], spec } = JSON.parse(job) as Job;
     this.#masks.add(masks);
     this.#executionTimeout = spec?.execution_timeout || null; // none, or zero: no limit
-    const launched = await launching.catch((error: unknown) => outcomeOfLaunch(error, this.#log));
+    const launched = await launching.catch((error: unknown) => outcomeOfLaunch(error, this.#input, this.#log));
     if (!('exited' in launched)) return this.#deliver(launched);
     this.#startedAt = performance.now();
     this.#input.reportProviders(() => this.token);
@@ -345,9 +346,17 @@ class Attempt {
 }
 
 /** Written to the log as well: the author reads it there. */
-function outcomeOfLaunch(error: unknown, log: AttemptLog): Outcome {
+function outcomeOfLaunch(
+  error: unknown,
+  { wasOutOfMemory }: Pick<AttemptInput, 'wasOutOfMemory'>,
+  log: AttemptLog,
+): Outcome {
   if (error instanceof LoadFailure) {
     log.note(`the DAG file could not be loaded: ${error.message}\n${error.traceback}`, 'error');
+    if (error.killedBy !== undefined) {
+      const { cause } = failureOfExit({ status: null, signal: constants.signals[error.killedBy] }, wasOutOfMemory);
+      return failed(cause, error.message);
+    }
     return failed('dag_file_failed', error.message);
   }
   if (error instanceof EnvironmentFailure) {

@@ -43,10 +43,13 @@ export type ForkServer = {
 
 export class LoadFailure extends Error {
   readonly traceback: string;
+  /** When it was not the file that failed: somebody has killed the process meanwhile. */
+  readonly killedBy: NodeJS.Signals | undefined;
 
-  constructor(message: string, traceback: string) {
+  constructor(message: string, traceback: string, killedBy?: NodeJS.Signals) {
     super(message);
     this.traceback = traceback;
+    this.killedBy = killedBy;
   }
 }
 
@@ -103,11 +106,11 @@ export function startForkServer(input: {
   }
 
   /** Programs that tasks had started may still be running: an attempt is over when nothing of it is left. */
-  async function end(how: string): Promise<void> {
+  async function end(how: string, signal?: NodeJS.Signals): Promise<void> {
     isGone = true;
     await endMarkedProcesses(FORK_SERVER_VARIABLE, marker, input.user);
     if (!isReady)
-      notLoaded(new LoadFailure(`the Python process ended while it loaded the DAG file: ${how}`, stderrTail));
+      notLoaded(new LoadFailure(`the Python process ended while it loaded the DAG file: ${how}`, stderrTail, signal));
     for (const listener of attempts.values()) listener.exited(KILLED);
     attempts.clear();
     gone();
@@ -123,7 +126,7 @@ export function startForkServer(input: {
   });
   child.stdin.on('error', () => {}); // its end is noticed anyway
   child.once('error', (error) => void end(error.message));
-  child.once('exit', (code, signal) => void end(signal ?? `exit code ${code}`));
+  child.once('exit', (code, signal) => void end(signal ?? `exit code ${code}`, signal ?? undefined));
   return {
     python: input.python,
     load: (request) => send({ op: 'load', ...request }),

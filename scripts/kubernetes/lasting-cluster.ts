@@ -1,5 +1,6 @@
 /** A cluster that stays up between commands: one for each checkout. */
 import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,14 +42,26 @@ export async function upCluster(keep: readonly [string, ...string[]]): Promise<n
     const child = spawn(keep[0], keep.slice(1), { detached: true, stdio: ['ignore', log, log] });
     writeFileSync(KEEPER_PID, String(child.pid));
     child.unref();
-    while (!findCluster()) {
-      if (child.exitCode !== null) throw new Error(`the cluster did not come up:\n${readFileSync(LOG, 'utf8')}`);
-      await sleep(200);
-    }
+    await untilUp(child, () => findCluster() !== undefined);
     report('is up');
   }
   console.log('npm run cluster -- bash   # a shell with kubectl and helm in it\nnpm run cluster -- down');
   return 0;
+}
+
+/** Rejects when its keeper ends first, by itself or by a signal. */
+export async function untilUp(
+  keeping: Pick<ChildProcess, 'exitCode' | 'signalCode'>,
+  isUp: () => boolean,
+  log: string = LOG,
+): Promise<void> {
+  while (!isUp()) {
+    const end = keeping.signalCode ?? keeping.exitCode;
+    if (end !== null) {
+      throw new Error(`the cluster did not come up, its keeper ended with ${end}:\n${readFileSync(log, 'utf8')}`);
+    }
+    await sleep(200);
+  }
 }
 
 export async function downCluster(): Promise<number> {

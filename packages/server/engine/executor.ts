@@ -10,7 +10,7 @@
  * tells nothing loses its attempts to the lease. How to add one: docs/architecture.md.
  */
 import type { ConnectionTestJob, ConnectionTestResult } from '@svc/proto/connection-test.ts';
-import type { Attempt, AttemptRef } from './shared/attempts.ts';
+import type { Attempt, AttemptRef, Failure } from './shared/attempts.ts';
 import type { CallbackJob } from './sql/callbacks.ts';
 
 export type { CallbackJob } from './sql/callbacks.ts';
@@ -27,6 +27,8 @@ export type Executor = {
   holds(): readonly AttemptRef[];
   /** Told when the attempts were cleared, marked or superseded; the agent also learns it by its heartbeat. */
   cancel(attemptIds: readonly string[]): void;
+  /** Asked of an attempt that was silent for its whole lease, before it is given up: what the executor knows of why. */
+  explainSilence?: (ref: AttemptRef) => Failure | undefined;
   /** The executor calls the listener when capacity came free or an agent connected. */
   onCapacity(listener: () => void): void;
   /** Callbacks of runs, and of tasks that could not run their own (db table callback_requests). */

@@ -10,6 +10,7 @@ import { checkWaiting } from './advance/follow-ups.ts';
 import { findSilent } from './advance/silent-attempts.ts';
 import type { Leases } from './advance/silent-attempts.ts';
 import { timeOutRuns } from './runs/end-run.ts';
+import type { Executor } from './executor.ts';
 import type { Attempts } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
 import { readClock } from './sql/attempts.ts';
@@ -27,6 +28,7 @@ export function createRecovery(options: {
   graphs: DagGraphs;
   leases: Leases;
   attempts: Pick<Attempts, 'lost'>;
+  explainSilence?: Executor['explainSilence'];
   startForgottenRuns: () => Promise<void>;
   dispatchCallbacks: () => Promise<void>;
   requestClaim: () => void;
@@ -56,7 +58,8 @@ export function createRecovery(options: {
       log.warn({}, "scheduler: the database's clock was set; agents get a lease's time to be heard anew");
       listening.beginAnew();
     }
-    for (const { ref, failure } of listening.isLongEnough() ? await findSilent(db, leases) : []) {
+    for (const { ref, failure: silence } of listening.isLongEnough() ? await findSilent(db, leases) : []) {
+      const failure = options.explainSilence?.(ref) ?? silence;
       log.warn({ attempt: ref.attemptId, cause: failure.cause }, 'scheduler: an attempt was not heard of any more');
       await options.attempts.lost(ref, failure);
     }

@@ -141,6 +141,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     graphs,
     leases,
     attempts,
+    ...(executor?.explainSilence && { explainSilence: executor.explainSilence }),
     startForgottenRuns: starter.startForgotten,
     dispatchCallbacks,
     requestClaim: () => dispatcher?.requestClaim(),

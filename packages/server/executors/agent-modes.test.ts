@@ -201,6 +201,20 @@ describe('svc-agent work', () => {
     expect(events.join('\n')).toContain('ModuleNotFoundError');
   });
 
+  it('does not blame the DAG file when its process is killed while it is loaded', async () => {
+    const killIt = (spec: { source: { text: string } }): void => {
+      spec.source.text = 'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n';
+    };
+    await harness.addDag(harness.tenants.a, 'killed.py', DAG(harness.folder).replaceAll('modes', 'killed'), killIt);
+    const { worker } = await startWorker();
+    const attempt = await harness.queue({ dagId: 'killed', taskId: 'quick' });
+    worker.send({ assignment: { ...(await assignmentOf(attempt)), version_key: 'killed' } });
+    expect((await outcomeOf(attempt)).failure).toMatchObject({
+      cause: 'process_killed',
+      text: expect.stringContaining('while it loaded the DAG file: SIGKILL'),
+    });
+  });
+
   it('reports packages that cannot be installed, with what the installer said', async () => {
     const needy = (spec: { project: unknown }): void => {
       spec.project = { defined_as: 'needy', dependencies: ['./no-such-folder/no-such-package'] };

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { isOutage } from '../db/outage.ts';
 import { ApiError } from './errors.ts';
+import { sendProblem } from './problems.ts';
 import type { Readiness } from './readiness.ts';
 import type { App } from './typed-app.ts';
 
@@ -11,6 +12,9 @@ const TEXT_RESPONSE = { 200: { description: 'Yes', content: { 'text/plain': { sc
 export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 export type ProbedDatabase = { ping(): Promise<void> };
+
+/** For the operator's log, and for whoever asked. */
+type Trouble = { cause: string; advice: string };
 
 export function registerProbes(app: App, { db, readiness }: { db: ProbedDatabase; readiness: Readiness }): void {
   app.get(
@@ -22,20 +26,39 @@ export function registerProbes(app: App, { db, readiness }: { db: ProbedDatabase
     async (_request, reply) => reply.type('text/plain; charset=utf-8').send('ok\n'),
   );
 
+  /** What the log was last told. Machines ask every few seconds: a line for each would bury the one that says why. */
+  let told: string | null = null;
+  function tellOnce(trouble: Trouble | null): void {
+    if ((trouble?.advice ?? null) === told) return;
+    told = trouble?.advice ?? null;
+    if (trouble) app.log.warn(`not ready: ${trouble.cause}`);
+    else app.log.info('ready again');
+  }
+
+  async function look(): Promise<Trouble | null> {
+    const reason = readiness.reason();
+    if (reason !== null) return { cause: reason, advice: reason };
+    try {
+      await db.ping();
+      return null;
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      return { cause: error.message, advice: error.advice };
+    }
+  }
+
   app.get(
     '/readyz',
     {
       config: { access: 'public' },
       schema: { operationId: 'readyz', tags: ['Probes'], summary: 'Can it serve requests?', response: TEXT_RESPONSE },
     },
-    async (_request, reply) => {
-      const reason = readiness.reason();
-      if (reason !== null) throw new ApiError('not_ready', reason, { 'retry-after': '1' });
-      try {
-        await db.ping();
-      } catch (error) {
-        if (isOutage(error)) throw new ApiError('not_ready', error.advice, { 'retry-after': '1' });
-        throw error;
+    async (request, reply) => {
+      const trouble = await look();
+      tellOnce(trouble);
+      if (trouble) {
+        const problem = new ApiError('not_ready', trouble.advice, { 'retry-after': '1' });
+        return sendProblem(request, reply, problem);
       }
       const note = readiness.note?.();
       return reply.type('text/plain; charset=utf-8').send(note === undefined ? 'ready\n' : `ready\n${note}\n`);

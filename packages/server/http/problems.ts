@@ -26,8 +26,9 @@ export function installProblems(
     const isQuery = error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE';
     const problem = isQuery ? noSuchRoute(request, routes) : asApiError(error);
     if (problem.status >= 500) {
-      const expected = problem.code !== 'internal_error';
-      request.log[expected ? 'warn' : 'error']({ err: error }, expected ? problem.code : 'request failed');
+      // What can be put in words needs no stack: during an outage there is one line for every request.
+      if (problem.code === 'internal_error') request.log.error({ err: error }, 'request failed');
+      else request.log.warn({ reason: error.message }, problem.code);
     }
     return sendProblem(request, reply, problem);
   });

@@ -51,6 +51,25 @@ describe('pod_override', () => {
     });
   });
 
+  it('has the names of the API where they are not simply those of Python in another case', () => {
+    const config = pod({
+      volumes: [model('V1Volume', { name: 'v', downward_api: model('V1DownwardAPIVolumeSource', {}) })],
+    });
+    expect(readPodOverride(config, SAFE).override?.spec).toEqual({ volumes: [{ name: 'v', downwardAPI: {} }] });
+  });
+
+  it.each([
+    [
+      'arguments without names',
+      { ...model('V1Container', {}), args: ['base'] },
+      'V1Container(...) with arguments that are not named',
+    ],
+    ['an object of something else', { __type: 'object', class: 'my.Thing' }, 'the class Thing, which is no model'],
+    ['a reference', { __type: 'reference', path: 'kubernetes.client.X' }, 'the kind reference'],
+  ])('is refused when part of it would be missing: %s', (_name, container, words) => {
+    expect(problems(pod({ containers: [container] }))).toEqual([expect.stringContaining(words)]);
+  });
+
   it('is nothing when there is none, and refused when it is no pod', () => {
     for (const none of [null, undefined, {}, { pod_override: null }, { other: 1 }]) {
       expect(readPodOverride(none, SAFE)).toEqual({ override: undefined, problems: [] });

@@ -19,7 +19,9 @@ export type ReadOverride = { override: PodOverride | undefined; problems: string
 export function readPodOverride(executorConfig: unknown, policy: OverridePolicy): ReadOverride {
   const given = fieldsOf(executorConfig)['pod_override'];
   if (given === undefined || given === null) return { override: undefined, problems: [] };
-  const override = plain(given);
+  const unreadable: string[] = [];
+  const override = plain(given, (problem) => unreadable.push(problem));
+  if (unreadable.length > 0) return { override: undefined, problems: unreadable };
   if (!isFields(override)) {
     return { override: undefined, problems: ['pod_override is not a V1Pod: pass kubernetes.client.models.V1Pod(...)'] };
   }
@@ -128,6 +130,14 @@ const IRREGULAR: Readonly<Record<string, string>> = {
   pod_ip: 'podIP',
   set_hostname_as_fqdn: 'setHostnameAsFQDN',
   scale_io: 'scaleIO',
+  downward_api: 'downwardAPI',
+  volume_id: 'volumeID',
+  pd_id: 'pdID',
+  storage_policy_id: 'storagePolicyID',
+  dataset_uuid: 'datasetUUID',
+  disk_uri: 'diskURI',
+  target_wwns: 'targetWWNs',
+  target_ww_ns: 'targetWWNs',
   _from: 'from',
   _exec: 'exec',
 };
@@ -137,23 +147,39 @@ const camelCase = (name: string): string =>
 
 /**
  * A recorded object becomes its fields, by the names the API has; values that were not given are left out. The keys of plain
- * dicts are the author's (labels, limits, node selectors) and stay.
+ * dicts are the author's (labels, limits, node selectors) and stay. What cannot be read is told: it would be missing.
  */
-function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain);
+function plain(value: unknown, tell: (problem: string) => void): unknown {
+  if (Array.isArray(value)) return value.map((item) => plain(item, tell));
   if (!isFields(value)) return value;
   switch (value['__type']) {
+    case undefined:
+      return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item, tell)]));
     case 'object':
-      return Object.fromEntries(
-        Object.entries(fieldsOf(value['kwargs'])).flatMap(([name, item]) =>
-          item === null ? [] : [[camelCase(name), plain(item)]],
-        ),
-      );
+      return plainObject(value, tell);
     case 'tuple':
-      return plain(value['items']);
+      return plain(value['items'], tell);
     case 'int':
       return Number(value['value']);
     default:
-      return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item)]));
+      tell(
+        `pod_override has a value of the kind ${String(value['__type'])}, which no pod has: use models and plain data`,
+      );
+      return null;
   }
+}
+
+function plainObject(value: Fields, tell: (problem: string) => void): unknown {
+  const name = String(value['class']).split('.').at(-1);
+  const { args, kwargs } = value;
+  if (Array.isArray(args) && args.length > 0) {
+    tell(`pod_override has ${name}(...) with arguments that are not named: write their names`);
+  } else if (!isFields(kwargs)) {
+    tell(`pod_override has an object of the class ${name}, which is no model of Kubernetes: use models and plain data`);
+  }
+  return Object.fromEntries(
+    Object.entries(fieldsOf(kwargs)).flatMap(([field, item]) =>
+      item === null ? [] : [[camelCase(field), plain(item, tell)]],
+    ),
+  );
 }

@@ -62,6 +62,23 @@ describe('at boot', () => {
     expect(await statusOf(`${server.url}/api/v2/version`)).toBe(401);
   });
 
+  it('says once why it is not ready, in words, however often it is asked', async () => {
+    const server = await start({ 'database.url': await cluster.createDatabase() });
+    await server.untilReady();
+    const before = server.logLines().length;
+    await cluster.stop();
+    const ask = () => statusOf(`${server.url}/readyz`);
+    await eventually(async () => (await ask()) === 503);
+    for (let time = 0; time < 10; time += 1) expect(await ask()).toBe(503);
+    await cluster.start();
+    await eventually(async () => (await ask()) === 200);
+    for (let time = 0; time < 3; time += 1) expect(await ask()).toBe(200);
+    const said = server.logLines().slice(before);
+    expect(said.filter((line) => line.includes('"not ready: the database is not available'))).toHaveLength(1);
+    expect(said.filter((line) => line.includes('"ready again"'))).toHaveLength(1);
+    expect(said.filter((line) => line.includes('not_ready'))).toEqual([]);
+  });
+
   it('makes schema, roles and the first administrator once when five processes boot on an empty database', async () => {
     const url = await cluster.createDatabase();
     const servers = await Promise.all(Array.from({ length: 5 }, () => start({ 'database.url': url })));

@@ -51,6 +51,26 @@ it('runs what a process had claimed and took along into its death, after the lea
   expect(await heir.runState(run)).toBe('success');
 }, 120_000);
 
+it('says of an attempt that was silent too long what its executor knows of why', async () => {
+  const scheduler = await start({
+    script: () => 'hang',
+    leaseMs: 4_000,
+    explainSilence: ({ taskId }) => (taskId === 'a' ? { cause: 'node_lost', text: 'n1 is gone' } : undefined),
+  });
+  const run = await scheduler.run(graphOf({ a: [], b: [] }));
+  await tickUntil(scheduler, isOver(scheduler, run));
+  const rows = await scheduler.scope
+    .selectFrom('task_instances')
+    .select(['failure_reason', 'failure_detail'])
+    .where('run', '=', run)
+    .orderBy('task_id')
+    .execute();
+  expect(rows).toEqual([
+    { failure_reason: expect.stringMatching(/^node_lost: /), failure_detail: 'n1 is gone' },
+    { failure_reason: expect.stringMatching(/^agent_lost: /), failure_detail: null },
+  ]);
+}, 120_000);
+
 it('records an end that is told twice once, also when both are told at the same moment', async () => {
   const scheduler = await start({ script: () => 'hang' });
   const run = await scheduler.run(graphOf({ a: [], b: ['a'] }));

@@ -11,12 +11,12 @@ import { createCompiler } from '@svc/compiler/compiler.ts';
 import { pythonEnvironment } from '../python-environment.ts';
 import { migrate } from '@svc/server/db/migrate.ts';
 import { createIdentities } from '../postgres/database-identities.ts';
-import { queryDatabase } from '../postgres/query-database.ts';
 import { startScratchCluster } from '../postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '../postgres/scratch-cluster.ts';
 import { PROCESS_ADMIN, startServerProcess } from '../server/server-process.ts';
 import type { ServerProcess } from '../server/server-process.ts';
 import { CHAOS_POOL, POOL_SLOTS, chaosDags } from './runs-dags.ts';
+import { recordTransitions } from './record-transitions.ts';
 import { findVictims, killProcess } from './runs-processes.ts';
 import { startProxy } from './runs-proxy.ts';
 import type { AnswerDroppingProxy } from './runs-proxy.ts';
@@ -190,32 +190,6 @@ async function logIn(url: string): Promise<string> {
     body: JSON.stringify({ username: PROCESS_ADMIN.email, password: PROCESS_ADMIN.password }),
   });
   return ((await response.json()) as { access_token: string }).access_token;
-}
-
-/** Every change of a state, whoever makes it: the tables themselves only know the last one. */
-async function recordTransitions(databaseUrl: string): Promise<void> {
-  await queryDatabase(
-    databaseUrl,
-    `create table chaos_transitions (
-      at bigint generated always as identity, run bigint not null, task_id text, map_index int, was text, became text,
-      attempt_id uuid, try_number int
-    );
-    create function chaos_record_task() returns trigger language plpgsql security definer as $$
-    begin
-      insert into chaos_transitions (run, task_id, map_index, was, became, attempt_id, try_number)
-      values (new.run, new.task_id, new.map_index, old.state, new.state, new.attempt_id, new.try_number);
-      return null;
-    end $$;
-    create trigger chaos_record after update on task_instances for each row
-      when (old.state is distinct from new.state) execute function chaos_record_task();
-    create function chaos_record_run() returns trigger language plpgsql security definer as $$
-    begin
-      insert into chaos_transitions (run, was, became) values (new.id, old.state, new.state);
-      return null;
-    end $$;
-    create trigger chaos_record after update on dag_runs for each row
-      when (old.state is distinct from new.state) execute function chaos_record_run();`,
-  );
 }
 
 async function giveDags(input: { python: string; directory: string; url: string; token: string }): Promise<void> {

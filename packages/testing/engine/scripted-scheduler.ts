@@ -36,7 +36,14 @@ export function graphOf(
 }
 
 export async function startScriptedScheduler(
-  input: { script?: Script; capacity?: number; url?: string; leaseMs?: number; goesOn?: boolean } = {},
+  input: {
+    script?: Script;
+    capacity?: number;
+    url?: string;
+    leaseMs?: number;
+    goesOn?: boolean;
+    explainSilence?: Executor['explainSilence'];
+  } = {},
 ) {
   const database = input.url === undefined ? await createTestDatabase() : undefined;
   const url = input.url ?? database?.url ?? '';
@@ -93,6 +100,7 @@ export async function startScriptedScheduler(
     cancel: (ids) => void cancelled.push(...ids),
     onCapacity: (listener) => void listeners.push(listener),
     dispatchCallbacks: () => {},
+    ...(input.explainSilence && { explainSilence: input.explainSilence }),
   };
   const log = {
     info: () => {},

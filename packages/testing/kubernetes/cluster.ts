@@ -12,6 +12,7 @@ import {
   CoreV1Api,
   KubeConfig,
   RbacAuthorizationV1Api,
+  SchedulingV1Api,
   StorageV1Api,
 } from '@kubernetes/client-node';
 
@@ -34,6 +35,7 @@ export const kubeConfig = loadKubeConfig();
 export const core = kubeConfig.makeApiClient(CoreV1Api);
 export const authentication = kubeConfig.makeApiClient(AuthenticationV1Api);
 export const rbac = kubeConfig.makeApiClient(RbacAuthorizationV1Api);
+export const scheduling = kubeConfig.makeApiClient(SchedulingV1Api);
 export const storage = kubeConfig.makeApiClient(StorageV1Api);
 
 /** The path of the kubeconfig, for programs. */

@@ -77,12 +77,16 @@ export async function startLiveServer(settings: Record<string, string> = {}, nod
       await new Promise((resolve) => setTimeout(resolve, awayMs));
       server = await start();
     },
+    /** After a stop, on the same database. */
+    async startAgain(): Promise<void> {
+      server = await start();
+    },
     databaseUrl: url,
     token,
     api,
     logLines: () => server.logLines(),
     exited: () => server.exited(),
-    stop: () => server.stop(),
+    stop: (signal?: NodeJS.Signals) => server.stop(signal),
     /** Compiles the file, registers its DAG and unpauses it. `project`: what a svc.yaml beside it would have said. */
     async addDag(dagId: string, text: string, project?: object): Promise<void> {
       const path = join(dags, `${dagId}.py`);

@@ -241,7 +241,8 @@ class Encoder:
 
     def _with_arguments(self, value, depth):
         encoded: dict = {"__type": "object", "class": f"{type(value).__module__}.{type(value).__qualname__}"}
-        arguments = getattr(value, "__dict__", {}).get("svc_arguments")
+        fields = kubernetes_fields(value)
+        arguments = ((), fields) if fields is not None else getattr(value, "__dict__", {}).get("svc_arguments")
         if arguments is not None:
             encoded["args"] = [self.encode(item, depth) for item in arguments[0]]
             encoded["kwargs"] = self.encode(dict(arguments[1]), depth)
@@ -250,6 +251,25 @@ class Encoder:
     def callback(self, value) -> dict:
         """A callback is a function, a notifier object or a path."""
         return self.encode(value)
+
+
+def kubernetes_fields(value) -> dict | None:
+    """What a model of the Kubernetes client says, by the names of its constructor; None for anything else.
+
+    Models are plain data, which a file may also change after it has made them. Recorded ones have what was changed
+    beside their arguments; real ones (of the package itself, or of kubernetes_asyncio, which nothing stands in for) say
+    which attributes they have.
+    """
+    if isinstance(value, RecordedObject):
+        if not type(value).__module__.startswith("kubernetes.") or value.svc_arguments[0]:
+            return None
+        changed = {name: item for name, item in vars(value).items() if name != "svc_arguments"}
+        return {**value.svc_arguments[1], **changed}
+    names = getattr(type(value), "attribute_map", None)
+    if not isinstance(names, dict) or not isinstance(getattr(type(value), "openapi_types", None), dict):
+        return None
+    fields = {name: getattr(value, name, None) for name in names}
+    return {name: item for name, item in fields.items() if item is not None}
 
 
 def seconds(value: datetime.timedelta):

@@ -97,7 +97,7 @@ class RecordedObject(metaclass=RecordedMeta):
         """Values of other tasks among the arguments make edges, as anywhere else."""
         from .xcomarg import iter_references
 
-        yield from iter_references(list(self.__dict__.get("svc_arguments", ())))
+        yield from iter_references(list(self.__dict__.values()))
 
     def __getattr__(self, name: str):
         if name.startswith("_"):

@@ -11,6 +11,7 @@ from types import ModuleType
 from ..record import current as recording
 from ..record import templating
 from ..run import current
+from . import kubernetes_models
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def load_version(request: dict) -> DAG:
     recording.reset()
     recording.limits.max_tasks = sys.maxsize
     try:
-        exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)
+        with kubernetes_models.StandingIn(os.path.dirname(path), folder):
+            exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)
     except BaseException as error:  # a DAG file may raise anything, SystemExit and KeyboardInterrupt included
         trace = "".join(traceback.format_exception(error))[-8000:]
         raise LoadFailed(f"{type(error).__name__}: {error}"[:2000], trace) from None

@@ -65,15 +65,18 @@ describe('POST /api/v2/connections/test', () => {
     expect(`${entries}${answer.text}${server.logLines.join()}`).not.toContain(canary);
   });
 
-  it('says so where the process has no worker', async () => {
+  it('is refused in words where tasks run in pods, and the web UI knows', async () => {
     const alone = await startTestServer({
       'database.url': server.config.database.url,
       'connections.test-enabled': 'true',
       'scheduler.enabled': 'false',
     });
     try {
-      const answer = await test({ conn_type: 'http' }, { to: alone, as: await alone.login() });
-      expect(answer.json<Result>()).toEqual({ status: false, message: expect.stringContaining('no workers') });
+      const admin = await alone.login();
+      const answer = await test({ conn_type: 'http' }, { to: alone, as: admin });
+      expect([answer.status, answer.json()['type']]).toEqual([403, 'urn:svc:error:disabled']);
+      expect(answer.json()['detail']).toContain('where tasks run in pods');
+      expect((await alone.call('/ui/config', { token: admin })).json()['test_connection']).toBe('Disabled');
     } finally {
       await alone.close();
     }

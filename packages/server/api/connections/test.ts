@@ -43,7 +43,7 @@ export function registerConnectionTest(
         summary: 'Ask the hook of a connection whether it works',
         description:
           'Runs on a worker, in the Python environment of a DAG that has the provider. What the body leaves out, or has as ' +
-          '`***`, is taken from the stored connection of that id. Off unless `connections.test_enabled`: 403.',
+          '`***`, is taken from the stored connection of that id. Off unless `connections.test_enabled`, and where tasks run in pods: 403.',
         body: ConnectionUpdate,
         response: { 200: ConnectionTestResponse },
       },
@@ -55,6 +55,7 @@ export function registerConnectionTest(
           'connections are not tested here: set connections.test_enabled (SVC_CONNECTIONS_TEST_ENABLED=true) to let workers do it',
         );
       }
+      if (!testConnection) throw new ApiError('disabled', whyNobodyTests(config));
       const { connection_id: connectionId = UNNAMED, ...change } = request.body;
       const { tenantId } = principalOf(request);
       admit(change);
@@ -71,7 +72,7 @@ export function registerConnectionTest(
       const { conn_type: connType, host, login, schema, port } = values;
       const secrets = secretsOfConnection({ password, extra });
       for (const secret of secrets) services.secrets.addPassing(secret);
-      const result = await (testConnection ?? nobodyTests(config))({
+      const result = await testConnection({
         connection: { conn_type: connType, host, login, password, schema, port, extra },
         ...hookOf(connType),
         environments: await findDependencyLists(scope, tenantId),
@@ -91,15 +92,14 @@ export function registerConnectionTest(
 }
 
 /** Only a worker beside the server can: connections carry secrets, which are not left lying for one elsewhere. */
-const nobodyTests =
-  ({ server }: Services['config']): NonNullable<Services['testConnection']> =>
-  async () => ({
-    status: false,
-    message:
-      server.role === 'api'
-        ? 'this server has the role api, and no workers that could test it: try the connection in a task'
-        : 'this process has no workers that could test it: ask one with an executor of type subprocess',
-  });
+function whyNobodyTests({ executor, server }: Services['config']): string {
+  if (executor.type === 'orchestrator') {
+    return 'connections are not tested where tasks run in pods: this process has neither the network nor the packages of a task; trigger a DAG with a task that uses the connection instead';
+  }
+  return server.role === 'api'
+    ? 'this server has the role api, and no workers that could test it: try the connection in a task'
+    : 'this process has no workers that could test it: ask one with an executor of type subprocess';
+}
 
 function hookOf(connType: string): { hookClass: string | null; provider: string | null } {
   const hookClass = HOOK_FORMS.find((form) => form.connectionType === connType)?.hookClass ?? null;

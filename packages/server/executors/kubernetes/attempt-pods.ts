@@ -20,7 +20,7 @@ import type { PodCreation } from './pod-creation.ts';
 import { podName } from './pod-names.ts';
 import type { PodIdentity } from './pod-names.ts';
 import type { CreateAnswer, PodRequests } from './pod-requests.ts';
-import { DELETED, judgePod } from './pod-verdict.ts';
+import { DELETED, judgePod, whyStopped } from './pod-verdict.ts';
 import type { PodFailure, PodWait } from './pod-verdict.ts';
 import type { SeenPod } from './pod-watch.ts';
 
@@ -147,7 +147,7 @@ export class AttemptPods {
     if (this.#isSuperseded(identity)) return;
     if (this.#held.get(identity.attemptId)?.isCancelled) return this.#release(identity.attemptId);
     const verdict = judgePod(pod);
-    void this.#settle(identity, verdict.kind === 'ended' ? verdict.failure : DELETED);
+    void this.#settle(identity, verdict.kind === 'ended' ? verdict.failure : (whyStopped(pod) ?? DELETED));
   }
 
   /** Of those that wait: once they run, their agents do it. */
@@ -259,7 +259,8 @@ export class AttemptPods {
     this.#release(attemptId);
     if (state === undefined) return;
     await this.#options.note(identity, `The task was lost: ${failure.cause}: ${failure.text}`, 'error');
-    await this.#tellLost(identity, failure, { hasBegun: state === 'running' });
+    // Also of one that waited a moment ago: what is left of its pod may start it still, and then it has begun.
+    await this.#tellLost(identity, failure, { hasBegun: true });
   }
 
   async #stateOf(identity: PodIdentity): Promise<'queued' | 'running' | 'unknown' | undefined> {
@@ -293,7 +294,9 @@ export class AttemptPods {
     if (age > startTimeoutMs) {
       const why = reason || (await requests.complaint(pod.name)) || 'the cluster does not say why';
       const text = `after ${Math.round(age / 1_000)} s (executor.pod_start_timeout): ${why}`;
-      return this.#failDispatch(known, { cause: 'pod_not_started', text });
+      // A registry that is slow to refuse refuses all the same.
+      const cause = verdict.wait?.reason === 'image_pull' ? 'image_unavailable' : 'pod_not_started';
+      return this.#failDispatch(known, { cause, text });
     }
     if (reason === '' && age > QUIET_START_MS) {
       const complaint = await requests.complaint(pod.name);

@@ -37,6 +37,23 @@ afterAll(async () => {
   await namespace?.[Symbol.asyncDispose]();
 });
 
+/** The task image has no client of Kubernetes, which such a file imports. */
+const OVERRIDDEN = `
+import os
+from kubernetes.client import models as k8s
+from airflow.sdk import DAG, task
+
+container = k8s.V1Container(name="base", env=[k8s.V1EnvVar(name="TEAM", value="blue")])
+override = k8s.V1Pod(spec=k8s.V1PodSpec(containers=[container]))
+override.metadata = k8s.V1ObjectMeta(labels={"team": "blue"})
+
+with DAG("overridden", schedule=None):
+    @task(executor_config={"pod_override": override})
+    def only():
+        return os.environ["TEAM"]
+    only()
+`;
+
 const pods = async () => (await core.listNamespacedPod({ namespace: namespace.name })).items;
 
 describe('an attempt', () => {
@@ -49,5 +66,15 @@ describe('an attempt', () => {
     expect(log).toMatch(/hello from svc-[0-9a-f-]{36} /);
     expect(await server.log('flow', runId, 'load')).toContain('loaded 7');
     await eventually(async () => expect(await pods()).toEqual([]));
+  });
+
+  it('has what the models of the client say of its pod, in an image without the client', async () => {
+    await server.addDag('overridden', OVERRIDDEN);
+    const runId = await server.trigger('overridden');
+    const labelled = { namespace: namespace.name, labelSelector: 'team=blue' };
+    await eventually(async () => expect((await core.listNamespacedPod(labelled)).items).toHaveLength(1));
+    expect((await server.ended('overridden', runId, 200)).state).toBe('success');
+    const path = `/dags/overridden/dagRuns/${encodeURIComponent(runId)}/taskInstances/only/xcomEntries/return_value?deserialize=true`;
+    expect(await server.api('GET', path)).toMatchObject({ value: 'blue' });
   });
 });

@@ -1,16 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { REGISTRY, core } from '@svc/testing/kubernetes/cluster.ts';
+import { REGISTRY, core, scheduling } from '@svc/testing/kubernetes/cluster.ts';
 import { makeImageTools, BASE_IMAGE } from '@svc/testing/kubernetes/images.ts';
 import { startClusterControlPlane } from '@svc/testing/kubernetes/control-plane.ts';
 import type { ClusterControlPlane } from '@svc/testing/kubernetes/control-plane.ts';
 import { createTestNamespace } from '@svc/testing/kubernetes/namespace.ts';
 import type { TestNamespace } from '@svc/testing/kubernetes/namespace.ts';
+import { createPod, untilEnded } from '@svc/testing/kubernetes/pods.ts';
 import { eventually } from '@svc/testing/eventually.ts';
 
-/** The task image, but as root. */
+/** The task image, but as root; and with a program that is not there. */
 const ROOT_IMAGE = `${REGISTRY}/as-root:1`;
+const NO_PROGRAM_IMAGE = `${REGISTRY}/no-program:1`;
+/** There is one of it in the cluster, so that whoever has it can be in the way of another. */
+const SLOT = 'example.com/slot';
 
 const PATIENT = { withinMs: 120_000, everyMs: 200 };
+/** Pods that could start must do so within it on a busy machine; those that cannot take it three times. */
+const START_TIMEOUT = '40s';
+const THREE_STARTS = { timeout: 400_000 };
 
 /** A pod override as a plain dict: the base image has no client of Kubernetes, whose V1Pod says the same. */
 const DAG = `
@@ -35,6 +42,8 @@ no_image = one("no_image", {"image": "${REGISTRY}/none:1"})
 never_pulled = one("never_pulled", {"image": "none:1", "imagePullPolicy": "Never"})
 bad_name = one("bad_name", {"image": "Not An Image"})
 runs_as_root = one("runs_as_root", {"image": "${ROOT_IMAGE}"})
+no_program = one("no_program", {"image": "${NO_PROGRAM_IMAGE}"})
+waits_for_room = one("waits_for_room", {"resources": {"limits": {"${SLOT}": "1"}, "requests": {"${SLOT}": "1"}}})
 no_config_map = one("no_config_map", {"env": [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "nope", "key": "a"}}}]})
 no_volume = one("no_volume", {"volumeMounts": [{"name": "v", "mountPath": "/v"}]}, volumes=[{"name": "v", "configMap": {"name": "nope"}}])
 hungry = one("hungry", {"resources": {"limits": {"memory": "200Mi"}}})
@@ -50,8 +59,9 @@ let server: ClusterControlPlane;
 beforeAll(async () => {
   using tools = makeImageTools();
   tools.pushImage('as-root:1', `FROM ${BASE_IMAGE}\nUSER 0:0\n`);
+  tools.pushImage('no-program:1', `FROM ${BASE_IMAGE}\nENTRYPOINT ["/no/such/program"]\n`);
   namespace = await createTestNamespace('failures');
-  server = await startClusterControlPlane(namespace.name, { 'executor.pod_start_timeout': '12s' });
+  server = await startClusterControlPlane(namespace.name, { 'executor.pod_start_timeout': START_TIMEOUT });
   await server.addDag('all', DAG);
   for (const dagId of FAILING) runs.set(dagId, server.trigger(dagId));
 });
@@ -76,6 +86,7 @@ const FAILING = [
   'never_pulled',
   'bad_name',
   'runs_as_root',
+  'no_program',
   'no_config_map',
   'no_volume',
   'no_node',
@@ -98,10 +109,11 @@ describe('a pod that cannot start is tried three times, and then the task has fa
     ['never_pulled', 'image_unavailable', 'ErrImageNeverPull'],
     ['bad_name', 'image_unavailable', 'InvalidImageName'],
     ['runs_as_root', 'container_not_started', 'runAsNonRoot'],
+    ['no_program', 'container_not_started', '/no/such/program'],
     ['no_config_map', 'container_not_started', 'configmap "nope" not found'],
     ['no_volume', 'pod_not_started', 'configmap "nope" not found'],
     ['no_node', 'pod_not_started', "didn't match Pod's node affinity/selector"],
-  ])('%s', async (dagId, cause, text) => {
+  ])('%s', THREE_STARTS, async (dagId, cause, text) => {
     const { state, reason, detail, last, log } = await outcomeOf(dagId);
     expect({ state, reason }, log).toEqual({ state: 'failed', reason: expect.stringMatching(`^${cause}: `) });
     expect(detail).toContain(text);
@@ -139,6 +151,35 @@ describe('a pod that ends before its time', () => {
     await core.createNamespacedPodEviction({ namespace: namespace.name, name: pod, body });
     await server.ended('waits_for_drain', runId, 250);
     expect((await instance('waits_for_drain', runId)).failure_reason).toMatch(/^pod_evicted: /);
+  });
+});
+
+describe('a pod in the way of one of higher priority', () => {
+  const priority = 'svc-test-important';
+  const at = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: priority }, value: 1_000 };
+  beforeAll(async () => {
+    const path = `/status/capacity/${SLOT.replace('/', '~1')}`;
+    const { items } = await core.listNode();
+    await core.patchNodeStatus({
+      name: items[0]?.metadata?.name ?? '',
+      body: [{ op: 'add', path, value: '1' }],
+    });
+    await scheduling.createPriorityClass({ body: at });
+  });
+  afterAll(() => scheduling.deletePriorityClass({ name: priority }));
+
+  it('is told so when it had to go', async () => {
+    const { runId } = await running('waits_for_room');
+    const slot = { [SLOT]: '1' };
+    await createPod({
+      namespace: namespace.name,
+      name: 'important',
+      container: { image: BASE_IMAGE, args: ['--version'], resources: { limits: slot, requests: slot } },
+      spec: { priorityClassName: priority },
+    });
+    await server.ended('waits_for_room', runId, 250);
+    expect((await instance('waits_for_room', runId)).failure_reason).toMatch(/^pod_preempted: /);
+    expect((await untilEnded({ namespace: namespace.name, name: 'important' })).exitCode).toBe(0);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { V1Pod } from '@kubernetes/client-node';
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '@svc/testing/eventually.ts';
 import { podIdentity } from '@svc/testing/kubernetes/pod-identity.ts';
@@ -5,6 +6,7 @@ import type { ManagedExecutor } from '../../engine/executor.ts';
 import type { ApiClient } from './api-client.ts';
 import { createKubernetesExecutor } from './kubernetes.ts';
 import type { KubernetesExecutorOptions } from './kubernetes.ts';
+import { podAnnotations, podLabels, podName } from './pod-names.ts';
 
 let executor: ManagedExecutor | undefined;
 afterEach(() => executor?.close('leave'));
@@ -14,14 +16,23 @@ const away = async (): Promise<never> => {
 };
 
 /** A cluster that answers one list and is gone then. */
-function start(attempts: Partial<KubernetesExecutorOptions['attempts']>, warnings: string[] = []) {
+function start(
+  attempts: Partial<KubernetesExecutorOptions['attempts']>,
+  {
+    warnings = [],
+    pods = [],
+    stays = false,
+    ...more
+  }: Partial<KubernetesExecutorOptions> & { warnings?: string[]; pods?: V1Pod[]; stays?: boolean } = {},
+) {
   let isThere = true;
   const get = async (): Promise<never> => {
     if (!isThere) return away();
     isThere = false;
-    return { items: [], metadata: { resourceVersion: '1' } } as never;
+    return { items: pods, metadata: { resourceVersion: '1' } } as never;
   };
-  const api: ApiClient = { get, post: away, patch: away, delete: away, watch: away, close: () => {} };
+  const watch = stays ? () => new Promise<never>(() => {}) : away;
+  const api: ApiClient = { get, post: away, patch: away, delete: away, watch, close: () => {} };
   const options: KubernetesExecutorOptions = {
     api,
     service: { observe: () => {}, explainStops: () => {}, reviewPodsWith: () => {} },
@@ -62,6 +73,7 @@ function start(attempts: Partial<KubernetesExecutorOptions['attempts']>, warning
     keepFailedMs: 0,
     log: { debug: () => {}, info: () => {}, warn: (_, text) => void warnings.push(text), error: () => {} },
     lookAfterMs: 5,
+    ...more,
   };
   executor = createKubernetesExecutor(options);
   executor.start();
@@ -102,7 +114,75 @@ describe('while the API server is away', () => {
 
 it('a database that is away costs nothing but another look', async () => {
   const warnings: string[] = [];
-  start({ heartbeat: away }, warnings);
+  start({ heartbeat: away }, { warnings });
   const text = 'kubernetes: pods could not be looked after: tried again';
   await eventually(() => warnings.filter((warning) => warning === text).length > 2);
+});
+
+describe('a pod of ours', () => {
+  const identity = podIdentity();
+  const pod = (status: V1Pod['status']): V1Pod => ({
+    metadata: {
+      name: podName(identity),
+      uid: 'u',
+      resourceVersion: '1',
+      labels: podLabels(identity, { installation: 'abc', runId: 'manual' }),
+      annotations: podAnnotations(identity, { runId: 'manual', owner: 'me' }),
+    },
+    spec: { nodeName: 'n', containers: [] },
+    status: status ?? {},
+  });
+
+  it('that has ended may have begun its attempt since that was seen waiting: then it is not run again as the same try', async () => {
+    const told: unknown[] = [];
+    start(
+      {
+        findLive: async () => new Map([[identity.attemptId, 'queued' as const]]),
+        lost: async (_ref, { cause }, known) => void told.push([cause, known]),
+      },
+      { pods: [pod({ phase: 'Failed', reason: 'Evicted' })] },
+    );
+    await eventually(() => expect(told[0]).toEqual(['pod_evicted', { hasBegun: true }]));
+  });
+
+  it('did not start in time for want of its image, when that is what it waited for', async () => {
+    const notes: string[] = [];
+    const waiting = { reason: 'ErrImagePull', message: 'the registry does not answer' };
+    start(
+      { findLive: async () => new Map([[identity.attemptId, 'queued' as const]]) },
+      {
+        pods: [
+          pod({
+            phase: 'Pending',
+            containerStatuses: [
+              { name: 'task', ready: false, image: 'i', imageID: '', restartCount: 0, state: { waiting } },
+            ],
+          }),
+        ],
+        stays: true,
+        startTimeoutMs: 10,
+        note: async (_identity, text) => void notes.push(text),
+      },
+    );
+    await eventually(() => expect(notes[0]).toMatch(/image_unavailable: after .* the registry does not answer/));
+  });
+
+  it('explains the silence of its attempt, when the cluster hears nothing of its node either', async () => {
+    const running = start(
+      { findLive: async () => new Map([[identity.attemptId, 'running' as const]]) },
+      {
+        pods: [
+          pod({
+            phase: 'Running',
+            conditions: [{ type: 'Ready', status: 'False' }],
+            containerStatuses: [
+              { name: 'task', ready: true, image: 'i', imageID: '', restartCount: 0, state: { running: {} } },
+            ],
+          }),
+        ],
+      },
+    );
+    await eventually(() => expect(running.explainSilence?.(identity)).toMatchObject({ cause: 'node_lost' }));
+    expect(running.explainSilence?.({ ...identity, attemptId: 'another' })).toBeUndefined();
+  });
 });

@@ -15,7 +15,7 @@ import type { NoteAttempt } from '../../agents/attempt-notes.ts';
 import type { AgentLog } from '../../agents/collaborators.ts';
 import type { AgentCredentials } from '../../agents/credentials.ts';
 import type { CallbackJob, ManagedExecutor } from '../../engine/executor.ts';
-import type { Attempt, Attempts, Failure } from '../../engine/shared/attempts.ts';
+import type { Attempt, AttemptRef, Attempts, Failure } from '../../engine/shared/attempts.ts';
 import { callbackIdentity } from '../callback-identity.ts';
 import type { ApiClient } from './api-client.ts';
 import { AttemptPods, MAX_DISPATCHES } from './attempt-pods.ts';
@@ -27,7 +27,7 @@ import type { CreateAnswer } from './pod-requests.ts';
 import { AUDIENCE, TOKEN_SECONDS, createPodReview } from './pod-tokens.ts';
 import { buildPod } from './pod-spec.ts';
 import type { PodSettings } from './pod-spec.ts';
-import { whyStopped } from './pod-verdict.ts';
+import { whySilent, whyStopped } from './pod-verdict.ts';
 import { createPodWatch } from './pod-watch.ts';
 import type { SeenPod } from './pod-watch.ts';
 import { createStagingClaims } from './staging-claims.ts';
@@ -164,6 +164,18 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     return undefined;
   }
 
+  /** The same of one that says nothing at all; nobody else can write the last line of its log. */
+  function explainSilence({ attemptId }: AttemptRef): Failure | undefined {
+    for (const pod of watch.all()) {
+      const identity = pod.labels[LABEL.attempt] === attemptId ? identityOf(pod.annotations) : undefined;
+      const why = identity && whySilent(pod);
+      if (!why) continue;
+      void options.note(identity, `The task was lost: ${why.cause}: ${why.text}`, 'error');
+      return why;
+    }
+    return undefined;
+  }
+
   /** Pods that other processes made: of those that are gone, the live ones are ours now, and the others nobody's. */
   async function lookAfterStrangers(): Promise<void> {
     const strangers = [...watch.all()].flatMap((pod) => {
@@ -222,6 +234,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
         else void removeUnheld(attemptId);
       }
     },
+    explainSilence,
     isConnected: () => watch.hasSynced() && trouble === undefined,
     onCapacity: (listener) => void listeners.push(listener),
     start() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { V1ContainerState, V1PodStatus } from '@kubernetes/client-node';
-import { judgePod } from './pod-verdict.ts';
+import { judgePod, whySilent } from './pod-verdict.ts';
 import type { SeenPod } from './pod-watch.ts';
 
 const pod = (status: V1PodStatus, more: Partial<SeenPod> = {}): SeenPod => ({
@@ -141,5 +141,24 @@ describe('a pod that has started', () => {
     ],
   ])('has ended: %s', (_, seen, cause, text) => {
     expect(judgePod(seen)).toEqual({ kind: 'ended', failure: { cause, text: expect.stringContaining(text) } });
+  });
+});
+
+describe('a pod whose agent is silent', () => {
+  const silent = (ready: string, more: NonNullable<V1PodStatus['conditions']> = []): SeenPod =>
+    pod({
+      phase: 'Running',
+      conditions: [condition('Ready', ready, '', ''), ...more],
+      containerStatuses: [{ ...container({ running: {} }), ready: true }],
+    });
+
+  it('was lost with its node when the cluster hears nothing of that either', () => {
+    expect(whySilent(silent('False'))).toEqual({ cause: 'node_lost', text: expect.stringContaining('the node n') });
+    const tainted = condition('DisruptionTarget', 'True', 'DeletionByTaintManager', 'Taint manager: deleting');
+    expect(whySilent(silent('False', [tainted]))).toMatchObject({ cause: 'node_lost' });
+  });
+
+  it('is simply silent when its node is well', () => {
+    expect(whySilent(silent('True'))).toBeUndefined();
   });
 });

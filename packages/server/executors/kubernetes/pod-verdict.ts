@@ -149,6 +149,18 @@ export function whyStopped(pod: SeenPod, now = Date.now()): PodFailure | undefin
   return disruptionOf(pod) ?? (pod.deletedAt === undefined ? undefined : DELETED);
 }
 
+/** For a pod that runs as far as the cluster knows, and of whose agent nothing was heard for very long. */
+export function whySilent(pod: SeenPod): PodFailure | undefined {
+  const { status, nodeName } = pod;
+  const container = status.containerStatuses?.find(({ name }) => name === TASK_CONTAINER);
+  // Said by the cluster of the pods of a node that it hears nothing of either, about which the node itself said otherwise.
+  const isUnheard = container?.ready === true && conditionOf(status.conditions, 'Ready')?.status === 'False';
+  return (
+    disruptionOf(pod) ??
+    (isUnheard ? { cause: 'node_lost', text: `the cluster hears nothing of the node ${nodeName} either` } : undefined)
+  );
+}
+
 export const DELETED: PodFailure = { cause: 'pod_deleted', text: 'somebody deleted the pod of the task' };
 
 const conditionOf = (conditions: V1PodCondition[] | undefined, type: string): V1PodCondition | undefined =>
