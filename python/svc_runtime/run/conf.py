@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 from ..exceptions import AirflowConfigException
@@ -49,6 +50,31 @@ class _Conf:
 
     def getfloat(self, section: str, key: str, **kwargs) -> float:
         return float(self.get(section, key, **kwargs))
+
+    def getimport(self, section: str, key: str, **kwargs):
+        """The object that the setting names; None when it is empty."""
+        path = self.get(section, key, **kwargs)
+        if not path:
+            return None
+        from .helpers import import_string
+
+        try:
+            return import_string(path)
+        except (ImportError, AttributeError) as error:
+            raise AirflowConfigException(f"section/key [{section}/{key}] names {path}: {error}") from error
+
+    def getjson(self, section: str, key: str, fallback=None, **_):
+        text = self.get(section, key, fallback=None)
+        if text is None:
+            return fallback
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise AirflowConfigException(f"section/key [{section}/{key}] is not JSON: {error}") from error
+
+    def getlist(self, section: str, key: str, fallback=_MISSING, delimiter: str = ",", **_):
+        value = self.get(section, key, fallback=fallback)
+        return [item.strip() for item in value.split(delimiter)] if isinstance(value, str) else value
 
     def has_option(self, section: str, option: str) -> bool:
         return self.get(section, option, fallback=None) is not None

@@ -14,7 +14,7 @@ const SETTINGS: PodSettings = {
   resources: { cpu: '', memory: '' },
   gpuResource: 'nvidia.com/gpu',
   terminationGraceSeconds: 30,
-  httpUserAgent: 'svc/0.1',
+  task: { SVC_HTTP_USER_AGENT: 'svc/0.1', SVC_SECRETS_BACKEND: '', SVC_SECRETS_BACKEND_KWARGS: '' },
 };
 
 const build = (more: Partial<PodInput> = {}, settings: Partial<PodSettings> = {}) =>
