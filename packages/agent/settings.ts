@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskUser } from '@svc/proto/task-user.ts';
-import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
+import { credentialsIn } from '@svc/spec/sensitive-names.ts';
 
 export type AgentSettings = {
   /** A worker's credential for `work`, an attempt's for `run`; empty when it is to be had for `tokenFile`. */
@@ -59,15 +59,7 @@ const FOR_TASKS = new Set([
 /** Arguments of the operator's secrets backend, as they came; and the credentials among them. */
 export function secretArguments(env: Environment): string[] {
   const text = env['SVC_SECRETS_BACKEND_KWARGS'] ?? '';
-  return text === '' ? [] : [text, ...credentialsIn(JSON.parse(text), false)];
-}
-
-function credentialsIn(value: unknown, isSecret: boolean): string[] {
-  if (typeof value === 'string') return isSecret ? [value] : [];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, item]) =>
-    credentialsIn(item, isSecret || (!Array.isArray(value) && isSensitiveName(name))),
-  );
+  return text === '' ? [] : [text, ...credentialsIn(JSON.parse(text))];
 }
 
 const UNWANTED = new Set(['PYTHONDONTWRITEBYTECODE', 'PYTHONHOME', 'PYTHONPYCACHEPREFIX', 'PYTHONSTARTUP']);

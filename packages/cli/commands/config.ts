@@ -7,6 +7,7 @@ import { loadServerConfig, withConfigOptions } from '../server-config.ts';
 import type { ConfigOptions } from '../server-config.ts';
 import type { SvcCommand } from '../svc-command.ts';
 import { checkBoot } from '@svc/server/config/boot-checks.ts';
+import { checkLogFolder } from '@svc/server/logs/check-folder.ts';
 import { REFERENCE_SECTIONS } from '@svc/server/config/reference-sections.ts';
 import { effectiveJson, effectiveRows } from '@svc/server/config/render-effective.ts';
 import type { EffectiveRow } from '@svc/server/config/render-effective.ts';
@@ -28,7 +29,7 @@ function showConfig(context: CliContext, options: Options): void {
   const loaded = loadServerConfig(context, options);
   const [boot, files] = [checkBoot(loaded.config), checkTlsFiles(loaded.config)];
   const warnings = [...loaded.warnings, ...boot.warnings, ...files.warnings];
-  const problems = [...boot.errors, ...files.errors].map(({ key, message }) => ({ key, message }));
+  const problems = [...boot.errors, ...files.errors, ...checkLogFolder(loaded.config)].map(({ key, message }) => ({ key, message }));
   if (options.json) {
     printJson(context, { values: effectiveJson(loaded.entries), warnings, problems });
   } else {
