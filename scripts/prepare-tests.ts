@@ -16,6 +16,7 @@ import { airflowOpenApi } from '@svc/testing/airflow/openapi-document.ts';
 import { clientEnvironment } from '@svc/testing/airflow/client-environment.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { schemathesisEnvironment } from '@svc/testing/schemathesis/environment.ts';
+import { secretStoresEnvironment } from '@svc/testing/services/secret-stores.ts';
 import { VirtualEnvironmentError } from '@svc/testing/virtual-environment.ts';
 
 type SystemPackage = { name: string; commands: readonly string[]; neededFor: string };
