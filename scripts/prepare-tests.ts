@@ -107,7 +107,12 @@ if (import.meta.main) {
   const wantsCluster = process.argv.includes('--kubernetes') && !process.env['KUBECONFIG'];
   installSystemPackages(wantsCluster ? [...PACKAGES, ...KUBERNETES_PACKAGES] : PACKAGES);
   try {
-    await Promise.all([pythonEnvironment(), clientEnvironment().then(airflowOpenApi), schemathesisEnvironment()]);
+    await Promise.all([
+      pythonEnvironment(),
+      clientEnvironment().then(airflowOpenApi),
+      schemathesisEnvironment(),
+      secretStoresEnvironment(),
+    ]);
   } catch (error) {
     const known = [PythonEnvironmentError, UiBundleError, VirtualEnvironmentError];
     if (!(error instanceof Error) || !known.some((kind) => error instanceof kind)) throw error;

@@ -30,7 +30,7 @@ export function keyReads(source: string, paths: readonly (readonly string[])[]):
   const aliases = aliasesOf(text, branches);
 
   const note = (path: readonly string[], isTakenApart: boolean): void => {
-    const [leaf] = path.map((_, end) => path.slice(0, end + 1).join('.')).filter((name) => leaves.has(name));
+    const leaf = path.map((_, end) => path.slice(0, end + 1).join('.')).find((name) => leaves.has(name));
     if (leaf !== undefined) return void found.add(leaf);
     const branch = path.join('.');
     if (isTakenApart || !branches.has(branch)) return;

@@ -81,7 +81,7 @@ HOME: dict[str, str] = {
     **_names(
         _RUN + "helpers",
         "days_ago round_time apply_defaults exactly_one at_most_one prune_dict merge_dicts chunks import_string "
-        "get_random_string mask_secret patch_environ create_session provide_session DagRun TaskInstance DagBag DagModel Pool XCom "
+        "get_random_string to_boolean mask_secret patch_environ create_session provide_session DagRun TaskInstance DagBag DagModel Pool XCom "
         "BaseXCom Context literal LiteralValue AirflowPlugin hookimpl PriorityWeightStrategy context_merge send_email",
     ),
     **_names(_STD + "operators.branch", "BaseBranchOperator BranchMixIn SkipMixin"),
@@ -310,7 +310,7 @@ MODULES: dict[str, str] = {
     "airflow.utils.module_loading": "import_string",
     "airflow.utils.dag_parsing_context": "get_parsing_context",
     "airflow.utils.process_utils": "patch_environ",
-    "airflow.utils.strings": "get_random_string",
+    "airflow.utils.strings": "get_random_string to_boolean",
     "airflow.utils.setup_teardown": "",
     "airflow.utils.template": "literal LiteralValue",
     "airflow.utils.xcom": "XCOM_RETURN_KEY",
@@ -396,11 +396,34 @@ def _is_installed(fullname: str, path) -> bool:
     return PathFinder.find_spec(fullname, path) is not None
 
 
+_HTTP_HOOK = "airflow.providers.http.hooks.http"
+
+
+def _with_user_agent(fullname: str, path):
+    """The provider's own module, which names the operator's User-Agent from then on."""
+    from importlib.machinery import PathFinder
+
+    spec = PathFinder.find_spec(fullname, path)
+    loader: Any = spec.loader if spec is not None else None
+    if loader is None:
+        return spec
+    load = loader.exec_module
+
+    def exec_module(module) -> None:
+        load(module)
+        importlib.import_module(_RUN + "http_user_agent").use_in(module)
+
+    loader.exec_module = exec_module
+    return spec
+
+
 class _Finder:
     @staticmethod
     def find_spec(fullname: str, path=None, target=None):
         if not fullname.startswith("airflow."):
             return None
+        if _prefers_installed and fullname == _HTTP_HOOK:
+            return _with_user_agent(fullname, path)
         if _prefers_installed and fullname.startswith(_STAND_INS):
             if _is_installed(fullname, path):
                 return None

@@ -81,6 +81,8 @@ it('asks only for the kind that has a path, and says why it could not be asked',
     "AirflowNotFoundException: The conn_id `uri` isn't defined",
   );
   const refused = resolve({ ...BOTH, token: 'wrong-token-0815' }, words);
-  expect(refused).toMatch(/^ExternalSecretsFailed: the secrets backend airflow\.providers\.hashicorp\S+ failed \(hvac\./);
+  expect(refused).toMatch(
+    /^ExternalSecretsFailed: the secrets backend airflow\.providers\.hashicorp\S+ failed \(hvac\./,
+  );
   expect(refused).not.toContain('wrong-token-0815');
 });

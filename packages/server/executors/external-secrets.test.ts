@@ -46,7 +46,12 @@ missing()
 let aws: AwsEmulator;
 let lite: LiteInstance;
 const kwargs = (more: object = {}): string =>
-  JSON.stringify({ connections_prefix: 'svc/connections', variables_prefix: 'svc/variables', endpoint_url: aws.url, ...more });
+  JSON.stringify({
+    connections_prefix: 'svc/connections',
+    variables_prefix: 'svc/variables',
+    endpoint_url: aws.url,
+    ...more,
+  });
 
 beforeAll(async () => {
   aws = await startAws();
@@ -82,7 +87,16 @@ async function logOf(dagId: string, runId: string, task: string): Promise<string
 
 describe('the operator’s store of secrets', { timeout: 240_000 }, () => {
   it('serves tasks of a real lite, first of all sources, and nothing of it shows', async () => {
-    await expect.poll(() => lite.api('GET', '/dags/resolves').then(() => true, () => false), EVENTUALLY).toBe(true);
+    await expect
+      .poll(
+        () =>
+          lite.api('GET', '/dags/resolves').then(
+            () => true,
+            () => false,
+          ),
+        EVENTUALLY,
+      )
+      .toBe(true);
     await lite.api('POST', '/variables', { key: 'of_the_vault', value: 'from the vault' });
     await lite.api('POST', '/variables', { key: 'setting', value: 'hidden by the store' });
     const runId = await runToEnd(lite.api, 'resolves');
@@ -99,7 +113,9 @@ describe('the operator’s store of secrets', { timeout: 240_000 }, () => {
       'from the vault',
       'none',
       'flows/7',
-      expect.stringMatching(/^https:\/\/flows\.example\.com\/svc\/dags\/resolves\/runs\/.*\/tasks\/reads\?try_number=1$/),
+      expect.stringMatching(
+        /^https:\/\/flows\.example\.com\/svc\/dags\/resolves\/runs\/.*\/tasks\/reads\?try_number=1$/,
+      ),
     ]);
     const log = await logOf('resolves', runId, 'reads');
     expect(log).toContain('password is *** and the value ***');
@@ -130,7 +146,12 @@ describe('the operator’s store of secrets', { timeout: 240_000 }, () => {
       SVC_SECRETS_BACKEND: `${AMAZON}.${name}`,
       SVC_SECRETS_BACKEND_KWARGS: kwargs(prefixes),
     };
-    expect(JSON.parse(execFileSync(python, ['-c', RESOLVE], { env, encoding: 'utf8' }))).toEqual([host, PASSWORD, VALUE, 'none']);
+    expect(JSON.parse(execFileSync(python, ['-c', RESOLVE], { env, encoding: 'utf8' }))).toEqual([
+      host,
+      PASSWORD,
+      VALUE,
+      'none',
+    ]);
   });
 });
 

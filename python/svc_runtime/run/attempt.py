@@ -75,6 +75,7 @@ class Attempt:
         # The DAG may be registered under another id than the file gives it; the task must see the one it runs as.
         dag.dag_id = job["dag_id"]
         current.secrets_source = AgentSecrets(self.channel, job)
+        current.base_url = job.get("base_url") or ""
         ti = RunningTaskInstance(job, dag, self.channel)
         ti.svc_left = self.outcome.xcoms
         self.context = context = build_context(job, dag, ti.dag_run, ti, self.channel)
@@ -208,6 +209,7 @@ def run_callback_job(job: dict, dag, channel) -> Outcome:
     outcome = Outcome()
     dag.dag_id = job["dag_id"]
     current.secrets_source = AgentSecrets(channel, job)
+    current.base_url = job.get("base_url") or ""
     ti = RunningTaskInstance(job, dag, channel) if job.get("task_id") in dag.task_dict else None
     run = ti.dag_run if ti is not None else RunningDagRun(job)
     context = build_context(job, dag, run, ti, channel)

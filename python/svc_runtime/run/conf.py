@@ -26,9 +26,18 @@ _DEFAULTS = {
 _MISSING = object()
 
 
+def _base_url_of_job() -> str | None:
+    """`server.base_url`, in a task: links in mails are made from it."""
+    from . import current
+
+    return current.base_url or None
+
+
 class _Conf:
     def get(self, section: str, key: str, fallback=_MISSING, **_):
         value = os.environ.get(f"AIRFLOW__{section.upper()}__{key.upper()}")
+        if value is None and key.lower() == "base_url" and section.lower() in ("api", "webserver"):
+            value = _base_url_of_job()
         if value is None:
             value = _DEFAULTS.get((section.lower(), key.lower()))
         if value is None and section.lower() == "core" and key.lower() == "dags_folder":

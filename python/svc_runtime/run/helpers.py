@@ -79,6 +79,10 @@ def get_random_string(length: int = 8, choices: str = "abcdefghijklmnopqrstuvwxy
     return "".join(random.choice(choices) for _ in range(length))
 
 
+def to_boolean(text: str | None) -> bool:
+    return text is not None and text.lower() in ("on", "t", "true", "y", "yes", "1")
+
+
 def mask_secret(secret, name: str | None = None) -> None:
     """Hides the value, and every text inside it, in the task's log and rendered fields."""
     from . import current
