@@ -133,6 +133,8 @@ export function registerMonitor(app: App, { config, db, redisProblem }: Services
   );
 }
 
+const redisHealth = (problem: string | null) => ({ status: problem === null ? 'healthy' : 'unhealthy', problem });
+
 /** What is really on. A process that only serves the API speaks for those that run tasks, when none of them has spoken yet. */
 export function executorInfo(config: Config): ExecutorFacts {
   const isAnyRun = config.server.role === 'api' || config.scheduler.enabled;
