@@ -29,7 +29,10 @@ function showConfig(context: CliContext, options: Options): void {
   const loaded = loadServerConfig(context, options);
   const [boot, files] = [checkBoot(loaded.config), checkTlsFiles(loaded.config)];
   const warnings = [...loaded.warnings, ...boot.warnings, ...files.warnings];
-  const problems = [...boot.errors, ...files.errors, ...checkLogFolder(loaded.config)].map(({ key, message }) => ({ key, message }));
+  const problems = [...boot.errors, ...files.errors, ...checkLogFolder(loaded.config)].map(({ key, message }) => ({
+    key,
+    message,
+  }));
   if (options.json) {
     printJson(context, { values: effectiveJson(loaded.entries), warnings, problems });
   } else {
