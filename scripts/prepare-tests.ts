@@ -17,6 +17,7 @@ import { clientEnvironment } from '@svc/testing/airflow/client-environment.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { schemathesisEnvironment } from '@svc/testing/schemathesis/environment.ts';
 import { objectStoresEnvironment } from '@svc/testing/services/object-stores.ts';
+import { secretStoresEnvironment } from '@svc/testing/services/secret-stores.ts';
 import { VirtualEnvironmentError } from '@svc/testing/virtual-environment.ts';
 
 type SystemPackage = { name: string; commands: readonly string[]; neededFor: string };
@@ -112,6 +113,7 @@ if (import.meta.main) {
       clientEnvironment().then(airflowOpenApi),
       schemathesisEnvironment(),
       objectStoresEnvironment(),
+      secretStoresEnvironment(),
     ]);
   } catch (error) {
     const known = [PythonEnvironmentError, UiBundleError, VirtualEnvironmentError];

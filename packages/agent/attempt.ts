@@ -52,6 +52,8 @@ export type AttemptInput = {
   /** As whom its process runs; undefined: as ourselves. */
   user: TaskUser | undefined;
   hostname: string;
+  /** What no task of this agent may show. */
+  hidden: readonly string[];
   wasOutOfMemory: () => boolean;
   /** Aborted when nothing can be reported any more. */
   signal: AbortSignal;
@@ -76,6 +78,8 @@ export type RunningAttempt = {
 
 type Job = { spec?: { execution_timeout?: number | null }; masks?: string[] };
 
+/** Asked of us, not of the control plane: to hide what the task has fetched elsewhere. */
+const OWN_METHOD = 'add_masks';
 const GRACE_MS = 5_000;
 /** The task ends itself at its execution_timeout; this much later it is ended. */
 const TIMEOUT_SLACK_MS = 5_000;
@@ -117,6 +121,7 @@ class Attempt {
   constructor(input: AttemptInput) {
     this.#input = input;
     this.token = input.assignment.token;
+    this.#masks.add(input.hidden);
     this.#log = createAttemptLog({
       append: (chunk) =>
         input.controlPlane.callUntilAnswered('AppendLog', chunk, { token: () => this.token, signal: input.signal }),
@@ -333,6 +338,11 @@ class Attempt {
     const params = memberTexts(line).get('params') ?? '{}';
     const request = { method: String(method), params_json: params, request_id: String(id) };
     const head = `{"type":"reply","id":${JSON.stringify(id ?? null)}`;
+    if (method === OWN_METHOD) {
+      this.#masks.addOwn(textsOf(params));
+      this.#process?.send(`${head},"ok":true,"value":null}`);
+      return;
+    }
     try {
       const reply = await controlPlane.callUntilAnswered('Call', request, { token: () => this.token, signal });
       this.#masks.add(reply.masks);
@@ -343,6 +353,11 @@ class Attempt {
       this.#process?.send(`${head},"ok":false,${JSON.stringify(answer).slice(1)}`);
     }
   }
+}
+
+function textsOf(params: string): string[] {
+  const { values } = JSON.parse(params) as { values?: unknown };
+  return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [];
 }
 
 /** Written to the log as well: the author reads it there. */

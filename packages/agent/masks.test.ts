@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createLineReader } from './json-lines.ts';
 import { isMaskable } from '@svc/spec/masking/rules.ts';
 import { createMasks } from './masks.ts';
-import { readSettings, taskEnvironment } from './settings.ts';
+import { readSettings, secretArguments, taskEnvironment } from './settings.ts';
 
 const masked = (secrets: readonly string[], text: string): string => {
   const masks = createMasks();
@@ -17,6 +17,15 @@ describe('secrets in what programs print', () => {
     expect(masked(['abcd', 'abcdefgh'], 'abcdefgh abcd')).toBe('*** ***');
     expect(masked(['say "hi"'], String.raw`{"x":"say \"hi\""}`)).toBe('{"x":"***"}');
     expect(masked(['a.c+(d'], 'a.c+(d abc+(d')).toBe('*** abc+(d');
+  });
+
+  it('that a task has fetched itself are masked from then on', () => {
+    const masks = createMasks();
+    masks.add(['given-at-start']);
+    expect(masks.apply('given-at-start fetched-later')).toBe('*** fetched-later');
+    masks.addOwn(['fetched-later']);
+    masks.addOwn(['another-one']);
+    expect(masks.apply('given-at-start fetched-later another-one')).toBe('*** *** ***');
   });
 
   it('of several lines are found in each of them', () => {
@@ -82,6 +91,21 @@ describe('the environment', () => {
       PYTHONHOME: 'x',
     };
     expect(taskEnvironment(env)).toEqual({ PATH: '/bin' });
+  });
+
+  it('of tasks has what the operator sets for them', () => {
+    const given = { SVC_HTTP_USER_AGENT: 'a', SVC_SECRETS_BACKEND: 'b', SVC_SECRETS_BACKEND_KWARGS: '{}' };
+    expect(taskEnvironment({ ...given, SVC_AGENT_TOKEN: 't' })).toEqual(given);
+  });
+
+  it('has arguments of the secrets backend that no log may show, and the credentials among them', () => {
+    const text = JSON.stringify({
+      region: 'x',
+      auth: { token: 'one', keys: [{ client_secret: 'two' }] },
+      passwords: ['three'],
+    });
+    expect(secretArguments({ SVC_SECRETS_BACKEND_KWARGS: text })).toEqual([text, 'one', 'two', 'three']);
+    expect(secretArguments({})).toEqual([]);
   });
 
   it('that lacks something says what, and who sets it', () => {

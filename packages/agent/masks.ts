@@ -7,13 +7,24 @@ import { maskCredentials } from '@svc/spec/masking/credential-patterns.ts';
 import { createSecretSet, maskValues } from '@svc/spec/masking/secret-set.ts';
 import type { SecretSet } from '@svc/spec/masking/secret-set.ts';
 
-export type Masks = { add(values: readonly string[]): void; apply(text: string): string };
+export type Masks = {
+  add(values: readonly string[]): void;
+  /** Of this attempt alone, and a few at a time: what it has fetched itself. */
+  addOwn(values: readonly string[]): void;
+  apply(text: string): string;
+};
 
 export function createMasks(): Masks {
   const sets = new Set<SecretSet>();
+  let own: SecretSet | undefined;
   return {
     add(values) {
       if (values.length > 0) sets.add(setOf(values));
+    },
+    addOwn(values) {
+      own ??= createSecretSet({ findsHalves: false });
+      for (const value of values) own.add(value);
+      sets.add(own);
     },
     apply: (text) => maskCredentials(sets.size === 0 ? text : maskValues(text, [...sets])),
   };

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskUser } from '@svc/proto/task-user.ts';
+import { credentialsIn } from '@svc/spec/sensitive-names.ts';
 
 export type AgentSettings = {
   /** A worker's credential for `work`, an attempt's for `run`; empty when it is to be had for `tokenFile`. */
@@ -48,7 +49,19 @@ export function readSettings(env: Environment): AgentSettings {
 /** What a task must not see: the control plane's settings, and the agent's own credential above all. */
 const PRIVATE = /^(SVC_|PG|DATABASE_URL$)/;
 /** Of those, what is meant for tasks. */
-const FOR_TASKS = new Set(['SVC_STAGING_DIR', 'SVC_HTTP_USER_AGENT']);
+const FOR_TASKS = new Set([
+  'SVC_STAGING_DIR',
+  'SVC_HTTP_USER_AGENT',
+  'SVC_SECRETS_BACKEND',
+  'SVC_SECRETS_BACKEND_KWARGS',
+]);
+
+/** Arguments of the operator's secrets backend, as they came; and the credentials among them. */
+export function secretArguments(env: Environment): string[] {
+  const text = env['SVC_SECRETS_BACKEND_KWARGS'] ?? '';
+  return text === '' ? [] : [text, ...credentialsIn(JSON.parse(text))];
+}
+
 const UNWANTED = new Set(['PYTHONDONTWRITEBYTECODE', 'PYTHONHOME', 'PYTHONPYCACHEPREFIX', 'PYTHONSTARTUP']);
 
 /** What belongs to whoever started the control plane and is of no use to another user. */

@@ -16,6 +16,7 @@ import type { PythonEnvironments } from './environments.ts';
 import { createMemoryWatch } from './exit-cause.ts';
 import type { ForkServer } from './fork-server.ts';
 import { createForkServers } from './fork-servers.ts';
+import { secretArguments } from './settings.ts';
 import { openTaskSockets } from './task-sockets.ts';
 
 export type Worker = {
@@ -63,6 +64,7 @@ export async function createWorker(input: {
   const { isForOne, first } = input;
   const servers = createForkServers({ environments, socket: sockets.path, env, marks, user, isForOne, first });
   const wasOutOfMemory = createMemoryWatch();
+  const hidden = secretArguments(env);
   const versions = createVersions(controlPlane);
   const reportProviders = createProviderReports({ controlPlane, environments, versions });
   const attempts = new Map<string, RunningAttempt>();
@@ -96,6 +98,7 @@ export async function createWorker(input: {
       sockets,
       user,
       hostname: hostname(),
+      hidden,
       wasOutOfMemory,
       signal: abandoned.signal,
       ...(input.graceMs !== undefined && { graceMs: input.graceMs }),

@@ -219,7 +219,7 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
       scoping: config.auth.secretScoping,
       livenessMode: config.auth.secretLivenessMode,
       xcomMaxBytes: config.xcom.maxBytes,
-      baseUrl: '',
+      baseUrl: config.server.baseUrl,
     },
     log: logger,
   });

@@ -16,6 +16,7 @@ import type { Principal } from './auth/principal.ts';
 import { parseAddress } from './config/address.ts';
 import { bootNotes, checkBoot } from './config/boot-checks.ts';
 import type { Config } from './config/load.ts';
+import { configuredSecrets } from './config/mask.ts';
 import { createProxyTrust } from './config/trusted-proxies.ts';
 import { createRunEngine, runsTasks } from './create-run-engine.ts';
 import type { RunEngine } from './create-run-engine.ts';
@@ -31,6 +32,7 @@ import { buildApp } from './http/app.ts';
 import { createLanes } from './http/lanes.ts';
 import { createTlsServer } from './http/tls-listener.ts';
 import type { App } from './http/typed-app.ts';
+import { checkLogFolder } from './logs/check-folder.ts';
 import { createLogStore } from './logs/create-log-store.ts';
 import { guardLogs } from './logs/shared-directory.ts';
 import type { LogStore } from './logs/store.ts';
@@ -96,7 +98,7 @@ const REQUESTS_GRACE_MS = 20_000;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { config } = options;
   const secrets = options.secrets ?? createSecretRegistry();
-  registerConfiguredSecrets(config, secrets);
+  for (const secret of configuredSecrets(config)) secrets.add(secret); // in no log line, wherever they surface
   const logger =
     options.logger ??
     createLogger({ level: config.observability.logLevel, format: config.observability.logFormat, secrets });
@@ -315,7 +317,7 @@ function reportBoot(config: Config, warnings: readonly string[], logger: Logger)
   const [report, files] = [checkBoot(config), checkTlsFiles(config)];
   for (const warning of [...warnings, ...report.warnings, ...files.warnings]) logger.warn(warning);
   for (const note of bootNotes(config)) logger.info(note);
-  const errors = [...report.errors, ...files.errors];
+  const errors = [...report.errors, ...files.errors, ...checkLogFolder(config)];
   if (errors.length > 0) throw new BootError(errors.map((error) => error.message));
 }
 
@@ -358,31 +360,6 @@ function openLogs(input: Parameters<typeof createLogStore>[0]): LogStore {
   const store = createLogStore(input);
   const isElsewhere = config.server.role === 'api' && config.logs.backend === 'disk';
   return isElsewhere ? guardLogs(store, config.logs.dir, () => findInstallation(reading)) : store;
-}
-
-/** Whatever the operator configured as a secret never appears in a log line, wherever it may surface. */
-function registerConfiguredSecrets(config: Config, secrets: SecretRegistry): void {
-  const values = [
-    config.auth.jwt.secret,
-    config.secretKey,
-    config.secretKeyPrevious,
-    config.auth.bootstrap.password,
-    config.auth.oidc.clientSecret,
-    config.logs.sink.secretAccessKey,
-    passwordOf(config.database.url),
-    passwordOf(config.redis.url),
-  ];
-  for (const value of values) secrets.add(value);
-}
-
-/** As it is sent, and as it is written when that is no encoding of anything: boot checks refuse it in words. */
-function passwordOf(text: string): string {
-  const password = URL.parse(text)?.password ?? '';
-  try {
-    return decodeURIComponent(password);
-  } catch {
-    return password;
-  }
 }
 
 /** A cluster that is not there is for the operator to mend, like a wrong key. */

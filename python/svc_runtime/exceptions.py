@@ -27,6 +27,10 @@ class AirflowNotFoundException(AirflowException): ...
 class AirflowConfigException(AirflowException): ...
 
 
+class ExternalSecretsFailed(AirflowException):
+    """The operator's store could not be asked, and the built-in vault has nothing. Not the same as: there is none."""
+
+
 class AirflowSensorTimeout(AirflowException): ...
 
 

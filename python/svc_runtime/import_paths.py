@@ -71,6 +71,8 @@ HOME: dict[str, str] = {
     **_names(_R + "notset", "NOTSET ArgNotSet is_arg_set"),
     **_names("svc_runtime.enums", "TriggerRule WeightRule TaskInstanceState DagRunState State DagRunType WeekDay"),
     **_names(_RUN + "secrets", "Variable Connection"),
+    **_names(_RUN + "secrets_backend", "BaseSecretsBackend"),
+    **_names(_RUN + "providers_manager", "ProvidersManager ProvidersManagerTaskRuntime"),
     **_names(_RUN + "hooks", "BaseHook BaseNotifier LoggingMixin"),
     **_names(_RUN + "triggers", "BaseTrigger BaseEventTrigger TriggerEvent StartTriggerArgs"),
     **_names(_RUN + "current", "get_current_context get_parsing_context"),
@@ -79,7 +81,7 @@ HOME: dict[str, str] = {
     **_names(
         _RUN + "helpers",
         "days_ago round_time apply_defaults exactly_one at_most_one prune_dict merge_dicts chunks import_string "
-        "get_random_string mask_secret create_session provide_session DagRun TaskInstance DagBag DagModel Pool XCom "
+        "get_random_string to_boolean mask_secret patch_environ create_session provide_session DagRun TaskInstance DagBag DagModel Pool XCom "
         "BaseXCom Context literal LiteralValue AirflowPlugin hookimpl PriorityWeightStrategy context_merge send_email",
     ),
     **_names(_STD + "operators.branch", "BaseBranchOperator BranchMixIn SkipMixin"),
@@ -180,6 +182,10 @@ MODULES: dict[str, str] = {
     "airflow.sdk.execution_time": "",
     "airflow.sdk.execution_time.macros": f"={_RUN}macros",
     "airflow.sdk.execution_time.context": "",
+    "airflow.sdk.execution_time.secrets_masker": "mask_secret",
+    "airflow.sdk.providers_manager_runtime": "ProvidersManagerTaskRuntime",
+    "airflow.sdk.definitions._internal": "",
+    "airflow.sdk.definitions._internal.types": "NOTSET ArgNotSet is_arg_set",
     "airflow.sdk.api": "",
     "airflow.sdk.yaml": "",
     "airflow.decorators": _DECORATOR_NAMES,
@@ -277,6 +283,9 @@ MODULES: dict[str, str] = {
     "airflow.task.weight_rule": "WeightRule",
     "airflow.version": "",
     "airflow.typing_compat": "",
+    "airflow.providers_manager": "ProvidersManager",
+    "airflow.secrets": "BaseSecretsBackend",
+    "airflow.secrets.base_secrets": "BaseSecretsBackend",
     "airflow.security": "",
     "airflow.security.permissions": "",
     "airflow.utils": "",
@@ -300,7 +309,8 @@ MODULES: dict[str, str] = {
     "airflow.utils.weekday": "WeekDay",
     "airflow.utils.module_loading": "import_string",
     "airflow.utils.dag_parsing_context": "get_parsing_context",
-    "airflow.utils.strings": "get_random_string",
+    "airflow.utils.process_utils": "patch_environ",
+    "airflow.utils.strings": "get_random_string to_boolean",
     "airflow.utils.setup_teardown": "",
     "airflow.utils.template": "literal LiteralValue",
     "airflow.utils.xcom": "XCOM_RETURN_KEY",
@@ -370,11 +380,55 @@ class _Path(ModuleType):
         return sorted({*self.__dict__, *MODULES.get(self.__name__, "").replace("=", "").split()})
 
 
+# While tasks run, what a provider package brings is better than our stand-in for it. Never while a file is compiled.
+_prefers_installed = False
+_STAND_INS = "airflow.providers.common"
+
+
+def prefer_installed_providers() -> None:
+    global _prefers_installed
+    _prefers_installed = True
+
+
+def _is_installed(fullname: str, path) -> bool:
+    from importlib.machinery import PathFinder
+
+    return PathFinder.find_spec(fullname, path) is not None
+
+
+_HTTP_HOOK = "airflow.providers.http.hooks.http"
+
+
+def _with_user_agent(fullname: str, path):
+    """The provider's own module, which names the operator's User-Agent from then on."""
+    from importlib.machinery import PathFinder
+
+    spec = PathFinder.find_spec(fullname, path)
+    loader: Any = spec.loader if spec is not None else None
+    if loader is None:
+        return spec
+    load = loader.exec_module
+
+    def exec_module(module) -> None:
+        load(module)
+        importlib.import_module(_RUN + "http_user_agent").use_in(module)
+
+    loader.exec_module = exec_module
+    return spec
+
+
 class _Finder:
     @staticmethod
     def find_spec(fullname: str, path=None, target=None):
         if not fullname.startswith("airflow."):
             return None
+        if _prefers_installed and fullname == _HTTP_HOOK:
+            return _with_user_agent(fullname, path)
+        if _prefers_installed and fullname.startswith(_STAND_INS):
+            if _is_installed(fullname, path):
+                return None
+            if fullname == _STAND_INS:
+                return ModuleSpec(fullname, _loader, is_package=True)
         for gone, advice in GONE.items():
             if fullname == gone or fullname.startswith(gone + "."):
                 raise ModuleNotFoundError(f"No module named '{fullname}': {advice}", name=fullname)
@@ -383,7 +437,7 @@ class _Finder:
     @staticmethod
     def create_module(spec):
         module = _Path(spec.name)
-        entry = MODULES[spec.name]
+        entry = MODULES.get(spec.name, "")
         if not entry.startswith("="):
             module.__all__ = [*entry.split(), *CONSTANTS.get(spec.name, {})]
         return module

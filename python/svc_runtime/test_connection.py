@@ -25,6 +25,10 @@ def test(connection: dict, hook: str | None, provider: str | None) -> tuple:
     """Whether it works, and what the hook says."""
     import airflow  # noqa: F401  installs the import paths
 
+    from .import_paths import prefer_installed_providers
+    from .run import current
+
+    prefer_installed_providers()
     conn_type = connection["conn_type"]
     path = _hook_of(conn_type) or hook
     if path is None:
@@ -37,9 +41,21 @@ def test(connection: dict, hook: str | None, provider: str | None) -> tuple:
     if not callable(getattr(hook_class, "test_connection", None)):
         return False, f"the hook {path} cannot test connections: use the connection in a task"
     os.environ[f"AIRFLOW_CONN_{_CONN_ID.upper()}"] = json.dumps(connection)
+    # A hook may need other connections (a tunnel, a role): those come from where tasks have them.
+    current.secrets_source = _other_connections()
     argument = getattr(hook_class, "conn_name_attr", None) or _first_argument(hook_class)
     status, message = hook_class(**{argument: _CONN_ID}).test_connection()
     return bool(status), str(message)
+
+
+def _other_connections():
+    from .run.secrets_source import ExternalSource
+
+    class OtherConnections(ExternalSource):
+        def _may_ask(self, kind: str, name: str) -> bool:
+            return name != _CONN_ID
+
+    return OtherConnections()
 
 
 def _remedy(provider: str | None) -> str:

@@ -71,6 +71,7 @@ class Agent:
         dag_id: str = "d",
         files: dict | None = None,
         env: dict | None = None,
+        settings: dict | None = None,
         version_files: dict | None = None,
         arguments: tuple = (),
     ) -> None:
@@ -98,7 +99,7 @@ class Agent:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=PYTHON,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **(settings or {})},
         )
         self.said = b""
         self.stderr = b""

@@ -17,8 +17,8 @@ from . import PYTHON
 ARROWS: dict[str, set[str]] = {
     "svc_runtime.compile_server": {"svc_runtime.compile"},
     "svc_runtime.compile": {"airflow", "svc_runtime.record", "svc_runtime.exceptions"},
-    "svc_runtime.run_server": {"airflow", "svc_runtime.record", "svc_runtime.run"},
-    "svc_runtime.test_connection": {"airflow", "svc_runtime.run"},
+    "svc_runtime.run_server": {"airflow", "svc_runtime.record", "svc_runtime.run", "svc_runtime.import_paths"},
+    "svc_runtime.test_connection": {"airflow", "svc_runtime.run", "svc_runtime.import_paths"},
     "svc_runtime.decorators": {"airflow", "svc_runtime.record", "svc_runtime.exceptions"},
     "airflow": {
         "svc_runtime.record",

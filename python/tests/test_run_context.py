@@ -34,6 +34,11 @@ TEXT = """
                     get_current_context()["ti"] is ti, dag_run.triggering_user_name, ti.get_dagrun() is dag_run]
 
         @task
+        def links(ti):
+            from airflow.configuration import conf
+            return [ti.log_url, conf.get("api", "base_url"), conf.get("webserver", "base_url")]
+
+        @task
         def no_date(**context):
             return [context["dag_run"].logical_date, "ds" in context, "logical_date" in context]
 
@@ -41,7 +46,7 @@ TEXT = """
         def params(params):
             return params
 
-        names(), dates(), run(), no_date(), params()
+        names(), dates(), run(), links(), no_date(), params()
         templated = PythonOperator(
             task_id="templated",
             python_callable=lambda *args, **kw: [*args, kw["templates_dict"]],
@@ -155,6 +160,13 @@ class Context(unittest.TestCase):
                 True,
             ],
         )
+
+    def test_links_lead_where_users_reach_the_server(self) -> None:
+        base = "https://flows.example.com/svc"
+        link = f"{base}/dags/d/runs/manual__1/tasks/links?try_number=1"
+        self.assertEqual(self.value("links", base_url=base), [link, base, base])
+        local = "http://localhost:8080/"
+        self.assertEqual(self.value("links", base_url="")[1:], [local, local])
 
     def test_a_run_without_logical_date_has_no_names_made_from_it(self) -> None:
         self.assertEqual(self.value("no_date", run={"logical_date": None}), [None, False, False])

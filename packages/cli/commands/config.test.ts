@@ -115,4 +115,35 @@ describe('svc', () => {
   ])('%j has exit code %i', async (argv, expected) => {
     expect((await runSvc(argv)).code).toBe(expected);
   });
+
+  it('refuses with exit code 2 and in words what cannot be used or is not built, without a stack and without a value', async () => {
+    const kwargs = '{"connections_prefix":"c","token":"store-token-0123"}';
+    const env = {
+      ...SECRETS,
+      SVC_LOGS_DIR: join(file, 'logs'),
+      SVC_SERVER_GRPC_TLS_CERT: join(directory, 'none.crt'),
+      SVC_SERVER_GRPC_TLS_KEY: file,
+      SVC_EXECUTION_WARM_POOLS_ENABLED: 'true',
+      SVC_AUTH_AGENT_TOKEN_TRANSPORT: 'exchange',
+      SVC_AUTH_SECRET_LIVENESS_MODE: 'enforce',
+      SVC_SECRETS_BACKEND: 'a.Store',
+      SVC_SECRETS_BACKEND_KWARGS: kwargs,
+    };
+    const { code, stdout, stderr } = await runSvc(['config', '--check'], { env });
+    expect(code).toBe(2);
+    for (const key of ['logs.dir (SVC_', 'server.grpc_tls.', 'execution.warm_pools_enabled (SVC_']) {
+      expect(stderr).toContain(`  - ${key}`);
+    }
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(stdout + stderr).not.toContain('store-token-0123');
+  });
+
+  it('refuses arguments of the secrets backend that are no JSON object, and a backend that is no class path', async () => {
+    const env = { ...SECRETS, SVC_SECRETS_BACKEND: 'Store', SVC_SECRETS_BACKEND_KWARGS: '{"token": store-token-0123}' };
+    const { code, stderr } = await runSvc(['config', '--check'], { env });
+    expect(code).toBe(2);
+    expect(stderr).toContain('secrets.backend_kwargs');
+    expect(stderr).toContain('the path of a class, such as');
+    expect(stderr).not.toContain('store-token-0123');
+  });
 });

@@ -9,6 +9,7 @@ import type { SvcCommand } from '../svc-command.ts';
 import { checkBoot } from '@svc/server/config/boot-checks.ts';
 import type { Config } from '@svc/server/config/load.ts';
 import { checkLogSink } from '@svc/server/logs/objects/open-store.ts';
+import { checkLogFolder } from '@svc/server/logs/check-folder.ts';
 import { REFERENCE_SECTIONS } from '@svc/server/config/reference-sections.ts';
 import { effectiveJson, effectiveRows } from '@svc/server/config/render-effective.ts';
 import type { EffectiveRow } from '@svc/server/config/render-effective.ts';
@@ -29,7 +30,7 @@ export function addConfigCommand(program: SvcCommand, context: CliContext): void
 async function showConfig(context: CliContext, options: Options): Promise<void> {
   const loaded = loadServerConfig(context, options);
   const [boot, files] = [checkBoot(loaded.config), checkTlsFiles(loaded.config)];
-  const errors = [...boot.errors, ...files.errors];
+  const errors = [...boot.errors, ...files.errors, ...checkLogFolder(loaded.config)];
   // Only a check asks others: showing what is in force must work without them.
   const isAsking = options.check === true && errors.length === 0;
   const sink = isAsking ? await checkLogSink(loaded.config) : { errors: [], warnings: [] };

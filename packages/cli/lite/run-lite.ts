@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { isLoopbackHost, parseAddress } from '@svc/server/config/address.ts';
 import { checkBoot } from '@svc/server/config/boot-checks.ts';
+import { checkLogFolder } from '@svc/server/logs/check-folder.ts';
 import { loadConfig } from '@svc/server/config/load.ts';
 import type { Config } from '@svc/server/config/load.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
@@ -321,7 +322,7 @@ async function startingDefaults(input: {
 
 /** What the control plane would refuse at the end is said at the beginning. */
 function refuseUnbootable(config: Config): void {
-  const { errors } = checkBoot(config);
+  const errors = [...checkBoot(config).errors, ...checkLogFolder(config)];
   if (errors.length > 0) throw usageError(`cannot start:\n${errors.map(({ message }) => `  - ${message}`).join('\n')}`);
 }
 

@@ -367,7 +367,8 @@ describe('what a starting attempt is told', () => {
     beforeAll(() =>
       harness.addDag(harness.tenants.a, 'staged.py', HERE, (spec) => {
         spec.project = { staging: { enabled: true } };
-        for (const task of spec.tasks) task.env = { SVC_STAGING_DIR: '/elsewhere' };
+        for (const task of spec.tasks)
+          task.env = { SVC_STAGING_DIR: '/elsewhere', SVC_SECRETS_BACKEND: 'a.Thief', OWN: '1' };
       }),
     );
     afterEach(() => service.stageFilesWith(() => undefined));
@@ -392,7 +393,10 @@ describe('what a starting attempt is told', () => {
     });
 
     it('is nothing where the agent knows it by itself', async () => {
-      expect((await start('staged')).env).not.toHaveProperty('SVC_STAGING_DIR');
+      const { env = {} } = await start('staged');
+      expect(env).toHaveProperty('OWN', '1');
+      // Nothing of an author's is named as what the platform sets, however the version was registered.
+      expect(Object.keys(env).filter((name) => name.startsWith('SVC_'))).toEqual(['SVC_ATTEMPT']);
     });
 
     it('is why there is no place for them, and the attempt has failed', async () => {

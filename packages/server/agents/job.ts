@@ -109,7 +109,7 @@ function common(input: JobInput, task: AttemptTask | undefined) {
       ...(stagingDir !== undefined && { [STAGING_VARIABLE]: stagingDir }),
       [ATTEMPT_VARIABLE]: identity.attemptId,
     },
-    secrets: { scope: scoping },
+    secrets: { scope: scoping, ...(scoping === 'enforce' && { declared: declaredNames(version) }) },
     masks: secrets.masks,
     base_url: baseUrl,
     xcom_max_bytes: xcomMaxBytes,
@@ -139,8 +139,15 @@ function mergedParams(params: readonly ParamSpec[], conf: Record<string, unknown
 
 const withoutPlatform = (env: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(env).filter(([name]) => !name.startsWith('SVC_SECRETS_') && name !== STAGING_VARIABLE),
+    // Checked when a project is compiled; a version can also be registered without that.
+    Object.entries(env).filter(([name]) => !name.startsWith('SVC_')),
   );
+
+/** What a task may ask the operator's secrets backend for. */
+const declaredNames = ({ secrets }: AttemptVersion) => ({
+  connections: [...secrets.connections],
+  variables: [...secrets.variables],
+});
 
 /** `prefetched` names the tasks whose values are all there, those without any included. */
 function prefetch(facts: StartFacts, task: AttemptTask): { xcoms: string[]; prefetched: string[] } {

@@ -10,7 +10,8 @@ const SOUND = { SVC_AUTH_JWT_SECRET: 'j'.repeat(32), SVC_SECRET_KEY: 'k'.repeat(
 type Flags = Record<string, string | string[]>;
 
 function check(env: Record<string, string>, flags: Flags = {}): ReturnType<typeof checkBoot> {
-  return checkBoot(loadConfig({ env: { ...SOUND, ...env }, flags }).config);
+  // What is not built yet is not a matter of how values fit together: not-built.test.ts.
+  return checkBoot(loadConfig({ env: { ...SOUND, ...env }, flags }).config, {});
 }
 
 function errors(env: Record<string, string>, flags: Flags = {}): string[] {
@@ -345,5 +346,32 @@ describe('warnings', () => {
     const memory = { SVC_EXECUTOR_DEFAULTS_RESOURCES_MEMORY: '256Mi' };
     expect(check(memory).warnings).toEqual([]);
     expect(check({ ...memory, SVC_EXECUTOR_DEFAULTS_RESOURCES_CPU: '250m' }).warnings).toEqual([]);
+  });
+});
+
+describe('the secrets backend', () => {
+  const path = { SVC_SECRETS_BACKEND: 'a.Store' };
+  const warnings = (env: Record<string, string>): readonly string[] => check(env).warnings;
+
+  test.each(['connections_prefix', 'variables_prefix', 'connections_path', 'variables_path'])(
+    'is asked with %s',
+    (name) => {
+      expect(warnings({ ...path, SVC_SECRETS_BACKEND_KWARGS: JSON.stringify({ [name]: '' }) })).toEqual([]);
+    },
+  );
+
+  test.each(['', '{}', '{"connections_prefix": null, "region_name": "x"}'])(
+    'that is never asked is warned about: %s',
+    (kwargs) => {
+      expect(warnings({ ...path, SVC_SECRETS_BACKEND_KWARGS: kwargs })).toEqual([
+        expect.stringMatching(/^secrets.backend is a.Store, but .* it is never asked; set at least one/),
+      ]);
+    },
+  );
+
+  test('that is missing while it has arguments is warned about', () => {
+    expect(warnings({ SVC_SECRETS_BACKEND_KWARGS: '{"variables_prefix":""}' })).toEqual([
+      expect.stringMatching(/^secrets.backend_kwargs is set without secrets.backend/),
+    ]);
   });
 });

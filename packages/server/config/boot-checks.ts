@@ -5,13 +5,15 @@ import { isLoopbackHost, parseAddress } from './address.ts';
 import type { BootProblem, BootReport } from './boot-report.ts';
 import type { Config } from './keys.ts';
 import { variableOf } from './keys.ts';
+import { NOT_BUILT, checkNotBuilt } from './not-built.ts';
 import { checkSingleSignOn } from './oidc-checks.ts';
 import { checkRedis } from './redis-checks.ts';
-import { editionOf } from './resolved.ts';
+import { editionOf, secretsBackendKwargs } from './resolved.ts';
 import { readSecretKeys } from './secret-key.ts';
 import { broadRanges } from './trusted-proxies.ts';
 
-export function checkBoot(config: Config): BootReport {
+/** `notBuilt`: another table than that of this version. */
+export function checkBoot(config: Config, notBuilt = NOT_BUILT): BootReport {
   const singleSignOn = checkSingleSignOn(config);
   return {
     errors: [
@@ -25,6 +27,7 @@ export function checkBoot(config: Config): BootReport {
       ...checkTlsPair(config, 'http_tls'),
       ...checkRedis(config),
       ...checkRole(config),
+      ...checkNotBuilt(config, notBuilt),
     ],
     warnings: [...singleSignOn.warnings, ...safetyWarnings(config), ...completenessWarnings(config)],
   };
@@ -214,6 +217,7 @@ function completenessWarnings(config: Config): string[] {
       `executor.defaults.resources.cpu is ${cpu} but executor.defaults.resources.memory is not set: tasks without their own limits run with no memory bound; set SVC_EXECUTOR_DEFAULTS_RESOURCES_MEMORY`,
     );
   }
+  warnings.push(...secretsBackendWarnings(config));
   const { email, password } = config.auth.bootstrap;
   if ((email === '') !== (password === '')) {
     const missing = email === '' ? 'auth.bootstrap.email' : 'auth.bootstrap.password';
@@ -225,4 +229,23 @@ function completenessWarnings(config: Config): string[] {
     );
   }
   return warnings;
+}
+
+/** A kind is served only with its prefix, which HashiCorp's class calls a path. */
+const SERVING = ['connections_prefix', 'connections_path', 'variables_prefix', 'variables_path'];
+
+function secretsBackendWarnings(config: Config): string[] {
+  const { backend, backendKwargs } = config.secrets;
+  if (backend === '') {
+    return backendKwargs.trim() === ''
+      ? []
+      : [
+          'secrets.backend_kwargs is set without secrets.backend: nothing uses it; set SVC_SECRETS_BACKEND to a class path',
+        ];
+  }
+  const given = JSON.parse(secretsBackendKwargs(config)) as Record<string, unknown>;
+  if (SERVING.some((name) => (given[name] ?? null) !== null)) return [];
+  return [
+    `secrets.backend is ${backend}, but secrets.backend_kwargs has neither connections_prefix nor variables_prefix: it is never asked; set at least one of them in SVC_SECRETS_BACKEND_KWARGS`,
+  ];
 }

@@ -162,7 +162,7 @@ export const EXECUTOR_KEYS = {
     pattern: /^[\x20-\x7e]+$/,
     allowed: 'printable ASCII characters',
     edition: 'both',
-    doc: "Default User-Agent of HTTP requests a task image makes on the platform's behalf.",
+    doc: "Default User-Agent of HTTP requests a task image makes on the platform's behalf: `SVC_HTTP_USER_AGENT` in tasks, and the default of the provider's `HttpHook`.",
   },
 } as const satisfies Record<string, KeyDefinition>;
 

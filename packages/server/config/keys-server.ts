@@ -77,7 +77,7 @@ export const SERVER_KEYS = {
     allowed: 'an http or https URL without query, such as https://flows.example.com/svc',
     extension: true,
     edition: 'both',
-    doc: 'URL under which users reach this server; its path becomes the cookie path and the base of the UI. Empty means the root path.',
+    doc: 'URL under which users reach this server; its path becomes the cookie path and the base of the UI, and links in tasks (`ti.log_url`) begin with it. Empty means the root path.',
   },
 } as const satisfies Record<string, KeyDefinition>;
 

@@ -84,6 +84,8 @@ export const SECRETS_KEYS = {
   'secrets.backend': {
     type: 'string',
     default: '',
+    pattern: /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$/,
+    allowed: 'the path of a class, such as airflow.providers.amazon.aws.secrets.secrets_manager.SecretsManagerBackend',
     defaultDoc: 'empty (disabled)',
     edition: 'pro (orchestrator)',
     doc: 'Provider secrets-backend class the in-pod resolver drives under the keyless identity of the pod; empty leaves the built-in vault as the only source.',

@@ -91,6 +91,9 @@ function readConfigFile(options: LoadOptions): SourceReading {
   return readYaml({ file, text });
 }
 
+/** As it is in force when nobody sets the key. */
+export const defaultValueOf = (key: ConfigKey): ConfigValue => defaultOf(key).value;
+
 function defaultOf(key: ConfigKey): EffectiveValue {
   const definition = definitionOf(key);
   const outcome = parseValue(definition, rawDefault(definition));

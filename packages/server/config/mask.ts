@@ -1,4 +1,7 @@
+import { credentialsIn } from '@svc/spec/sensitive-names.ts';
 import type { ConfigValue, KeyDefinition } from './key-definition.ts';
+import { configKeys, configPathOf, definitionOf } from './keys.ts';
+import type { Config } from './keys.ts';
 
 export const MASK = '***';
 
@@ -39,4 +42,28 @@ function maskUrlPassword(text: string): string {
       .replace(/^([^:@]*):[\s\S]*@/, `$1:${MASK}@`)
       .replaceAll(/([?&][^=&]*(?:pass|secret|token)[^=&]*=)[^&]*/gi, `$1${MASK}`)
   );
+}
+
+/** What the operator configured as a secret, to be kept out of every log line. From the table: no new key can be forgotten. */
+export function configuredSecrets(config: Config): string[] {
+  return configKeys.flatMap((key) => {
+    const definition = definitionOf(key);
+    let value: unknown = config;
+    for (const part of configPathOf(key)) value = (value as Record<string, unknown>)[part];
+    if (typeof value !== 'string' || value === '') return [];
+    if (definition.type === 'secret') return [value];
+    if (definition.type === 'json') return [value, ...credentialsIn(JSON.parse(value))];
+    return definition.type === 'string' && definition.carriesPassword === true ? passwordOf(value) : [];
+  });
+}
+
+/** As it is sent, and as it is written when that is no encoding of anything: boot checks refuse it in words. */
+function passwordOf(url: string): string[] {
+  const password = URL.parse(url)?.password ?? '';
+  if (password === '') return [];
+  try {
+    return [decodeURIComponent(password)];
+  } catch {
+    return [password];
+  }
 }

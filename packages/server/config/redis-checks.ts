@@ -1,5 +1,6 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { BootProblem } from './boot-report.ts';
-import { readAuthorities } from './certificates.ts';
 import type { Config } from './keys.ts';
 
 /** What the client could not use is said here, and without the password. Whether Redis is there is not: no run needs it. */
@@ -51,5 +52,25 @@ function checkCaFile({ url, caFile }: Config['redis']): BootProblem[] {
     return refuse(
       `${caFile} cannot be used: ${message}; set SVC_REDIS_CA_FILE to a PEM file with the certificate of the authority`,
     );
+  }
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** Throws in words when the file cannot be read, has no certificate, or one that is none. */
+export function readAuthorities(caFile: string): string[] {
+  const found = readFileSync(caFile, 'latin1').match(CERTIFICATE) ?? [];
+  if (found.length === 0) throw new Error('it has no PEM certificate (-----BEGIN CERTIFICATE-----)');
+  found.forEach((pem, index) => {
+    if (!isCertificate(pem)) throw new Error(`its certificate ${index + 1} of ${found.length} is not valid`);
+  });
+  return [...found];
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
   }
 }

@@ -59,7 +59,7 @@ describe('the page', () => {
     };
     const { config, warnings } = loadConfig({ file: 'server.yaml', env, readFile: () => EXAMPLE_YAML });
     expect(warnings).toEqual([]);
-    expect(checkBoot(config)).toEqual({ errors: [], warnings: [] });
+    expect(checkBoot(config, {})).toEqual({ errors: [], warnings: [] });
     expect(page).toContain(EXAMPLE_YAML);
   });
 });

@@ -11,6 +11,7 @@ import { TASK_USER_VARIABLE } from '@svc/proto/task-user.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { ManagedExecutor } from '../engine/executor.ts';
 import { agentEnvironment, resolveAgent } from './agent-process.ts';
+import type { TaskSettings } from './task-settings.ts';
 
 type ConnectionTester = NonNullable<ManagedExecutor['testConnection']>;
 
@@ -26,10 +27,15 @@ export function createConnectionTester(options: {
   env: Readonly<Record<string, string | undefined>>;
   /** As whom the hook runs; without one, as ourselves. */
   taskUser?: TaskUser | undefined;
+  /** What tasks have in their environment, too. */
+  taskSettings?: TaskSettings;
   hookMs?: number;
 }): ConnectionTester {
   const { agentPath, workdir, env, taskUser, hookMs = HOOK_MS } = options;
-  const settings = taskUser && { [TASK_USER_VARIABLE]: JSON.stringify(taskUser) };
+  const settings = {
+    ...options.taskSettings,
+    ...(taskUser && { [TASK_USER_VARIABLE]: JSON.stringify(taskUser) }),
+  };
   let running = 0;
 
   return async (job) => {

@@ -9,6 +9,7 @@ import { kubernetesFromConfig } from './kubernetes/from-config.ts';
 import { createNullExecutor } from './null.ts';
 import { createStagingFolders } from './staging-folders.ts';
 import { createSubprocessExecutor } from './subprocess.ts';
+import { taskSettings } from './task-settings.ts';
 
 const EXECUTORS: Readonly<Record<string, ExecutorFactory>> = {
   orchestrator: kubernetesFromConfig,
@@ -21,6 +22,7 @@ const EXECUTORS: Readonly<Record<string, ExecutorFactory>> = {
       parallelism: config.executor.parallelism,
       tlsCa: config.server.grpcTls.cert,
       taskUser,
+      taskSettings: taskSettings(config),
       staging: createStagingFolders({
         root: config.executor.stagingDir,
         user: taskUser,

@@ -27,6 +27,7 @@ import { createConnectionTester } from './connection-test.ts';
 import { startAgentProcess } from './agent-process.ts';
 import type { AgentProcess } from './agent-process.ts';
 import type { StagingFolders } from './staging-folders.ts';
+import type { TaskSettings } from './task-settings.ts';
 
 export type SubprocessExecutorOptions = {
   service: Pick<AgentService, 'workers' | 'observe' | 'startEarly' | 'stageFilesWith'>;
@@ -44,6 +45,8 @@ export type SubprocessExecutorOptions = {
   tlsCa?: string;
   /** As whom the agent runs author code; without one, as itself. */
   taskUser?: TaskUser | undefined;
+  /** Variables the operator sets for every task. */
+  taskSettings?: TaskSettings;
   /** Where runs stage files. */
   staging?: StagingFolders;
   /** What the agent inherits, but for the control plane's own settings. */
@@ -125,6 +128,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
       disconnected: () => log.warn({ worker: id }, 'the agent is not connected'),
     });
     const settings = {
+      ...options.taskSettings,
       SVC_AGENT_TOKEN: token,
       SVC_AGENT_CONTROL_PLANE_ADDR: options.controlPlane(),
       [WORKER_VARIABLE]: id,

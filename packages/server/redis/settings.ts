@@ -1,6 +1,6 @@
 /** From `redis.url` and `redis.ca_file` to what the client library takes. */
 import { getCACertificates } from 'node:tls';
-import { readAuthorities } from '../config/certificates.ts';
+import { readAuthorities } from '../config/redis-checks.ts';
 
 export type RedisSettings = {
   /** `redis.url`. */

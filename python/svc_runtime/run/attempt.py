@@ -74,7 +74,8 @@ class Attempt:
         job, dag = self.job, self.dag
         # The DAG may be registered under another id than the file gives it; the task must see the one it runs as.
         dag.dag_id = job["dag_id"]
-        current.secrets_source = AgentSecrets(self.channel)
+        current.secrets_source = AgentSecrets(self.channel, job)
+        current.base_url = job.get("base_url") or ""
         ti = RunningTaskInstance(job, dag, self.channel)
         ti.svc_left = self.outcome.xcoms
         self.context = context = build_context(job, dag, ti.dag_run, ti, self.channel)
@@ -207,7 +208,8 @@ def run_callback_job(job: dict, dag, channel) -> Outcome:
     """Callbacks of a run, or of a task whose process could not call them itself."""
     outcome = Outcome()
     dag.dag_id = job["dag_id"]
-    current.secrets_source = AgentSecrets(channel)
+    current.secrets_source = AgentSecrets(channel, job)
+    current.base_url = job.get("base_url") or ""
     ti = RunningTaskInstance(job, dag, channel) if job.get("task_id") in dag.task_dict else None
     run = ti.dag_run if ti is not None else RunningDagRun(job)
     context = build_context(job, dag, run, ti, channel)

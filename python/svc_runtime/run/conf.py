@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 from ..exceptions import AirflowConfigException
@@ -25,9 +26,18 @@ _DEFAULTS = {
 _MISSING = object()
 
 
+def _base_url_of_job() -> str | None:
+    """`server.base_url`, in a task: links in mails are made from it."""
+    from . import current
+
+    return current.base_url or None
+
+
 class _Conf:
     def get(self, section: str, key: str, fallback=_MISSING, **_):
         value = os.environ.get(f"AIRFLOW__{section.upper()}__{key.upper()}")
+        if value is None and key.lower() == "base_url" and section.lower() in ("api", "webserver"):
+            value = _base_url_of_job()
         if value is None:
             value = _DEFAULTS.get((section.lower(), key.lower()))
         if value is None and section.lower() == "core" and key.lower() == "dags_folder":
@@ -49,6 +59,31 @@ class _Conf:
 
     def getfloat(self, section: str, key: str, **kwargs) -> float:
         return float(self.get(section, key, **kwargs))
+
+    def getimport(self, section: str, key: str, **kwargs):
+        """The object that the setting names; None when it is empty."""
+        path = self.get(section, key, **kwargs)
+        if not path:
+            return None
+        from .helpers import import_string
+
+        try:
+            return import_string(path)
+        except (ImportError, AttributeError) as error:
+            raise AirflowConfigException(f"section/key [{section}/{key}] names {path}: {error}") from error
+
+    def getjson(self, section: str, key: str, fallback=None, **_):
+        text = self.get(section, key, fallback=None)
+        if text is None:
+            return fallback
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise AirflowConfigException(f"section/key [{section}/{key}] is not JSON: {error}") from error
+
+    def getlist(self, section: str, key: str, fallback=_MISSING, delimiter: str = ",", **_):
+        value = self.get(section, key, fallback=fallback)
+        return [item.strip() for item in value.split(delimiter)] if isinstance(value, str) else value
 
     def has_option(self, section: str, option: str) -> bool:
         return self.get(section, option, fallback=None) is not None

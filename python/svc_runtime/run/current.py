@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 _stack: list = []
 # Set by the runner: answers for variables and connections. None while a DAG file is compiled.
 secrets_source: Any = None
+# Where users reach the control plane; empty when nobody said.
+base_url = ""
 
 
 def push(context) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 
 from ..exceptions import RecordingError
@@ -78,11 +79,38 @@ def get_random_string(length: int = 8, choices: str = "abcdefghijklmnopqrstuvwxy
     return "".join(random.choice(choices) for _ in range(length))
 
 
+def to_boolean(text: str | None) -> bool:
+    return text is not None and text.lower() in ("on", "t", "true", "y", "yes", "1")
+
+
 def mask_secret(secret, name: str | None = None) -> None:
     """Hides the value, and every text inside it, in the task's log and rendered fields."""
+    from . import current
     from .masks import masks
 
-    masks.add(secret)
+    if current.secrets_source is None:
+        masks.add(secret)
+    else:
+        current.secrets_source.mask(secret)
+
+
+@contextmanager
+def patch_environ(variables: dict):
+    """Sets environment variables, None unsets one, and puts back what was there."""
+    before = {name: os.environ.get(name) for name in variables}
+    _set_environ(variables)
+    try:
+        yield
+    finally:
+        _set_environ(before)
+
+
+def _set_environ(variables: dict) -> None:
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
 
 
 def no_database(name: str):

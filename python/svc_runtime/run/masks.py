@@ -7,7 +7,6 @@ for is the same everywhere (packages/spec/masking/rules.ts): not those that are 
 from __future__ import annotations
 
 import base64
-import contextlib
 import functools
 import json
 import re
@@ -36,6 +35,30 @@ def is_maskable(value: str) -> bool:
     if text.lower() in COMMON_WORDS and text in (text.lower(), text.upper(), text[0] + text[1:].lower()):
         return False
     return len(text) >= MIN_DIGITS or not (text.isascii() and text.isdigit())
+
+
+def texts_in(value) -> list[str]:
+    """Every text in a JSON value."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple, set, frozenset)):
+        return []
+    return [text for item in value for text in texts_in(item)]
+
+
+def secrets_of_variable(text: str) -> list[str]:
+    """Its value; of a JSON one, its texts too."""
+    try:
+        return [text, *texts_in(json.loads(text))]
+    except ValueError:
+        return [text]
+
+
+def secrets_of_connection(connection) -> list[str]:
+    sensitive = [value for name, value in connection.extra_dejson.items() if is_sensitive_name(name)]
+    return texts_in([connection.password, sensitive])
 
 
 # What may be base64 of a text with a secret in it: a Basic header, a Kubernetes secret.
@@ -94,16 +117,11 @@ class Masks:
             self._by_head = None
 
     def add_variable(self, text: str) -> None:
-        """The value of a variable with a sensitive name; of a JSON one, its texts too."""
-        self.add(text)
-        with contextlib.suppress(ValueError):
-            self.add(json.loads(text))
+        """The value of a variable with a sensitive name."""
+        self.add(secrets_of_variable(text))
 
     def add_connection(self, connection) -> None:
-        self.add(connection.password)
-        for name, value in connection.extra_dejson.items():
-            if is_sensitive_name(name):
-                self.add(value)
+        self.add(secrets_of_connection(connection))
 
     def apply(self, text: str) -> str:
         if self._values:

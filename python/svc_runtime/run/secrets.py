@@ -1,5 +1,8 @@
 """Variable and Connection as authors use them.
 
+In a task they come from the operator's secrets backend, then the environment (with what the job brought from the built-in
+vault), then the control plane. A default stands for what does not exist, not for a store that could not be asked.
+
 While a file is compiled only `AIRFLOW_VAR_<KEY>` / `AIRFLOW_CONN_<ID>` from the environment and a given default
 answer; anything else is a compile error that says what to write instead, because a value frozen into an
 immutable artifact would silently go stale.
@@ -8,13 +11,35 @@ immutable artifact would silently go stale.
 from __future__ import annotations
 
 import json
+import logging
 import os
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-from ..exceptions import AirflowException, AirflowNotFoundException
+from ..exceptions import AirflowException, AirflowNotFoundException, ExternalSecretsFailed
 from ..record import current as record_current
 from ..record.notset import NOTSET
 from . import current
+
+
+def _check_asked(source, kind: str, name: str, found) -> None:
+    failure = source.external_failure(kind, name)
+    if found is None and failure is not None:
+        raise ExternalSecretsFailed(f"{failure}, and the built-in vault has no {kind} {name}")
+
+
+def _warn_if_hidden(source, key: str) -> None:
+    try:
+        is_hidden = source.external_variable(key) is not None
+    except AirflowException:
+        return  # said to whoever reads it
+    if is_hidden:
+        from .logs import say
+
+        say(
+            f"Variable {key} was set in the built-in vault, but the secrets backend has one of that name, "
+            "and is asked first: tasks read that one",
+            level=logging.WARNING,
+        )
 
 
 class Variable:
@@ -26,7 +51,9 @@ class Variable:
     @classmethod
     def get(cls, key: str, default=NOTSET, deserialize_json: bool = False, *, default_var=NOTSET):
         fallback = default if default is not NOTSET else default_var
-        text = os.environ.get(f"AIRFLOW_VAR_{key.upper()}")
+        source = current.secrets_source
+        external = source.external_variable(key) if source is not None else None
+        text = external if external is not None else os.environ.get(f"AIRFLOW_VAR_{key.upper()}")
         if text is None and current.secrets_source is None and fallback is not NOTSET:
             record_current.warn(
                 f"Variable.get({key!r}) is called while the file is compiled and yields its default; "
@@ -39,6 +66,7 @@ class Variable:
                 f"Use the template {{{{ var.value.{key} }}}}, call it inside a task, or give a default",
             )
             text = source.get_variable(key)
+            _check_asked(source, "variable", key, text)
         if text is None:
             if fallback is not NOTSET:
                 return fallback
@@ -53,10 +81,18 @@ class Variable:
     def set(cls, key: str, value, description: str | None = None, serialize_json: bool = False) -> None:
         source = current.require_source(f"Variable.set({key!r})", "Call it inside a task")
         source.set_variable(key, json.dumps(value) if serialize_json else str(value), description)
+        _warn_if_hidden(source, key)
 
     @classmethod
     def delete(cls, key: str) -> None:
         current.require_source(f"Variable.delete({key!r})", "Call it inside a task").delete_variable(key)
+
+
+class UnreadableConnection(AirflowException):
+    """Says what is wrong with a stored connection, and nothing of what is in it."""
+
+
+_FIELDS = {"conn_type", "description", "host", "login", "password", "schema", "port", "extra", "uri"}
 
 
 class Connection:
@@ -131,18 +167,47 @@ class Connection:
         return connection
 
     @classmethod
+    def from_text(cls, conn_id: str | None, text: str) -> Connection:
+        """A URI, or JSON with the fields of a connection. Errors name fields, never what is in them."""
+        if not text.lstrip().startswith("{"):
+            try:
+                return cls(conn_id=conn_id, uri=text.strip())
+            except ValueError:
+                raise UnreadableConnection(f"what is stored as the connection {conn_id} is not a URI") from None
+        try:
+            fields = json.loads(text)
+        except ValueError:
+            raise UnreadableConnection(f"what is stored as the connection {conn_id} is not JSON") from None
+        fields.pop("conn_id", None)
+        unknown = fields.keys() - _FIELDS
+        if unknown:
+            raise UnreadableConnection(f"the connection {conn_id} has unknown fields: {', '.join(sorted(unknown))}")
+        if isinstance(fields.get("port"), str):
+            if not fields["port"].strip().isdigit():
+                raise UnreadableConnection(f"the port of the connection {conn_id} is not a number")
+            fields["port"] = int(fields["port"])
+        if isinstance(fields.get("conn_type"), str):
+            fields["conn_type"] = fields["conn_type"].replace("-", "_")
+        return cls(conn_id=conn_id, **fields)
+
+    @classmethod
+    def from_json(cls, value: str, conn_id: str | None = None) -> Connection:
+        return cls.from_text(conn_id, value)
+
+    @classmethod
     def _find(cls, conn_id: str) -> Connection:
+        running = current.secrets_source
+        external = running.external_connection(conn_id) if running is not None else None
+        if external is not None:
+            return external
         text = os.environ.get(f"AIRFLOW_CONN_{conn_id.upper()}")
         if text is not None:
-            if text.lstrip().startswith("{"):
-                fields = json.loads(text)
-                fields.pop("conn_id", None)
-                return cls(conn_id=conn_id, **fields)
-            return cls(conn_id=conn_id, uri=text)
+            return cls.from_text(conn_id, text)
         source = current.require_source(
             f"connection {conn_id!r}", "Open connections inside a task, or pass the connection id to the operator"
         )
         found = source.get_connection(conn_id)
+        _check_asked(source, "connection", conn_id, found)
         if found is None:
             raise AirflowNotFoundException(f"The conn_id `{conn_id}` isn't defined")
         return found

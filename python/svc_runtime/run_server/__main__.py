@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 
+from ..import_paths import prefer_installed_providers
 from ..run import logs
 from ..run.kernel import become_subreaper, die_with_parent
 from .server import Server
@@ -22,6 +23,7 @@ def main(arguments: list) -> None:
     os.close(null)
     os.dup2(2, 1)
     logs.install()
+    prefer_installed_providers()
     faulthandler.enable(2)  # a crash in C code leaves its stack in the task's log
     one_attempt = "--one-attempt" in arguments
     if one_attempt:

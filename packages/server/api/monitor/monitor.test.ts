@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
+import { loadConfig } from '../../config/load.ts';
 import { VERSION } from '../../version.ts';
+import { executorInfo } from './monitor.ts';
 
 let server: TestServer;
 let token: string;
@@ -103,6 +105,25 @@ describe('GET /api/v2/monitor/executor', () => {
       'pod_dispatch_enabled',
       'task_namespace',
     ]);
+  });
+});
+
+describe('what is said of how tasks run', () => {
+  const info = (env: Record<string, string>) => executorInfo(loadConfig({ env }).config);
+
+  it.each([
+    [{}, { pod_dispatch_enabled: true, task_namespace: 'default', execution_modes: ['pod'] }],
+    [
+      { SVC_EXECUTOR_TYPE: 'subprocess' },
+      { pod_dispatch_enabled: false, task_namespace: '', execution_modes: ['subprocess'] },
+    ],
+    [{ SVC_SCHEDULER_ENABLED: 'false' }, { pod_dispatch_enabled: false, task_namespace: '', execution_modes: [] }],
+    [
+      { SVC_SCHEDULER_ENABLED: 'false', SVC_SERVER_ROLE: 'api' },
+      { pod_dispatch_enabled: true, execution_modes: ['pod'] },
+    ],
+  ])('is true for %j', (env, expected) => {
+    expect(info({ SVC_EXECUTOR_TASK_NAMESPACE: 'default', ...env })).toMatchObject(expected);
   });
 });
 

@@ -151,13 +151,14 @@ async function logStoreHealth({ outage }: Services['logs']) {
 
 const redisHealth = (problem: string | null) => ({ status: problem === null ? 'healthy' : 'unhealthy', problem });
 
-/** Of a process that runs tasks, by its configuration. */
+/** What is really on. A process that only serves the API speaks for those that run tasks, when none of them has spoken yet. */
 export function executorInfo(config: Config): ExecutorFacts {
-  const pods = config.executor.type === 'orchestrator';
+  const isAnyRun = config.server.role === 'api' || config.scheduler.enabled;
+  const pods = isAnyRun && config.executor.type === 'orchestrator';
   return {
     pod_dispatch_enabled: pods,
-    task_namespace: config.executor.taskNamespace,
+    task_namespace: pods ? config.executor.taskNamespace : '',
     agent_control_plane_addr: agentControlPlaneAddr(config),
-    execution_modes: [pods ? 'pod' : 'subprocess'],
+    execution_modes: isAnyRun ? [pods ? 'pod' : 'subprocess'] : [],
   };
 }

@@ -20,7 +20,7 @@ import type { TestServer } from '@svc/testing/server/test-server.ts';
 const planted = {
   jwtSecret: plantPlain('auth.jwt.secret'),
   adminPassword: plant('auth.bootstrap.password'),
-  sinkSecret: plantPlain('logs.sink.secret_access_key'),
+  storeToken: plantPlain('secrets.backend_kwargs'),
   connectionPassword: plant('password of a connection'),
   extraNested: plant('nested in the extra of a connection'),
   extraInList: plant('in a list in the extra of a connection'),
@@ -57,7 +57,8 @@ beforeAll(async () => {
     'auth.jwt.secret': planted.jwtSecret.value.padEnd(40, '!'),
     'auth.bootstrap.password': planted.adminPassword.value,
     'secret-key': SECRET_KEY,
-    'logs.sink.secret-access-key': planted.sinkSecret.value,
+    'secrets.backend': 'a.Store',
+    'secrets.backend-kwargs': JSON.stringify({ variables_prefix: 'v', token: planted.storeToken.value }),
   });
   api = await readApi(server);
   token = await logIn(ADMIN_EMAIL, planted.adminPassword.value);

@@ -1,6 +1,7 @@
 /** What the web UI asks on every page: its settings, who is there, and what that user may open. */
 import { Type } from 'typebox';
 import type { Permission } from '../../auth/permissions.ts';
+import { autoRefreshSeconds } from '../../config/resolved.ts';
 import { DEFAULT_TENANT } from '../../db/identity/tenants.ts';
 import { principalOf } from '../../http/access.ts';
 import type { App } from '../../http/typed-app.ts';
@@ -8,8 +9,6 @@ import type { Services } from '../services.ts';
 import { RENEWAL_FAULTS } from '../auth/tokens.ts';
 
 const TAGS = ['UI'];
-/** `ui.auto_refresh_interval_seconds` 0 means this. */
-const DEFAULT_REFRESH_SECONDS = 30;
 
 const ConfigResponse = Type.Object(
   {
@@ -61,7 +60,7 @@ export function registerUiShell(app: App, { config, logs, sessions, testConnecti
     },
     async () => ({
       fallback_page_limit: 50,
-      auto_refresh_interval: config.ui.autoRefreshIntervalSeconds || DEFAULT_REFRESH_SECONDS,
+      auto_refresh_interval: autoRefreshSeconds(config),
       hide_paused_dags_by_default: false,
       instance_name: config.ui.instanceName,
       enable_swagger_ui: true,

@@ -4,6 +4,7 @@ import { findRunEnds } from '../../db/dag-runs/run-ends.ts';
 import { findRunId } from '../../db/dag-runs/run-lookups.ts';
 import { findLiveSchedulers } from '../../db/processes/heartbeats.ts';
 import type { ExecutorFactory } from '../executor-context.ts';
+import { taskSettings } from '../task-settings.ts';
 import { createApiClient } from './api-client.ts';
 import { readClusterAccess } from './cluster-access.ts';
 import { createKubernetesExecutor } from './kubernetes.ts';
@@ -45,7 +46,7 @@ export const kubernetesFromConfig: ExecutorFactory = ({ config, db, ...context }
       resources: defaults.resources,
       gpuResource: executor.gpuResource,
       terminationGraceSeconds: Math.ceil(executor.podTerminationGrace / 1_000),
-      httpUserAgent: executor.httpUserAgent,
+      task: taskSettings(config),
     },
   });
 };

@@ -59,7 +59,7 @@ function start(
       resources: { cpu: '', memory: '' },
       gpuResource: 'nvidia.com/gpu',
       terminationGraceSeconds: 30,
-      httpUserAgent: 'svc',
+      task: { SVC_HTTP_USER_AGENT: 'svc', SVC_SECRETS_BACKEND: '', SVC_SECRETS_BACKEND_KWARGS: '' },
     },
     staging: { accessMode: 'ReadWriteMany', size: '', storageClass: '', retentionMs: 0 },
     baseImage: (line) => line,

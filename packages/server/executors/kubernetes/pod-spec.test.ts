@@ -14,7 +14,7 @@ const SETTINGS: PodSettings = {
   resources: { cpu: '', memory: '' },
   gpuResource: 'nvidia.com/gpu',
   terminationGraceSeconds: 30,
-  httpUserAgent: 'svc/0.1',
+  task: { SVC_HTTP_USER_AGENT: 'svc/0.1', SVC_SECRETS_BACKEND: '', SVC_SECRETS_BACKEND_KWARGS: '' },
 };
 
 const build = (more: Partial<PodInput> = {}, settings: Partial<PodSettings> = {}) =>
@@ -107,6 +107,25 @@ describe('the pod of an attempt', () => {
     expect(pod.spec?.volumes?.[0]?.projected?.sources).toEqual([
       { serviceAccountToken: { path: 'token', audience: 'svc-agent', expirationSeconds: 600 } },
     ]);
+  });
+
+  it('has every setting of the operator for tasks, the empty ones too: no config map can fill a place left open', () => {
+    expect(envOf(build())).toMatchObject({ SVC_SECRETS_BACKEND: '', SVC_SECRETS_BACKEND_KWARGS: '' });
+    const task = {
+      SVC_HTTP_USER_AGENT: 'flows/7',
+      SVC_SECRETS_BACKEND: 'a.Store',
+      SVC_SECRETS_BACKEND_KWARGS: '{"variables_prefix":"v"}',
+    };
+    expect(envOf(build({}, { task }))).toMatchObject(task);
+  });
+
+  it('has a token for the store of secrets when there is one, which says who it is to nobody else', () => {
+    const task = { SVC_HTTP_USER_AGENT: 'x', SVC_SECRETS_BACKEND: 'a.Store', SVC_SECRETS_BACKEND_KWARGS: '{}' };
+    const tokens = (pod: ReturnType<typeof build>) =>
+      pod.spec?.volumes?.flatMap(({ projected }) => projected?.sources?.map((source) => source.serviceAccountToken)) ??
+      [];
+    expect(tokens(build({}, { task }))).toContainEqual(expect.objectContaining({ audience: 'svc-secrets' }));
+    expect(tokens(build())).not.toContainEqual(expect.objectContaining({ audience: 'svc-secrets' }));
   });
 
   it('mounts the authority, the secret and the files of the run where they are, and room to write when the rest is read-only', () => {

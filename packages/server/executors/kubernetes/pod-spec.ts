@@ -6,6 +6,7 @@
  */
 import type { V1Container, V1EnvVar, V1Pod, V1Volume, V1VolumeMount } from '@kubernetes/client-node';
 import type { TaskExecution, TaskResources } from '@svc/spec/project/pod-settings.ts';
+import type { TaskSettings } from '../task-settings.ts';
 import { mergePod } from './merge-pod.ts';
 import { podAnnotations, podLabels, podName } from './pod-names.ts';
 import type { PodIdentity } from './pod-names.ts';
@@ -23,7 +24,8 @@ export type PodSettings = {
   resources: { cpu: string; memory: string };
   gpuResource: string;
   terminationGraceSeconds: number;
-  httpUserAgent: string;
+  /** Variables the operator sets for every task. */
+  task: TaskSettings;
 };
 
 export type PodInput = {
@@ -54,6 +56,8 @@ export const STAGING_PATH = '/staging';
 const CA_FOLDER = '/etc/svc/ca';
 const TOKEN_FOLDER = '/var/run/secrets/svc.dev';
 const TOKEN_FILE = 'token';
+/** For stores that know tasks by a token of their pod: who they are, and of no use anywhere else, the cluster included. */
+const STORE_TOKEN = { folder: '/var/run/secrets/svc-secrets', audience: 'svc-secrets', expirationSeconds: 3_600 };
 
 export function buildPod(input: PodInput): V1Pod {
   const { identity, settings, execution, runId } = input;
@@ -113,6 +117,12 @@ function volumesOf({ settings, credential, stagingClaim }: PodInput): Mounted[] 
     const projected = { sources: [{ serviceAccountToken }], defaultMode: 0o440 };
     add('svc-token', { projected }, { mountPath: TOKEN_FOLDER, readOnly: true });
   }
+  if (settings.task.SVC_SECRETS_BACKEND !== '') {
+    const { folder, audience, expirationSeconds } = STORE_TOKEN;
+    const serviceAccountToken = { path: TOKEN_FILE, audience, expirationSeconds };
+    const projected = { sources: [{ serviceAccountToken }], defaultMode: 0o440 };
+    add('svc-secrets-token', { projected }, { mountPath: folder, readOnly: true });
+  }
   if (stagingClaim !== undefined) {
     add('svc-staging', { persistentVolumeClaim: { claimName: stagingClaim } }, { mountPath: STAGING_PATH });
   }
@@ -132,7 +142,7 @@ function containerOf(input: PodInput, volumes: readonly Mounted[]): V1Container 
       ? { name: 'SVC_AGENT_TOKEN', value: credential.token }
       : { name: 'SVC_AGENT_TOKEN_FILE', value: `${TOKEN_FOLDER}/${TOKEN_FILE}` },
     ...(input.isOwnImage ? [{ name: 'SVC_DEPENDENCIES', value: 'installed' }] : []),
-    { name: 'SVC_HTTP_USER_AGENT', value: settings.httpUserAgent },
+    ...Object.entries(settings.task).map(([name, value]) => ({ name, value })),
     ...(stagingClaim === undefined ? [] : [{ name: 'SVC_STAGING_DIR', value: STAGING_PATH }]),
   ];
   return {
