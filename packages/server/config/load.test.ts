@@ -75,7 +75,6 @@ describe('precedence', () => {
 
   test('every key can be set by the file and by its flag, and every scalar by its variable', () => {
     const samples: Record<string, string> = {
-      int: '77',
       bool: 'true',
       duration: '77s',
       address: '127.0.0.1:77',
@@ -88,8 +87,9 @@ describe('precedence', () => {
         continue;
       }
       const isFree = definition.type === 'string' && definition.pattern === undefined;
+      const least = definition.type === 'int' ? String(Math.max(77, definition.min ?? 77)) : undefined;
       const text =
-        definition.type === 'enum' ? definition.values.at(-1) : isFree ? 'some text' : samples[definition.type];
+        definition.type === 'enum' ? definition.values.at(-1) : isFree ? 'some text' : (least ?? samples[definition.type]);
       // Texts with a pattern have their own samples in parse-value.test.ts; their default is one too.
       const sample = text ?? String(definition.default);
       const parts = key.split('.');
