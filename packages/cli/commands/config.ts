@@ -1,4 +1,4 @@
-import { EXIT, CliError, systemCode } from '../cli-error.ts';
+import { EXIT, CliError, messageOf } from '../cli-error.ts';
 import { printJson, warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { columnsOf, styled } from '../output/terminal.ts';
@@ -54,9 +54,7 @@ async function askProvider(context: CliContext, { auth }: Config): Promise<strin
   if (auth.provider !== 'oidc') return [];
   const { createProvider } = await import('@svc/server/auth/oidc/provider.ts');
   let why = '';
-  const log = {
-    warn: ({ err }: { err?: Error }) => void (why = [err?.message, systemCode(err)].filter(Boolean).join(' ')),
-  };
+  const log = { warn: ({ err }: { err?: unknown }) => void (why = deepestReason(err)) };
   try {
     const { issuer, hasLogout, hasDeviceCodes } = await createProvider({ settings: auth.oidc, log }).facts();
     context.stderr.write(
@@ -68,6 +66,11 @@ async function askProvider(context: CliContext, { auth }: Config): Promise<strin
       `auth.oidc.issuer: ${auth.oidc.issuer} could not be asked from here (${why}): the control plane starts, and nobody can sign in until it can`,
     ];
   }
+}
+
+/** `fetch failed` says nothing; what it was caused by does. */
+function deepestReason(error: unknown): string {
+  return error instanceof Error && error.cause instanceof Error ? deepestReason(error.cause) : messageOf(error);
 }
 
 function sections(context: CliContext, rows: readonly EffectiveRow[]): string {

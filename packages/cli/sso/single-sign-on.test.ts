@@ -8,6 +8,7 @@ import { startSvc } from '@svc/testing/cli/run-in-process.ts';
 import { eventually } from '@svc/testing/eventually.ts';
 import { startForgingProvider } from '@svc/testing/services/forging-provider.ts';
 import type { ForgingProvider } from '@svc/testing/services/forging-provider.ts';
+import { freePort } from '@svc/testing/services/free-port.ts';
 import { createSignInClient } from '@svc/testing/services/sign-in-client.ts';
 import { CLIENT, startSsoServer } from '@svc/testing/services/sso-server.ts';
 import type { SsoServer } from '@svc/testing/services/sso-server.ts';
@@ -212,7 +213,7 @@ it('svc config --check says whether the provider answers, and that the control p
     0,
     expect.stringContaining('answers; logout there: yes; device codes: yes'),
   ]);
-  const issuer = 'https://localhost:1/realm';
+  const issuer = `https://127.0.0.1:${await freePort()}/realm`;
   const away = await startSvc(['config', '--check'], { env: { ...env, SVC_AUTH_OIDC_ISSUER: issuer } }).ended;
   expect([away.code, away.stderr]).toEqual([0, expect.stringMatching(/could not be asked from here .*ECONNREFUSED/)]);
 });

@@ -5,15 +5,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { DatabaseBusyError, isOutage } from '../db/outage.ts';
 import { preferredType } from './accept.ts';
 import { ApiError, problemOf } from './errors.ts';
-import type { Problem } from './errors.ts';
 import { describeValidationError } from './validation.ts';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Of paths that browsers are sent to: the page that tells a person what a problem body tells a program. */
-    problemPage?: (problem: Problem, requestId: string) => string;
-  }
-}
 
 /** `answerElse` may answer what no route does: the web UI has pages everywhere. */
 export function installProblems(

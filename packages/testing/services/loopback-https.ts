@@ -34,9 +34,11 @@ export type LoopbackHttps = {
   start(): Promise<void>;
 };
 
+const notYet: RequestListener = (_request, response) => response.writeHead(503).end();
+
 export async function startLoopbackHttps(): Promise<LoopbackHttps> {
   const { key, cert } = loopbackCertificate();
-  let answer: RequestListener = (_request, response) => response.writeHead(503).end();
+  let answer: RequestListener = notYet;
   const listen = (port: number) =>
     new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
       const server = createServer({ key, cert }, (request, response) => void answer(request, response));

@@ -1,5 +1,5 @@
 /** A real identity provider, the npm package `oidc-provider`: it asks for name and consent in a page of its own. */
-import Provider from 'oidc-provider';
+import { Provider } from 'oidc-provider';
 import type { Configuration } from 'oidc-provider';
 import { startLoopbackHttps } from './loopback-https.ts';
 

@@ -4,9 +4,8 @@
  */
 import type { RouteOptions } from 'fastify';
 import { Type } from 'typebox';
-import type {} from '../problems.ts';
 import { titlesByStatus } from '../errors.ts';
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode, Problem } from '../errors.ts';
 import { PROBES } from '../probes.ts';
 import { ProblemSchema } from '../schemas.ts';
 
@@ -14,6 +13,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What its handler refuses with, beside what any may: `invalid_request`, and `not_found` where the path names something. */
     refuses?: readonly ErrorCode[];
+    /** Of paths that browsers are sent to: the page that tells a person what a problem body tells a program. */
+    problemPage?: (problem: Problem, requestId: string) => string;
   }
 }
 
