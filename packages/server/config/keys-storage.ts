@@ -24,7 +24,7 @@ export const LOGS_KEYS = {
   'logs.spool_bytes': {
     type: 'int',
     default: 2_147_483_648,
-    min: 1_048_576,
+    min: 1,
     max: 1_099_511_627_776,
     extension: true,
     edition: 'pro',

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Bucket, File } from '@google-cloud/storage';
 import { ObjectStoreError, isProblem } from './object-store.ts';
 import type { ListedObject, ObjectStore, Writing } from './object-store.ts';
+import { exactly, inPieces } from './pieces.ts';
 import { withRetries } from './retry.ts';
 import { explainStoreError } from './store-errors.ts';
 
@@ -109,6 +110,11 @@ export function createGcsStore(options: GcsOptions): ObjectStore {
 }
 
 async function writeTo(file: File, writing: Writing): Promise<{ tag: string }> {
+  // Whole pieces: the content is read from the same store, and no request should be open while it waits for another.
+  const pieces = inPieces(exactly(writing.blocks(), writing.size), AT_ONCE_BYTES);
+  const whole: Buffer[] = [];
+  if (writing.size <= AT_ONCE_BYTES) for await (const piece of pieces) whole.push(piece);
+  const content = writing.size > AT_ONCE_BYTES ? pieces : whole;
   const target = file.createWriteStream({
     resumable: writing.size > AT_ONCE_BYTES,
     ...(writing.size > AT_ONCE_BYTES && { chunkSize: AT_ONCE_BYTES }),
@@ -117,7 +123,11 @@ async function writeTo(file: File, writing: Writing): Promise<{ tag: string }> {
     metadata: { metadata: { [OWNER]: writing.owner } },
     preconditionOpts: preconditionsOf(writing),
   });
-  await pipeline(Readable.from(writing.blocks()), target, writing.signal ? { signal: writing.signal } : {});
+  await pipeline(
+    Readable.from(content, { highWaterMark: 1 }),
+    target,
+    writing.signal ? { signal: writing.signal } : {},
+  );
   return { tag: String(file.metadata.generation ?? '') };
 }
 

@@ -68,7 +68,7 @@ const openLogs = (uploads: boolean) =>
     { uploads },
   );
 
-it('a gigabyte in the store is read in ranges: its end, a search, and 200 MB of it', async () => {
+it('a gigabyte in the store is read in ranges: its end, a search, and 128 MB of it', async () => {
   const logs = openLogs(false);
   const logKey = await plant.begin();
   const length = 1024 * MEGABYTE;
@@ -77,26 +77,27 @@ it('a gigabyte in the store is read in ranges: its end, a search, and 200 MB of 
     plant.db.shared,
   );
   await sql`delete from log_chunks`.execute(plant.db.shared);
+  for await (const _block of logs.read(logKey, { to: 32 * MEGABYTE })); // the SDK itself, and room for what is on its way
   const rose = await memoryDuring(async () => {
     const begin = await startOfLastLines(logs, logKey, { end: length, count: 100 });
     expect(begin).toBe(length - 100 * LINE);
     const found = await searchLog(logs, logKey, { text: 'nowhere', maxMatches: 1, to: 8 * MEGABYTE });
     expect(found).toEqual({ matches: [], isComplete: true });
     let read = 0;
-    for await (const block of logs.read(logKey, { from: 0, to: 200 * MEGABYTE })) read += block.length;
-    expect(read).toBe(200 * MEGABYTE);
+    for await (const block of logs.read(logKey, { from: 0, to: 128 * MEGABYTE })) read += block.length;
+    expect(read).toBe(128 * MEGABYTE);
   });
   expect(largest).toBeLessThanOrEqual(MEGABYTE);
-  expect(rose).toBeLessThan(150);
+  expect(rose).toBeLessThan(110);
 });
 
-it('parts of 200 MB become one object in pieces', async () => {
+it('parts of 128 MB become one object in pieces', async () => {
   const logs = openLogs(false);
   const logKey = await plant.begin();
-  const size = 200 * MEGABYTE;
-  const parts = Array.from({ length: 40 }, (_, index) => ({
-    at: index * 5 * MEGABYTE,
-    to: (index + 1) * 5 * MEGABYTE,
+  const size = 128 * MEGABYTE;
+  const parts = Array.from({ length: 32 }, (_, index) => ({
+    at: index * 4 * MEGABYTE,
+    to: (index + 1) * 4 * MEGABYTE,
   }));
   await logs.append(logKey, 0, Buffer.from('x'));
   await sql`update task_logs set length = ${size}, stored = ${size}, parts = ${JSON.stringify(parts)}::jsonb where run_id = ${logKey.runId}`.execute(
@@ -110,5 +111,5 @@ it('parts of 200 MB become one object in pieces', async () => {
     await eventually(async () => expect(await plant.unfinished()).toBe(0));
   });
   expect(received).toBe(size);
-  expect(rose).toBeLessThan(150);
+  expect(rose).toBeLessThan(110);
 });

@@ -16,3 +16,13 @@ export async function* inPieces(blocks: AsyncIterable<Buffer>, pieceBytes: numbe
   }
   if (bytes > 0) yield Buffer.concat(waiting, bytes);
 }
+
+/** What is not as long as it should be throws before its end: nobody must take it for whole. */
+export async function* exactly(blocks: AsyncIterable<Buffer>, size: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const block of blocks) {
+    bytes += block.length;
+    yield block;
+  }
+  if (bytes !== size) throw new Error(`unreachable: ${bytes} bytes of an object that has ${size}`);
+}

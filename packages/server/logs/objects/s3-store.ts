@@ -5,7 +5,7 @@ import { ObjectStoreError, isProblem } from './object-store.ts';
 import type { ListedObject, ObjectStore, Writing } from './object-store.ts';
 import { withRetries } from './retry.ts';
 import { explainStoreError } from './store-errors.ts';
-import { inPieces } from './pieces.ts';
+import { exactly, inPieces } from './pieces.ts';
 
 export type S3Options = {
   bucket: string;
@@ -64,8 +64,8 @@ export function createS3Store(options: S3Options): ObjectStore {
 
   async function putWhole(writing: Writing): Promise<{ tag: string }> {
     const blocks: Buffer[] = [];
-    for await (const block of writing.blocks()) blocks.push(block);
-    const Body = checked(Buffer.concat(blocks), writing);
+    for await (const block of exactly(writing.blocks(), writing.size)) blocks.push(block);
+    const Body = Buffer.concat(blocks);
     const { key: Key, owner } = writing;
     return call(async ({ sdk, client, abortSignal }) => {
       const command = new sdk.PutObjectCommand({
@@ -98,8 +98,10 @@ export function createS3Store(options: S3Options): ObjectStore {
     );
     try {
       const Parts: { PartNumber: number; ETag: string }[] = [];
-      let sent = 0;
-      for await (const Body of inPieces(writing.blocks(), Math.max(PIECE_BYTES, Math.ceil(size / MAX_PIECES)))) {
+      for await (const Body of inPieces(
+        exactly(writing.blocks(), size),
+        Math.max(PIECE_BYTES, Math.ceil(size / MAX_PIECES)),
+      )) {
         const PartNumber = Parts.length + 1;
         const { ETag = '' } = await call(
           ({ sdk, client, abortSignal }) =>
@@ -107,9 +109,7 @@ export function createS3Store(options: S3Options): ObjectStore {
           signal,
         );
         Parts.push({ PartNumber, ETag });
-        sent += Body.length;
       }
-      if (sent !== size) throw incomplete(writing, sent);
       return await call(async ({ sdk, client, abortSignal }) => {
         const command = new sdk.CompleteMultipartUploadCommand({
           Bucket,
@@ -227,11 +227,3 @@ function clientConfig(options: S3Options): S3ClientConfig {
     maxAttempts: 1, // withRetries makes them: also when the body of an answer breaks off
   };
 }
-
-function checked(bytes: Buffer, writing: Writing): Buffer {
-  if (bytes.length !== writing.size) throw incomplete(writing, bytes.length);
-  return bytes;
-}
-
-const incomplete = ({ key, size }: Writing, sent: number): Error =>
-  new Error(`unreachable: ${sent} bytes for ${key}, which has ${size}`);
