@@ -77,6 +77,10 @@ describe('svc config', () => {
     const refused = await runSvc(['config', '--check'], { env: { ...SECRETS, ...redis } });
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('redis.ca_file')]);
     expect(refused.stdout + refused.stderr).not.toMatch(/redis-pass|    at /);
+    const files = { SVC_SERVER_HTTP_TLS_CERT: '/nowhere/tls.crt', SVC_SERVER_HTTP_TLS_KEY: '/nowhere/tls.key' };
+    const unreadable = await runSvc(['config', '--check'], { env: { ...SECRETS, ...files } });
+    expect(unreadable.code).toBe(2);
+    expect(unreadable.stderr).toContain('server.http_tls.cert: /nowhere/tls.crt cannot be read: there is no such file');
   });
 
   it('reports every mistake of all sources at once, with exit code 2 and no stack', async () => {

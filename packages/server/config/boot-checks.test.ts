@@ -283,6 +283,8 @@ describe('keys and certificates', () => {
   test.each([
     ['SVC_SERVER_GRPC_TLS_CERT', 'server.grpc_tls.cert', 'SVC_SERVER_GRPC_TLS_KEY', 'server.grpc_tls.key'],
     ['SVC_SERVER_GRPC_TLS_KEY', 'server.grpc_tls.key', 'SVC_SERVER_GRPC_TLS_CERT', 'server.grpc_tls.cert'],
+    ['SVC_SERVER_HTTP_TLS_CERT', 'server.http_tls.cert', 'SVC_SERVER_HTTP_TLS_KEY', 'server.http_tls.key'],
+    ['SVC_SERVER_HTTP_TLS_KEY', 'server.http_tls.key', 'SVC_SERVER_HTTP_TLS_CERT', 'server.http_tls.cert'],
   ])('%s alone stops the boot instead of serving plaintext', (variable, key, otherVariable, otherKey) => {
     expect(check({ [variable]: '/tls/file.pem' }).errors).toEqual([
       {

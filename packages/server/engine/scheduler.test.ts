@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
 import { makeTask } from '@svc/testing/spec/make-spec.ts';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
@@ -52,6 +53,25 @@ describe('a run', () => {
 
   it('without tasks is a success', async () => {
     expect(await engine.runState(await engine.run([]))).toBe('success');
+  });
+});
+
+describe('when another process has superseded attempts', () => {
+  it('those that are not the current ones any more are stopped here, and no others', async () => {
+    engine.setScript(() => 'hang');
+    const run = await engine.run(graphOf({ stopped: [], goes_on: [] }));
+    await eventually(async () => Object.values(await engine.states(run)).every((state) => state === 'running'));
+    await engine.scope
+      .updateTable('task_instances')
+      .set({ state: 'failed', attempt_id: null })
+      .where('run', '=', run)
+      .where('task_id', '=', 'stopped')
+      .execute();
+    engine.scheduler.onStops();
+    const attemptOf = (taskId: string) =>
+      engine.seen.find((attempt) => attempt.run === run && attempt.taskId === taskId)?.attemptId ?? '';
+    await eventually(() => engine.cancelled.includes(attemptOf('stopped')));
+    expect(engine.cancelled).not.toContain(attemptOf('goes_on'));
   });
 });
 

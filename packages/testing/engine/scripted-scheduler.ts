@@ -96,7 +96,7 @@ export async function startScriptedScheduler(
       seen.push(attempt);
       inFlight += 1;
     },
-    holds: () => [],
+    holds: () => seen,
     cancel: (ids) => void cancelled.push(...ids),
     onCapacity: (listener) => void listeners.push(listener),
     dispatchCallbacks: () => {},
