@@ -89,7 +89,11 @@ describe('precedence', () => {
       const isFree = definition.type === 'string' && definition.pattern === undefined;
       const least = definition.type === 'int' ? String(Math.max(77, definition.min ?? 77)) : undefined;
       const text =
-        definition.type === 'enum' ? definition.values.at(-1) : isFree ? 'some text' : (least ?? samples[definition.type]);
+        definition.type === 'enum'
+          ? definition.values.at(-1)
+          : isFree
+            ? 'some text'
+            : (least ?? samples[definition.type]);
       // Texts with a pattern have their own samples in parse-value.test.ts; their default is one too.
       const sample = text ?? String(definition.default);
       const parts = key.split('.');

@@ -32,16 +32,15 @@ export function createNotifications(options: {
   checkEveryMs?: number;
   answerWithinMs?: number;
 }): Notifications {
-  const { url, send, onNotified, ...limits } = options;
+  const { url, send, onNotified, onStops, ...limits } = options;
   const self = randomUUID();
   let listening: Listening | undefined;
   let isStopped = false;
-  const wake = createSender(() => options.send(WAKE, self));
-  const stops = createSender(() => options.send(STOP, self));
+  const wake = createSender(() => send(WAKE, self));
+  const stops = createSender(() => send(STOP, self));
 
   return {
     listen() {
-      const { onNotified, onStops } = options;
       if (isStopped || !onNotified) return;
       listening ??= listenTo({
         url,

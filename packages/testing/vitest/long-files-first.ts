@@ -25,12 +25,13 @@ export const LONG_FILES = [
   'packages/spec/python.test.ts',
 ];
 
+const place = ({ moduleId }: TestSpecification): number => {
+  const index = LONG_FILES.findIndex((file) => moduleId.endsWith(`/${file}`));
+  return index === -1 ? LONG_FILES.length : index;
+};
+
 export class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification): number => {
-      const index = LONG_FILES.findIndex((file) => moduleId.endsWith(`/${file}`));
-      return index === -1 ? LONG_FILES.length : index;
-    };
     return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
   }
 }
