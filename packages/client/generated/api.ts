@@ -502,7 +502,7 @@ export interface paths {
         put?: never;
         /**
          * Ask the hook of a connection whether it works
-         * @description Runs on a worker, in the Python environment of a DAG that has the provider. What the body leaves out, or has as `***`, is taken from the stored connection of that id. Off unless `connections.test_enabled`: 403.
+         * @description Runs on a worker, in the Python environment of a DAG that has the provider. What the body leaves out, or has as `***`, is taken from the stored connection of that id. Off unless `connections.test_enabled`, and where tasks run in pods: 403.
          */
         post: operations["test_connection"];
         delete?: never;
@@ -3476,6 +3476,7 @@ export interface components {
         /** HealthInfo */
         HealthInfo: {
             dag_processor: components["schemas"]["ComponentHealth"];
+            log_store?: components["schemas"]["LogStoreHealth"];
             metadatabase: components["schemas"]["ComponentHealth"];
             redis?: components["schemas"]["RedisHealth"];
             scheduler: components["schemas"]["ComponentHealth"];
@@ -3608,6 +3609,15 @@ export interface components {
         JobCollection: {
             jobs: components["schemas"]["Job"][];
             total_entries: number;
+        };
+        /**
+         * LogStoreHealth
+         * @description Only where task logs are kept in an object store
+         */
+        LogStoreHealth: {
+            away_since: string | null;
+            /** @description `healthy`, or `degraded` while it is away and lines wait in the database */
+            status: string;
         };
         /** NewestRun */
         NewestRun: {
