@@ -15,6 +15,5 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     maxWorkers: 1,
     reporters: process.env['CI'] ? ['verbose', './packages/testing/vitest/no-skips-reporter.ts'] : ['verbose'],
-    passWithNoTests: true,
   },
 });

@@ -86,8 +86,8 @@ export const GRANTS: Grants = {
   asset_queue: both(WRITE),
   dag_run_asset_events: both(WRITE),
   // Logs in object stores: who clears a task or reads its log is not who writes it.
-  task_logs: both(WRITE),
-  log_chunks: { api: { select: true, delete: true }, scheduler: WRITE },
+  task_logs: { api: { select: true, delete: true }, scheduler: WRITE },
+  log_chunks: { api: READ, scheduler: WRITE },
   log_removals: both(WRITE),
   log_store_state: { api: READ, scheduler: { select: true, update: true } },
   // Processes, and the schema.
