@@ -13,6 +13,8 @@ import { queryDatabase } from '@svc/testing/postgres/query-database.ts';
 import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import { PROCESS_ADMIN, PROCESS_SECRET_KEY, startServerProcess } from '@svc/testing/server/server-process.ts';
 import type { ServerProcess } from '@svc/testing/server/server-process.ts';
+import { startForgingProvider } from '@svc/testing/services/forging-provider.ts';
+import { CLIENT, startSsoServer } from '@svc/testing/services/sso-server.ts';
 import { createKeyring } from '@svc/server/vault/keyring.ts';
 import { connectionBinding, variableBinding } from '@svc/server/vault/vault.ts';
 import { median, rounded } from './figure.ts';
@@ -66,8 +68,11 @@ export async function run(options: BenchOptions): Promise<void> {
         report(options, call.figure, connections, samples);
       }
     }
+    const comparison = { options, server, pids, headers, seconds, runs };
     if (only === undefined || 'service token'.includes(only))
-      await compareTokens({ options, server, pids, headers, seconds, runs });
+      await compareTokens({ ...comparison, kind: 'service', token: await serviceToken(server, headers) });
+    if (only === undefined || 'single sign-on'.includes(only))
+      await compareTokens({ ...comparison, kind: 'single sign-on', token: await singleSignOnToken(url) });
     await server.stop();
   } finally {
     await server?.stop('SIGKILL');
@@ -76,7 +81,7 @@ export async function run(options: BenchOptions): Promise<void> {
   }
 }
 
-/** A request that does nothing but check its token: that of a service account beside that of a session, in turns. */
+/** A request that does nothing but check its token: another kind beside that of a session from a password, in turns. */
 async function compareTokens(input: {
   options: BenchOptions;
   server: ServerProcess;
@@ -84,28 +89,30 @@ async function compareTokens(input: {
   headers: { authorization: string };
   seconds: number;
   runs: number;
+  kind: 'service' | 'single sign-on';
+  token: string;
 }): Promise<void> {
-  const { options, server, pids, headers, seconds, runs } = input;
+  const { options, server, pids, headers, seconds, runs, kind, token } = input;
   const [connections = 10] = CONCURRENCIES;
-  const service = { authorization: `Bearer ${await serviceToken(server, headers)}` };
   const load = { url: `${server.url}/api/v2/version`, connections };
-  const costs = { session: [] as number[], service: [] as number[] };
+  const costs = { session: [] as number[], other: [] as number[] };
   for (let n = 0; n <= runs; n += 1) {
-    for (const [kind, presented] of [
+    for (const [which, presented] of [
       ['session', headers],
-      ['service', service],
+      ['other', { authorization: `Bearer ${token}` }],
     ] as const) {
       const { serverCpu, postgresCpu } = await measure(pids, { ...load, headers: presented, seconds });
-      if (n > 0) costs[kind].push(serverCpu + postgresCpu); // the first round warms
+      if (n > 0) costs[which].push(serverCpu + postgresCpu); // the first round warms
     }
   }
   options.print({
     bench: 'api',
-    figure: 'service token beside a session',
-    value: rounded(median(costs.service) / median(costs.session), 2),
+    figure:
+      kind === 'service' ? 'service token beside a session' : 'session from single sign-on beside one from a password',
+    value: rounded(median(costs.other) / median(costs.session), 2),
     unit: 'ratio of CPU per request',
     session: rounded(median(costs.session), 3),
-    service: rounded(median(costs.service), 3),
+    [kind]: rounded(median(costs.other), 3),
     connections,
     runs,
     cores: cpus().length,
@@ -120,6 +127,18 @@ async function serviceToken(server: ServerProcess, headers: { authorization: str
     body: JSON.stringify({ name: 'bench', role: 'admin' }),
   });
   return ((await response.json()) as { token: string }).token;
+}
+
+/** Opened by another process on the same database, as behind a load balancer. */
+async function singleSignOnToken(databaseUrl: string): Promise<string> {
+  const provider = await startForgingProvider(CLIENT);
+  const server = await startSsoServer({ issuer: provider.issuer, flags: { 'database.url': databaseUrl } });
+  provider.signsIn({ sub: 'bench', email: 'bench@example.com', email_verified: true, groups: ['svc-admins'] });
+  const { token } = await server.signIn();
+  await server.close();
+  await provider.stop();
+  if (token === undefined) throw new Error('nobody was signed in');
+  return token;
 }
 
 async function measure(

@@ -37,7 +37,7 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
   let forgery: Forgery = {};
   let person: Record<string, unknown> = { sub: 'nobody' };
   const grants = new Map<string, Grant>();
-  const devices = new Map<string, 'pending' | 'approved' | 'denied'>();
+  const devices = new Map<string, { state: 'pending' | 'approved' | 'denied'; challenge: string }>();
   const requests: string[] = [];
 
   async function idToken(nonce: string | null): Promise<string> {
@@ -66,6 +66,7 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
       end_session_endpoint: `${issuer}/logout`,
       device_authorization_endpoint: `${issuer}/device`,
       response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['RS256', 'ES256', 'HS256', 'none'],
       token_endpoint_auth_methods_supported: ['client_secret_basic'],
@@ -87,7 +88,7 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
     const body = new URLSearchParams(await text(request));
     if (forgery.tokenError) return json(response, forgery.tokenError.status, forgery.tokenError.body);
     if (!isOurClient(request.headers.authorization, body)) return json(response, 401, { error: 'invalid_client' });
-    if (body.get('grant_type')?.endsWith('device_code')) return deviceToken(body.get('device_code') ?? '', response);
+    if (body.get('grant_type')?.endsWith('device_code')) return deviceToken(body, response);
     const grant = grants.get(body.get('code') ?? '');
     grants.delete(body.get('code') ?? ''); // once
     const challenge = createHash('sha256')
@@ -115,8 +116,13 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
     id_token: await idToken(nonce),
   });
 
-  async function deviceToken(code: string, response: ServerResponse): Promise<void> {
-    const state = devices.get(code);
+  async function deviceToken(body: URLSearchParams, response: ServerResponse): Promise<void> {
+    const code = body.get('device_code') ?? '';
+    const { state, challenge } = devices.get(code) ?? {};
+    const given = createHash('sha256')
+      .update(body.get('code_verifier') ?? '')
+      .digest('base64url');
+    if (state !== undefined && challenge !== given) return json(response, 400, { error: 'invalid_grant' });
     if (state === 'pending') return json(response, 400, { error: 'authorization_pending' });
     if (state === 'denied') return json(response, 400, { error: 'access_denied' });
     if (state === undefined) return json(response, 400, { error: 'expired_token' });
@@ -124,9 +130,11 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
     return json(response, 200, await tokens(null));
   }
 
-  function startDevice(response: ServerResponse): void {
+  async function startDevice(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const code = randomUUID();
-    devices.set(code, 'pending');
+    const challenge = new URLSearchParams(await text(request)).get('code_challenge');
+    if (challenge === null) return json(response, 400, { error: 'invalid_request' }); // as Keycloak, where PKCE is a must
+    devices.set(code, { state: 'pending', challenge });
     json(response, 200, {
       device_code: code,
       user_code: 'WDJB-MJHT',
@@ -149,7 +157,7 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
       case '/token':
         return void token(request, response);
       case '/device':
-        return startDevice(response);
+        return void startDevice(request, response);
       case '/userinfo':
         return json(response, 200, { sub: person['sub'], ...forgery.userinfo });
       default:
@@ -173,7 +181,7 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
       key = await makeKey();
     },
     decideDevices(decision: 'approved' | 'denied'): void {
-      for (const code of devices.keys()) devices.set(code, decision);
+      for (const device of devices.values()) device.state = decision;
     },
     stop: () => https.stop(),
     start: () => https.start(),

@@ -71,6 +71,7 @@ afterAll(async () => {
 
 async function newPage(): Promise<Page> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  context.setDefaultTimeout(100_000); // its first page is made when it is asked for
   return context.newPage();
 }
 
@@ -114,7 +115,7 @@ it('signs in a command line with a device code', async () => {
   const command = startSvc(['auth', 'create-token', '--device', '--server', server.url], { env });
   const url = await eventually(() => {
     const found = /https:\/\/\S+user_code=\S+/.exec(command.stderr())?.[0];
-    expect(found).toBeDefined();
+    expect(found, command.stderr()).toBeDefined();
     return found ?? '';
   });
   await page.goto(url);
@@ -131,7 +132,7 @@ it('signs in a command line through the browser', async () => {
   const command = startSvc(['auth', 'create-token', '--sso', '--no-browser', '--server', server.url], { env });
   const url = await eventually(() => {
     const found = /http:\/\/\S+oidc\/cli\?\S+/.exec(command.stderr())?.[0];
-    expect(found).toBeDefined();
+    expect(found, command.stderr()).toBeDefined();
     return found ?? '';
   });
   await page.goto(url);

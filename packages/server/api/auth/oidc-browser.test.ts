@@ -116,7 +116,7 @@ it('a command line is signed in by the person who agrees', async () => {
   const command = startSvc(['auth', 'create-token', '--sso', '--no-browser', '--server', server.url], { env });
   const url = await eventually(() => {
     const found = /http:\/\/\S+oidc\/cli\?\S+/.exec(command.stderr())?.[0];
-    expect(found).toBeDefined();
+    expect(found, command.stderr()).toBeDefined();
     return found ?? '';
   });
   await page.goto(url);
@@ -135,7 +135,7 @@ it('a device code of the provider signs in a command line', async () => {
   const command = startSvc(['auth', 'create-token', '--device', '--server', server.url], { env });
   const url = await eventually(() => {
     const found = /https:\/\/\S+user_code=\S+/.exec(command.stderr())?.[0];
-    expect(found).toBeDefined();
+    expect(found, command.stderr()).toBeDefined();
     return found ?? '';
   });
   await page.goto(url);

@@ -16,6 +16,8 @@ export type SignedIn = { claims: Claims; idToken: string };
 
 export type DeviceStart = {
   deviceCode: string;
+  /** PKCE is no part of RFC 8628, but providers that ask it of a client ask it here, too (Keycloak). Empty: not sent. */
+  codeVerifier: string;
   userCode: string;
   verificationUri: string;
   verificationUriComplete: string | undefined;
@@ -31,7 +33,9 @@ export type Provider = {
   redeemCode(input: { query: URLSearchParams; state: string; nonce: string; codeVerifier: string }): Promise<SignedIn>;
   /** Undefined when the provider has no device codes. */
   startDevice(): Promise<DeviceStart | undefined>;
-  pollDevice(deviceCode: string): Promise<SignedIn | 'pending' | 'slow_down' | 'over'>;
+  pollDevice(
+    start: Pick<DeviceStart, 'deviceCode' | 'codeVerifier'>,
+  ): Promise<SignedIn | 'pending' | 'slow_down' | 'over'>;
   /** Where the browser ends its session at the provider; undefined when it offers no such place. The token may be empty. */
   logoutUrl(input: { idToken: string; returnTo: string }): Promise<URL | undefined>;
   facts(): Promise<ProviderFacts>;
@@ -170,11 +174,20 @@ export function createProvider(input: { settings: OidcSettings; log: Log }): Pro
       const { library, configuration } = await ask();
       if (configuration.serverMetadata().device_authorization_endpoint === undefined) return undefined;
       try {
+        const takesChallenge = configuration.serverMetadata().code_challenge_methods_supported?.includes('S256');
+        const codeVerifier = takesChallenge ? library.randomPKCECodeVerifier() : '';
+        const challenge = takesChallenge
+          ? {
+              code_challenge: await library.calculatePKCECodeChallenge(codeVerifier),
+              code_challenge_method: 'S256',
+            }
+          : {};
         const start = await authentication.accepted({ library, configuration }, () =>
-          library.initiateDeviceAuthorization(configuration, { scope: settings.scopes.join(' ') }),
+          library.initiateDeviceAuthorization(configuration, { scope: settings.scopes.join(' '), ...challenge }),
         );
         return {
           deviceCode: start.device_code,
+          codeVerifier,
           userCode: start.user_code,
           verificationUri: start.verification_uri,
           verificationUriComplete: start.verification_uri_complete,
@@ -186,12 +199,15 @@ export function createProvider(input: { settings: OidcSettings; log: Log }): Pro
       }
     },
 
-    async pollDevice(deviceCode) {
+    async pollDevice({ deviceCode, codeVerifier }) {
       const current = await ask();
       const { library, configuration } = current;
       try {
         const tokens = await authentication.accepted(current, () =>
-          library.genericGrantRequest(configuration, DEVICE_GRANT, { device_code: deviceCode }),
+          library.genericGrantRequest(configuration, DEVICE_GRANT, {
+            device_code: deviceCode,
+            ...(codeVerifier !== '' && { code_verifier: codeVerifier }),
+          }),
         );
         return await believed(current, tokens, undefined);
       } catch (error) {

@@ -22,7 +22,7 @@ export type SignInState = {
 };
 export type Approval = { id: string; tenantId: string; tenantName: string; userId: string; cli: CliTarget };
 export type CliCode = { id: string; tenantId: string; tenantName: string; userId: string; challenge: string };
-export type DeviceHandle = { id: string; deviceCode: string };
+export type DeviceHandle = { id: string; deviceCode: string; codeVerifier: string };
 
 export const createSeals = (secret: string) => ({
   signIn: createSeal<SignInState>({ secret, purpose: 'sign-in' }),

@@ -178,16 +178,16 @@ export function createSingleSignOn(input: {
     async startDevice() {
       const start = await provider.startDevice();
       if (!start) return undefined;
-      const { deviceCode, ...rest } = start;
+      const { deviceCode, codeVerifier, ...rest } = start;
       const expiresInSeconds = Math.min(start.expiresInSeconds, DEVICE_SECONDS);
-      const handle = await seals.device.close({ id: randomId(), deviceCode }, expiresInSeconds);
+      const handle = await seals.device.close({ id: randomId(), deviceCode, codeVerifier }, expiresInSeconds);
       return { ...rest, handle, expiresInSeconds };
     },
 
     async pollDevice({ handle, origin }) {
       const opened = await seals.device.open(handle);
       if (!opened) throw new SsoRefusal('sign_in_unknown');
-      const answer = await provider.pollDevice(opened.deviceCode);
+      const answer = await provider.pollDevice(opened);
       if (answer === 'over') throw new SsoRefusal('sign_in_unknown');
       if (answer === 'pending' || answer === 'slow_down') return { kind: 'pending', slowDown: answer === 'slow_down' };
       await useOnce(`device ${opened.id}`);
