@@ -92,7 +92,7 @@ EXPLANATIONS = (
     Explanation(
         "After the login nobody may be sent to another site: what is a path here is decided by parsing it as a URL.",
         (VALID_REFUSED,),
-        ("login",),
+        ("login", "oidc_login"),
         detail=r"next must be a path on this site",
     ),
     Explanation(
