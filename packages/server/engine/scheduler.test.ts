@@ -231,7 +231,8 @@ describe('limits', () => {
 
   it('a paused DAG starts nothing and goes on when unpaused', async () => {
     let release = (): void => {};
-    engine.setScript(() => new Promise((resolve) => (release = () => resolve({ state: 'success' }))));
+    const released = new Promise<void>((resolve) => (release = resolve));
+    engine.setScript(() => released.then(() => ({ state: 'success' as const })));
     const run = await engine.run(graphOf({ a: [], b: ['a'] }), { dagId: 'pausing' });
     await expect.poll(async () => (await engine.states(run))['a']).toBe('running');
     await engine.scope.updateTable('dags').set({ is_paused: true }).where('dag_id', '=', 'pausing').execute();

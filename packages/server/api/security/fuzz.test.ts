@@ -256,7 +256,8 @@ describe('input that nobody means', () => {
         const answer = await rawRequest(server.url, request);
         statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
         // The first of each kind is enough to go by.
-        for (const what of faultsOf(answer)) found.set(`${operation.id}: ${what}`, describeRequest(request));
+        for (const what of faultsOf(answer, isForPeople(operation, request)))
+          found.set(`${operation.id}: ${what}`, describeRequest(request));
       }
     }
     expect(Object.fromEntries(found)).toEqual({});
@@ -301,20 +302,29 @@ function describeRequest({ method, path, headers, body }: RawRequest): string {
 }
 
 /** What is wrong with an answer; an answer may refuse, but it must do so properly. */
-function faultsOf({ status, headers, text }: RawAnswer): string[] {
+function faultsOf({ status, headers, text }: RawAnswer, isPage = false): string[] {
   if (status >= 500) return [`status ${status}: ${text}`];
   if (status < 400) return [];
+  if (isPage && headers['content-type'] === 'text/html; charset=utf-8')
+    return [...(text.includes('id="request-id"') ? [] : ['no request id']), ...internalsIn(text)];
   if (headers['content-type'] !== 'application/problem+json')
     return [`${status} as ${headers['content-type']}: ${text}`];
   const problem = JSON.parse(text) as Record<string, unknown>;
   return [
     ...['type', 'title', 'detail', 'instance'].filter((field) => typeof problem[field] !== 'string'),
     ...(problem['status'] === status ? [] : ['status']),
-    ...(/\b(?:select|insert|update|delete) .* (?:from|into|set)\b|node_modules|\.ts:\d|postgres/i.test(text)
-      ? [`internals: ${text}`]
-      : []),
+    ...internalsIn(text),
   ];
 }
+
+const internalsIn = (text: string): string[] =>
+  /\b(?:select|insert|update|delete) .* (?:from|into|set)\b|node_modules|\.ts:\d|postgres/i.test(text)
+    ? [`internals: ${text}`]
+    : [];
+
+/** Single sign-on is walked through in a browser: a refusal there is a page. */
+const isForPeople = ({ path }: Operation, { headers }: RawRequest): boolean =>
+  path.startsWith('/api/v2/auth/oidc/') && String(headers?.['accept'] ?? '').includes('text/html');
 
 /** As a careless client encodes: half surrogate pairs become replacement characters instead of an exception. */
 const encodeLoosely = (text: string): string => encodeURIComponent(text.toWellFormed());
