@@ -88,5 +88,8 @@ it('no line that was acknowledged is lost, and none is there twice', async () =>
     expect(text.length).toBeGreaterThanOrEqual(acknowledged[index] ?? 0);
     expect(text).toBe(Array.from({ length: text.length / CHAOS_LINE_BYTES }, (_, line) => chaosLine(line)).join(''));
   }
-  expect(await keysOf(s3.store(), `${TEST_PREFIX}/`)).toHaveLength(logKeys.length);
+  // What a killed one had uploaded and not recorded is a part that nobody knows, for the daily listing to find.
+  const keys = await keysOf(s3.store(), `${TEST_PREFIX}/`);
+  expect(keys.filter((key) => !key.includes('.log.parts/'))).toHaveLength(logKeys.length);
+  expect(keys.length).toBeLessThanOrEqual(logKeys.length + LIVES);
 });
