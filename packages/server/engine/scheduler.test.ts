@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { eventually } from '@svc/testing/eventually.ts';
 import { makeTask } from '@svc/testing/spec/make-spec.ts';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
@@ -227,6 +227,19 @@ describe('limits', () => {
     engine.setScript(() => ({ state: 'success' }));
     await engine.scheduler.attempts.finish(attempt, { state: 'success' });
     expect(await engine.ended(second)).toBe('success');
+  });
+
+  it('a run starts at once also while the clock of the system is behind, having been set back a little', async () => {
+    const real = Date.now.bind(Date);
+    await engine.run(graphOf({ a: [] })); // the time has been asked for
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => real() - 1_000);
+    try {
+      const run = await engine.run(graphOf({ a: [] }));
+      expect(await engine.runState(run)).not.toBe('queued');
+      expect(await engine.ended(run)).toBe('success');
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   it('a paused DAG starts nothing and goes on when unpaused', async () => {

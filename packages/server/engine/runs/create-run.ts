@@ -90,9 +90,12 @@ export async function insertRun(
   return { kind: 'inserted', run: inserted, startsNow, effects };
 }
 
-/** A paused DAG's runs wait, as do those whose time has not come; those of a backfill are started with it. */
+/**
+ * A paused DAG's runs wait, as do those whose time has not come; those of a backfill are started with it. By the clock that gave
+ * the run its time: that one is ahead of Date.now() for a while after the system's was set back.
+ */
 const mayStartNow = (dag: DagFacts, run: RunRow): boolean =>
-  !dag.is_paused && run.backfill_id === null && Date.parse(run.run_after) <= Date.now();
+  !dag.is_paused && run.backfill_id === null && run.run_after <= nowIso();
 
 async function insertUnique(
   trx: SharedDb,
