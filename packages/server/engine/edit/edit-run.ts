@@ -179,7 +179,7 @@ async function goOn(open: OpenRun, events: readonly PlanEvent[]): Promise<RunEff
 
 /** As for a new run: not of a paused DAG, not above max_active_runs, not before its time. Backfills start theirs. */
 async function mayStart(trx: SharedDb, run: RunRow): Promise<boolean> {
-  if (run.backfill_id !== null || Date.parse(run.run_after) > Date.now()) return false;
+  if (run.backfill_id !== null || run.run_after > nowIso()) return false;
   const key = { tenantId: run.tenant_id, dagId: run.dag_id };
   const dag = await findRunLimit(trx, key);
   if (!dag || dag.is_paused) return false;
