@@ -14,5 +14,5 @@ await build({
   platform: 'node',
   output: { file: join(target, 'main.js'), format: 'esm', codeSplitting: false },
 });
-const beside = ['agent/package.json', 'proto/agent.proto'].map((path) => join(packages, path));
-for (const file of [...beside, join(import.meta.dirname, 'start.js')]) copyFileSync(file, join(target, basename(file)));
+const manifest = join(packages, 'agent', 'package.json');
+for (const file of [manifest, join(import.meta.dirname, 'start.js')]) copyFileSync(file, join(target, basename(file)));

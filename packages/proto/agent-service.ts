@@ -1,12 +1,10 @@
-/** The service as the loader makes it from agent.proto, typed, and the client that goes with it. */
-import { join } from 'node:path';
-import { loadPackageDefinition } from '@grpc/grpc-js';
+/** The service of agent.proto, typed, and the client that goes with it. */
+import { makeGenericClientConstructor } from '@grpc/grpc-js';
 import type { CallOptions, ClientUnaryCall, Metadata, requestCallback } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
 import type { MethodDefinition } from '@grpc/proto-loader';
 import type { ProtoGrpcType } from './generated/agent.ts';
 import type { AgentClient, AgentDefinition } from './generated/svc/agent/v1/Agent.ts';
-import { LOADER_OPTIONS } from './loader-options.ts';
+import { serviceDefinition } from './service-definition.ts';
 import { withStrictText } from './strict-text.ts';
 
 export type { AgentClient, AgentHandlers } from './generated/svc/agent/v1/Agent.ts';
@@ -32,12 +30,11 @@ export type UnaryMethod = 'Exchange' | 'Start' | 'Heartbeat' | 'AppendLog' | 'Fi
 export type RequestOf<M extends UnaryMethod> = MessagesOf<AgentDefinition[M]>['request'];
 export type ReplyOf<M extends UnaryMethod> = MessagesOf<AgentDefinition[M]>['reply'];
 
-// The loader knows the file only when it runs; its types are generated from the same file (generated.test.ts).
-const loaded = loadPackageDefinition(
-  loadSync(join(import.meta.dirname, 'agent.proto'), LOADER_OPTIONS),
-) as unknown as ProtoGrpcType;
-
-export const Agent = loaded.svc.agent.v1.Agent;
+// The definition is made when it runs; its types are generated from the same file (generated.test.ts).
+export const Agent = makeGenericClientConstructor(
+  serviceDefinition(),
+  'svc.agent.v1.Agent',
+) as unknown as ProtoGrpcType['svc']['agent']['v1']['Agent'];
 
 for (const method of Object.values(Agent.service) as { requestDeserialize: (bytes: Buffer) => object }[]) {
   method.requestDeserialize = withStrictText(method.requestDeserialize);
