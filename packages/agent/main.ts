@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
+import { keepCompiledCode } from '@svc/spec/compiled-code.ts';
 import { startFirstServer } from './first-server.ts';
 import { SettingsError, readSettings } from './settings.ts';
+
+keepCompiledCode();
 
 const manifest = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8')) as { version: string };
 
@@ -57,6 +61,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
     return runOne({ ...input, first });
   }
   const { work } = await import('./work.ts');
+  flushCompileCache(); // a worker is often killed, and would not leave it
   return work({ ...input, version: manifest.version, stdin: process.stdin });
 }
 

@@ -1,11 +1,6 @@
-import { enableCompileCache } from 'node:module';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { keepCompiledCode } from '@svc/spec/compiled-code.ts';
 
-// Before the program is loaded: TypeScript made into JavaScript, and that into code, once per version instead of at every
-// start (2.1 s of processor time for the control plane, 1.0 s with it; `npm run bench -- lite`). In the user's own cache:
-// what lies in a directory that others may write to is not code to run. Where it cannot be written, all works without.
-enableCompileCache(join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'svc', 'compiled'));
+keepCompiledCode();
 const { runCli } = await import('./program.ts');
 
 // `svc users list | head -1` closes our output early, which is no failure of ours.
