@@ -24,6 +24,10 @@ export type ServerProcessOptions = {
   /** Configuration keys. */
   settings: Record<string, string>;
   nodeArgs?: readonly string[];
+  /** Lists and maps, which have no variables. */
+  flags?: readonly string[];
+  /** Beside its settings. */
+  env?: Record<string, string>;
   /** Its output goes there without passing through this process, which under load would compete with it. */
   logFile?: string;
 };
@@ -69,7 +73,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   };
 }
 
-function spawnServer({ settings, nodeArgs = [], logFile }: ServerProcessOptions): ChildProcess {
+function spawnServer({ settings, flags = [], nodeArgs = [], env = {}, logFile }: ServerProcessOptions): ChildProcess {
   const all = {
     'server.http_addr': '127.0.0.1:0',
     'server.metrics_addr': '127.0.0.1:0',
@@ -84,8 +88,8 @@ function spawnServer({ settings, nodeArgs = [], logFile }: ServerProcessOptions)
   };
   const variables = Object.entries(all).map(([key, value]) => [`SVC_${key.replaceAll('.', '_').toUpperCase()}`, value]);
   const output = logFile === undefined ? 'pipe' : openSync(logFile, 'a');
-  return spawn(process.execPath, [...nodeArgs, join(ROOT, 'packages', 'cli', 'main.ts'), 'server'], {
-    env: { PATH: process.env['PATH'], KUBECONFIG: process.env['KUBECONFIG'], ...Object.fromEntries(variables) },
+  return spawn(process.execPath, [...nodeArgs, join(ROOT, 'packages', 'cli', 'main.ts'), 'server', ...flags], {
+    env: { PATH: process.env['PATH'], KUBECONFIG: process.env['KUBECONFIG'], ...env, ...Object.fromEntries(variables) },
     stdio: ['ignore', output, output],
   });
 }

@@ -28,7 +28,7 @@ export type Forgery = {
 
 type SigningKey = { privateKey: CryptoKey; jwk: JWK; kid: string };
 
-type Grant = { nonce: string | null; challenge: string; redirectUri: string };
+type Grant = { nonce: string | null; challenge: string; redirectUri: string; person: Record<string, unknown> };
 
 export async function startForgingProvider(input: { clientId: string; clientSecret: string }) {
   const https = await startLoopbackHttps();
@@ -36,11 +36,13 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
   let key = await makeKey();
   let forgery: Forgery = {};
   let person: Record<string, unknown> = { sub: 'nobody' };
+  /** Several at once: a browser that asks with `as` is let in as that subject. */
+  const known = new Map<string, Record<string, unknown>>();
   const grants = new Map<string, Grant>();
   const devices = new Map<string, { state: 'pending' | 'approved' | 'denied'; challenge: string }>();
   const requests: string[] = [];
 
-  async function idToken(nonce: string | null): Promise<string> {
+  async function idToken(nonce: string | null, who: Record<string, unknown>): Promise<string> {
     const now = Math.floor(Date.now() / 1_000);
     const claims = {
       iss: issuer,
@@ -48,7 +50,7 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
       iat: now,
       exp: now + 300,
       ...(nonce !== null && { nonce }),
-      ...person,
+      ...who,
       ...forgery.claims,
     };
     if (forgery.sign) return forgery.sign(claims, key);
@@ -77,7 +79,12 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
   function authorize(query: URLSearchParams, response: ServerResponse): void {
     const code = randomUUID();
     const redirectUri = query.get('redirect_uri') ?? '';
-    grants.set(code, { nonce: query.get('nonce'), challenge: query.get('code_challenge') ?? '', redirectUri });
+    grants.set(code, {
+      nonce: query.get('nonce'),
+      challenge: query.get('code_challenge') ?? '',
+      redirectUri,
+      person: known.get(query.get('as') ?? '') ?? person,
+    });
     const back = new URL(redirectUri);
     const answer = { code, state: query.get('state') ?? '', session_state: 'x', ...forgery.callback };
     for (const [name, value] of Object.entries(answer)) if (value !== undefined) back.searchParams.set(name, value);
@@ -96,7 +103,7 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
       .digest('base64url');
     if (grant?.challenge !== challenge || grant.redirectUri !== body.get('redirect_uri'))
       return json(response, 400, { error: 'invalid_grant' });
-    return json(response, 200, await tokens(grant.nonce));
+    return json(response, 200, await tokens(grant.nonce, grant.person));
   }
 
   /** In the header, form-encoded as RFC 6749 says; or in the body, where the test wants it there. */
@@ -109,11 +116,11 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
     return given.map(decodeURIComponent).join(':') === `${input.clientId}:${input.clientSecret}`;
   }
 
-  const tokens = async (nonce: string | null) => ({
+  const tokens = async (nonce: string | null, who: Record<string, unknown>) => ({
     access_token: 'access',
     token_type: 'Bearer',
     expires_in: 60,
-    id_token: await idToken(nonce),
+    id_token: await idToken(nonce, who),
   });
 
   async function deviceToken(body: URLSearchParams, response: ServerResponse): Promise<void> {
@@ -127,7 +134,7 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
     if (state === 'denied') return json(response, 400, { error: 'access_denied' });
     if (state === undefined) return json(response, 400, { error: 'expired_token' });
     devices.delete(code);
-    return json(response, 200, await tokens(null));
+    return json(response, 200, await tokens(null, person));
   }
 
   async function startDevice(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -173,6 +180,9 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
     signsIn(claims: Record<string, unknown> & { sub: string }): void {
       person = claims;
       forgery = {};
+    },
+    knows(claims: Record<string, unknown> & { sub: string }): void {
+      known.set(claims.sub, claims);
     },
     forges(next: Forgery): void {
       forgery = next;
