@@ -29,6 +29,7 @@ export function createServices(input: {
   valueCache: ValueCache;
   redisProblem: Services['redisProblem'];
   onFailedLogin: () => void;
+  onRefusedSignIn: Services['onRefusedSignIn'];
   log: Logger;
 }): Services {
   const { config, db, secrets, scheduler, testConnection, logs, keyring, workspaceCompiler, onFailedLogin, log } =
@@ -59,6 +60,7 @@ export function createServices(input: {
     redisProblem,
     sessions,
     singleSignOn: createConfiguredSignOn({ config, db, sessions, log }),
+    onRefusedSignIn: input.onRefusedSignIn,
   };
 }
 

@@ -38,6 +38,7 @@ export async function renderOpenApi(): Promise<string> {
     valueCache,
     redisProblem: undefined,
     onFailedLogin: () => {},
+    onRefusedSignIn: () => {},
     log: logger,
   });
   const app = await buildApp({

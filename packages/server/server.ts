@@ -148,6 +148,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     valueCache,
     redisProblem: redis?.problem,
     onFailedLogin: () => metrics.loginFailed(),
+    onRefusedSignIn: (reason) => metrics.signInRefused(reason),
     log: logger,
   });
   const proxies = createProxyTrust(config.server.trustedProxies);

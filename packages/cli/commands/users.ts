@@ -28,10 +28,9 @@ export function addUsersCommands(program: SvcCommand, context: CliContext): void
     .description('Create a user')
     .argument('<email>', 'address the user logs in with')
     .option('--role <name>', `role to grant: ${ROLES}; may be repeated`, collect, [])
+    .option('--sso', 'without a password: the user signs in at the identity provider, by this address')
     .example('asks for the password', 'svc users create ana@example.com --role editor')
-    .action((email: string, options: ClientCommandOptions & PasswordOptions & { role: Roles }) =>
-      create(context, email, options),
-    );
+    .action((email: string, options: CreateOptions) => create(context, email, options));
 
   change('activate')
     .description('Let a user log in again')
@@ -78,14 +77,14 @@ async function list(context: CliContext, options: ClientCommandOptions): Promise
   print(context, options, users);
 }
 
-async function create(
-  context: CliContext,
-  email: string,
-  options: ClientCommandOptions & PasswordOptions & { role: Roles },
-): Promise<void> {
-  const password = await requirePassword(context, { ...options, question: `Password of ${email}: `, twice: true });
+type CreateOptions = ClientCommandOptions & PasswordOptions & { role: Roles; sso?: true };
+
+async function create(context: CliContext, email: string, options: CreateOptions): Promise<void> {
+  const question = { question: `Password of ${email}: `, twice: true };
+  const password = options.sso ? undefined : await requirePassword(context, { ...options, ...question });
   const client = await connect(context, options);
-  const user = await client.post('/api/v2/users', { body: { email, password, roles: options.role } });
+  const body = { email, ...(password !== undefined && { password }), roles: options.role };
+  const user = await client.post('/api/v2/users', { body });
   print(context, options, [user]);
 }
 

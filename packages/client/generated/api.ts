@@ -3023,7 +3023,8 @@ export interface components {
              * @description Stored in lower case
              */
             email: string;
-            password: string;
+            /** @description May be left out where people sign in at an identity provider, by a verified e-mail address */
+            password?: string;
             /** @description Names of existing roles */
             roles?: ("viewer" | "operator" | "editor" | "admin")[];
         };

@@ -18,6 +18,8 @@ export type Services = {
   sessions: Sessions;
   /** Undefined while `auth.provider` is `jwt`. */
   singleSignOn: SingleSignOn | undefined;
+  /** Told the reason of every refused single sign-on. */
+  onRefusedSignIn: (reason: string) => void;
   keyring: Keyring;
   /** Values that must never appear in a log line, a trace or an error. */
   secrets: SecretRegistry;

@@ -38,6 +38,8 @@ export interface Metrics {
   /** Of an object store: whether it is there, and what waits for it. */
   watchLogStore(status: () => { outage: object | undefined; spooledBytes: number }): void;
   loginFailed(): void;
+  /** By its reason, of which there are a dozen or two. */
+  signInRefused(reason: string): void;
   databaseOutage(): void;
   /** Requests that were turned away, by whose doing it was. */
   requestsRefused(counts: { user: number; process: number }): void;
@@ -66,6 +68,11 @@ const DURATIONS = {
 const LOGIN_FAILURES = {
   name: 'svc_login_failures_total',
   help: 'Logins refused for a wrong name or password, or by the login limit.',
+} as const;
+const SIGN_INS_REFUSED = {
+  name: 'svc_sso_refusals_total',
+  help: 'Single sign-ons refused, by the reason that the audit log has as well.',
+  labelNames: ['reason'],
 } as const;
 const DATABASE_OUTAGES = { name: 'svc_db_outages_total', help: 'Times the database became unreachable.' } as const;
 const REFUSED = {
@@ -100,6 +107,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const requests = new Counter({ ...REQUESTS, registers });
   const durations = new Histogram({ ...DURATIONS, registers });
   const loginFailures = new Counter({ ...LOGIN_FAILURES, registers });
+  const signInsRefused = new Counter({ ...SIGN_INS_REFUSED, registers });
   const databaseOutages = new Counter({ ...DATABASE_OUTAGES, registers });
   const refused = new Counter({ ...REFUSED, registers });
   const expiries: (() => void)[] = [];
@@ -150,6 +158,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       for (const gauge of logStoreGauges(status)) registry.registerMetric(gauge);
     },
     loginFailed: () => loginFailures.inc(),
+    signInRefused: (reason) => signInsRefused.inc({ reason }),
     databaseOutage: () => databaseOutages.inc(),
     requestsRefused(counts) {
       for (const [reason, count] of Object.entries(counts)) refused.inc({ reason }, count);

@@ -107,7 +107,7 @@ beforeAll(async () => {
   for (const name of ['acme', 'beta']) {
     const body = { name, admin_email: `first@${name}.example`, admin_password: 'correct horse battery' };
     const answer = await call(0, '/platform/tenants', token, { method: 'POST', body: JSON.stringify(body) });
-    expect(answer.status, await answer.text()).toBe(201);
+    if (answer.status !== 201) throw new Error(await answer.text());
   }
   await boot(1);
 }, 120_000);
@@ -173,15 +173,15 @@ it('sessions are what was given, for whom it was given, and no more', { timeout:
       const set = (isActive: boolean) =>
         call(0, '/platform/tenants/beta', token, { method: 'PATCH', body: JSON.stringify({ is_active: isActive }) });
       expect((await set(false)).status).toBe(200);
-      const ofBeta = given.filter(({ person: { tid } }) => tid === 'beta').at(-1);
+      const ofBeta = given.findLast(({ person: { tid } }) => tid === 'beta');
       if (ofBeta) expect([401, 403]).toContain((await call(1, '/version', ofBeta.token)).status);
       expect((await set(true)).status).toBe(200);
     },
   };
 
-  let isOver = false;
+  const over = new AbortController();
   const browsers = Array.from({ length: BROWSERS }, async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await signIn(random.pick(PEOPLE)).catch((error: unknown) => {
         if (!(error instanceof TypeError)) throw error; // nobody answered: that is what the faults are for
       });
@@ -192,7 +192,7 @@ it('sessions are what was given, for whom it was given, and no more', { timeout:
     await sleep(200 + random.below(400));
     await faults[names[count % names.length] ?? '']?.();
   }
-  isOver = true;
+  over.abort();
   await Promise.all(browsers);
 
   // With everything back, everybody who may gets in, and nobody else.

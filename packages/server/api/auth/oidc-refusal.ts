@@ -22,7 +22,7 @@ const RETRY_AFTER_SECONDS = '5';
 
 /** Works with single sign-on, where there is one; every refusal is logged and audited before it is answered. */
 export async function signedIn<Result>(
-  { db, singleSignOn }: Pick<Services, 'db' | 'singleSignOn'>,
+  { db, singleSignOn, onRefusedSignIn }: Pick<Services, 'db' | 'singleSignOn' | 'onRefusedSignIn'>,
   request: FastifyRequest,
   work: (singleSignOn: SingleSignOn, origin: Origin) => Promise<Result>,
 ): Promise<Result> {
@@ -34,6 +34,7 @@ export async function signedIn<Result>(
     if (!(error instanceof SsoRefusal)) throw error;
     const { reason, person } = error;
     request.log.warn({ reason, email: person.email, cause: causeOf(error) }, 'single sign-on refused');
+    onRefusedSignIn(reason);
     await recordRefusal(db, { refusal: error, origin });
     const code = CODES[error.kind];
     throw new ApiError(code, error.message, error.kind === 'unavailable' ? { 'retry-after': RETRY_AFTER_SECONDS } : {});

@@ -91,6 +91,17 @@ describe('a sign-in', () => {
     });
   });
 
+  it('of somebody an administrator created without a password is theirs by the verified address', async () => {
+    const person = somebody({ groups: ['svc-editors'] });
+    const token = await server.login();
+    const body = { email: person.email, roles: ['viewer'] };
+    const created = await server.call('/api/v2/users', { token, method: 'POST', body });
+    expect(created.status).toBe(201);
+    provider.signsIn(person);
+    const { token: theirs = '' } = await server.signIn();
+    expect(decodeJwt(theirs)).toMatchObject({ sub: created.json<{ id: string }>().id, roles: ['editor'] });
+  });
+
   it('may begin in one process and end in another', async () => {
     const client = createSignInClient();
     const atProvider = await client.get(`${server.url}/api/v2/auth/oidc/login`);
@@ -296,8 +307,13 @@ describe('what another browser, process or person gets hold of', () => {
     const { location } = await attacker.get(`${server.url}/api/v2/auth/oidc/login`);
     const back = (await attacker.get(location ?? '')).location ?? '';
     const victim = createSignInClient();
+    const counted = async () =>
+      Number(/svc_sso_refusals_total\{reason="sign_in_unknown"\} (\d+)/.exec(await metricsText())?.[1] ?? 0);
+    const metricsText = async () => (await fetch(server.metricsUrl)).text();
+    const before = await counted();
     const seen = await victim.get(back);
     expect(seen.status).toBe(400);
+    expect(await counted()).toBe(before + 1);
     expect(victim.cookiesOf(server.url).size).toBe(0);
   });
 

@@ -53,7 +53,14 @@ const Roles = Type.Array(ShownAs(Type.String({ maxLength: 200 }), { type: 'strin
 });
 
 const CreateUserRequest = Type.Object(
-  { email: Email, password: Password, roles: Type.Optional(Roles) },
+  {
+    email: Email,
+    password: Type.Optional({
+      ...Password,
+      description: 'May be left out where people sign in at an identity provider, by a verified e-mail address',
+    }),
+    roles: Type.Optional(Roles),
+  },
   { title: 'CreateUserRequest', additionalProperties: false },
 );
 
@@ -69,7 +76,7 @@ const ChangePasswordRequest = Type.Object(
 
 const UserParams = Type.Object({ user_id: Type.String({ format: 'uuid' }) });
 
-export function registerUsers(app: App, { db, sessions }: Services): void {
+export function registerUsers(app: App, { config, db, sessions }: Services): void {
   app.get(
     '/api/v2/users',
     {
@@ -103,7 +110,12 @@ export function registerUsers(app: App, { db, sessions }: Services): void {
     async (request, reply) => {
       const email = normaliseEmail(request.body.email);
       const { password, roles = [] } = request.body;
-      const passwordHash = await hashPassword(password);
+      if (password === undefined && config.auth.provider !== 'oidc')
+        throw new ApiError(
+          'invalid_request',
+          '"password" is required: nobody could log in without one, as single sign-on is off (auth.provider is jwt)',
+        );
+      const passwordHash = password === undefined ? null : await hashPassword(password);
       const user = await databaseOf(request, db)
         .transaction()
         .execute(async (trx) => {

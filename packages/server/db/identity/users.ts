@@ -59,7 +59,7 @@ export async function unknownRoles(db: TenantDb, roles: readonly string[]): Prom
 /** Undefined when the address is taken. */
 export async function insertUser(
   db: TenantDb,
-  user: { email: string; passwordHash: string; roles: readonly string[] },
+  user: { email: string; passwordHash: string | null; roles: readonly string[] },
 ): Promise<UserRow | undefined> {
   const inserted = await db
     .insertInto('users')
