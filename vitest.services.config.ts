@@ -1,6 +1,7 @@
 /**
- * What needs servers that take minutes to prepare (Keycloak, Vault, an emulator of Google's store): `npm run
- * test:services`. Never part of `npm test`, which tests the same code against servers that start in a moment.
+ * What needs servers or packages that take minutes to prepare (Keycloak, Vault, an emulator of Google's store, providers from
+ * PyPI), or searches for minutes (Schemathesis): `npm run test:services`. Never part of `npm test`, which tests the same code
+ * against servers that start in a moment. CI runs both.
  */
 import { defineConfig } from 'vitest/config';
 
@@ -9,7 +10,7 @@ export default defineConfig({
     include: ['packages/**/*.services.test.ts'],
     pool: 'forks',
     globalSetup: ['packages/testing/postgres/postgres-for-all-tests.ts'],
-    setupFiles: ['packages/testing/vitest/seeds.ts'],
+    setupFiles: ['packages/testing/vitest/seeds.ts', 'packages/testing/vitest/declared-answers.ts'],
     testTimeout: 120_000,
     hookTimeout: 900_000, // the first run compiles or downloads them
     expect: { poll: { timeout: 30_000 } },

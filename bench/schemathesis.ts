@@ -1,4 +1,4 @@
-// The API against its own document from other seeds than the one of `npm test`, and longer: ends with 1 and the seed at the
+// The API against its own document from other seeds than the one of the tests, and longer: ends with 1 and the seed at the
 // first round that finds something.
 
 import { spawn } from 'node:child_process';
@@ -7,10 +7,10 @@ import { once } from 'node:events';
 import { ROOT } from '@svc/testing/paths.ts';
 import type { BenchOptions } from './figure.ts';
 
-/** Some ten times as many as in `npm test`. */
+/** Some ten times as many as in `npm run test:services`. */
 const EXAMPLES = 20;
 const SEQUENCES = 300;
-const TEST = 'packages/server/api/schemathesis.test.ts';
+const TEST = 'packages/server/api/schemathesis.services.test.ts';
 
 export async function run(options: BenchOptions): Promise<void> {
   const first = options.number('seed', randomInt(1, 1_000_000_000));
@@ -19,7 +19,7 @@ export async function run(options: BenchOptions): Promise<void> {
     const seed = first + round;
     options.say(`round ${round + 1} of ${times}: ${EXAMPLES} examples per operation, seed ${seed}`);
     const started = performance.now();
-    const vitest = spawn('npx', ['vitest', 'run', TEST], {
+    const vitest = spawn('npx', ['vitest', 'run', '--config', 'vitest.services.config.ts', TEST], {
       cwd: ROOT,
       env: {
         ...process.env,

@@ -111,7 +111,7 @@ if (import.meta.main) {
     await Promise.all([
       pythonEnvironment(),
       clientEnvironment().then(airflowOpenApi),
-      schemathesisEnvironment(),
+      process.argv.includes('--services') && schemathesisEnvironment(),
       objectStoresEnvironment(),
       secretStoresEnvironment(),
     ]);

@@ -8,7 +8,6 @@ import type { TestSpecification } from 'vitest/node';
 /** More than 45 s on two busy cores, the longest first. */
 export const LONG_FILES = [
   'packages/cli/lite/web-ui/roles.test.ts',
-  'packages/server/api/schemathesis.test.ts',
   'packages/cli/lite/run-lite.test.ts',
   'packages/cli/lite/web-ui/settings.test.ts',
   'packages/cli/lite/web-ui/pages.test.ts',
