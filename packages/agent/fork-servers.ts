@@ -71,6 +71,7 @@ export function createForkServers(input: {
       dag_id: version.python_dag_id,
       fileloc: locationOf(folder, version.source_path),
       source: { path: version.source_path, module: version.source_module, text: version.source_text },
+      bundle: version.bundle,
       env: version.env,
     });
     const [notes] = await Promise.all([changedModules(folder, version), server.ready]);
