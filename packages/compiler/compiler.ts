@@ -31,6 +31,8 @@ export interface CompileRequest {
   readonly dagsFolder: string;
   /** When the file belongs to a repository, whose root `dagsFolder` is then. */
   readonly bundle?: BundleSection | undefined;
+  /** What the file needs to be installed; counts where environments can be made (compiler-pool.ts). */
+  readonly dependencies?: readonly string[] | undefined;
   /** Set while the file is loaded. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly limits?: CompileLimits;
@@ -54,6 +56,9 @@ export interface CompiledDag {
   /** What the DAG file itself says of its tasks, where svc.yaml may speak too. */
   readonly stated: StatedSettings;
 }
+
+/** The type of an error that came of what had to be installed, and not of the file. */
+export const ENVIRONMENT_ERROR = 'environment';
 
 interface AnswerBase {
   readonly duration_ms: number;
