@@ -47,7 +47,7 @@ function transientLine({ stderr }: CliContext): { show: (text: string) => void; 
   };
   const show = (text: string): void => {
     if (!stderr.isTTY) return;
-    stderr.write(`\r${printable(text).slice(0, columnsOf(stderr) - 1)}\u001B[K`);
+    stderr.write(`\r${printable(text).slice(0, (columnsOf(stderr) ?? 80) - 1)}\u001B[K`);
     isShown = true;
   };
   return { show, clear };
