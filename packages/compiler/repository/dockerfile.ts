@@ -128,10 +128,9 @@ function instructionsOf(text: string): { word: string; rest: string; line: numbe
     }
     const [, word = '', rest = ''] = /^\s*(\w+)\s+(.*)$/s.exec(whole) ?? [];
     const end = word.toUpperCase() === 'RUN' ? /<<-?\s*["']?(\w+)["']?/.exec(rest)?.[1] : undefined;
-    const body: string[] = [];
-    while (end !== undefined && index + 1 < lines.length && lines[index + 1]?.trim() !== end)
-      body.push(lines[(index += 1)] ?? '');
-    if (end !== undefined) index += 1;
+    const last = end === undefined ? index : lines.findIndex((text, at) => at > index && text.trim() === end);
+    const body = lines.slice(index + 1, last);
+    index = last === -1 ? lines.length : last;
     if (word !== '')
       found.push({ word: word.toUpperCase(), rest: end === undefined ? rest.trim() : body.join('\n'), line });
   }

@@ -38,6 +38,8 @@ export type Repository = {
   readonly project: RepositoryProject;
   /** Whether anything of `project` was said by the repository. */
   readonly hasSettings: boolean;
+  /** Its Dockerfile makes an image of Airflow. */
+  readonly hasAirflowImage: boolean;
   /** Set for its DAG files and tasks. */
   readonly env: Readonly<Record<string, string>>;
   /** Files whose change may change what is installed or set, relative to the root. */
@@ -77,6 +79,7 @@ export function readRepository(root: string, dagsFolder: string): Repository {
       system_packages: systemPackages,
     } as RepositoryProject,
     hasSettings: loaded.isThere || dependencies.length + systemPackages.length > 0 || Object.keys(env).length > 0,
+    hasAirflowImage: docker?.base !== undefined,
     env,
     settingsFiles: [
       ...requirements.files,
@@ -174,11 +177,14 @@ function pythonLineOf(base = ''): PythonLine | undefined {
 const NOT_OURS_TO_SET =
   /^(?:PATH|HOME|USER|SHELL|LD_.*|PYTHON.*|PIP_.*|UV_.*|SVC_.*|AIRFLOW_HOME|AIRFLOW__CORE__(?:DAGS|PLUGINS)_FOLDER|AIRFLOW_CONFIG|DEBIAN_FRONTEND)$/;
 
+/** Names that DAG files and tasks may be given. */
+export const isForTasks = (name: string): boolean => !NOT_OURS_TO_SET.test(name);
+
 function environmentOf(
   given: Readonly<Record<string, string>>,
   file: string,
 ): { env: Record<string, string>; notes: Note[] } {
-  const names = Object.keys(given).filter((name) => !NOT_OURS_TO_SET.test(name));
+  const names = Object.keys(given).filter(isForTasks);
   const secret = names.filter((name) => /^AIRFLOW_(?:CONN|VAR)_/.test(name) || isSensitiveName(name));
   const env = Object.fromEntries(
     names.filter((name) => !secret.includes(name)).map((name) => [name, given[name] ?? '']),
