@@ -113,6 +113,8 @@ async function discoverBelow(root: string): Promise<Unit[]> {
   const seen = new Set<string>();
   const links: { path: string; place: Place }[] = [];
   const plain: Place = { rules: noRules('glob') };
+  /** Of .airflowignore, by repository. */
+  const unread = new Map<string, IgnoreRules['problems']>();
 
   const isNew = async (directory: string): Promise<boolean> => {
     const real = await realpath(directory);
@@ -157,6 +159,7 @@ async function discoverBelow(root: string): Promise<Unit[]> {
   async function visitRepository(repository: Repository, entries: readonly Dirent[]): Promise<void> {
     const { root: home, bundle } = repository;
     const place = { repository, rules: noRules(repository.ignoreSyntax) };
+    unread.set(home, place.rules.problems);
     if (bundle.dags === '.') return visitEntries(home, entries, place);
     await visit(join(home, bundle.dags), place);
     const own = new Set([...bundle.import_roots, ...bundle.plugins, 'include', 'config', 'plugins', 'dags']);
@@ -193,7 +196,15 @@ async function discoverBelow(root: string): Promise<Unit[]> {
   await visit(root, plain);
   // After everything that is really here, so that a directory is known by its own name and not by that of a link to it.
   for (let link = links.shift(); link !== undefined; link = links.shift()) await visit(link.path, link.place);
-  return withFirst(units.sort((a, b) => (a.name < b.name ? -1 : 1)));
+  const told = units.map((unit) => withNotes(unit, unread.get(unit.repository?.root ?? '')));
+  return withFirst(told.sort((a, b) => (a.name < b.name ? -1 : 1)));
+}
+
+function withNotes(unit: Unit, problems: IgnoreRules['problems'] = []): Unit {
+  const { repository, root } = unit;
+  if (!repository || problems.length === 0) return unit;
+  const notes = problems.map((problem) => ({ ...problem, file: relative(root, problem.file) }));
+  return { ...unit, repository: { ...repository, notes: [...repository.notes, ...notes] } };
 }
 
 /** A zipped DAG file has its zip on the path, before all others. */

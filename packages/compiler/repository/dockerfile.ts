@@ -3,6 +3,7 @@
  * an environment of ours, or in an image on our base.
  */
 import type { Note } from './requirement-line.ts';
+import { insideRepository } from './settings.ts';
 
 export type ReadDockerfile = {
   /** Undefined: its base is neither Airflow's nor Astronomer's. */
@@ -77,12 +78,12 @@ export function readDockerfile(text: string, file = 'Dockerfile'): ReadDockerfil
     if (word === 'ENV') Object.assign(env, settingsOf(rest, expand));
     else if (word === 'RUN') {
       const left = commandsOf(rest).filter((command) => {
+        if (HARMLESS.test(command)) return false;
         const given = PIP.exec(command)?.[1];
         const packages = APT.exec(command)?.[1];
         if (given !== undefined) pip.push(...pipLines(expand(given)).map((item) => ({ text: item, line })));
         else if (packages !== undefined) apt.push(...wordsOf(expand(packages)).filter((name) => !name.startsWith('-')));
-        else return !HARMLESS.test(command);
-        return false;
+        return given === undefined && packages === undefined;
       });
       if (left.length > 0)
         notes.push({ file, line, message: `is not carried out: ${left.map(shortened).join(' && ')}` });
@@ -164,9 +165,11 @@ function pipLines(text: string): string[] {
       if (/^(?:-i|-f|--(?:index-url|extra-index-url|find-links))$/.test(word)) lines.push(`${word} ${value}`);
     } else if (!word.startsWith('-')) lines.push(word);
   }
-  // Of an image, requirements lie where they were copied to: the file of that name is the repository's.
+  // Of an image, requirements lie where they were copied to.
   return lines.map((line) =>
-    line.replace(/^((?:-[rc]|--(?:requirement|constraint))[ =]?)(?:\/\S*\/)([^/\s]+)$/, '$1$2'),
+    line.replace(/^((?:-[rc]|--(?:requirement|constraint))[ =]?)(\/\S+)$/, (_, option: string, path: string) => {
+      return option + (insideRepository(path) ?? path.slice(1));
+    }),
   );
 }
 

@@ -3,7 +3,7 @@
  * Nothing is resolved here; the installer does that. What it is not given is told in a note.
  */
 import { readFileSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { parse } from 'smol-toml';
 import { airflowMajor, logicalLines, partsOf, withoutAirflow } from './requirement-line.ts';
 import type { Note, Requirement } from './requirement-line.ts';
@@ -55,6 +55,13 @@ export function readRequirements(root: string, wanted: readonly Wanted[]): Requi
       take(line, { file: shown, line: number, message: '' }, kind);
   }
 
+  /** A Dockerfile may have copied it to a place of another name. */
+  const placeOf = (target: string, from: string): string => {
+    const file = join(dirname(from), target);
+    const isCopied = /^(?:Docker|Container)file$/.test(from) && textOf(join(root, file)) === undefined;
+    return isCopied ? basename(target) : file;
+  };
+
   function take(text: string, at: Note, kind: 'requirements' | 'constraints'): void {
     const [, short, long, target = ''] = FILE_OPTION.exec(text) ?? [];
     if (target !== '') {
@@ -62,7 +69,7 @@ export function readRequirements(root: string, wanted: readonly Wanted[]): Requi
       if (/^[a-z]+:\/\//.test(target)) {
         const what = included === 'constraints' ? 'constraints' : 'requirements';
         note(at.file, at.line, `${what} are read from files of the repository only: ${target} is left out`);
-      } else read(join(dirname(at.file), target), included, at);
+      } else read(placeOf(target, at.file), included, at);
       return;
     }
     const editable = EDITABLE.exec(text)?.[1]?.trim();
