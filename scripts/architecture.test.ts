@@ -21,7 +21,8 @@ const PACKAGES: Arrows = {
   compiler: ['spec'],
   agent: ['compiler', 'proto', 'spec'],
   server: ['proto', 'spec', 'web'],
-  cli: ['client', 'compiler', 'local-postgres', 'proto', 'server', 'spec', 'web'],
+  // Compiling needs the environments that tasks have.
+  cli: ['agent', 'client', 'compiler', 'local-postgres', 'proto', 'server', 'spec', 'web'],
   // Harnesses put the whole product together, as its users do; nothing of the product imports them.
   testing: ['cli', 'client', 'compiler', 'local-postgres', 'mcp', 'proto', 'server', 'spec', 'web'],
 };

@@ -1,7 +1,8 @@
 /**
- * Python environments of tasks. A DAG without dependencies runs in the one DAG files are compiled with; one that has them
- * (`dependencies` and `connectors` of svc.yaml) gets a virtual environment of its own, kept by the content of the list, so
- * that all versions and DAGs with the same list share it.
+ * Python environments of tasks, and of compiling. A DAG without dependencies runs in the base environment; one that has them
+ * (`dependencies` and `connectors` of svc.yaml, requirements of a repository) gets a virtual environment of its own, kept by
+ * the content of the list, so that all versions and DAGs with the same list share it. Packages are installed by uv when it is
+ * on the PATH, else by pip (python/svc_runtime/install_packages.py), and never Airflow itself.
  *
  * In an image that was built for the DAG they are installed already (SVC_DEPENDENCIES=installed, set by the control plane).
  *
@@ -10,7 +11,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { ensurePython, userCacheFolder } from '@svc/compiler/python-environment.ts';
 import { runPython } from '@svc/compiler/run-python.ts';
 import type { PythonRun } from '@svc/compiler/run-python.ts';
@@ -39,10 +40,18 @@ export class EnvironmentFailure extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 /** As the user of tasks. */
-type RunPython = (command: string, args: readonly string[], more?: Environment) => Promise<PythonRun>;
+type RunPython = (
+  command: string,
+  args: readonly string[],
+  more?: Environment,
+  onLine?: (line: string) => void,
+) => Promise<PythonRun>;
 
 const STAMP = 'complete.json';
-const INSTALL = 'install --disable-pip-version-check --no-input --root-user-action=ignore --quiet --'.split(' ');
+const INSTALLER = join(import.meta.dirname, '..', '..', 'python', 'svc_runtime', 'install_packages.py');
+/** Part of the key: what an earlier release made may be made of something else. */
+const FORMAT = 2;
+const NAMED_PACKAGES = 5;
 const PROVIDERS = `
 import importlib.metadata, json, re
 found = {}
@@ -69,10 +78,13 @@ export function createPythonEnvironments(input: {
   /** As whom tasks run; without one, as ourselves. */
   user?: TaskUser | undefined;
   say: (text: string) => void;
+  /** How far the installer is; of no interest afterwards. */
+  onProgress?: (text: string) => void;
 }): PythonEnvironments {
-  const { env, user, say } = input;
-  const run: RunPython = (command, args, more = {}) =>
-    runPython({ command, args, env: { ...(user ? taskEnvironment(env, user) : env), ...more }, as: asUser(user) });
+  const { env, user, say, onProgress = () => {} } = input;
+  const own = user ? taskEnvironment(env, user) : withoutPrivate(env);
+  const run: RunPython = (command, args, more = {}, onLine = undefined) =>
+    runPython({ command, args, env: { ...own, ...more }, as: asUser(user), onLine });
   const building = new Map<string, Promise<string>>();
   /** By interpreter. */
   const asked = new Map<string, Promise<InstalledProvider[]>>();
@@ -92,10 +104,10 @@ export function createPythonEnvironments(input: {
     const python = await basePython();
     if (dependencies.length === 0 || env['SVC_DEPENDENCIES'] === 'installed') return python;
     const key = createHash('sha256')
-      .update(JSON.stringify([python, ...dependencies]))
+      .update(JSON.stringify([FORMAT, python, ...dependencies]))
       .digest('hex')
       .slice(0, 16);
-    const known = building.get(key) ?? ensureVenv({ python, dependencies, key, env, user, run, say });
+    const known = building.get(key) ?? ensureVenv({ python, dependencies, key, env, user, run, say, onProgress });
     building.set(key, known);
     known.catch(() => building.delete(key));
     return known;
@@ -139,7 +151,15 @@ type Build = {
   user: TaskUser | undefined;
   run: RunPython;
   say: (text: string) => void;
+  onProgress: (text: string) => void;
 };
+
+/** Code of packages that are built runs with it: nothing of the control plane's. */
+function withoutPrivate(env: Environment): Environment {
+  const kept = taskEnvironment(env);
+  const names = [...Object.keys(process.env), ...Object.keys(env)];
+  return Object.fromEntries(names.map((name) => [name, kept[name]]));
+}
 
 async function ensureVenv(build: Build): Promise<string> {
   const cache = userCacheFolder(build.env);
@@ -150,7 +170,7 @@ async function ensureVenv(build: Build): Promise<string> {
 }
 
 async function buildVenv(build: Build, cache: string, target: string): Promise<void> {
-  const { python, dependencies, env, user, run, say } = build;
+  const { python, dependencies, env, user, run, say, onProgress } = build;
   const draft = `${target}.building-${process.pid}-${randomBytes(4).toString('hex')}`;
   const settings = `${draft}-settings`;
   let more: Environment = {};
@@ -164,7 +184,8 @@ async function buildVenv(build: Build, cache: string, target: string): Promise<v
   };
   try {
     mkdirSync(cache, { recursive: true });
-    say(`making a Python environment with ${dependencies.join(', ')}`);
+    const uv = await usableUv(env, run);
+    say(`making a Python environment with ${shortList(dependencies)}${uv === undefined ? '' : ', with uv'}`);
     if (user) {
       makeFolderFor(user, draft);
       makeFolderFor(user, settings);
@@ -173,12 +194,20 @@ async function buildVenv(build: Build, cache: string, target: string): Promise<v
     const own = join(draft, 'bin', 'python');
     // Giving each environment an installer of its own takes longer than installing most packages: the base's is used.
     const sharesPip = (await run(python, ['-m', 'pip', '--version'])).code === 0;
-    const pip = sharesPip ? ['--python', own] : [];
     await step(python, ['-m', 'venv', ...(sharesPip ? ['--without-pip'] : []), draft], 'making a Python environment');
     const basePackages = await step(python, ['-c', SITE_PACKAGES], 'asking Python for its packages');
     await step(own, ['-c', ADD_BASE, basePackages], 'naming the packages of every task');
-    const installer = sharesPip ? python : own;
-    await step(installer, ['-m', 'pip', ...pip, ...INSTALL, ...dependencies], `installing ${dependencies.join(', ')}`);
+    const options = ['--python', own, ...(uv === undefined ? [] : ['--uv', uv])];
+    const installed = await run(
+      sharesPip ? python : own,
+      [INSTALLER, ...options, '--', ...dependencies],
+      more,
+      (line) => {
+        const { progress } = eventOf(line);
+        if (progress !== undefined) onProgress(progress);
+      },
+    );
+    if (installed.code !== 0) throw notInstalled(installed, dependencies);
     const providers: unknown = JSON.parse(
       await step(own, ['-c', PROVIDERS], 'asking the environment for its packages'),
     );
@@ -191,6 +220,35 @@ async function buildVenv(build: Build, cache: string, target: string): Promise<v
   } finally {
     for (const folder of [draft, settings]) removeFolderOf(user, folder);
   }
+}
+
+/** On the PATH, and for the user who is to run it. */
+async function usableUv(env: Environment, run: RunPython): Promise<string | undefined> {
+  const places = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const found = places.map((folder) => join(folder, 'uv')).find((path) => existsSync(path));
+  return found !== undefined && (await run(found, ['--version'])).code === 0 ? found : undefined;
+}
+
+type InstallerEvent = { progress?: string; failed?: string; entry?: string | null };
+
+function eventOf(line: string): InstallerEvent {
+  try {
+    return JSON.parse(line) as InstallerEvent;
+  } catch {
+    return {};
+  }
+}
+
+function notInstalled(run: PythonRun, dependencies: readonly string[]): EnvironmentFailure {
+  const { failed, entry } = eventOf(run.output.trim().split('\n').at(-1) ?? '');
+  const what = entry ?? shortList(dependencies);
+  return new EnvironmentFailure(`installing ${what} failed: ${failed ?? run.missing ?? run.lastLine}`, run.errors);
+}
+
+function shortList(dependencies: readonly string[]): string {
+  const packages = dependencies.filter((entry) => !entry.startsWith('-c '));
+  const more = packages.length - NAMED_PACKAGES;
+  return packages.slice(0, NAMED_PACKAGES).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** Somebody else's whole one may be there by now, and is as good as ours; a broken one makes room. */

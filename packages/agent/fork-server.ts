@@ -18,6 +18,7 @@ export type LoadRequest = {
   dag_id: string;
   fileloc: string;
   source: { path: string; module: string; text: string };
+  bundle: { dags: string; import_roots: readonly string[]; plugins: readonly string[] } | null;
   env: Record<string, string>;
 };
 

@@ -3,6 +3,7 @@
  * while it is used. Those idle for long, and the longest idle when there are too many, are ended.
  */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type { ReceivedVersion } from '@svc/proto/agent-service.ts';
@@ -11,6 +12,8 @@ import type { PythonEnvironments } from './environments.ts';
 import { startForkServer } from './fork-server.ts';
 import type { ForkServer } from './fork-server.ts';
 import { pythonProcessEnvironment } from './settings.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 export type LoadedServer = {
   server: ForkServer;
@@ -37,7 +40,7 @@ type Entry = { loading: Promise<LoadedServer>; server: ForkServer | undefined; u
 export function createForkServers(input: {
   environments: PythonEnvironments;
   socket: string;
-  env: Readonly<Record<string, string | undefined>>;
+  env: Environment;
   /** Variables that mark this worker's processes. */
   marks: Readonly<Record<string, string>>;
   user?: TaskUser | undefined;
@@ -49,7 +52,7 @@ export function createForkServers(input: {
   const { environments, socket, marks, user, isForOne } = input;
   let { first } = input;
   const entries = new Map<string, Entry>();
-  const env = { ...pythonProcessEnvironment(input.env, user), ...marks };
+  const processEnv = { ...pythonProcessEnvironment(input.env, user), ...marks };
 
   /** Unless the version wants another interpreter. */
   function takeFirst(python: string): ForkServer | undefined {
@@ -62,8 +65,8 @@ export function createForkServers(input: {
 
   async function load(version: ReceivedVersion, onStarted: (server: ForkServer) => void): Promise<LoadedServer> {
     const python = await environments.get(version.dependencies);
-    const folder = version.dags_folder || process.cwd();
-    const server = takeFirst(python) ?? startForkServer({ python, env, user, isForOne });
+    const folder = folderOf(version, input.env);
+    const server = takeFirst(python) ?? startForkServer({ python, env: processEnv, user, isForOne });
     onStarted(server);
     server.load({
       socket,
@@ -71,6 +74,7 @@ export function createForkServers(input: {
       dag_id: version.python_dag_id,
       fileloc: locationOf(folder, version.source_path),
       source: { path: version.source_path, module: version.source_module, text: version.source_text },
+      bundle: version.bundle,
       env: version.env,
     });
     const [notes] = await Promise.all([changedModules(folder, version), server.ready]);
@@ -129,6 +133,12 @@ export function createForkServers(input: {
       await Promise.all(servers.map(({ ended }) => ended));
     },
   };
+}
+
+/** In an image that was built for it, the repository is the working directory, whatever it was where it was compiled. */
+function folderOf({ dags_folder: folder, bundle }: ReceivedVersion, env: Environment): string {
+  const isElsewhere = bundle !== null && (env['SVC_DEPENDENCIES'] === 'installed' || !existsSync(folder));
+  return isElsewhere ? process.cwd() : folder || process.cwd();
 }
 
 const locationOf = (folder: string, path: string): string => (isAbsolute(path) ? path : join(folder, path));

@@ -22,6 +22,7 @@ import { addSetupCommands } from './commands/setup.ts';
 import { addUsersCommands } from './commands/users.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import { addVariablesCommands } from './commands/variables.ts';
+import { addImportCommand } from './import/import-command.ts';
 import { addServiceAccountsCommands } from './identity/service-accounts.ts';
 import { addTenantsCommands } from './identity/tenants.ts';
 import type { CliContext } from './context.ts';
@@ -78,6 +79,7 @@ export function buildProgram(context: CliContext): SvcCommand {
   addUsersCommands(program, context);
   addServiceAccountsCommands(program, context);
   addConnectionsCommands(program, context);
+  addImportCommand(program, context);
   addVariablesCommands(program, context);
   program.commandsGroup('About svc:');
   addInformationCommands(program, context);

@@ -1,16 +1,20 @@
 /** One project or one plain DAG file, to artifacts that can be registered, or to an error an author can act on. */
 import { readFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
+import { applyProject } from '@svc/spec/project/apply.ts';
+import { connectorPackages } from '@svc/spec/project/connectors.ts';
 import { loadProject } from '@svc/spec/project/load.ts';
 import type { LoadedProject } from '@svc/spec/project/load.ts';
 import { PROJECT_DEFAULTS } from '@svc/spec/project/schema.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { validateSpec } from '@svc/spec/validate.ts';
+import { ENVIRONMENT_ERROR } from './compiler.ts';
 import type { CompileAnswer, CompileError, Compiler } from './compiler.ts';
 import { PROJECT_FILE } from './discover.ts';
 import type { Unit } from './discover.ts';
 import { overlay } from './overlay.ts';
 import type { Project } from './overlay.ts';
+import type { Repository } from './repository/repository.ts';
 
 export type CompiledDag = { dagId: string; spec: CompiledSpec; warnings: readonly string[] };
 
@@ -44,6 +48,7 @@ type Base = Omit<CompiledUnit, 'ok'>;
 const PLAIN_BUNDLE = 'dags-folder';
 
 export async function compileUnit(compiler: Compiler, unit: Unit): Promise<CompiledUnit> {
+  if (unit.repository) return compileRepositoryFile(compiler, unit, unit.repository);
   if (unit.kind === 'file') return compilePlainFile(compiler, unit);
   const directory = basename(unit.root);
   const read = await readProjectFile(unit.path);
@@ -66,12 +71,46 @@ async function compilePlainFile(compiler: Compiler, unit: Unit): Promise<Compile
   return checked(base, answer, { specs: answer.dags.map((dag) => dag.spec), project: null });
 }
 
+/** In the environment of its repository, whose settings are laid over every DAG of it; each keeps its own id. */
+async function compileRepositoryFile(compiler: Compiler, unit: Unit, repository: Repository): Promise<CompiledUnit> {
+  const { root, bundle, env, project, problems, hasSettings } = repository;
+  const source = relative(root, unit.path);
+  const warnings = unit.isFirst ? repository.notes.map((note) => ({ ...NOWHERE, ...note })) : [];
+  const bare: Base = { unit, bundleName: basename(root), source, seconds: 0, output: '', warnings };
+  if (problems.length > 0)
+    return failed(
+      bare,
+      problems.map((problem) => ({ ...NOWHERE, ...problem })),
+    );
+  const dependencies = [...project.dependencies, ...connectorPackages(project.connectors)];
+  const answer = await compiler.compile({ path: unit.path, dagsFolder: root, bundle, env, dependencies });
+  const base = withAnswer(bare, answer);
+  if (!answer.ok) return failed(base, [withOrigin(fromCompiler(answer.error, source), answer.error, repository)]);
+  if (!hasSettings) return checked(base, answer, { specs: answer.dags.map((dag) => dag.spec), project });
+  const applied = answer.dags.map((dag) => applyProject(dag, { ...project, dag_id: dag.spec.dag.dag_id }));
+  const specs = applied.flatMap((result) => (result.ok ? [withEnvironment(result.spec, env)] : []));
+  return checked(base, answer, { specs, project });
+}
+
+const withEnvironment = (spec: CompiledSpec, env: Readonly<Record<string, string>>): CompiledSpec =>
+  Object.keys(env).length === 0 ? spec : { ...spec, project: { ...(spec.project as object), env } };
+
+/** What cannot be installed is to be mended where it is asked for. */
+function withOrigin(problem: UnitProblem, error: CompileError, { requirements }: Repository): UnitProblem {
+  if (error.type !== ENVIRONMENT_ERROR) return problem;
+  const { packages, constraints } = requirements;
+  const culprit = [...packages, ...constraints].find(({ text }) => error.message.includes(text));
+  return { ...problem, file: culprit?.file ?? requirements.files[0] ?? problem.file, line: culprit?.line ?? null };
+}
+
 async function compileProject(
   compiler: Compiler,
   unit: Unit,
   { project, warnings, at }: Extract<LoadedProject, { ok: true }>,
 ): Promise<CompiledUnit> {
-  const answer = await compiler.compile({ path: join(unit.root, project.dag_source), dagsFolder: unit.root });
+  const dependencies = [...project.dependencies, ...connectorPackages(project.connectors)];
+  const path = join(unit.root, project.dag_source);
+  const answer = await compiler.compile({ path, dagsFolder: unit.root, dependencies });
   const base = withAnswer({ ...baseOf(unit, project), warnings: warnings.map(inProjectFile) }, answer);
   if (!answer.ok) return failed(base, [fromCompiler(answer.error, base.source)]);
   if (answer.dags.length === 0) {

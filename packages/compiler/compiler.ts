@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { StatedSettings } from '@svc/spec/project/apply.ts';
-import type { CompiledSpec } from '@svc/spec/schema.ts';
+import type { BundleSection, CompiledSpec } from '@svc/spec/schema.ts';
 
 export interface CompileLimits {
   readonly wall_seconds?: number;
@@ -29,6 +29,12 @@ export interface CompileRequest {
   readonly path: string;
   /** Absolute path of the folder that paths in the spec are relative to; also the first entry of sys.path. */
   readonly dagsFolder: string;
+  /** When the file belongs to a repository, whose root `dagsFolder` is then. */
+  readonly bundle?: BundleSection | undefined;
+  /** What the file needs to be installed; counts where environments can be made (compiler-pool.ts). */
+  readonly dependencies?: readonly string[] | undefined;
+  /** Set while the file is loaded. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
   readonly limits?: CompileLimits;
 }
 
@@ -50,6 +56,9 @@ export interface CompiledDag {
   /** What the DAG file itself says of its tasks, where svc.yaml may speak too. */
   readonly stated: StatedSettings;
 }
+
+/** The type of an error that came of what had to be installed, and not of the file. */
+export const ENVIRONMENT_ERROR = 'environment';
 
 interface AnswerBase {
   readonly duration_ms: number;
@@ -141,12 +150,13 @@ export function createCompiler({ python, jobs = 1, startsAtOnce = false, taskUse
 
   if (startsAtOnce) child = start();
   return {
-    compile: ({ path, dagsFolder, limits }) =>
+    compile: ({ path, dagsFolder, bundle, env, limits }) =>
       new Promise((resolve, reject) => {
         child ??= start();
         const id = nextId++;
         waiting.set(id, { resolve, reject });
-        child.stdin.write(`${JSON.stringify({ id, path, dags_folder: dagsFolder, limits: limits ?? {} })}\n`);
+        const request = { id, path, dags_folder: dagsFolder, bundle, env, limits: limits ?? {} };
+        child.stdin.write(`${JSON.stringify(request)}\n`);
       }),
     close: () =>
       new Promise((resolve) => {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 
 export type PythonRun = {
   /** Null when it was ended by a signal or could not be started. */
@@ -20,6 +21,8 @@ export function runPython(input: {
   env: Readonly<Record<string, string | undefined>>;
   /** As another user, who gets `env` and nothing of ours besides. */
   as?: { uid?: number; gid?: number; cwd?: string } | undefined;
+  /** Lines of its output as they come. */
+  onLine?: ((line: string) => void) | undefined;
 }): Promise<PythonRun> {
   return new Promise((resolve) => {
     const child = spawn(input.command, input.args, {
@@ -32,6 +35,7 @@ export function runPython(input: {
       texts[name] = (texts[name] + text).slice(-KEPT);
     };
     child.stdout.setEncoding('utf8').on('data', keep('output'));
+    if (input.onLine) createInterface({ input: child.stdout }).on('line', input.onLine);
     child.stderr.setEncoding('utf8').on('data', keep('errors'));
     const end = (code: number | null, missing?: string): void =>
       resolve({ ...texts, code, missing, lastLine: lastLineOf(texts.errors) || lastLineOf(texts.output) });

@@ -11,7 +11,7 @@
  * limit, holds up no other. Of one file only what was read last counts, and of one that is gone nothing: files come and go while
  * others are being read, so what is there is what was found last, not what a reading began with.
  */
-import { join, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import type { CompiledDag, CompiledUnit } from './compile-unit.ts';
 import { compileUnit } from './compile-unit.ts';
 import { refuseDuplicates } from './compile-workspace.ts';
@@ -101,6 +101,7 @@ export function createWorkspaceSync(input: {
   /** By name, before ids were compared: what another file does decides about those. */
   const known = new Map<string, CompiledUnit>();
   const outcomes = new Map<string, UnitOutcome>();
+  const warned = new Map<string, readonly string[]>();
   const results = new Map<string, UnitSync>();
   const readings = new Map<string, Reading>();
   const pending = new Set<Unit>();
@@ -177,11 +178,21 @@ export function createWorkspaceSync(input: {
     if (!isRegistered) await registrar.clearError(file);
   }
 
+  /** Once: a workspace is read again and again, and what is known is no news. */
+  function warn({ unit: { name, repository, root }, warnings }: CompiledUnit): void {
+    const lines = warnings.map(({ file, message }) => {
+      const place = repository ? relative(workspace, join(root, file)) : join(name, file);
+      return `${place}: ${message}`;
+    });
+    for (const line of lines) if (!warned.get(name)?.includes(line)) log.warn(line);
+    warned.set(name, lines);
+  }
+
   async function syncUnit(unit: CompiledUnit): Promise<UnitSync> {
     const { name } = unit.unit;
     const file = { bundleName: unit.bundleName, filename: unit.source };
     outcomes.set(name, { unit });
-    for (const warning of unit.warnings) log.warn(`${join(name, warning.file)}: ${warning.message}`);
+    warn(unit);
     if (!unit.ok) return { registered: [], failed: [await report(name, file, renderProblems(unit.problems))] };
     try {
       const registered = await registerUnit(unit);
@@ -261,9 +272,20 @@ export function createWorkspaceSync(input: {
     return inTurn(async () => ({ ...summaryOf(found), stale: await retire() }));
   }
 
+  /** A module of its repository that it imports, or what says what is installed for all of it. */
+  function uses(unit: Unit, path: string): boolean {
+    const { repository, root, name } = unit;
+    if (!repository || !path.startsWith(root + sep)) return false;
+    const file = relative(root, path);
+    if (repository.settingsFiles.includes(file)) return true;
+    const last = known.get(name);
+    // One that does not compile may be waiting for just this.
+    return !last?.ok || last.artifacts.some(({ spec }) => spec.source.modules.some((module) => module.path === file));
+  }
+
   async function syncOne(path: string): Promise<void> {
     const units = await find();
-    await Promise.all(units.filter((unit) => isPartOf(unit, path)).map((unit) => read(unit).done));
+    await Promise.all(units.filter((unit) => isPartOf(unit, path) || uses(unit, path)).map((unit) => read(unit).done));
   }
 
   return {
@@ -283,9 +305,11 @@ export function createWorkspaceSync(input: {
   };
 }
 
-/** All files of a project belong to it; a plain DAG file is alone. */
+/** All files of a project belong to it; a plain DAG file is alone, or with others in a zip. */
 const isPartOf = (unit: Unit, path: string): boolean =>
-  unit.kind === 'project' ? path.startsWith(unit.root + sep) : path === unit.path;
+  unit.kind === 'project'
+    ? path.startsWith(unit.root + sep)
+    : `${path}${sep}`.startsWith(`${unit.path}${sep}`) || unit.path.startsWith(path + sep);
 
 const isSame = (a: FileOfBundle, b: FileOfBundle): boolean =>
   a.bundleName === b.bundleName && a.filename === b.filename;

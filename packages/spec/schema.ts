@@ -154,6 +154,17 @@ const AssetsSection = Type.Object(
 
 const sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'of the text' });
 
+/** Of a repository: what a task finds on its path is what the file was compiled with. */
+export const BundleSection = Type.Object(
+  {
+    dags: Text('DAGs folder; `.` when the repository is one'),
+    import_roots: Ids('on the path of Python, in this order'),
+    plugins: Ids('those of them that hold plugins'),
+  },
+  { ...closed, description: 'folders of the repository it belongs to, relative to its root' },
+);
+export type BundleSection = Static<typeof BundleSection>;
+
 export const SourceSection = Type.Object(
   {
     path: Text('relative to the DAGs folder'),
@@ -163,6 +174,7 @@ export const SourceSection = Type.Object(
     modules: Type.Array(Type.Object({ module: Text('name'), path: Text('relative path'), sha256 }, closed), {
       description: 'modules of the project that the file imports',
     }),
+    bundle: Type.Optional(BundleSection),
   },
   { ...closed, description: 'where the DAG comes from' },
 );

@@ -2,7 +2,8 @@
 
 Protocol: one JSON request per line on stdin, one JSON answer per line on stdout, in order of completion.
 
-    {"id": 1, "path": "/dags/etl.py", "dags_folder": "/dags", "limits": {"wall_seconds": 30}}
+    {"id": 1, "path": "/dags/etl.py", "dags_folder": "/dags", "limits": {"wall_seconds": 30},
+     "bundle": {"dags", "import_roots", "plugins"} | null, "env": {}}
     {"id": 1, "ok": true, "dags": [{"dag_id": …, "sha256": …, "spec": {…}}], "warnings": […], "output": "…", …}
     {"id": 1, "ok": false, "error": {"type", "message", "path", "line", "instead", "traceback"}, …}
 

@@ -19,6 +19,8 @@ export type BuildFileInput = {
   readonly project: Project;
   /** Project directories of the DAG's task groups, relative to the DAG directory; `whole` when one of them is that directory itself. */
   readonly groupDirectories: readonly string[] | 'whole';
+  /** Of a repository: it is copied whole, its packages are installed without Airflow, and these are set. */
+  readonly repository?: { readonly env: Readonly<Record<string, string>> } | undefined;
   /** Our own version: every release has its base images. */
   readonly version: string;
   /** Where the base images are, for those who mirror them or make their own. */
@@ -57,7 +59,8 @@ export function renderBuildFile(input: BuildFileInput): string {
     `FROM ${baseImage(input)}`,
     'USER 0:0',
     ...systemPackages(project),
-    ...pythonPackages(project),
+    ...pythonPackages(project, input.repository !== undefined),
+    ...variables(input.repository?.env ?? {}),
     `WORKDIR ${DAG_DIRECTORY}`,
     ...copies(input),
     `USER ${TASK_USER}`,
@@ -87,18 +90,32 @@ function systemPackages({ system_packages: names }: Project): string[] {
   return [run('system_packages', ['sh', '-c', APT_SCRIPT, 'sh'], checked)];
 }
 
-function pythonPackages({ dependencies, connectors }: Project): string[] {
+/** Those of a repository may drag in Airflow, which our installer leaves out. It is in every base image of ours. */
+function pythonPackages({ dependencies, connectors }: Project, leavesOutAirflow: boolean): string[] {
   const given = dependencies.map((text, index) => literal(`dependencies[${index}]`, text));
   const fromConnectors = connectorPackages(connectors)
     .map((text) => literal('connectors', text))
     .filter((name) => !given.includes(name));
   const packages = [...given, ...fromConnectors];
   if (packages.length === 0) return [];
-  return [run('dependencies', ['python', '-m', 'pip', 'install', '--no-cache-dir', '--'], packages)];
+  const installer = leavesOutAirflow
+    ? ['-m', 'svc_runtime.install_packages']
+    : ['-m', 'pip', 'install', '--no-cache-dir'];
+  return [run('dependencies', ['python', ...installer, '--'], packages)];
+}
+
+/** A builder expands `$` in them, and a quote or a line break would end the value. */
+function variables(env: Readonly<Record<string, string>>): string[] {
+  return Object.entries(env).map(([name, value]) => {
+    const key = matching('a variable of the Dockerfile', name, VARIABLE);
+    if (/[\r\n\0]/.test(value)) throw usageError(`${key} of the Dockerfile must not contain a line break`);
+    return `ENV ${key}="${value.replace(/[\\"$]/g, String.raw`\$&`)}"`;
+  });
 }
 
 /** Only the DAG file and what its groups need. Owned by the task's user, because transformation tools write beside their project. */
-function copies({ project, groupDirectories }: BuildFileInput): string[] {
+function copies({ project, groupDirectories, repository }: BuildFileInput): string[] {
+  if (repository) return [copy('.')];
   const dagSource = insidePath('dag_source', project.dag_source);
   if (dagSource === '.' || project.dag_source.endsWith('/')) {
     throw usageError(`dag_source is ${JSON.stringify(project.dag_source)}: name the DAG file, such as dag.py`);
@@ -136,6 +153,7 @@ function run(key: string, command: readonly string[], values: readonly string[])
 
 const IMAGE = /^[A-Za-z0-9][A-Za-z0-9._/:@-]*$/;
 const DEBIAN_PACKAGE = /^[a-z0-9][a-z0-9+.-]*(:[a-z0-9]+)?(=[A-Za-z0-9.+:~-]+)?$/;
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const DAG_ID = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,199}$/;
 const SCHEMA_VERSION = /^\d+\.\d+$/;
 

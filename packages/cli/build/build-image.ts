@@ -20,6 +20,8 @@ export type BuildImageOptions = Omit<BuildFileInput, 'project'> & {
   readonly project: Project;
   readonly tagSource: TagSource;
   readonly push: boolean;
+  /** The project's own build file is not for us: it makes an image of Airflow. */
+  readonly ignoresBuildFile?: boolean | undefined;
   /** Instead of `build.platforms`. */
   readonly platforms?: readonly string[] | undefined;
   /** Instead of the first container tool that works. */
@@ -87,7 +89,7 @@ type Plan = {
 
 function planBuild(options: BuildImageOptions): Plan {
   const { project } = options;
-  const own = findProjectBuildFile(options.projectDirectory);
+  const own = options.ignoresBuildFile ? undefined : findProjectBuildFile(options.projectDirectory);
   return {
     buildFile: own === undefined ? renderBuildFile(options) : own.text,
     ownName: own?.name,

@@ -114,7 +114,11 @@ async function buildImages(context: CliContext, units: readonly CompiledUnit[], 
     import('../projects/http-registrar.ts'),
   ]);
   const images: Image[] = [];
+  const built = new Set<string>();
   for (const unit of units.filter(isProject)) {
+    const home = unit.unit.repository?.root;
+    if (home !== undefined && built.has(home)) continue; // one image for all of it
+    if (home !== undefined) built.add(home);
     const { image, digest, warnings } = await buildProject(context, unit, {
       push: options.push === true,
       builder: options.builder,

@@ -11,7 +11,7 @@ import { printJson, warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { printTable } from '../output/terminal.ts';
 import { printable } from '../output/text.ts';
-import type { DeployedUnit } from '../projects/deploy-unit.ts';
+import type { DeployOptions, DeployedUnit } from '../projects/deploy-unit.ts';
 import type { Ended, Job } from '../projects/run-many.ts';
 import type { TriggeredRuns } from '../runs/trigger-deployed.ts';
 import { listenForStop } from '../stop-signal.ts';
@@ -129,6 +129,7 @@ async function deployAll(
     import('../projects/run-many.ts'),
   ]);
   const registrar = createHttpRegistrar(client);
+  const repositoryImages: DeployOptions['repositoryImages'] = new Map();
   const stop = listenForStop();
   const stopping = new AbortController();
   void stop.requested.then(() => stopping.abort(new CliError('interrupted', { exitCode: EXIT.interrupted })));
@@ -143,6 +144,7 @@ async function deployAll(
         build: options.build,
         builder: options.builder,
         baseRepository: options.baseRepository,
+        repositoryImages,
         say,
         signal: stopping.signal,
       });

@@ -33,6 +33,7 @@ import { loadLiteConfig } from './config.ts';
 import type { LiteConfig } from './config.ts';
 import { prepareDataDirectory } from './data-directory.ts';
 import type { DataDirectory } from './data-directory.ts';
+import { applyEnvironmentFile, describeEnvironment } from './environment-file.ts';
 import { LITE_HOST, LITE_PORT, liteDefaults } from './defaults.ts';
 import type { LiteDefaults } from './defaults.ts';
 import { adminPasswordFile, readOrMakeSecrets } from './generated-secrets.ts';
@@ -160,6 +161,10 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   let isNew = false;
   const { workspace, distDir } = early.ui;
   const taskUser = liteTaskUser(early.executor.taskUser);
+  // Before anything is started that inherits it.
+  const variables = workspace === '' ? undefined : await applyEnvironmentFile(workspace, process.env);
+  const told = variables && describeEnvironment(variables, workspace);
+  if (told !== undefined) log.logger.info(told);
   const tools = prepareTools({ env: context.env, distDir, workspace, taskUser });
   running.tools = tools;
 

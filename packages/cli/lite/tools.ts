@@ -7,6 +7,8 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createPythonEnvironments } from '@svc/agent/environments.ts';
+import { createCompilerPool } from '@svc/compiler/compiler-pool.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { ensurePython, userCacheFolder } from '@svc/compiler/python-environment.ts';
@@ -63,7 +65,12 @@ export function prepareTools(input: {
   };
   const startCompiler = async (): Promise<Compiler> => {
     await tasksReachAll();
-    return createCompiler({ python: await python(), jobs: availableParallelism(), startsAtOnce: true, taskUser });
+    const jobs = availableParallelism();
+    return createCompilerPool({
+      base: createCompiler({ python: await python(), jobs, startsAtOnce: true, taskUser }),
+      interpreters: createPythonEnvironments({ env, user: taskUser, say: progress, onProgress: progress }),
+      open: (other) => createCompiler({ python: other, jobs, taskUser }),
+    });
   };
   let compiler = workspace === '' ? undefined : startCompiler();
   compiler?.catch(() => {}); // as above

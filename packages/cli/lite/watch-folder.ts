@@ -69,5 +69,6 @@ const reasonOf = (error: unknown): string =>
     ? 'the system lets us watch no more files; raise it with "sysctl fs.inotify.max_user_watches=524288" and start again'
     : messageOf(error);
 
-/** Bytecode, editors' swap files and hidden directories change all the time and mean nothing. */
-const isRelevant = (path: string): boolean => !/(^|[/\\])(__pycache__|\.[^/\\]+)([/\\]|$)|\.pyc$|~$/.test(path);
+/** Bytecode, editors' swap files and hidden directories change all the time and mean nothing; but for one hidden file. */
+const isRelevant = (path: string): boolean =>
+  /(^|[/\\])\.airflowignore$/.test(path) || !/(^|[/\\])(__pycache__|\.[^/\\]+)([/\\]|$)|\.pyc$|~$/.test(path);

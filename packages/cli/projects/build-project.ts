@@ -4,6 +4,7 @@ import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
 import { buildImage } from '../build/build-image.ts';
 import type { BuiltImage } from '../build/build-image.ts';
 import type { ToolName } from '../build/container-tool.ts';
+import { folderHash } from '../build/folder-hash.ts';
 import { findProjectBuildFile } from '../build/project-build-file.ts';
 import type { CliContext } from '../context.ts';
 import { VERSION } from '../version.ts';
@@ -30,7 +31,9 @@ export async function buildProject(
   unit: CompiledProject,
   options: BuildOptions,
 ): Promise<BuiltImage> {
-  const { project, artifacts } = unit;
+  const { artifacts } = unit;
+  const { repository } = unit.unit;
+  const project = repository ? projectOfRepository(unit.project) : unit.project;
   // A file with several DAGs has one image, numbered after the DAG the project is named for.
   const main = artifacts.find(({ dagId }) => dagId === project.dag_id) ?? artifacts[0];
   const needsNumber = project.registry.tag_strategy === 'version';
@@ -38,18 +41,39 @@ export async function buildProject(
   const built = await buildImage({
     projectDirectory: unit.unit.root,
     project,
-    groupDirectories: projectsOfGroups(unit),
+    groupDirectories: repository ? 'whole' : projectsOfGroups(unit),
+    repository: repository && { env: repository.env },
+    ignoresBuildFile: repository?.hasAirflowImage,
     version: VERSION,
     baseRepository: options.baseRepository,
-    tagSource: { versionNumber, contentHash: canonicalHash(artifacts.map(({ spec }) => spec)) },
+    tagSource: { versionNumber, contentHash: contentHash(unit) },
     push: options.push,
     builder: options.builder,
     env: context.env,
     onLine: options.onLine,
     signal: options.signal,
   });
-  return { ...built, warnings: [...built.warnings, ...missingModules(unit)] };
+  return { ...built, warnings: [...built.warnings, ...(repository ? [] : missingModules(unit))] };
 }
+
+/** What repositories keep in such files is for their developers, and an image is pushed to a registry. */
+const NOT_IN_IMAGES = ['.env', '.env.*', '.astro', 'airflow_settings.yaml', 'airflow_settings.yml'];
+
+/** The versions of its DAGs do not number its image: one of them changes and the others do not. */
+function projectOfRepository(project: CompiledProject['project']): CompiledProject['project'] {
+  const { registry, exclude_paths: excluded } = project;
+  const strategy = registry.tag_strategy === 'version' ? 'content' : registry.tag_strategy;
+  return {
+    ...project,
+    registry: { ...registry, tag_strategy: strategy },
+    exclude_paths: [...excluded, ...NOT_IN_IMAGES],
+  };
+}
+
+const contentHash = ({ unit, artifacts, project }: CompiledProject): string =>
+  unit.repository
+    ? canonicalHash([folderHash(unit.root), project.dependencies, project.system_packages, unit.repository.env])
+    : canonicalHash(artifacts.map(({ spec }) => spec));
 
 /** Transformation projects that task groups run: their directories go into the image beside the DAG file. */
 function projectsOfGroups({ artifacts }: CompiledProject): string[] {

@@ -23,9 +23,13 @@ export type DeployOptions = {
   readonly build: boolean | undefined;
   readonly builder: ToolName | undefined;
   readonly baseRepository: string | undefined;
+  /** Of repositories: all their DAGs share one. By the root of each; to be given to all units of a deployment. */
+  readonly repositoryImages: Map<string, Promise<UnitImage>>;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
 };
+
+type UnitImage = { reference: string | undefined; warnings: string[] };
 
 export async function deployUnit(
   context: CliContext,
@@ -34,7 +38,7 @@ export async function deployUnit(
 ): Promise<DeployedUnit> {
   const { registrar, say, signal } = options;
   const { version, url } = await gitBundle({ directory: unit.unit.root, env: context.env });
-  const image = await imageOf(context, unit, options);
+  const image = await sharedImageOf(context, unit, options);
   const dags: DeployedDag[] = [];
   for (const artifact of unit.artifacts) {
     signal.throwIfAborted();
@@ -58,11 +62,25 @@ export async function deployUnit(
   return { dags, warnings: image.warnings };
 }
 
+async function sharedImageOf(
+  context: CliContext,
+  unit: Extract<CompiledUnit, { ok: true }>,
+  options: DeployOptions,
+): Promise<UnitImage> {
+  const { repository } = unit.unit;
+  if (!repository) return imageOf(context, unit, options);
+  const known = options.repositoryImages.get(repository.root);
+  const image = known ?? imageOf(context, unit, options);
+  options.repositoryImages.set(repository.root, image);
+  // Said once.
+  return known ? { ...(await image), warnings: [] } : image;
+}
+
 async function imageOf(
   context: CliContext,
   unit: Extract<CompiledUnit, { ok: true }>,
   options: DeployOptions,
-): Promise<{ reference: string | undefined; warnings: string[] }> {
+): Promise<UnitImage> {
   if (!isProject(unit)) {
     const warnings = options.build === true ? ['a plain DAG file has no image: make it a project with svc.yaml'] : [];
     return { reference: undefined, warnings };

@@ -1,10 +1,14 @@
 import { availableParallelism } from 'node:os';
+import { createPythonEnvironments } from '@svc/agent/environments.ts';
+import { createCompilerPool } from '@svc/compiler/compiler-pool.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { ensurePython } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
+import { columnsOf } from '../output/terminal.ts';
+import { printable } from '../output/text.ts';
 
 /** More than that many files at once only wait for each other. */
 const MOST_JOBS = 8;
@@ -19,10 +23,32 @@ export async function withCompiler<Result>(
     if (!(error instanceof PythonEnvironmentError)) throw error;
     throw new CliError(error.message, { exitCode: EXIT.usage, hint: error.hint, cause: error });
   });
-  const compiler = createCompiler({ python, jobs: Math.min(availableParallelism(), MOST_JOBS) });
+  const progress = transientLine(context);
+  const jobs = Math.min(availableParallelism(), MOST_JOBS);
+  const compiler = createCompilerPool({
+    base: createCompiler({ python, jobs }),
+    interpreters: createPythonEnvironments({ env: context.env, say, onProgress: progress.show }),
+    open: (other) => createCompiler({ python: other, jobs }),
+  });
   try {
     return await use(compiler);
   } finally {
+    progress.clear();
     await compiler.close();
   }
+}
+
+/** One line that is written over, and only where somebody looks at it. */
+function transientLine({ stderr }: CliContext): { show: (text: string) => void; clear: () => void } {
+  let isShown = false;
+  const clear = (): void => {
+    if (isShown) stderr.write('\r\u001B[K');
+    isShown = false;
+  };
+  const show = (text: string): void => {
+    if (!stderr.isTTY) return;
+    stderr.write(`\r${printable(text).slice(0, (columnsOf(stderr) ?? 80) - 1)}\u001B[K`);
+    isShown = true;
+  };
+  return { show, clear };
 }

@@ -6,6 +6,7 @@ import type { AppendLogReply as _svc_agent_v1_AppendLogReply, AppendLogReply__Ou
 import type { AppendLogRequest as _svc_agent_v1_AppendLogRequest, AppendLogRequest__Output as _svc_agent_v1_AppendLogRequest__Output } from './svc/agent/v1/AppendLogRequest.ts';
 import type { Assignment as _svc_agent_v1_Assignment, Assignment__Output as _svc_agent_v1_Assignment__Output } from './svc/agent/v1/Assignment.ts';
 import type { Beat as _svc_agent_v1_Beat, Beat__Output as _svc_agent_v1_Beat__Output } from './svc/agent/v1/Beat.ts';
+import type { Bundle as _svc_agent_v1_Bundle, Bundle__Output as _svc_agent_v1_Bundle__Output } from './svc/agent/v1/Bundle.ts';
 import type { CallReply as _svc_agent_v1_CallReply, CallReply__Output as _svc_agent_v1_CallReply__Output } from './svc/agent/v1/CallReply.ts';
 import type { CallRequest as _svc_agent_v1_CallRequest, CallRequest__Output as _svc_agent_v1_CallRequest__Output } from './svc/agent/v1/CallRequest.ts';
 import type { Cancel as _svc_agent_v1_Cancel, Cancel__Output as _svc_agent_v1_Cancel__Output } from './svc/agent/v1/Cancel.ts';
@@ -40,6 +41,7 @@ export interface ProtoGrpcType {
         AppendLogRequest: MessageTypeDefinition<_svc_agent_v1_AppendLogRequest, _svc_agent_v1_AppendLogRequest__Output>
         Assignment: MessageTypeDefinition<_svc_agent_v1_Assignment, _svc_agent_v1_Assignment__Output>
         Beat: MessageTypeDefinition<_svc_agent_v1_Beat, _svc_agent_v1_Beat__Output>
+        Bundle: MessageTypeDefinition<_svc_agent_v1_Bundle, _svc_agent_v1_Bundle__Output>
         CallReply: MessageTypeDefinition<_svc_agent_v1_CallReply, _svc_agent_v1_CallReply__Output>
         CallRequest: MessageTypeDefinition<_svc_agent_v1_CallRequest, _svc_agent_v1_CallRequest__Output>
         Cancel: MessageTypeDefinition<_svc_agent_v1_Cancel, _svc_agent_v1_Cancel__Output>

@@ -403,6 +403,28 @@ export const DESCRIPTION = {
                     "version_number": {
                       "type": "int32",
                       "id": 11
+                    },
+                    "bundle": {
+                      "type": "Bundle",
+                      "id": 12
+                    }
+                  }
+                },
+                "Bundle": {
+                  "fields": {
+                    "dags": {
+                      "type": "string",
+                      "id": 1
+                    },
+                    "import_roots": {
+                      "rule": "repeated",
+                      "type": "string",
+                      "id": 2
+                    },
+                    "plugins": {
+                      "rule": "repeated",
+                      "type": "string",
+                      "id": 3
                     }
                   }
                 },

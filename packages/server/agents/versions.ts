@@ -64,7 +64,12 @@ async function load(db: Database, ref: VersionRef): Promise<AttemptVersion | und
   return spec && attemptVersion(ref, spec, row.fileloc);
 }
 
-type Project = { defined_as?: string; dependencies?: string[]; staging?: { enabled?: boolean } } | null;
+type Project = {
+  defined_as?: string;
+  dependencies?: string[];
+  env?: Record<string, string>;
+  staging?: { enabled?: boolean };
+} | null;
 
 export function attemptVersion(ref: VersionRef, spec: CompiledSpec, fileloc: string): AttemptVersion {
   const project = spec.project as Project;
@@ -90,7 +95,8 @@ export function attemptVersion(ref: VersionRef, spec: CompiledSpec, fileloc: str
       source_text: source.text,
       modules: source.modules.map(({ module: name, path, sha256 }) => ({ name, path, sha256 })),
       dependencies: project?.dependencies ?? [],
-      env: {},
+      env: project?.env ?? {},
+      ...(source.bundle && { bundle: source.bundle }),
     },
   };
 }

@@ -85,7 +85,8 @@ def compile_request(request: dict, limits) -> bytes:
     path = request["path"]
     folder = request.get("dags_folder") or os.path.dirname(os.path.abspath(path))
     try:
-        specs = load_file(path, folder)
+        os.environ.update(request.get("env") or {})
+        specs = load_file(path, folder, request.get("bundle"))
         parts = []
         for spec in specs:
             text = canonical_bytes(spec)

@@ -11,6 +11,7 @@ import sys
 import traceback
 from types import ModuleType
 
+from .. import bundle_path
 from ..exceptions import RecordingError
 from ..record import current
 
@@ -27,20 +28,52 @@ def _error(kind: str, message: str, *, path: str, line: int | None = None, inste
     return {"type": kind, "message": message, "path": path, "line": line, "instead": instead, "traceback": trace}
 
 
+def _archive_of(path: str) -> str | None:
+    """The zip file that the path leads into."""
+    head, mark, _ = path.partition(".zip" + os.sep)
+    return head + ".zip" if mark and os.path.isfile(head + ".zip") else None
+
+
+def _read_archived(archive: str, path: str, shown: str) -> str:
+    import zipfile
+
+    name = os.path.relpath(path, archive).replace(os.sep, "/")
+    try:
+        with zipfile.ZipFile(archive) as file:
+            if file.getinfo(name).file_size > MAX_SOURCE_BYTES:
+                raise LoadError(_too_large(file.getinfo(name).file_size, shown))
+            return file.read(name).decode("utf-8-sig")
+    except (OSError, KeyError, zipfile.BadZipFile) as error:
+        raise LoadError(
+            _error("unreadable", f"cannot be read from its zip file: {error}", path=shown, instead="Make the zip again")
+        ) from None
+    except UnicodeDecodeError as error:
+        raise LoadError(_not_utf8(error, shown)) from None
+
+
+def _too_large(size: int, shown: str) -> dict:
+    return _error(
+        "too_large",
+        f"the file has {size} bytes; the limit is {MAX_SOURCE_BYTES}",
+        path=shown,
+        instead="Move data out of the DAG file",
+    )
+
+
+def _not_utf8(error: UnicodeDecodeError, shown: str) -> dict:
+    return _error("unreadable", f"is not UTF-8 text (byte {error.start})", path=shown, instead="Save the file as UTF-8")
+
+
 def read_source(path: str, shown: str) -> str:
+    archive = _archive_of(path)
+    if archive is not None:
+        return _read_archived(archive, path, shown)
     try:
         info = os.stat(path)
         if not stat.S_ISREG(info.st_mode):
             raise LoadError(_error("unreadable", "it is not a regular file", path=shown, instead="Point to a .py file"))
         if info.st_size > MAX_SOURCE_BYTES:
-            raise LoadError(
-                _error(
-                    "too_large",
-                    f"the file has {info.st_size} bytes; the limit is {MAX_SOURCE_BYTES}",
-                    path=shown,
-                    instead="Move data out of the DAG file",
-                )
-            )
+            raise LoadError(_too_large(info.st_size, shown))
         with open(path, "rb") as file:
             raw = file.read()
         return raw.decode("utf-8-sig")
@@ -54,11 +87,7 @@ def read_source(path: str, shown: str) -> str:
             )
         ) from None
     except UnicodeDecodeError as error:
-        raise LoadError(
-            _error(
-                "unreadable", f"is not UTF-8 text (byte {error.start})", path=shown, instead="Save the file as UTF-8"
-            )
-        ) from None
+        raise LoadError(_not_utf8(error, shown)) from None
 
 
 def module_name(path: str) -> str:
@@ -140,28 +169,38 @@ def _find_dags(module: ModuleType) -> list:
 def _local_modules(before: set, folder: str, own_path: str) -> list:
     """Helper modules of the project that the file imported: part of what the tasks will run."""
     listed = []
+    archives = {_archive_of(own_path)} - {None}
     for name, module in sorted(sys.modules.items()):
         path = getattr(module, "__file__", None)
         if name in before or not path or not path.startswith(folder + os.sep) or path == own_path:
             continue
         if "site-packages" in path or not path.endswith(".py"):
             continue
-        with open(path, "rb") as file:
-            digest = hashlib.sha256(file.read()).hexdigest()
-        listed.append({"module": name, "path": os.path.relpath(path, folder), "sha256": digest})
+        archive = _archive_of(path)
+        if archive is None:
+            listed.append({"module": name, "path": os.path.relpath(path, folder), "sha256": _digest(path)})
+        else:
+            archives.add(archive)
+    # A zip file is one thing: whatever the file takes from it counts as a whole.
+    for archive in sorted(filter(None, archives)):
+        shown = os.path.relpath(archive, folder)
+        listed.append({"module": os.path.basename(archive), "path": shown, "sha256": _digest(archive)})
     return listed
 
 
-def load_file(path: str, dags_folder: str) -> list:
-    """Specs of every DAG in the file, in order of dag_id. Raises LoadError."""
+def _digest(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def load_file(path: str, dags_folder: str, bundle: dict | None = None) -> list:
+    """Specs of every DAG in the file, in order of dag_id. `dags_folder` is what paths are relative to: of a repository,
+    its root. Raises LoadError."""
     path = os.path.abspath(path)
     dags_folder = os.path.abspath(dags_folder)
     shown = os.path.relpath(path, dags_folder)
     text = read_source(path, shown)
-    for folder in (os.path.dirname(path), dags_folder):
-        if folder not in sys.path:
-            sys.path.insert(0, folder)
-    os.environ["SVC_DAGS_FOLDER"] = dags_folder
+    bundle_path.enter(path=path, root=dags_folder, bundle=bundle)
     before = set(sys.modules)
     module = ModuleType(module_name(path))
     module.__file__ = path
@@ -171,14 +210,15 @@ def load_file(path: str, dags_folder: str) -> list:
         code = compile(tree, path, "exec", dont_inherit=True)
         exec(code, module.__dict__)
         # ast.walk over the tree again, untouched by compile(), finds declared secrets.
-        return _build(module, text, tree, shown, dags_folder, _local_modules(before, dags_folder, path))
+        modules = _local_modules(before, dags_folder, path)
+        return _build(module, text, tree, shown, dags_folder, modules, bundle)
     except LoadError:
         raise
     except BaseException as error:  # a DAG file may raise anything, SystemExit and KeyboardInterrupt included
         raise LoadError(_describe(error, path, shown)) from None
 
 
-def _build(module, text: str, tree, shown: str, dags_folder: str, modules: list) -> list:
+def _build(module, text: str, tree, shown: str, dags_folder: str, modules: list, bundle: dict | None) -> list:
     from .dag_spec import dag_spec
 
     source = {
@@ -187,6 +227,7 @@ def _build(module, text: str, tree, shown: str, dags_folder: str, modules: list)
         "sha256": hashlib.sha256(text.encode("utf-8")).hexdigest(),
         "module": module.__name__,
         "modules": modules,
+        **({"bundle": bundle} if bundle else {}),
     }
     specs = []
     seen: set = set()

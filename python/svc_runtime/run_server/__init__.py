@@ -2,7 +2,7 @@
 
 Protocol: JSON lines on stdin and stdout, with the agent at the other end.
 
-    → {"op":"load","socket","dags_folder","dag_id","fileloc","source":{"path","module","text"},"env"}
+    → {"op":"load","socket","dags_folder","dag_id","fileloc","source":{"path","module","text"},"bundle","env"}
     ← {"event":"ready","preloaded":true,"seconds":0.1}     or {"event":"failed","error","traceback"}
     → {"op":"fork","attempt"}                              ← {"event":"forked","attempt","pid"}
     → {"op":"kill","attempt","signal"}                     ← {"event":"exit","attempt","status","signal"}

@@ -8,6 +8,7 @@ import sys
 import traceback
 from types import ModuleType
 
+from .. import bundle_path
 from ..record import current as recording
 from ..record import templating
 from ..run import current
@@ -32,11 +33,7 @@ def load_version(request: dict) -> DAG:
     source = request["source"]
     path = request["fileloc"]
     folder = request["dags_folder"]
-    for place in (os.path.dirname(path), folder):
-        if place in sys.path:
-            sys.path.remove(place)
-        sys.path.insert(0, place)
-    os.environ["SVC_DAGS_FOLDER"] = folder
+    bundle_path.enter(path=path, root=folder, bundle=request.get("bundle"))
     current.parsing_context.dag_id = request["dag_id"]
     text = source["text"]
     # Tracebacks and inspect.getsource() show the version that runs, even when the file was changed or removed.

@@ -1,6 +1,7 @@
 // Original file: agent.proto
 
 import type { Module as _svc_agent_v1_Module, Module__Output as _svc_agent_v1_Module__Output } from '../../../svc/agent/v1/Module.ts';
+import type { Bundle as _svc_agent_v1_Bundle, Bundle__Output as _svc_agent_v1_Bundle__Output } from '../../../svc/agent/v1/Bundle.ts';
 
 export interface Version {
   'version_key'?: (string);
@@ -23,6 +24,10 @@ export interface Version {
   'dependencies'?: (string)[];
   'env'?: ({[key: string]: string});
   'version_number'?: (number);
+  /**
+   * Set when the DAG file belongs to a repository.
+   */
+  'bundle'?: (_svc_agent_v1_Bundle | null);
 }
 
 export interface Version__Output {
@@ -46,4 +51,8 @@ export interface Version__Output {
   'dependencies': (string)[];
   'env': ({[key: string]: string});
   'version_number': (number);
+  /**
+   * Set when the DAG file belongs to a repository.
+   */
+  'bundle': (_svc_agent_v1_Bundle__Output | null);
 }

@@ -1,0 +1,88 @@
+/**
+ * A compiler whose files may need packages: one process per interpreter, started when a file wants it and ended when none
+ * has for a while. A file without dependencies is compiled by the first, which stays.
+ *
+ * An environment that cannot be made is the answer to its files, as an error of theirs would be.
+ */
+import { ENVIRONMENT_ERROR } from './compiler.ts';
+import type { CompileAnswer, Compiler } from './compiler.ts';
+
+export type Interpreters = {
+  /** The interpreter that has these packages. */
+  get(dependencies: readonly string[]): Promise<string>;
+};
+
+const IDLE_MS = 60_000;
+
+type Entry = { compiler: Compiler; users: number; timer: NodeJS.Timeout | undefined };
+
+export function createCompilerPool(input: {
+  base: Compiler;
+  interpreters: Interpreters;
+  /** The compiler of another interpreter. */
+  open: (python: string) => Compiler;
+  idleMs?: number;
+}): Compiler {
+  const { base, interpreters, open, idleMs = IDLE_MS } = input;
+  const entries = new Map<string, Entry>();
+  let isClosed = false;
+
+  function entryOf(python: string): Entry {
+    const known = entries.get(python);
+    if (known) return known;
+    const entry: Entry = { compiler: open(python), users: 0, timer: undefined };
+    entries.set(python, entry);
+    return entry;
+  }
+
+  function release(python: string, entry: Entry): void {
+    entry.users -= 1;
+    if (entry.users > 0 || isClosed) return;
+    entry.timer = setTimeout(() => {
+      entries.delete(python);
+      void entry.compiler.close();
+    }, idleMs);
+    entry.timer.unref();
+  }
+
+  return {
+    async compile(request) {
+      const { dependencies = [] } = request;
+      if (dependencies.length === 0) return base.compile(request);
+      let python: string;
+      try {
+        python = await interpreters.get(dependencies);
+      } catch (error) {
+        return refusal((error as Error).message);
+      }
+      const entry = entryOf(python);
+      entry.users += 1;
+      clearTimeout(entry.timer);
+      return entry.compiler.compile(request).finally(() => release(python, entry));
+    },
+    async close() {
+      isClosed = true;
+      const open = [...entries.values()];
+      entries.clear();
+      for (const { timer } of open) clearTimeout(timer);
+      await Promise.all([base.close(), ...open.map(({ compiler }) => compiler.close())]);
+    },
+  };
+}
+
+const refusal = (message: string): CompileAnswer => ({
+  ok: false,
+  duration_ms: 0,
+  output: '',
+  output_truncated: false,
+  warnings: [],
+  dags: [],
+  error: {
+    type: ENVIRONMENT_ERROR,
+    message,
+    path: '',
+    line: null,
+    instead: 'Mend the requirement, or make the package reachable, and compile again',
+    traceback: '',
+  },
+});

@@ -1,0 +1,87 @@
+/** Which folders are Airflow repositories, and which one a path lies in. */
+import { readFile, readdir, stat } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import { readDockerfile } from './dockerfile.ts';
+import { IGNORE_FILE } from './ignore-rules.ts';
+import { readRepository } from './repository.ts';
+import type { Repository } from './repository.ts';
+import { mentionsDags } from './zip-entries.ts';
+
+const DAGS = 'dags';
+/** Beside a folder `dags/` nobody has these by accident. */
+const MARKS = [
+  'airflow.cfg',
+  'airflow_settings.yaml',
+  'config',
+  'include',
+  'packages.txt',
+  'plugins',
+  'pyproject.toml',
+  'requirements.txt',
+];
+/** In a folder that has its DAG files directly. */
+const FLAT_MARKS = [IGNORE_FILE, 'airflow.cfg', 'airflow_settings.yaml', 'packages.txt', 'plugins', 'requirements.txt'];
+const MOST_LEVELS = 12;
+
+/** Undefined when the folder is none. */
+export async function findRepository(folder: string): Promise<Repository | undefined> {
+  const names = new Set(await readdir(folder).catch(() => []));
+  if (names.has('dag.py')) return undefined;
+  if (names.has('svc.yaml') && (await namesDagFile(folder))) return undefined;
+  if (names.has(DAGS) && (await isFolder(join(folder, DAGS)))) {
+    const isOne =
+      MARKS.some((mark) => names.has(mark)) || names.has('svc.yaml') || (await holdsDags(join(folder, DAGS)));
+    return isOne || (await isAirflowImage(folder)) ? readRepository(folder, DAGS) : undefined;
+  }
+  if (names.has('svc.yaml')) return undefined;
+  const isFlat = FLAT_MARKS.some((mark) => names.has(mark)) || (await isAirflowImage(folder));
+  return isFlat && (await hasDagFile(folder, names)) ? readRepository(folder, '.') : undefined;
+}
+
+/** The repository in whose DAGs folder the path lies; undefined for the root itself. */
+export async function enclosingRepository(path: string): Promise<Repository | undefined> {
+  let folder = dirname(path);
+  for (let level = 0; level < MOST_LEVELS && folder !== dirname(folder); level += 1, folder = dirname(folder)) {
+    const found = await findRepository(folder);
+    if (!found) continue;
+    return (path + sep).startsWith(join(folder, found.bundle.dags) + sep) ? found : undefined;
+  }
+  return undefined;
+}
+
+/** As opposed to a folder of projects that happens to be called dags. */
+async function holdsDags(folder: string): Promise<boolean> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  if (entries.some(({ name }) => name === IGNORE_FILE || /\.(py|zip)$/.test(name))) return true;
+  const folders = entries.filter((entry) => entry.isDirectory());
+  const projects = await Promise.all(
+    folders.map(async ({ name }) =>
+      (await readdir(join(folder, name)).catch(() => [])).some((file) => file === 'svc.yaml' || file === 'dag.py'),
+    ),
+  );
+  return folders.length > 0 && !projects.includes(true);
+}
+
+const namesDagFile = async (folder: string): Promise<boolean> =>
+  /^["']?dag_source["']?\s*:/m.test(await readFile(join(folder, 'svc.yaml'), 'utf8').catch(() => ''));
+
+async function isAirflowImage(folder: string): Promise<boolean> {
+  const text = await readFile(join(folder, 'Dockerfile'), 'utf8').catch(() => undefined);
+  return text !== undefined && readDockerfile(text).base !== undefined;
+}
+
+async function hasDagFile(folder: string, names: ReadonlySet<string>): Promise<boolean> {
+  for (const name of names) {
+    if (!name.endsWith('.py')) continue;
+    const path = join(folder, name);
+    const info = await stat(path).catch(() => undefined);
+    if (info?.isFile() && mentionsDags(await readFile(path, 'latin1').catch(() => ''))) return true;
+  }
+  return false;
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (info) => info.isDirectory(),
+    () => false,
+  );

@@ -1,0 +1,203 @@
+/**
+ * An Airflow repository: a folder with its DAGs in `dags/` (or, when something else marks it as one, in itself), and around
+ * them what they need. What is found here is recorded in every artifact, so that whoever runs a task does not look again.
+ *
+ *   dags/  config/  plugins/  and the folder itself     on the path of Python, as Airflow and Astronomer's images have it
+ *   requirements.txt, else pyproject.toml               the environment of all its DAGs
+ *   packages.txt, the Dockerfile of an Airflow image    read as far as they say what is installed and set; the rest is named
+ *   svc.yaml without a DAG file of its own              settings of the whole repository, as its registry
+ */
+import { statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { loadProject } from '@svc/spec/project/load.ts';
+import type { LoadedProject } from '@svc/spec/project/load.ts';
+import { PYTHON_LINES } from '@svc/spec/project/python-lines.ts';
+import type { PythonLine } from '@svc/spec/project/python-lines.ts';
+import type { BundleSection } from '@svc/spec/schema.ts';
+import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
+import { readDockerfile } from './dockerfile.ts';
+import type { ReadDockerfile } from './dockerfile.ts';
+import type { IgnoreSyntax } from './ignore-rules.ts';
+import { logicalLines } from './requirement-line.ts';
+import type { Note } from './requirement-line.ts';
+import { installList, readRequirements } from './requirements.ts';
+import type { Requirements } from './requirements.ts';
+import { insideRepository, repositorySettings, textOf } from './settings.ts';
+import { missingSystemPackages } from './system-packages.ts';
+
+const SETTINGS_FILE = 'svc.yaml';
+
+export type RepositoryProject = Extract<LoadedProject, { ok: true }>['project'];
+
+export type Repository = {
+  readonly root: string;
+  readonly bundle: BundleSection;
+  readonly ignoreSyntax: IgnoreSyntax;
+  readonly requirements: Requirements;
+  /** Of svc.yaml, or its defaults; with everything there is to install. */
+  readonly project: RepositoryProject;
+  /** Whether anything of `project` was said by the repository. */
+  readonly hasSettings: boolean;
+  /** Its Dockerfile makes an image of Airflow. */
+  readonly hasAirflowImage: boolean;
+  /** Set for its DAG files and tasks. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Files whose change may change what is installed or set, relative to the root. */
+  readonly settingsFiles: readonly string[];
+  readonly notes: readonly Note[];
+  /** Of svc.yaml: nothing of the repository is compiled while there are any. */
+  readonly problems: readonly (Note & { column: number | null })[];
+};
+
+/** Keys of svc.yaml that are about one DAG. */
+const OF_ONE_DAG = ['dag_id', 'dag_source', 'description', 'tasks'] as const;
+
+export function readRepository(root: string, dagsFolder: string): Repository {
+  const file = ['Dockerfile', 'Containerfile'].find((name) => isFile(join(root, name)));
+  const docker = file === undefined ? undefined : readDockerfile(textOf(join(root, file)) ?? '', file);
+  const settings = repositorySettings(root, docker?.env ?? {});
+  const named = insideRepository(settings['AIRFLOW__CORE__DAGS_FOLDER'] ?? '/');
+  const dags = named !== undefined && isFolder(join(root, named)) ? named : dagsFolder;
+  const requirements = readRequirements(root, wantedOf(root, docker, file ?? ''));
+  const debian = [...new Set([...debianOf(root), ...(docker?.apt ?? [])])];
+  const loaded = loadSettings(root);
+  const major = docker?.airflowMajor ?? requirements.airflowMajor;
+  const syntax = settings['AIRFLOW__CORE__DAG_IGNORE_FILE_SYNTAX'] ?? (major === 2 ? 'regexp' : 'glob');
+  const { env, notes: envNotes } = environmentOf(docker?.env ?? {}, file ?? '');
+  const dependencies = [...loaded.project.dependencies, ...installList(requirements)];
+  const systemPackages = [...new Set([...loaded.project.system_packages, ...debian])];
+  const line = pythonLineOf(docker?.base);
+  return {
+    root,
+    bundle: bundleOf({ root, dags, settings, localFolders: requirements.localFolders }),
+    ignoreSyntax: syntax === 'regexp' ? 'regexp' : 'glob',
+    requirements,
+    project: {
+      ...loaded.project,
+      ...(line !== undefined && !loaded.says('python_version') && { python_version: line }),
+      dependencies,
+      system_packages: systemPackages,
+    } as RepositoryProject,
+    hasSettings: loaded.isThere || dependencies.length + systemPackages.length > 0 || Object.keys(env).length > 0,
+    hasAirflowImage: docker?.base !== undefined,
+    env,
+    settingsFiles: [
+      ...requirements.files,
+      'packages.txt',
+      'airflow.cfg',
+      '.env',
+      SETTINGS_FILE,
+      ...(file ? [file] : []),
+    ],
+    notes: [
+      ...requirements.notes,
+      ...(docker?.notes ?? []),
+      ...(docker && docker.base === undefined ? [unreadBase(file ?? '')] : []),
+      ...envNotes,
+      ...missingSystemPackages(debian),
+    ],
+    problems: loaded.problems,
+  };
+}
+
+function wantedOf(
+  root: string,
+  docker: ReadDockerfile | undefined,
+  file: string,
+): Parameters<typeof readRequirements>[1] {
+  const own = ['requirements.txt', 'pyproject.toml'].find((name) => isFile(join(root, name)));
+  return [
+    ...(own === undefined ? [] : [{ kind: 'requirements' as const, file: own }]),
+    ...(isFile(join(root, 'constraints.txt')) ? [{ kind: 'constraints' as const, file: 'constraints.txt' }] : []),
+    ...(docker?.pip ?? []).map(({ text, line }) => ({ kind: 'line' as const, text, at: { file, line, message: '' } })),
+  ];
+}
+
+/** In the order of Airflow: DAGs, configuration, plugins; then what images have beside them. */
+function bundleOf(input: {
+  root: string;
+  dags: string;
+  settings: Readonly<Record<string, string | undefined>>;
+  localFolders: readonly string[];
+}): BundleSection {
+  const { root, dags, settings, localFolders } = input;
+  const there = (name: string | undefined): string[] =>
+    name !== undefined && isFolder(join(root, name)) ? [name] : [];
+  const named = insideRepository(settings['AIRFLOW__CORE__PLUGINS_FOLDER'] ?? '/');
+  const plugins = there(named).length > 0 ? there(named) : there('plugins');
+  const python = (settings['PYTHONPATH'] ?? '').split(':').flatMap((path) => there(insideRepository(path || '/')));
+  const packages = isFile(join(root, 'pyproject.toml')) || isFile(join(root, 'setup.py')) ? there('src') : [];
+  return {
+    dags,
+    import_roots: [...new Set([dags, ...there('config'), ...plugins, '.', ...packages, ...localFolders, ...python])],
+    plugins,
+  };
+}
+
+const debianOf = (root: string): string[] =>
+  logicalLines(textOf(join(root, 'packages.txt')) ?? '').flatMap(({ text }) => text.split(' '));
+
+type Settings = {
+  project: RepositoryProject;
+  isThere: boolean;
+  says(key: string): boolean;
+  problems: Repository['problems'];
+};
+
+function loadSettings(root: string): Settings {
+  const text = textOf(join(root, SETTINGS_FILE));
+  const says = (key: string): boolean => new RegExp(`^["']?${key}["']?\\s*:`, 'm').test(text ?? '');
+  // The name of the repository is also that of its image.
+  const name =
+    basename(root)
+      .replace(/[^A-Za-z0-9_-]+/g, '-')
+      .replace(/^-+/, '')
+      .slice(0, 200) || 'repository';
+  const loaded = loadProject(text ?? '', name);
+  const plain = loadProject('', name);
+  if (!plain.ok) throw new Error(`the defaults of ${SETTINGS_FILE} are not valid`);
+  const at = { file: SETTINGS_FILE, line: null, column: null };
+  const foreign = OF_ONE_DAG.filter(says).map((key) => ({
+    ...at,
+    message: `${key} is about one DAG, and this file is about a whole repository: set it in the DAG file`,
+  }));
+  const problems = loaded.ok
+    ? foreign
+    : loaded.problems.map(({ message, line, column }) => ({ ...at, line, column, message }));
+  return { project: loaded.ok ? loaded.project : plain.project, isThere: text !== undefined, says, problems };
+}
+
+/** The image's Python is that of the environment only in images we build. */
+function pythonLineOf(base = ''): PythonLine | undefined {
+  const line = /-python-?(\d+\.\d+)/.exec(base)?.[1];
+  return line !== undefined && Object.hasOwn(PYTHON_LINES, line) ? (line as PythonLine) : undefined;
+}
+
+/** What belongs to the machine, and what svc sets itself. */
+const NOT_OURS_TO_SET =
+  /^(?:PATH|HOME|USER|SHELL|LD_.*|PYTHON.*|PIP_.*|UV_.*|SVC_.*|AIRFLOW_HOME|AIRFLOW__CORE__(?:DAGS|PLUGINS)_FOLDER|AIRFLOW_CONFIG|DEBIAN_FRONTEND)$/;
+
+/** Names that DAG files and tasks may be given. */
+export const isForTasks = (name: string): boolean => !NOT_OURS_TO_SET.test(name);
+
+function environmentOf(
+  given: Readonly<Record<string, string>>,
+  file: string,
+): { env: Record<string, string>; notes: Note[] } {
+  const names = Object.keys(given).filter(isForTasks);
+  const secret = names.filter((name) => /^AIRFLOW_(?:CONN|VAR)_/.test(name) || isSensitiveName(name));
+  const env = Object.fromEntries(
+    names.filter((name) => !secret.includes(name)).map((name) => [name, given[name] ?? '']),
+  );
+  const message = `${secret.join(', ')} is not recorded, as everybody who may see a DAG would see it: keep it in a connection or variable ("svc import" makes them of AIRFLOW_CONN_ and AIRFLOW_VAR_)`;
+  return { env, notes: secret.length === 0 ? [] : [{ file, line: null, message }] };
+}
+
+const unreadBase = (file: string): Note => ({
+  file,
+  line: null,
+  message: 'is not read: its base is neither an image of Airflow nor one of Astronomer',
+});
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;

@@ -1,0 +1,48 @@
+/** What the files of a repository say about Airflow's own settings: airflow.cfg, .env, ENV of the Dockerfile. */
+import { readFileSync } from 'node:fs';
+import { join, normalize } from 'node:path';
+import { parseEnv } from 'node:util';
+
+type Settings = Readonly<Record<string, string | undefined>>;
+
+/** By the name of the variable, as AIRFLOW__CORE__DAGS_FOLDER; of several places the strongest. */
+export function repositorySettings(root: string, dockerfile: Settings): Settings {
+  return { ...fromConfig(textOf(join(root, 'airflow.cfg'))), ...dockerfile, ...environmentFile(root) };
+}
+
+/** Names and values of `.env`; empty when there is none. */
+export function environmentFile(root: string): Record<string, string> {
+  const found = parseEnv(textOf(join(root, '.env')) ?? '');
+  return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, value ?? '']));
+}
+
+function fromConfig(text = ''): Record<string, string> {
+  const found: Record<string, string> = {};
+  let section = '';
+  for (const line of text.split(/\r?\n/)) {
+    section = /^\s*\[([^\]]+)\]/.exec(line)?.[1]?.trim() ?? section;
+    const [, name = '', value = ''] = /^([A-Za-z_]\w*)\s*[=:]\s*(.*)$/.exec(line) ?? [];
+    if (name !== '') found[`AIRFLOW__${section}__${name}`.toUpperCase()] = value.trim();
+  }
+  return found;
+}
+
+/** Where images of Airflow have what a repository holds. */
+const HOMES =
+  /^(?:\$\{?AIRFLOW_HOME\}?|\{AIRFLOW_HOME\}|\/opt\/airflow|\/usr\/local\/airflow|\/home\/airflow\/airflow|~\/airflow|\/root\/airflow)(?=\/|$)\/?/;
+
+/** A path of a setting, relative to the repository; undefined when it leads elsewhere. */
+export function insideRepository(path: string): string | undefined {
+  const home = path.replace(HOMES, '');
+  if (home === path && path.startsWith('/')) return undefined;
+  const inside = normalize(home || '.').replace(/\/+$/, '');
+  return inside.startsWith('..') ? undefined : inside || '.';
+}
+
+export function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,2 @@
+# An airflow dag that nobody must load.
+raise RuntimeError("old")

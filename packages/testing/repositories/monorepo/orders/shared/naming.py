@@ -1,0 +1,2 @@
+def task_name(what):
+    return f"take_{what}"

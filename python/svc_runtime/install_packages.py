@@ -1,0 +1,268 @@
+"""Installs what a project asks for, without Airflow: svc stands in for it.
+
+    python install_packages.py [--python INTERPRETER] [--uv PROGRAM] -- ENTRY...
+
+An entry is one line of a requirements file. One that begins with `-c ` is a constraint; any other that begins with a dash is
+refused, so that no entry becomes an option. When entries carry hashes, all must, and exactly they are installed.
+
+Provider packages depend on Airflow itself. Those dependencies are met by empty packages, made here, whose version no index
+has: `apache-airflow==3.2.2+svc`. So nothing of Airflow is fetched, whatever drags it in, and whoever asks for its version
+is told one.
+
+Progress goes to standard output, a JSON object per line; so does, at the end, why it failed and which entry is to blame.
+Standard error has the installer's own words. Runs alone, without our other modules.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+STAND_INS = {
+    "apache-airflow": "3.2.2+svc",
+    "apache-airflow-core": "3.2.2+svc",
+    "apache-airflow-task-sdk": "1.2.2+svc",
+    "apache-airflow-providers-standard": "1.99.0+svc",
+}
+_ABOUT = "Stands for what svc brings itself"
+_KEPT_LINES = 400
+
+
+class Refused(Exception):
+    def __init__(self, message: str, entry: str | None = None) -> None:
+        super().__init__(message)
+        self.entry = entry
+
+
+def normal_name(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def name_of(entry: str) -> str | None:
+    egg = re.search(r"[#&]egg=([A-Za-z0-9._-]+)", entry)
+    found = egg or re.match(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[|[<>=!~;@ ]|$)", entry)
+    return normal_name(found.group(1)) if found else None
+
+
+def write_stand_ins(folder: str) -> None:
+    """A wheel is a zip of a certain form. Without the time of day, so that they are always the same bytes."""
+    for name, version in STAND_INS.items():
+        stem = f"{name.replace('-', '_')}-{version}"
+        info = f"{stem}.dist-info"
+        files = {
+            "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nSummary: {_ABOUT}\n",
+            "WHEEL": "Wheel-Version: 1.0\nGenerator: svc\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            "RECORD": f"{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n",
+        }
+        with zipfile.ZipFile(os.path.join(folder, f"{stem}-py3-none-any.whl"), "w") as wheel:
+            for file, text in files.items():
+                wheel.writestr(zipfile.ZipInfo(f"{info}/{file}", (1980, 1, 1, 0, 0, 0)), text)
+
+
+def sort_entries(entries: list[str]) -> tuple[list[str], list[str]]:
+    packages, constraints = [], []
+    for entry in entries:
+        if "\n" in entry or "\r" in entry:
+            raise Refused("an entry is one line", entry)
+        if entry.startswith("-c "):
+            constraints.append(entry[3:].strip())
+        elif entry.startswith("-"):
+            raise Refused("it is no package: an entry must not begin with a dash", entry)
+        else:
+            packages.append(entry)
+    return packages, constraints
+
+
+def pip_settings() -> dict[str, list[str]]:
+    """What pip is told about where packages come from: uv does not read pip's files."""
+    listed = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True).stdout
+    found: dict[str, list[str]] = {}
+    for line in listed.splitlines():
+        key, _, value = line.partition("=")
+        words = value.strip().strip("'\"").replace("\\n", " ").split()
+        # Later lines are stronger: the environment comes after the files.
+        found[key.rpartition(".")[2]] = words
+    return found
+
+
+def uv_command(uv: str, python: str, files: dict[str, str]) -> tuple[list[str], dict[str, str]]:
+    settings = pip_settings()
+    environment = dict(os.environ)
+    words = [uv, "pip", "install", "--python", python, "--link-mode", "copy", "--override", files["overrides"]]
+    if not any(name in environment for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL")):
+        for url in settings.get("index-url", [])[:1]:
+            words += ["--default-index", url]
+    if not any(name in environment for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL")):
+        for url in settings.get("extra-index-url", []):
+            words += ["--index", url]
+        for place in settings.get("find-links", []):
+            words += ["--find-links", place]
+    for host in settings.get("trusted-host", []):
+        words += ["--allow-insecure-host", host]
+    if settings.get("cert"):
+        environment.setdefault("SSL_CERT_FILE", settings["cert"][0])
+    return words, environment
+
+
+def pip_command(python: str, shares: bool, files: dict[str, str]) -> tuple[list[str], dict[str, str]]:
+    target = ["--python", python] if shares else []
+    flags = "--disable-pip-version-check --no-input --root-user-action=ignore --progress-bar=off".split()
+    program = sys.executable if shares else python
+    return [program, "-m", "pip", *target, "install", *flags, "--constraint", files["stand_ins"]], dict(os.environ)
+
+
+def install(entries: list[str], python: str, uv: str | None) -> None:
+    packages, constraints = sort_entries(entries)
+    with tempfile.TemporaryDirectory(prefix="svc-install-") as work:
+        pins = [f"{name}=={version}" for name, version in STAND_INS.items()]
+        files = {
+            name: _write(os.path.join(work, f"{name}.txt"), lines)
+            for name, lines in {
+                "packages": packages,
+                "constraints": constraints,
+                "overrides": pins,
+                "stand_ins": pins,
+            }.items()
+        }
+        write_stand_ins(work)
+        shares = python != os.path.abspath(sys.executable) and _has_pip(sys.executable)
+        if uv:
+            words, environment = uv_command(uv, python, files)
+        else:
+            words, environment = pip_command(python, shares, files)
+        words += ["--find-links", work, "-r", files["packages"]]
+        if any("--hash=" in entry for entry in packages):
+            words += ["--require-hashes", "--no-deps"]
+            if not uv:
+                words[words.index("--constraint") : words.index("--constraint") + 2] = []
+        elif constraints:
+            words += ["--constraint", files["constraints"]]
+        _run(words, environment, work, packages)
+
+
+def _write(path: str, lines: list[str]) -> str:
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in lines)
+    return path
+
+
+def _has_pip(python: str) -> bool:
+    return subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode == 0
+
+
+def _run(words: list[str], environment: dict[str, str], work: str, packages: list[str]) -> None:
+    lines: list[str] = []
+    with subprocess.Popen(
+        words, cwd=work, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as child:
+        assert child.stdout is not None
+        for line in child.stdout:
+            lines = [*lines[-_KEPT_LINES:], line.rstrip()]
+            sys.stderr.write(line)
+            shown = progress_of(line)
+            if shown:
+                say({"progress": shown})
+    if child.returncode != 0:
+        raise explained("\n".join(lines), packages)
+
+
+def progress_of(line: str) -> str | None:
+    """What of the installer's words says how far it is."""
+    for pattern, text in (
+        (r"\s*Collecting ([^\s(]+)", "looking for {}"),
+        (r"\s*Downloading (\S+?-[^-/]+)(?:-\S*)?(?:\.metadata)? \((.+)\)", "fetching {} ({})"),
+        (r"\s*Building wheel for (\S+)", "building {}"),
+        (r"Installing collected packages: (.+)", "installing {}"),
+        (r"(?:Resolved|Prepared|Installed) (\d+ packages?) in", "{}"),
+        (r"\s*Downloading (\S+) \((.+)\)", "fetching {} ({})"),
+        (r"\s*Building (\S+)", "building {}"),
+    ):
+        found = re.match(pattern, line)
+        if found:
+            return _shortened(text.format(*found.groups()))
+    return None
+
+
+def _shortened(text: str, length: int = 100) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def explained(output: str, packages: list[str]) -> Refused:
+    """The installer's last words as one sentence, and the entry that it is about."""
+    flat = re.sub(r"\s*\n\s*[│╰─▶×├]*\s*", " ", output)
+    if re.search(r"Max retries exceeded|NewConnectionError|name resolution|Failed to (?:fetch|connect)|dns error", output):
+        return Refused("the package index cannot be reached", _entry_of(output, packages))
+    if re.search(r"DO NOT MATCH THE HASHES|[Hh]ash mismatch", output):
+        name = re.search(r"^\s+(\S+).*? from ", output, re.M) or re.search(r"for `?([\w.-]+)", output)
+        return Refused("its content is not what the hash in the file says", _named(name, packages))
+    if "require a hash" in output or "--require-hashes" in output:
+        return Refused("when one requirement has a hash, all need one, and an exact version", _entry_of(output, packages))
+    none = re.search(r"No matching distribution found for ([^\s(]+)", output)
+    if none:
+        versions = re.search(r"\(from versions: (.+?)\)", output)
+        known = versions.group(1) if versions else "none"
+        why = "the package index has no such package" if known == "none" else f"there is no such version, only {_tail(known)}"
+        return Refused(why, _named(none, packages) or none.group(1))
+    conflict = re.search(r"The conflict is caused by:(.+?)(?:To fix this|ERROR:|$)", output, re.S)
+    if conflict:
+        parts = "; ".join(part.strip() for part in conflict.group(1).splitlines() if part.strip())
+        return Refused(f"the requirements do not go together: {parts}", _entry_of(conflict.group(1), packages))
+    solution = re.search(r"No solution found when resolving dependencies:\s*(.+?)(?:\s+hint:|$)", flat)
+    if solution:
+        text = solution.group(1).strip().removeprefix("cause: ")
+        return Refused(_shortened(text, 600), _entry_of(text, packages))
+    built = re.search(r"Failed (?:to build|building wheel for) [`']?([\w.-]+)", output)
+    if built:
+        last = [line for line in output.splitlines() if re.search(r"[Ee]rror", line)]
+        reason = f": {last[-1].strip()}" if last else ""
+        return Refused(f"it has no ready package for this machine and cannot be built{reason}", _named(built, packages) or built.group(1))
+    invalid = re.search(r"Invalid requirement: '?([^'\n]+)", output)
+    if invalid:
+        return Refused("it is no requirement that pip understands", invalid.group(1).strip())
+    last = [line.strip() for line in output.splitlines() if line.strip()]
+    return Refused(last[-1] if last else "the installer said nothing", _entry_of(output, packages))
+
+
+def _tail(versions: str) -> str:
+    parts = versions.split(", ")
+    return versions if len(parts) <= 5 else "…, " + ", ".join(parts[-5:])
+
+
+def _named(found: re.Match | None, packages: list[str]) -> str | None:
+    name = name_of(found.group(1)) if found else None
+    return next((entry for entry in packages if name and name_of(entry) == name), None)
+
+
+def _entry_of(text: str, packages: list[str]) -> str | None:
+    """The first entry that is mentioned."""
+    lower = normal_name(text)
+    return next((entry for entry in packages if (name := name_of(entry)) and name in lower), None)
+
+
+def say(event: dict) -> None:
+    sys.stdout.write(json.dumps(event) + "\n")
+    sys.stdout.flush()
+
+
+def main(arguments: list[str]) -> int:
+    at = arguments.index("--")
+    options, entries = arguments[:at], arguments[at + 1 :]
+
+    def option(name: str) -> str | None:
+        return options[options.index(name) + 1] if name in options else None
+
+    try:
+        install(entries, os.path.abspath(option("--python") or sys.executable), option("--uv"))
+        return 0
+    except Refused as refused:
+        say({"failed": str(refused), "entry": refused.entry})
+        return 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
