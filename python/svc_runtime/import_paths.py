@@ -2,7 +2,7 @@
 
 A path maps to names, a name to the module that defines it. Modules are made on import and names are loaded on
 first use, so `from airflow.sdk import dag, task` costs only what it needs. Current and older paths stand side by
-side; a path that is gone for good is listed in GONE with what to write instead.
+side; which of them are old, and what is gone for good, is in old_import_paths.py.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import importlib
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+
+from .old_import_paths import GONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -327,26 +329,6 @@ CONSTANTS: dict[str, dict] = {
     "airflow.sdk": {"__version__": "1.2.2"},
     "airflow.version": {"version": "3.2.2"},
     "airflow.models": {"ID_LEN": 250},
-}
-
-GONE: dict[str, str] = {
-    "airflow.operators.subdag": "SubDAGs do not exist any more; use a TaskGroup",
-    "airflow.operators.subdag_operator": "SubDAGs do not exist any more; use a TaskGroup",
-    "airflow.contrib": "import the class from its provider package (airflow.providers.…)",
-    "airflow.www": "the web server is not part of the authoring interface",
-    "airflow.api": "use the REST API",
-    "airflow.jobs": "jobs are not part of the authoring interface",
-    "airflow.hooks.dbapi": "import DbApiHook from airflow.providers.common.sql.hooks.sql",
-    "airflow.operators.sql": "import the operators from airflow.providers.common.sql.operators.sql",
-    "airflow.operators.postgres_operator": "import SQLExecuteQueryOperator from airflow.providers.common.sql.operators.sql",
-    "airflow.operators.mysql_operator": "import SQLExecuteQueryOperator from airflow.providers.common.sql.operators.sql",
-    "airflow.operators.http_operator": "import HttpOperator from airflow.providers.http.operators.http",
-    "airflow.sensors.http_sensor": "import HttpSensor from airflow.providers.http.sensors.http",
-    "airflow.sensors.sql": "import SqlSensor from airflow.providers.common.sql.sensors.sql",
-    "airflow.hooks.postgres_hook": "import PostgresHook from airflow.providers.postgres.hooks.postgres",
-    "airflow.hooks.mysql_hook": "import MySqlHook from airflow.providers.mysql.hooks.mysql",
-    "airflow.hooks.http_hook": "import HttpHook from airflow.providers.http.hooks.http",
-    "airflow.hooks.S3_hook": "import S3Hook from airflow.providers.amazon.aws.hooks.s3",
 }
 
 
