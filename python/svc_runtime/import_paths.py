@@ -12,6 +12,7 @@ import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from . import old_import_paths
 from .old_import_paths import GONE
 
 TYPE_CHECKING = False
@@ -345,7 +346,7 @@ def attribute(path: str, name: str):
         module, colon, other = home.partition(":")
         loaded = importlib.import_module(module)
         return loaded if colon and not other else getattr(loaded, other or name)
-    raise AttributeError(f"module {path!r} has no attribute {name!r}")
+    return old_import_paths.load_moved(path, name)
 
 
 class _Path(ModuleType):
@@ -435,3 +436,4 @@ _loader: Any = _Finder  # a loader by shape; importlib.abc would have to be load
 def install() -> None:
     if not any(finder is _Finder for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder)
+    old_import_paths.install(MODULES)

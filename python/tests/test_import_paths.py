@@ -8,7 +8,9 @@ import sys
 import unittest
 
 import airflow  # noqa: F401
-from svc_runtime.import_paths import GONE, MODULES
+from svc_runtime.exceptions import RecordingError
+from svc_runtime.import_paths import MODULES
+from svc_runtime.old_import_paths import GONE, GONE_NAMES, moved
 from svc_runtime.record import provider_stubs
 
 from . import PYTHON
@@ -51,9 +53,33 @@ class Paths(unittest.TestCase):
         self.assertEqual(current.__module__, "airflow.providers.standard.operators.bash")
 
     def test_paths_that_are_gone_say_what_to_write(self) -> None:
-        for path in GONE:
+        for path in GONE.keys() - {"airflow.contrib"}:  # some of it moved, and the package leads there
             with self.assertRaisesRegex(ModuleNotFoundError, "use|import|part of"):
                 importlib.import_module(path)
+
+    def test_an_old_path_loads_what_the_present_one_does(self) -> None:
+        provider_stubs.install()
+        for old, names in moved().items():
+            for name, path in names.items():
+                # Of a module that moved whole, and of renamed provider classes, there is nothing to compare.
+                if name == "*" or old.startswith("airflow.providers.") or name == "DatasetOrTimeSchedule":
+                    continue
+                with self.subTest(f"{old}.{name}"):
+                    home, _, present = path.rpartition(".")
+                    loaded = getattr(importlib.import_module(old), name)
+                    self.assertIs(loaded, getattr(importlib.import_module(home), present))
+
+    def test_what_is_gone_may_be_named_and_not_used(self) -> None:
+        for path in GONE_NAMES:
+            module, _, name = path.rpartition(".")
+            if module in GONE or module.startswith("airflow.providers."):
+                continue
+            with self.subTest(path):
+                gone = getattr(importlib.import_module(module), name)
+                if not isinstance(gone, type) or hasattr(importlib.import_module(module), "__all__"):
+                    continue  # has a stand-in of its own
+                with self.assertRaises(RecordingError):
+                    gone()
 
     def test_unknown_names_fail_like_any_module(self) -> None:
         with self.assertRaises(ImportError):

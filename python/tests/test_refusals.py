@@ -124,7 +124,11 @@ CASES = {
     ),
     "missing module": ("import nonexistent_package\n", "No module named 'nonexistent_package'", 1),
     "removed module": ("from airflow.operators.subdag import SubDagOperator\n", "use a TaskGroup", 1),
-    "contrib module": ("from airflow.contrib.hooks.aws_hook import AwsHook\n", "provider package", 1),
+    "contrib module without a present place": (
+        "from airflow.contrib.hooks.nobody_hook import X\n",
+        "provider package",
+        1,
+    ),
     "database session": (
         "from airflow.utils.session import create_session\nwith create_session() as s:\n    pass\n",
         "metadata database",

@@ -14,6 +14,7 @@ from types import ModuleType
 from .. import bundle_path
 from ..exceptions import RecordingError
 from ..record import current
+from .spellings import GoneError, check_modules, check_spellings
 
 MAX_SOURCE_BYTES = 2 * 1024 * 1024
 
@@ -120,6 +121,8 @@ def _trace(error: BaseException, path: str) -> str:
 def _describe(error: BaseException, path: str, shown: str) -> dict:
     line = _line_in(path, error)
     trace = _trace(error, path)
+    if isinstance(error, GoneError):
+        return _error("gone", str(error), path=error.path, line=error.line, instead=error.instead)
     if isinstance(error, RecordingError):
         return _error("cannot_record", error.what, path=shown, line=line, instead=error.instead, trace=trace)
     if isinstance(error, SyntaxError):
@@ -207,10 +210,12 @@ def load_file(path: str, dags_folder: str, bundle: dict | None = None) -> list:
     sys.modules[module.__name__] = module
     try:
         tree = ast.parse(text, filename=path)
+        check_spellings(text, tree, shown)
         code = compile(tree, path, "exec", dont_inherit=True)
         exec(code, module.__dict__)
         # ast.walk over the tree again, untouched by compile(), finds declared secrets.
         modules = _local_modules(before, dags_folder, path)
+        check_modules(modules, dags_folder)
         return _build(module, text, tree, shown, dags_folder, modules, bundle)
     except LoadError:
         raise

@@ -10,6 +10,7 @@ import datetime
 
 from ..enums import TriggerRule, WeightRule
 from ..exceptions import AirflowException, FailFastDagInvalidTriggerRule
+from . import current
 from .timezones import to_utc
 
 DEFAULT_POOL = "default_pool"
@@ -77,8 +78,30 @@ BASE_DEFAULTS: dict = {
 
 # Names that place a task rather than describe it; never part of the recorded operator arguments.
 PLACEMENT = ("task_id", "dag", "task_group", "default_args", "params")
-# Words of Airflow 2 that files still carry; each maps to its present name.
-RENAMED = {"task_concurrency": "max_active_tis_per_dag"}
+# Words of Airflow 2 that files still carry; each maps to its present name, or to None when it has no effect any more.
+RENAMED: dict[str, str | None] = {"task_concurrency": "max_active_tis_per_dag", "provide_context": None}
+
+
+# Told where they are given; default_args are told once, by the DAG.
+_OLD_WORDS = frozenset(RENAMED) | {"sla"}
+SLA_ADVICE = "there are no SLAs any more; use deadline= of the DAG, or execution_timeout= of the task"
+
+
+def with_present_names(kwargs: dict, own=()) -> None:
+    """Renames old words in place, and tells the author. `own`: arguments an author's class has itself."""
+    if _OLD_WORDS.isdisjoint(kwargs):
+        return
+    for old, new in RENAMED.items():
+        if old not in kwargs or old in own:
+            continue
+        value = kwargs.pop(old)
+        if new is None:
+            current.warn_here(f"{old}= has no effect: remove it; `svc fix` does")
+        else:
+            current.warn_here(f"{old}= is an old spelling; write {new}=; `svc fix` rewrites it")
+            kwargs.setdefault(new, value)
+    if kwargs.get("sla") is not None:
+        current.warn_here(f"sla= has no effect: {SLA_ADVICE}")
 
 
 def merged_default_args(dag, group, explicit) -> dict:
@@ -91,6 +114,9 @@ def merged_default_args(dag, group, explicit) -> dict:
     for member in reversed(groups):
         merged.update(member.default_args)
     merged.update(explicit or {})
+    for old, new in RENAMED.items():
+        if new is not None and old in merged:
+            merged.setdefault(new, merged.pop(old))
     return merged
 
 

@@ -5,6 +5,10 @@ One compile is one process (a fork), so module-level state is scoped to one file
 
 from __future__ import annotations
 
+import os
+import sys
+from types import FrameType
+
 from ..exceptions import RecordingError
 
 DEFAULT_MAX_TASKS = 10_000
@@ -56,6 +60,27 @@ def check_task_budget(dag) -> None:
 def warn(message: str) -> None:
     if message not in warnings:
         warnings.append(message)
+
+
+def warn_here(message: str) -> None:
+    """With the author's line that is being executed."""
+    place = _author_place()
+    warn(f"{place}: {message}" if place else message)
+
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OWN = (_PACKAGE, os.path.join(os.path.dirname(_PACKAGE), "airflow"), "<")
+
+
+def _author_place() -> str:
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if not path.startswith(_OWN):
+            folder = os.environ.get("SVC_DAGS_FOLDER")
+            return f"{os.path.relpath(path, folder) if folder else path}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
 
 
 def reset() -> None:

@@ -11,7 +11,7 @@ from types import FrameType
 
 from ..exceptions import AirflowException, DuplicateTaskIdFound, TaskNotFound
 from . import current
-from .base_args import as_list
+from .base_args import SLA_ADVICE, as_list
 from .group import TaskGroup
 from .node import TaskNode, validate_key
 from .notset import NOTSET
@@ -19,15 +19,15 @@ from .params import DagParam, Param, ParamsDict
 from .schedule_argument import timetable_from_schedule
 from .timezones import to_utc, zone_name
 
-# Airflow 2 words that were removed; each says what to write now.
+# Words of Airflow 2: what each is called now; None for those without effect.
 _REMOVED = {
     "schedule_interval": "schedule",
     "timetable": "schedule",
     "concurrency": "max_active_tasks",
+    "fail_stop": "fail_fast",
     "default_view": None,
     "orientation": None,
     "full_filepath": None,
-    "sla_miss_callback": None,
 }
 
 
@@ -71,18 +71,25 @@ class DAG:
         **removed,
     ) -> None:
         for name, value in removed.items():
-            if name == "fail_stop":
-                fail_fast = value
-            elif name in ("schedule_interval", "timetable") and schedule is None:
-                schedule = value
-                current.warn(f"DAG '{dag_id}': '{name}' is the older name of 'schedule'")
-            elif name == "concurrency":
-                max_active_tasks = value
-                current.warn(f"DAG '{dag_id}': 'concurrency' is the older name of 'max_active_tasks'")
-            elif name in _REMOVED:
-                current.warn(f"DAG '{dag_id}': '{name}' has no effect and can be removed")
-            else:
+            if name not in _REMOVED:
                 raise TypeError(f"DAG.__init__() got an unexpected keyword argument '{name}'")
+            new = _REMOVED[name]
+            if new is None:
+                current.warn_here(f"{name}= has no effect: remove it; `svc fix` does")
+                continue
+            current.warn_here(f"{name}= is an old spelling; write {new}=; `svc fix` rewrites it")
+            if new == "schedule" and schedule is None:
+                schedule = value
+            elif new == "schedule":
+                raise TypeError(f"DAG '{dag_id}' is given both schedule and {name}; remove {name}")
+            elif new == "fail_fast":
+                fail_fast = value
+            else:
+                max_active_tasks = value
+        if sla_miss_callback is not None:
+            current.warn_here(f"sla_miss_callback= has no effect: {SLA_ADVICE}")
+        if default_args and default_args.get("sla") is not None:
+            current.warn_here(f"sla in default_args has no effect: {SLA_ADVICE}")
         validate_key(dag_id)
         self.dag_id = dag_id
         self.description = description

@@ -27,7 +27,9 @@ CONTEXT_KEYS = frozenset(
     "prev_data_interval_end_success prev_data_interval_start_success prev_end_date_success "
     "prev_start_date_success reason run_id start_date task task_instance task_instance_key_str task_reschedule_count "
     "templates_dict test_mode ti triggering_asset_events triggering_dataset_events ts ts_nodash "
-    "ts_nodash_with_tz try_number var".split()
+    "ts_nodash_with_tz try_number var "
+    # Of Airflow 2: see run/old_context.py.
+    "execution_date prev_execution_date_success tomorrow_ds tomorrow_ds_nodash yesterday_ds yesterday_ds_nodash".split()
 )
 
 

@@ -7,7 +7,7 @@ and the class's defaults, so that the serializer needs no second path.
 from __future__ import annotations
 
 from . import current, setup_teardown
-from .base_args import BASE_DEFAULTS, PLACEMENT, RENAMED, merged_default_args, normalise
+from .base_args import BASE_DEFAULTS, PLACEMENT, merged_default_args, normalise, with_present_names
 from .expand import (
     DictOfListsExpandInput,
     ListOfDictsExpandInput,
@@ -45,9 +45,7 @@ def known_arguments(operator_class) -> dict:
 def make_partial(operator_class, *, task_id: str, dag, task_group, kwargs: dict) -> OperatorPartial:
     dag = dag or (task_group.dag if task_group is not None else None) or current.current_dag()
     group = task_group or (current.current_group(dag) if dag is not None else None)
-    for old, new in RENAMED.items():
-        if old in kwargs:
-            kwargs[new] = kwargs.pop(old)
+    with_present_names(kwargs)
     known = known_arguments(operator_class)
     if not operator_class.svc_foreign:
         unknown = [name for name in kwargs if name not in known and name not in BASE_DEFAULTS]

@@ -14,7 +14,7 @@ import logging
 from collections.abc import Sequence
 
 from . import current, setup_teardown
-from .base_args import BASE_DEFAULTS, PLACEMENT, RENAMED, merged_default_args, normalise
+from .base_args import BASE_DEFAULTS, PLACEMENT, merged_default_args, normalise, with_present_names
 from .node import TaskNode, validate_key
 from .notset import NOTSET
 from .params import ParamsDict
@@ -63,6 +63,7 @@ def _wrap_init(init):
         if args:
             raise TypeError("Use keyword arguments when initializing operators")
         outermost = "_svc_defaults" not in self.__dict__
+        with_present_names(kwargs, own=parameters)
         if outermost:
             _begin(self, kwargs)
         defaults = self.__dict__["_svc_defaults"]
@@ -171,9 +172,6 @@ class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
         **kwargs,
     ) -> None:
         given = dict(locals())
-        for old, new in RENAMED.items():
-            if old in kwargs:
-                given[new] = kwargs.pop(old)
         extra = self._svc_accept_extra(kwargs)
         if extra:
             raise TypeError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..record.notset import NOTSET
-from . import macros
+from . import macros, old_context
 from .asset_events import InletEvents, OutletEvents, TriggeringEvents
 from .lazy_context import LazyContext
 from .moments import moment
@@ -70,7 +70,9 @@ def build_context(job: dict, dag, run, ti, channel) -> LazyContext:
     if ti is not None:
         values.update(_of_the_task(job, task, ti))
     is_dated = job["run"].get("logical_date") is not None
-    context = LazyContext(values, _MAKERS[is_dated, ti is not None])
+    makers = _MAKERS[is_dated, ti is not None]
+    old = old_context.makers(is_dated)
+    context = LazyContext(values, {**makers, **old} if old_context.is_mentioned() else makers, old)
     context.svc_job = job
     context.svc_channel = channel
     if ti is not None:

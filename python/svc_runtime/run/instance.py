@@ -46,6 +46,11 @@ class RunningDagRun:
         self.clear_number = run.get("clear_number") or 0
 
     @property
+    def execution_date(self):
+        """The name of Airflow 2."""
+        return self.logical_date
+
+    @property
     def external_trigger(self) -> bool:
         return self.run_type == DagRunType.MANUAL
 

@@ -18,13 +18,18 @@ class LazyContext(Context):
     svc_job: dict
     svc_channel: Channel
 
-    def __init__(self, values: dict, makers: dict) -> None:
-        """`makers`: name → function of the context. The table is shared by all attempts, so it is never changed."""
+    def __init__(self, values: dict, makers: dict, old: dict | None = None) -> None:
+        """Both tables: name → function of the context. They are shared by all attempts, so they are never changed. Names of
+        `old` are there for who asks for them, and not for who looks at everything."""
         super().__init__(values)
         self._makers = makers
+        self._old = old or {}
 
     def __missing__(self, key):
-        value = self[key] = self._makers[key](self)
+        maker = self._makers.get(key) or self._old.get(key)
+        if maker is None:
+            raise KeyError(key)
+        value = self[key] = maker(self)
         return value
 
     def _fill(self) -> None:
@@ -34,7 +39,7 @@ class LazyContext(Context):
         self._makers = {}
 
     def __contains__(self, key) -> bool:
-        return super().__contains__(key) or key in self._makers
+        return super().__contains__(key) or key in self._makers or key in self._old
 
     def get(self, key, default=None):
         if key in self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import os
 import sys
@@ -11,7 +12,7 @@ from types import ModuleType
 from .. import bundle_path
 from ..record import current as recording
 from ..record import templating
-from ..run import current
+from ..run import current, old_context
 from . import kubernetes_models
 
 TYPE_CHECKING = False
@@ -50,7 +51,24 @@ def load_version(request: dict) -> DAG:
     except BaseException as error:  # a DAG file may raise anything, SystemExit and KeyboardInterrupt included
         trace = "".join(traceback.format_exception(error))[-8000:]
         raise LoadFailed(f"{type(error).__name__}: {error}"[:2000], trace) from None
+    old_context.look_at([text, *templating.version_files.values(), *_module_texts(folder)])
     return _the_dag(module, request["dag_id"])
+
+
+def _module_texts(folder: str) -> list[str]:
+    """Of the project's modules that the file has imported."""
+    texts = []
+    for module in list(sys.modules.values()):
+        path = getattr(module, "__file__", None) or ""
+        if (
+            path.startswith(folder + os.sep)
+            and path.endswith(".py")
+            and "site-packages" not in path
+            and path not in linecache.cache
+        ):
+            with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+                texts.append(file.read())
+    return texts
 
 
 def _the_dag(module: ModuleType, dag_id: str) -> DAG:

@@ -1,0 +1,146 @@
+"""Keyword arguments of DAGs, tasks and a few calls that are called differently now, or are no more."""
+
+from __future__ import annotations
+
+import ast
+
+from .findings import OLD, REMOVED, Finding
+from .places import File, Place
+from .source import Edit
+
+_SLA = "there are no SLAs any more; use a DeadlineAlert of the DAG (deadline=), or execution_timeout of the task"
+_DROPPED = "remove it"
+
+# By what is called: keyword → its present name. None: it has no effect and goes.
+_DAG: dict[str, str | None] = {
+    "schedule_interval": "schedule",
+    "timetable": "schedule",
+    "concurrency": "max_active_tasks",
+    "fail_stop": "fail_fast",
+    "default_view": None,
+    "orientation": None,
+    "full_filepath": None,
+}
+_TASK: dict[str, str | None] = {"task_concurrency": "max_active_tis_per_dag", "provide_context": None}
+_CALLS: dict[str, dict[str, str | None]] = {
+    "airflow.sdk.DAG": _DAG,
+    "airflow.sdk.dag": _DAG,
+    "airflow.sdk.Variable.get": {"default_var": "default"},
+    "airflow.timetables.assets.AssetOrTimeSchedule": {"datasets": "assets"},
+    "airflow.providers.standard.operators.trigger_dagrun.TriggerDagRunOperator": {
+        **_TASK,
+        "execution_date": "logical_date",
+    },
+}
+# Without a present name that means the same.
+_BY_HAND = {"sla": _SLA, "sla_miss_callback": _SLA}
+_TRIGGER_RULES = {
+    "none_failed_or_skipped": "none_failed_min_one_success",
+    "dummy": "always",
+}
+_METHODS = {"airflow.sdk.Connection.get_connection_from_secrets": "get"}
+_DAG_CALLS = ("airflow.sdk.DAG", "airflow.sdk.dag")
+
+
+def is_task_path(path: str | None) -> bool:
+    """A class of operators or sensors of Airflow's, its `.partial`, or `@task` and its kinds."""
+    if path is None or not path.startswith("airflow."):
+        return False
+    if path == "airflow.sdk.task" or path.startswith("airflow.sdk.task."):
+        return True
+    return (
+        path.removesuffix(".partial")
+        .rpartition(".")[2]
+        .endswith(("Operator", "Sensor", "OperatorAsync", "SensorAsync"))
+    )
+
+
+def scan_arguments(file: File) -> list[Finding]:
+    found: list[Finding] = []
+    defaults: set[str] = set()
+    for place in file.places:
+        node = place.node
+        if not isinstance(node, ast.Call):
+            continue
+        path = file.present(node.func)
+        if path in _METHODS and isinstance(node.func, ast.Attribute):
+            found.append(_method(file, place, node.func, _METHODS[path]))
+        is_dag = path in _DAG_CALLS
+        is_task = is_task_path(path)
+        table = _CALLS.get(path or "", _TASK if is_task else {})
+        for keyword in node.keywords:
+            if keyword.arg in table:
+                found.append(_keyword(file, place, node, keyword, table[keyword.arg]))
+            elif keyword.arg in _BY_HAND and (is_dag or is_task):
+                found.append(Finding(REMOVED, keyword, old=f"{keyword.arg}=", instead=_BY_HAND[keyword.arg]))
+            elif keyword.arg == "trigger_rule" and is_task:
+                found += _trigger_rule(file, keyword.value)
+            elif keyword.arg == "default_args":
+                if isinstance(keyword.value, ast.Dict):
+                    found += _default_args(file, keyword.value)
+                elif isinstance(keyword.value, ast.Name):
+                    defaults.add(keyword.value.id)
+    for place in file.places:
+        node = place.node
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Dict) or place.function is not None:
+            continue
+        if any(isinstance(target, ast.Name) and target.id in defaults for target in node.targets):
+            found += _default_args(file, node.value)
+    return found
+
+
+def _keyword(file: File, place: Place, call: ast.Call, keyword: ast.keyword, new: str | None) -> Finding:
+    old = f"{keyword.arg}="
+    if not file.has_position(place):
+        return Finding(OLD, keyword, old=old, new=f"{new}=" if new else "", by_hand="it is in an f-string")
+    start, end = file.source.span(keyword)
+    if new is None:
+        return Finding(REMOVED, keyword, old=old, instead=_DROPPED, edits=[Edit(*file.source.without(start, end), "")])
+    if any(other.arg == new for other in call.keywords):
+        return Finding(OLD, keyword, old=old, new=f"{new}=", by_hand=f"{new}= is given as well: remove one of them")
+    return Finding(OLD, keyword, old=old, new=f"{new}=", edits=[Edit(start, start + len(keyword.arg or ""), new)])
+
+
+def _method(file: File, place: Place, node: ast.Attribute, new: str) -> Finding:
+    end = file.source.span(node)[1]
+    is_safe = file.has_position(place)
+    edits = [Edit(end - len(node.attr), end, new)] if is_safe else None
+    return Finding(OLD, node, old=f".{node.attr}()", new=f".{new}()", edits=edits, by_hand="it is in an f-string")
+
+
+def _trigger_rule(file: File, node: ast.expr) -> list[Finding]:
+    if isinstance(node, ast.Constant) and node.value in _TRIGGER_RULES:
+        new = _TRIGGER_RULES[node.value]
+        text = file.source.of(node)
+        edits = [Edit(*file.source.span(node), text.replace(node.value, new))]
+        return [Finding(OLD, node, old=f'trigger_rule="{node.value}"', new=f'"{new}"', edits=edits)]
+    return []
+
+
+def _default_args(file: File, node: ast.Dict) -> list[Finding]:
+    found = []
+    keys = {key.value for key in node.keys if isinstance(key, ast.Constant)}
+    for key, value in zip(node.keys, node.values, strict=True):
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            continue
+        name = key.value
+        start, end = file.source.span(key)[0], file.source.span(value)[1]
+        if name in _BY_HAND:
+            found.append(Finding(REMOVED, key, old=f'default_args["{name}"]', instead=_BY_HAND[name]))
+        elif name in _TASK and (new := _TASK[name]) is None:
+            edits = [Edit(*file.source.without(start, end), "")]
+            found.append(Finding(REMOVED, key, old=f'default_args["{name}"]', instead=_DROPPED, edits=edits))
+        elif name in _TASK and new is not None:
+            text = file.source.of(key).replace(name, new)
+            renaming = None if new in keys else [Edit(*file.source.span(key), text)]
+            found.append(
+                Finding(
+                    OLD,
+                    key,
+                    old=f'default_args["{name}"]',
+                    new=f'"{new}"',
+                    edits=renaming,
+                    by_hand=f"{new} is given too",
+                )
+            )
+    return found
