@@ -15,6 +15,7 @@ import type { Unit } from './discover.ts';
 import { overlay } from './overlay.ts';
 import type { Project } from './overlay.ts';
 import type { Repository } from './repository/repository.ts';
+import { warningAt } from './warning-place.ts';
 
 export type CompiledDag = { dagId: string; spec: CompiledSpec; warnings: readonly string[] };
 
@@ -164,7 +165,7 @@ const withAnswer = (base: Base, answer: CompileAnswer): Base => ({
   ...base,
   seconds: answer.duration_ms / 1_000,
   output: answer.output,
-  warnings: [...base.warnings, ...answer.warnings.map((message) => ({ ...NOWHERE, file: base.source, message }))],
+  warnings: [...base.warnings, ...answer.warnings.map((text) => warningAt(text, base.source))],
 });
 
 /** What a svc.yaml that cannot be loaded was most likely meant to say, so that its error is shown with its DAG. */

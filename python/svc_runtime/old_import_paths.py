@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 TYPE_CHECKING = False
@@ -323,6 +323,7 @@ GONE_NAMES: dict[str, str] = {
 # Of GONE_NAMES, what an installed older provider still has: told, not refused.
 ONLY_IN_NEWER_PROVIDERS = "airflow.providers."
 
+_EXAMPLES = "airflow.example_dags"
 _moved: dict[str, dict[str, str]] = {}
 
 
@@ -410,6 +411,9 @@ class _Finder:
     def find_spec(cls, fullname: str, path=None, target=None):
         if not fullname.startswith("airflow.") or fullname in cls.present:
             return None
+        if fullname == _EXAMPLES:
+            # Airflow's own examples import each other by this path: a copy of them in a repository may, too.
+            return PathFinder.find_spec(fullname, [f"{place}/airflow" for place in sys.path])
         if not cls._served:
             for module in (*moved(), *(path.rpartition(".")[0] for path in GONE_NAMES)):
                 if module.startswith(ONLY_IN_NEWER_PROVIDERS) or module in GONE:

@@ -12,7 +12,10 @@ import tempfile
 import textwrap
 import unittest
 
+from svc_runtime.fix.packages import outside_modules
+from svc_runtime.fix.places import File
 from svc_runtime.fix.rewrite import exported_names, rewrite_python, rewrite_template
+from svc_runtime.fix.source import Source
 
 from . import PYTHON, TESTS
 from .support import compile_text
@@ -326,7 +329,8 @@ class Program(unittest.TestCase):
             ):
                 with open(os.path.join(folder, name), "w", encoding="latin-1") as file:
                     file.write(text)
-            request = {"root": folder, "files": ["a.py", "b.py", "latin.py", "none.py"]}
+            request = {"root": folder, "files": ["a.py", "b.py", "latin.py", "none.py"], "write": True}
+            os.chmod(os.path.join(folder, "a.py"), 0o754)
             run = subprocess.run(
                 [sys.executable, "-m", "svc_runtime.fix"],
                 input=json.dumps(request),
@@ -334,13 +338,27 @@ class Program(unittest.TestCase):
                 capture_output=True,
                 text=True,
             )
+            written = {}
+            for name in ("a.py", "latin.py"):
+                with open(os.path.join(folder, name), encoding="latin-1") as file:
+                    written[name] = file.read()
+            mode = os.stat(os.path.join(folder, "a.py")).st_mode & 0o777
+            self.assertEqual(sorted(os.listdir(folder)), ["a.py", "b.py", "latin.py"])
         self.assertEqual(run.returncode, 0, run.stderr)
-        a, b, latin, none = (json.loads(line) for line in run.stdout.splitlines())
-        self.assertEqual(a["text"], "from airflow.sdk import task\nraise SystemExit(3)\n")
+        a, b, _, none = (json.loads(line) for line in run.stdout.splitlines())
+        self.assertEqual((written["a.py"], mode), ("from airflow.sdk import task\nraise SystemExit(3)\n", 0o754))
         self.assertIn("+from airflow.sdk import task", a["diff"])
         self.assertIn("line 1", b["error"])
-        self.assertEqual((latin["encoding"], "\xe9" in latin["text"]), ("iso-8859-1", True))
+        self.assertIn("# \xe9\nfrom airflow.sdk", written["latin.py"])
         self.assertIn("cannot be read", none["error"])
+
+    def test_says_what_the_files_need_from_outside(self) -> None:
+        text = "import os, pandas as pd\nfrom common.x import y\nfrom airflow.providers.http.operators.http import HttpOperator\ndef f():\n    import yaml\n"
+        modules = outside_modules(File(Source(text)), frozenset({"common"}))
+        self.assertEqual(
+            [(module["module"], module["line"], module["at_load"]) for module in modules],
+            [("pandas", 1, True), ("airflow.providers.http.operators.http", 3, True), ("yaml", 5, False)],
+        )
 
 
 if __name__ == "__main__":

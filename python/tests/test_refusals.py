@@ -37,6 +37,11 @@ CASES = {
         "uses the weight rule class W",
         None,
     ),
+    "custom weight rule by its path": (
+        "with DAG('d'):\n    EmptyOperator(task_id='a', weight_rule='plugins.weights.Mine')\n",
+        "uses the weight rule class plugins.weights.Mine",
+        2,
+    ),
     "cycle": (
         "with DAG('d'):\n    a, b, c = (EmptyOperator(task_id=n) for n in 'abc')\n    a >> b >> c >> a\n",
         "a >> b >> c >> a",

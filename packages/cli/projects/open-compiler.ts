@@ -19,10 +19,7 @@ export async function withCompiler<Result>(
   use: (compiler: Compiler) => Promise<Result>,
 ): Promise<Result> {
   const say = (text: string): void => void context.stderr.write(`svc: ${text}…\n`);
-  const python = await ensurePython({ env: context.env, say }).catch((error: unknown) => {
-    if (!(error instanceof PythonEnvironmentError)) throw error;
-    throw new CliError(error.message, { exitCode: EXIT.usage, hint: error.hint, cause: error });
-  });
+  const python = await openPython(context);
   const progress = transientLine(context);
   const jobs = Math.min(availableParallelism(), MOST_JOBS);
   const compiler = createCompilerPool({
@@ -51,4 +48,13 @@ function transientLine({ stderr }: CliContext): { show: (text: string) => void; 
     isShown = true;
   };
   return { show, clear };
+}
+
+/** The interpreter alone, for what only reads files. */
+export function openPython(context: CliContext): Promise<string> {
+  const say = (text: string): void => void context.stderr.write(`svc: ${text}…\n`);
+  return ensurePython({ env: context.env, say }).catch((error: unknown) => {
+    if (!(error instanceof PythonEnvironmentError)) throw error;
+    throw new CliError(error.message, { exitCode: EXIT.usage, hint: error.hint, cause: error });
+  });
 }

@@ -185,7 +185,9 @@ def _key(file: File, place: Place, key: ast.Constant, given: set[str], tasks: se
         return [Finding(OLD, key, old=f'context["{old}"]', by_hand=_IN_PYTHON[old])]
     new = RENAMED[old]
     by_hand = "the file gives this name a value of its own" if old in given else ""
-    if not file.has_position(place):
+    if not file.has_position(
+        Place(key, place.node, guarded=False, annotation=False, fstring=place.fstring, function=None)
+    ):
         by_hand = by_hand or "it is in an f-string"
     text = file.source.of(key)
     edits = None if by_hand else [Edit(*file.source.span(key), text.replace(old, new))]

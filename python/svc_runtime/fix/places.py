@@ -99,8 +99,11 @@ class File:
         """Before Python 3.12, nodes inside f-strings may stand somewhere else than they say."""
         if F_STRINGS_HAVE_POSITIONS or not place.fstring:
             return True
-        node = place.node
-        return isinstance(node, ast.Name) and self.source.of(node) == node.id
+        try:
+            written = ast.parse(self.source.of(place.node).strip(), mode="eval").body
+        except (SyntaxError, ValueError, IndexError):
+            return False
+        return ast.dump(written) == ast.dump(place.node)
 
     def undefined(self) -> set[str]:
         """Names that are used, and bound nowhere in the file."""

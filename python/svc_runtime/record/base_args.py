@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 
 from ..enums import TriggerRule, WeightRule
-from ..exceptions import AirflowException, FailFastDagInvalidTriggerRule
+from ..exceptions import AirflowException, FailFastDagInvalidTriggerRule, RecordingError
 from . import current
 from .timezones import to_utc
 
@@ -171,6 +171,11 @@ def _check_rules(args: dict, task_id: str, dag) -> None:
     weight = args["weight_rule"]
     if isinstance(weight, str) and WeightRule.is_valid(weight):
         args["weight_rule"] = WeightRule(str(weight))
+    elif isinstance(weight, str) and "." in weight:
+        raise RecordingError(
+            f"task '{task_id}' uses the weight rule class {weight}, which would run in the scheduler",
+            f"Use one of {', '.join(sorted(WeightRule.all_weight_rules()))}, or set priority_weight",
+        )
     elif isinstance(weight, str):
         raise AirflowException(
             f"The weight_rule must be one of {sorted(WeightRule.all_weight_rules())}; received '{weight}' "

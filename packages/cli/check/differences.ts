@@ -1,0 +1,102 @@
+/**
+ * Where a DAG that loads behaves otherwise than on Airflow: the one table of it. `since` says compared with what: `airflow-3` is
+ * how 3.2 would run the same file; `airflow-2` is what changed between 2 and 3, told where a file is written for 2.
+ */
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+
+export type Difference = { id: string; since: 'airflow-3' | 'airflow-2'; title: string; detail: string };
+
+type Facts = { spec: CompiledSpec; text: string; isForAirflow2: boolean };
+type Rule = Difference & {
+  /** The tasks it is about; true when it is about the DAG. */
+  applies: (facts: Facts) => readonly string[] | boolean;
+};
+
+const tasksWhere = (spec: CompiledSpec, is: (task: CompiledSpec['tasks'][number]) => boolean): string[] =>
+  spec.tasks.filter(is).map(({ task_id: id }) => id);
+
+const CRON = new Set(['cron_trigger', 'multiple_cron_trigger']);
+
+export const DIFFERENCES: readonly Rule[] = [
+  {
+    id: 'email',
+    since: 'airflow-3',
+    title: 'no mail on failure and retry',
+    detail:
+      'email= with email_on_failure or email_on_retry sends nothing. Use on_failure_callback with a notifier, such as SmtpNotifier of apache-airflow-providers-smtp.',
+    applies: ({ spec }) =>
+      tasksWhere(
+        spec,
+        ({ policy }) =>
+          policy.email.length > 0 && (policy.email_on_failure || (policy.email_on_retry && policy.retries > 0)),
+      ),
+  },
+  {
+    id: 'run-as-user',
+    since: 'airflow-3',
+    title: 'run_as_user has no effect',
+    detail:
+      'Tasks run as the user of their agent; on a cluster set the user in executor_config or in the pod template, in lite with executor.task_user.',
+    applies: ({ spec }) => tasksWhere(spec, ({ policy }) => policy.run_as_user !== null),
+  },
+  {
+    id: 'executor',
+    since: 'airflow-3',
+    title: 'executor= has no effect',
+    detail: 'An installation has one executor (executor.type), and all tasks run on it.',
+    applies: ({ spec }) => tasksWhere(spec, ({ policy }) => policy.executor !== null),
+  },
+  {
+    id: 'queue',
+    since: 'airflow-3',
+    title: 'queue= does not choose workers',
+    detail:
+      'It is shown and can be filtered by. To limit how many run at once use a pool; to choose nodes, executor_config.',
+    applies: ({ spec }) => tasksWhere(spec, ({ policy }) => policy.queue !== 'default'),
+  },
+  {
+    id: 'access-control',
+    since: 'airflow-3',
+    title: 'access_control has no effect',
+    detail:
+      'Permissions are those of a user’s role, the same for all DAGs of a tenant. Give teams tenants of their own.',
+    applies: ({ spec }) => spec.dag.access_control !== null,
+  },
+  {
+    id: 'newest-code',
+    since: 'airflow-3',
+    title: 'disable_bundle_versioning has no effect',
+    detail: 'A run always keeps the version of the DAG it began with.',
+    applies: ({ spec }) => spec.dag.disable_bundle_versioning,
+  },
+  {
+    id: 'cron-interval',
+    since: 'airflow-2',
+    title: 'a cron schedule has no data interval any more',
+    detail:
+      'On Airflow 2 the run of 02-01 began when 02-01 was over; since Airflow 3 logical_date, ds and both ends of the interval are the moment it begins. For the old meaning write schedule=CronDataIntervalTimetable("…", timezone="UTC").',
+    applies: ({ spec, text, isForAirflow2 }) =>
+      isForAirflow2 &&
+      CRON.has(spec.schedule.type) &&
+      /\b(?:ds|ds_nodash|ts|ts_nodash|logical_date|execution_date|data_interval_\w+|\w+_ds)\b/.test(text),
+  },
+  {
+    id: 'catchup',
+    since: 'airflow-2',
+    title: 'missed runs are not caught up by default',
+    detail:
+      'The file does not say catchup=. On Airflow 2 that meant True, since Airflow 3 it means False. Say catchup=True if you want the runs since start_date.',
+    applies: ({ spec, text, isForAirflow2 }) =>
+      isForAirflow2 && spec.schedule.type !== 'null' && spec.schedule.type !== 'asset' && !/\bcatchup\b/.test(text),
+  },
+];
+
+export type FoundDifference = Difference & { tasks: string[] };
+
+export function differencesOf(facts: Facts): FoundDifference[] {
+  return DIFFERENCES.flatMap(({ applies, ...difference }) => {
+    const found = applies(facts);
+    if (found === false || (Array.isArray(found) && found.length === 0)) return [];
+    return [{ ...difference, tasks: Array.isArray(found) ? [...(found as readonly string[])] : [] }];
+  });
+}

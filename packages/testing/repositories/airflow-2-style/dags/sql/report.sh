@@ -1,0 +1,1 @@
+echo "report of {{ execution_date }}, from {{ yesterday_ds }}"
