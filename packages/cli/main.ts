@@ -17,6 +17,9 @@ const code = await runCli({
   stdout: process.stdout,
   stderr: process.stderr,
 });
-// Said outright: a handle somebody forgot must not keep a finished command alive. Output to pipes, files and terminals
-// is synchronous, so nothing is cut off.
+// A pipe whose reader is slow still has to take what was written: 64 KiB fit into it, the rest waits in this process.
+await Promise.all(
+  [process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))),
+);
+// Said outright: a handle somebody forgot must not keep a finished command alive.
 process.exit(code);

@@ -165,7 +165,7 @@ const withAnswer = (base: Base, answer: CompileAnswer): Base => ({
   ...base,
   seconds: answer.duration_ms / 1_000,
   output: answer.output,
-  warnings: [...base.warnings, ...answer.warnings.map((text) => warningAt(text, base.source))],
+  warnings: [...base.warnings, ...answer.warnings.map((text) => ({ ...NOWHERE, ...warningAt(text, base.source) }))],
 });
 
 /** What a svc.yaml that cannot be loaded was most likely meant to say, so that its error is shown with its DAG. */

@@ -179,10 +179,10 @@ export function createWorkspaceSync(input: {
   }
 
   /** Once: a workspace is read again and again, and what is known is no news. */
-  function warn({ unit: { name, repository, root }, warnings }: CompiledUnit): void {
-    const lines = warnings.map(({ file, message }) => {
-      const place = repository ? relative(workspace, join(root, file)) : join(name, file);
-      return `${place}: ${message}`;
+  function warn({ unit: { name, kind, root }, warnings }: CompiledUnit): void {
+    const lines = warnings.map(({ file, line, message }) => {
+      const place = kind === 'project' ? join(name, file) : relative(workspace, join(root, file));
+      return `${line === null ? place : `${place}:${line}`}: ${message}`;
     });
     for (const line of lines) if (!warned.get(name)?.includes(line)) log.warn(line);
     warned.set(name, lines);

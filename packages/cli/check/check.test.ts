@@ -1,4 +1,5 @@
 /** `svc check` and `svc fix`, on a repository of Airflow 2 times, with the real compiler. */
+import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +54,7 @@ describe('svc check', () => {
     expect(audit.problems[0]?.instead).toContain('REST API');
     expect(audit.gone.map(({ line }) => line)).toEqual([11, 13, 13]);
     expect(fileOf(report, 'dags/sales_daily.py')).toMatchObject({ loads: true, effort: 'fix', by_hand: [] });
-    expect(fileOf(report, 'dags/sql/report.sh')).toMatchObject({ is_dag_file: false, effort: 'fix' });
+    expect(fileOf(report, 'dags/sql/show.sh')).toMatchObject({ is_dag_file: false, effort: 'fix' });
     const sync = fileOf(report, 'dags/warehouse_sync.py');
     expect(sync.packages).toMatchObject([
       { name: 'apache-airflow-providers-postgres', listed: true },
@@ -81,6 +82,14 @@ describe('svc check', () => {
   it('names the package of a module that is missing, and what differs from Airflow', async () => {
     const root = workspaceOf({
       'missing.py': 'from airflow.sdk import DAG\nimport sklearn.svm\nDAG("m")\n',
+      'by_asset.py': [
+        'from airflow.datasets import Dataset',
+        'from airflow import DAG',
+        'from airflow.operators.bash import BashOperator',
+        'with DAG("by_asset", schedule=[Dataset("s3://a")]):',
+        '    BashOperator(task_id="t", bash_command="echo {{ ds }}")',
+        '',
+      ].join('\n'),
       'differs.py': [
         'from airflow.sdk import DAG',
         'from airflow.providers.standard.operators.empty import EmptyOperator',
@@ -91,6 +100,7 @@ describe('svc check', () => {
     });
     const { report } = await reportOf(root);
     expect(fileOf(report, 'missing.py').packages).toMatchObject([{ name: 'scikit-learn', missing: true, line: 2 }]);
+    expect(fileOf(report, 'by_asset.py').dags[0]?.differs).toMatchObject([{ id: 'asset-date', since: 'airflow-2' }]);
     const [dag] = fileOf(report, 'differs.py').dags;
     expect(dag).toMatchObject({ runs_as_on_airflow: false });
     expect(dag?.differs.map(({ id, tasks }) => [id, tasks])).toEqual([
@@ -156,6 +166,20 @@ describe('svc fix', () => {
       { path: 'a.py', changed: true, findings: [{ line: 1, kind: 'old', fixable: true }] },
       { path: 'broken.py', changed: false, error: expect.stringContaining('line 1') },
     ]);
+  });
+});
+
+describe('what a slow reader gets', () => {
+  it('is everything: a command that has ended does not take with it what the pipe had no room for', async () => {
+    const lines = Array.from({ length: 600 }, (_, number) => `from airflow.models import Variable as v${number}\n`);
+    const root = workspaceOf({ 'many.py': lines.join(''), 'broken.py': 'from airflow import (\n' });
+    const child = spawn(join(ROOT, 'bin/svc'), ['fix', root, '--json'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    // The message about the failure comes last; until then nothing is read.
+    await new Promise((resolve) => child.stderr.once('data', resolve));
+    let output = '';
+    for await (const chunk of child.stdout.setEncoding('utf8')) output += String(chunk);
+    expect(output.length).toBeGreaterThan(128 * 1_024);
+    expect(JSON.parse(output)).toMatchObject({ written: false });
   });
 });
 

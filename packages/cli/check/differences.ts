@@ -6,6 +6,7 @@ import type { CompiledSpec } from '@svc/spec/schema.ts';
 
 export type Difference = { id: string; since: 'airflow-3' | 'airflow-2'; title: string; detail: string };
 
+/** `text`: the DAG file and its template files. */
 type Facts = { spec: CompiledSpec; text: string; isForAirflow2: boolean };
 type Rule = Difference & {
   /** The tasks it is about; true when it is about the DAG. */
@@ -15,6 +16,7 @@ type Rule = Difference & {
 const tasksWhere = (spec: CompiledSpec, is: (task: CompiledSpec['tasks'][number]) => boolean): string[] =>
   spec.tasks.filter(is).map(({ task_id: id }) => id);
 
+const DATES = /\b(?:ds|ds_nodash|ts|ts_nodash|logical_date|execution_date|data_interval_\w+|\w+_ds)\b/;
 const CRON = new Set(['cron_trigger', 'multiple_cron_trigger']);
 
 export const DIFFERENCES: readonly Rule[] = [
@@ -75,10 +77,15 @@ export const DIFFERENCES: readonly Rule[] = [
     title: 'a cron schedule has no data interval any more',
     detail:
       'On Airflow 2 the run of 02-01 began when 02-01 was over; since Airflow 3 logical_date, ds and both ends of the interval are the moment it begins. For the old meaning write schedule=CronDataIntervalTimetable("…", timezone="UTC").',
-    applies: ({ spec, text, isForAirflow2 }) =>
-      isForAirflow2 &&
-      CRON.has(spec.schedule.type) &&
-      /\b(?:ds|ds_nodash|ts|ts_nodash|logical_date|execution_date|data_interval_\w+|\w+_ds)\b/.test(text),
+    applies: ({ spec, text, isForAirflow2 }) => isForAirflow2 && CRON.has(spec.schedule.type) && DATES.test(text),
+  },
+  {
+    id: 'asset-date',
+    since: 'airflow-2',
+    title: 'runs that assets start have no logical date',
+    detail:
+      'On Airflow 2 they had the time of the last dataset event. Since Airflow 3 logical_date, ds and ts do not exist in them: use dag_run.run_after or triggering_asset_events.',
+    applies: ({ spec, text, isForAirflow2 }) => isForAirflow2 && spec.schedule.type === 'asset' && DATES.test(text),
   },
   {
     id: 'catchup',

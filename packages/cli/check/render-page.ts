@@ -37,9 +37,10 @@ ${report.files.map((file) => fileSection(file)).join('\n')}
 `;
 }
 
+const figure = (value: string, label: string): string =>
+  `<div class="figure"><b>${value}</b><span>${label}</span></div>`;
+
 function figures({ totals }: CheckReport): string {
-  const figure = (value: string, label: string): string =>
-    `<div class="figure"><b>${value}</b><span>${label}</span></div>`;
   return `<div class="figures">
 ${figure(`${totals.loads_percent} %`, `${totals.loads} of ${count(totals.files, 'file')} load`)}
 ${figure(`${totals.runs_as_on_airflow} / ${totals.dags}`, 'DAGs run as on Airflow')}

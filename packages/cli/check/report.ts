@@ -115,7 +115,8 @@ function checkedUnit(input: {
   const isForAirflow2 = requirements.isForAirflow2 || (spelling?.findings.length ?? 0) > 0;
   const text = isForAirflow2 ? readText(file) : '';
   const dags = (unit.ok ? unit.artifacts : []).map(({ dagId, spec }): CheckedDag => {
-    const differs = differencesOf({ spec, text, isForAirflow2 });
+    const templates = spec.files.map((template) => template.text);
+    const differs = differencesOf({ spec, text: [text, ...templates].join('\n'), isForAirflow2 });
     return {
       dag_id: dagId,
       tasks: spec.tasks.length,

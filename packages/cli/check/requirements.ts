@@ -32,14 +32,16 @@ export function readRequirements(root: string): Requirements {
   };
   look('', true);
   const text = texts.join('\n');
-  const extras = [...text.matchAll(EXTRAS)].flatMap(([, names = '']) => names.split(',').map((name) => normal(name)));
+  const extras = new Set(
+    [...text.matchAll(EXTRAS)].flatMap(([, names = '']) => names.split(',').map((name) => normal(name))),
+  );
   return {
     files: files.sort(),
     isForAirflow2: AIRFLOW_2.test(text),
     lists: (name) => {
       const wanted = normal(name);
       const provider = /^apache-airflow-providers-(.+)$/.exec(wanted)?.[1];
-      return (provider !== undefined && extras.includes(provider)) || mentions(text, wanted);
+      return (provider !== undefined && extras.has(provider)) || mentions(text, wanted);
     },
   };
 }

@@ -21,7 +21,7 @@ def reports():
         print(f"{region}: {context['run_id']}")
 
     with TaskGroup("publish"):
-        BashOperator(task_id="publish", bash_command="sql/report.sh") << report.expand(region=regions())
+        BashOperator(task_id="publish", bash_command="echo published by {{ run_id }}") << report.expand(region=regions())
 
 
 reports()

@@ -46,7 +46,7 @@ extracted = PythonOperator(task_id="extract", python_callable=extract, provide_c
 summed = PythonOperator(task_id="total", python_callable=total, provide_context=True, dag=dag)
 shown = BashOperator(
     task_id="show",
-    bash_command="echo from {{ yesterday_ds }} to {{ execution_date }}",
+    bash_command="sql/show.sh",
     task_concurrency=1,
     outlets=[SALES],
     dag=dag,

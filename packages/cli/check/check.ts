@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CheckReport } from '../check/report.ts';
+import type { CheckReport } from './report.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
@@ -41,9 +41,9 @@ async function check(context: CliContext, path: string, options: Options): Promi
     import('../projects/compile-path.ts'),
     import('../projects/open-compiler.ts'),
     import('@svc/compiler/scan-spellings.ts'),
-    import('../check/repository-files.ts'),
-    import('../check/requirements.ts'),
-    import('../check/report.ts'),
+    import('./repository-files.ts'),
+    import('./requirements.ts'),
+    import('./report.ts'),
   ]);
   const where = repositoryFiles(path);
   const units = await compilePath(context, path);
@@ -59,7 +59,7 @@ async function check(context: CliContext, path: string, options: Options): Promi
   if (options.html !== undefined) await writePage(context, report, options.html);
   if (options.json) printJson(context, report);
   else {
-    const { printReport } = await import('../check/print-report.ts');
+    const { printReport } = await import('./print-report.ts');
     printReport(context, report);
   }
   const failure = failureOf(report, options);
@@ -78,7 +78,7 @@ function failureOf({ totals, files }: CheckReport, { strict }: Options): string 
 }
 
 async function writePage(context: CliContext, report: CheckReport, file: string): Promise<void> {
-  const { renderPage } = await import('../check/render-page.ts');
+  const { renderPage } = await import('./render-page.ts');
   try {
     writeFileSync(file, renderPage(report, new Date()));
   } catch (error) {

@@ -30,7 +30,7 @@ export function addFixCommand(program: SvcCommand, context: CliContext): void {
 
 async function fix(context: CliContext, path: string, options: Options): Promise<void> {
   const [{ repositoryFiles }, { openPython }, { scanSpellings }] = await Promise.all([
-    import('../check/repository-files.ts'),
+    import('./repository-files.ts'),
     import('../projects/open-compiler.ts'),
     import('@svc/compiler/scan-spellings.ts'),
   ]);

@@ -1,1 +1,0 @@
-echo "report of {{ execution_date }}, from {{ yesterday_ds }}"

@@ -1,0 +1,1 @@
+echo "from {{ yesterday_ds }} to {{ execution_date }}"
