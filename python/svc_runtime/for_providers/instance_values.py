@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..record.notset import NOTSET
 from ..run import current
 from ..run.instance_key import TaskInstanceKey
+from ..run.xcom_values import decode
 from ..run.xcoms import RETURN_KEY
 
 __all__ = ["BaseXCom", "TaskInstanceKey", "XCom"]
@@ -37,16 +38,19 @@ class BaseXCom:
     ):
         ti = _instance()
         index = -1 if map_index is None else map_index
-        if (dag_id, task_id, run_id, index) == (ti.dag_id, ti.task_id, ti.run_id, ti.map_index) and key in ti.xcoms.own:
-            return ti.xcom_pull(key=key)
+        own = (dag_id, task_id, run_id, index) == (ti.dag_id, ti.task_id, ti.run_id, ti.map_index)
+        if own and key in ti.xcoms.own:
+            return decode(ti.xcoms.own[key])
+        # What travels with the result: for the links of a task that has just ended.
+        for entry in ti.svc_left if own else ():
+            if entry["key"] == key:
+                return decode(entry["value"])
         value = ti.xcoms.one(task_id, key, index, dag_id=dag_id, run_id=run_id, prior=include_prior_dates)
         return None if value is NOTSET else value
 
     @classmethod
     def get_all(cls, *, key: str, dag_id: str, task_id: str, run_id: str, include_prior_dates: bool = False):
         ti = _instance()
-        from ..run.xcom_values import decode
-
         found = ti.xcoms.entries(task_id, key, dag_id=dag_id, run_id=run_id, prior=include_prior_dates)
         return [decode(entry["value"]) for entry in found]
 
@@ -70,8 +74,6 @@ class BaseXCom:
     @staticmethod
     def deserialize_value(result):
         import json
-
-        from ..run.xcom_values import decode
 
         value = getattr(result, "value", result)
         return decode(json.loads(value) if isinstance(value, str) else value)
