@@ -33,7 +33,7 @@ const WRITE_FOREIGN = `
 import sys, zipfile
 info = "orchard_hooks-0.2.dist-info"
 with zipfile.ZipFile(sys.argv[1], "w") as wheel:
-    wheel.writestr("orchard_hooks.py", "")
+    wheel.writestr("orchard_hooks.py", "def info(): return {'connection-types': [{'connection-type': 'orchard', 'hook-name': 'Orchard'}]}")
     wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: orchard-hooks\\nVersion: 0.2\\nProject-URL: Source, https://example.org/git\\nProject-URL: Documentation, https://example.org/docs\\n")
     wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
     wheel.writestr(f"{info}/entry_points.txt", "[apache_airflow_provider]\\nprovider_info=orchard_hooks:info\\n")
@@ -83,7 +83,13 @@ describe('the Python of a task', () => {
     const both = await made.providers([wheel, foreign]);
     expect(both.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
       probes,
-      { name: 'orchard-hooks', version: '0.2', summary: '', documentation_url: 'https://example.org/docs' },
+      {
+        name: 'orchard-hooks',
+        version: '0.2',
+        summary: '',
+        documentation_url: 'https://example.org/docs',
+        connection_types: [{ 'connection-type': 'orchard', 'hook-name': 'Orchard' }],
+      },
     ]);
   });
 

@@ -17,6 +17,8 @@ import { runPython } from '@svc/compiler/run-python.ts';
 import type { PythonRun } from '@svc/compiler/run-python.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
 import { makeFolderFor, pipConfiguration, removeFolderOf, takeOver } from './environment-owner.ts';
+import { LIST_PROVIDERS } from './installed-providers.ts';
+import type { InstalledProvider } from './installed-providers.ts';
 import { asUser, taskEnvironment } from './settings.ts';
 
 export type PythonEnvironments = {
@@ -25,8 +27,6 @@ export type PythonEnvironments = {
   /** Provider packages in it, as Airflow knows them: by their entry point, or by its own names. By their own metadata. */
   providers(dependencies: readonly string[]): Promise<InstalledProvider[]>;
 };
-
-export type InstalledProvider = { name: string; version: string; summary: string; documentation_url: string | null };
 
 /** What the author can read in the task's log. */
 export class EnvironmentFailure extends Error {
@@ -50,21 +50,8 @@ type RunPython = (
 const STAMP = 'complete.json';
 const INSTALLER = join(import.meta.dirname, '..', '..', 'python', 'svc_runtime', 'install_packages.py');
 /** Part of the key: what an earlier release made may be made of something else. */
-const FORMAT = 2;
+const FORMAT = 3;
 const NAMED_PACKAGES = 5;
-const PROVIDERS = `
-import importlib.metadata, json, re
-found = {}
-for package in importlib.metadata.distributions():
-    about = package.metadata
-    name = re.sub("[-_.]+", "-", about["Name"] or "").lower()
-    points = (point.group for point in package.entry_points)
-    if name.startswith("apache-airflow-providers-") or name and "apache_airflow_provider" in points:
-        links = (link.partition(",") for link in about.get_all("Project-URL") or [])
-        docs = next((url.strip() for label, _, url in links if label.strip().lower() == "documentation"), None)
-        found.setdefault(name, {"name": name, "version": package.version, "summary": about["Summary"] or "", "documentation_url": docs})
-print(json.dumps(list(found.values())))
-`;
 const SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))';
 /** The packages every task needs come from the base environment; the project's own stand before them. */
 const ADD_BASE = `
@@ -129,7 +116,7 @@ export function createPythonEnvironments(input: {
 async function providersOf(python: string, run: RunPython): Promise<InstalledProvider[]> {
   const noted = notedIn(join(dirname(python), '..', STAMP));
   if (noted) return noted;
-  const result = await run(python, ['-c', PROVIDERS]);
+  const result = await run(python, ['-c', LIST_PROVIDERS]);
   if (result.code !== 0) throw new EnvironmentFailure('asking Python for its packages failed', result.errors);
   return JSON.parse(result.output) as InstalledProvider[];
 }
@@ -209,7 +196,7 @@ async function buildVenv(build: Build, cache: string, target: string): Promise<v
     );
     if (installed.code !== 0) throw notInstalled(installed, dependencies);
     const providers: unknown = JSON.parse(
-      await step(own, ['-c', PROVIDERS], 'asking the environment for its packages'),
+      await step(own, ['-c', LIST_PROVIDERS], 'asking the environment for its packages'),
     );
     if (user) takeOver(draft);
     writeFileSync(join(draft, STAMP), `${JSON.stringify({ dependencies, providers })}\n`);

@@ -33,6 +33,11 @@ const OperatorSpec = Type.Object(
     ui_color: Text('background colour'),
     ui_fgcolor: Text('text colour'),
     extra_links: Ids('names of the buttons the operator adds'),
+    link_keys: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'of those that the task itself makes: under which key of its values each is',
+      }),
+    ),
     is_sensor: Flag('waits by poking'),
     is_empty: Flag('nothing to execute: finished by the scheduler'),
     skips_downstream: Flag('may choose downstream tasks to skip (branch, short circuit)'),

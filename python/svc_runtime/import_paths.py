@@ -12,7 +12,7 @@ import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from . import old_import_paths
+from . import old_import_paths, provider_import_paths
 from .old_import_paths import GONE
 
 TYPE_CHECKING = False
@@ -84,8 +84,8 @@ HOME: dict[str, str] = {
     **_names(
         _RUN + "helpers",
         "days_ago round_time apply_defaults exactly_one at_most_one prune_dict merge_dicts chunks import_string "
-        "get_random_string to_boolean mask_secret patch_environ create_session provide_session DagRun TaskInstance DagBag DagModel Pool XCom "
-        "BaseXCom Context literal LiteralValue AirflowPlugin hookimpl PriorityWeightStrategy context_merge send_email",
+        "get_random_string to_boolean mask_secret patch_environ create_session provide_session DagRun TaskInstance DagBag DagModel Pool "
+        "Context literal LiteralValue AirflowPlugin hookimpl PriorityWeightStrategy context_merge",
     ),
     **_names(_STD + "operators.branch", "BaseBranchOperator BranchMixIn SkipMixin"),
     **_names(_STD + "operators.bash", "BashOperator"),
@@ -333,6 +333,18 @@ CONSTANTS: dict[str, dict] = {
 }
 
 
+def _add_rows_of_providers() -> None:
+    HOME.update({**provider_import_paths.HOME, **HOME})
+    for path, names in provider_import_paths.MODULES.items():
+        known = MODULES.get(path, "")
+        MODULES[path] = names if names.startswith("=") else " ".join(dict.fromkeys(f"{known} {names}".split()))
+    CONSTANTS.update({path: {**CONSTANTS.get(path, {}), **values} for path, values in provider_import_paths.CONSTANTS.items()})
+    GONE.update(provider_import_paths.NOT_SERVED)
+
+
+_add_rows_of_providers()
+
+
 def attribute(path: str, name: str):
     """The object behind `path.name`, loaded now."""
     entry = MODULES.get(path, "")
@@ -363,20 +375,19 @@ class _Path(ModuleType):
         return sorted({*self.__dict__, *MODULES.get(self.__name__, "").replace("=", "").split()})
 
 
-# While tasks run, what a provider package brings is better than our stand-in for it. Never while a file is compiled.
-_prefers_installed = False
+# Served by ours where no provider package brings them.
 _STAND_INS = "airflow.providers.common"
 
 
-def prefer_installed_providers() -> None:
-    global _prefers_installed
-    _prefers_installed = True
-
-
-def _is_installed(fullname: str, path) -> bool:
+def is_installed(fullname: str, path) -> bool:
+    """Whether a provider package of this environment has the module. `path`: that of its parent."""
     from importlib.machinery import PathFinder
 
     return PathFinder.find_spec(fullname, path) is not None
+
+
+def prefer_installed_providers() -> None:
+    """Always so by now; kept for those who say it."""
 
 
 _HTTP_HOOK = "airflow.providers.http.hooks.http"
@@ -405,10 +416,10 @@ class _Finder:
     def find_spec(fullname: str, path=None, target=None):
         if not fullname.startswith("airflow."):
             return None
-        if _prefers_installed and fullname == _HTTP_HOOK:
+        if fullname == _HTTP_HOOK:
             return _with_user_agent(fullname, path)
-        if _prefers_installed and fullname.startswith(_STAND_INS):
-            if _is_installed(fullname, path):
+        if fullname.startswith(_STAND_INS):
+            if is_installed(fullname, path):
                 return None
             if fullname == _STAND_INS:
                 return ModuleSpec(fullname, _loader, is_package=True)

@@ -192,6 +192,20 @@ export type InstalledProvider = {
   summary: string;
   /** Where it says that its documentation is; older workers do not tell. */
   documentation_url?: string | null;
+  /** Left out when it declares none. */
+  connection_types?: ConnectionTypeOfProvider[];
+};
+
+/** For the form of connections, by names of Airflow's fields (`schema`, `extra`). */
+export type ConnectionTypeOfProvider = {
+  type: string;
+  hook_class: string | null;
+  name: string;
+  hidden: string[];
+  titles: Record<string, string>;
+  placeholders: Record<string, string>;
+  /** Kept in `extra`. */
+  extra: Record<string, { label: string; description?: string; schema: Record<string, unknown> }>;
 };
 
 type DagVersionsTable = {

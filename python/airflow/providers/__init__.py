@@ -1,7 +1,8 @@
-"""Namespace shared with provider packages installed in the task's environment.
+"""Namespace shared with provider packages installed in the environment.
 
-Compiling never imports them (svc_runtime/record/provider_stubs.py stands in); running a task does. Only this folder of an
-installed Airflow is looked into: the rest of `airflow.` is ours, whether Airflow itself was installed with them or not.
+Only this folder of an installed Airflow is looked into: the rest of `airflow.` is ours, whether Airflow itself was installed with
+them or not. `standard` is ours too: see its own file. What is not installed is recorded while a file is compiled
+(svc_runtime/record/provider_stubs.py).
 """
 
 from __future__ import annotations

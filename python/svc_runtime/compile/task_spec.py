@@ -8,6 +8,7 @@ from ..exceptions import RecordingError
 from ..record.assets import BaseAsset
 from ..record.base_args import BASE_DEFAULTS, CALLBACKS, PLACEMENT
 from ..record.notset import NOTSET
+from ..record.operator import BaseOperatorLink
 from ..record.timezones import iso
 from .encode import Encoder, seconds, whole
 from .params_spec import params_spec
@@ -96,14 +97,18 @@ def _weight_rule(task) -> str:
 
 def _operator(task) -> dict:
     operator_class = task.operator_class
+    links = [link for link in task.operator_extra_links or () if getattr(link, "name", "")]
+    made = [link for link in links if getattr(type(link), "get_link", None) not in (None, BaseOperatorLink.get_link)]
+    keys = {"link_keys": {str(link.name): str(link.xcom_key) for link in made}} if made else {}
     return {
+        **keys,
         "module": operator_class.__module__,
         "name": operator_class.__qualname__,
         "task_type": task.task_type,
         "operator_name": task.operator_name,
         "ui_color": task.ui_color,
         "ui_fgcolor": task.ui_fgcolor,
-        "extra_links": sorted(getattr(link, "name", "") for link in task.operator_extra_links or ()),
+        "extra_links": sorted(str(link.name) for link in links),
         "is_sensor": bool(getattr(operator_class, "_is_sensor", False)),
         "is_empty": _is_empty(task),
         "skips_downstream": bool(getattr(operator_class, "inherits_from_skipmixin", False)),

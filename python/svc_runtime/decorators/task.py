@@ -71,6 +71,9 @@ class TaskDecoratorCollection:
         if name in _STANDARD:
             module, attribute = _STANDARD[name]
             return getattr(importlib.import_module(f"airflow.providers.standard.decorators.{module}"), attribute)
+        installed = _installed_flavour(name)
+        if installed is not None:
+            return installed
         if name in _PROVIDER:
             return _provider_flavour(_PROVIDER[name], name)
         raise RecordingError(
@@ -83,6 +86,15 @@ class TaskDecoratorCollection:
 
     def skip_if(self, condition, skip_message: str | None = None):
         return _with_condition("skip_if", condition, skip_message or "Skipped by skip_if", run_when=False)
+
+
+def _installed_flavour(name: str):
+    """As a provider package in this environment declares it."""
+    from ..run.providers_manager import ProvidersManager
+
+    path = ProvidersManager().taskflow_decorators.get(name)
+    module, _, function = (path or "").rpartition(".")
+    return getattr(importlib.import_module(module), function) if module else None
 
 
 def _provider_flavour(class_path: str, name: str):

@@ -19,6 +19,10 @@ def _check_text(value: str, what: str) -> str:
     return value
 
 
+def normalised_scheme(uri: str) -> str:
+    return urlsplit(uri).scheme.lower()
+
+
 def normalise_uri(uri: str) -> str:
     """One spelling per place: no credentials, no fragment, sorted query, no trailing slash on the path."""
     parts = urlsplit(uri)

@@ -8,6 +8,7 @@ in template fields into edges.
 
 from __future__ import annotations
 
+import abc
 import functools
 import inspect
 import logging
@@ -84,7 +85,7 @@ def _wrap_init(init):
     return wrapper
 
 
-class BaseOperatorMeta(type):
+class BaseOperatorMeta(abc.ABCMeta):
     """Wraps `__init__`, and gives `partial` the class it was called on."""
 
     def __new__(mcs, name, bases, namespace, **kwargs):

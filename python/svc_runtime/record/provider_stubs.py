@@ -1,13 +1,16 @@
-"""Recording stand-ins for provider packages, active only while a file is compiled.
+"""Recording stand-ins for provider packages that are not installed, active only while a file is compiled.
 
-Nothing of a provider runs at compile time: importing `airflow.providers.x.y` (or `kubernetes`, whose model classes
-appear in executor settings) gives modules whose names are made on demand. Operators and sensors become real
-tasks with all arguments recorded; hooks, notifiers and other objects remember class path and arguments; what would
-need the provider's code to run raises a RecordingError.
+Where a provider package is installed in the environment that compiles, it is imported for real, as tasks will: its classes,
+constants and builders are what they are, and a module it does not have is missing. Where it is not, importing
+`airflow.providers.x.y` (or `kubernetes`, whose model classes appear in executor settings) gives modules whose names are made
+on demand. Operators and sensors become real tasks with all arguments recorded; hooks, notifiers and other objects remember
+class path and arguments; what would need the provider's code to run raises a RecordingError.
 """
 
 from __future__ import annotations
 
+import importlib
+import os
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -74,7 +77,7 @@ class Reference:
 def _runs_provider_code(what: str) -> RecordingError:
     return RecordingError(
         f"{what} runs provider code while the file is compiled",
-        "Move it into a task body, where the real provider package is used",
+        "Install the provider package in the project's environment, or move it into a task body",
     )
 
 
@@ -166,16 +169,43 @@ class StubModule(ModuleType):
         raise _runs_provider_code(f"{self.__name__}()")
 
 
+def _is_real(fullname: str, path) -> bool:
+    """Whether the module is for the import system to find or to miss: a provider package that is installed answers for itself."""
+    from ..import_paths import MODULES, is_installed
+
+    if fullname in MODULES or is_installed(fullname, path):
+        return True
+    parent = sys.modules.get(fullname.rpartition(".")[0])
+    # Namespaces (airflow.providers, .common, .microsoft) are shared by packages of which any may be missing.
+    is_shared = parent is None or parent.__name__ == "airflow.providers" or getattr(parent, "__file__", None) is None
+    return not is_shared and not isinstance(parent, StubModule)
+
+
+def _is_real_kubernetes() -> bool:
+    """The client takes a second to load: for a pod in executor settings its models are recorded, for its operators it is needed."""
+    from ..import_paths import is_installed
+
+    global _has_kubernetes
+    if _has_kubernetes is None:
+        namespace = importlib.import_module("airflow.providers")
+        places = [os.path.join(place, "cncf") for place in namespace.__path__]
+        _has_kubernetes = is_installed("kubernetes", None) and is_installed("airflow.providers.cncf.kubernetes", places)
+    return _has_kubernetes
+
+
+_has_kubernetes: bool | None = None
+
+
 class _Finder:
     @staticmethod
     def find_spec(fullname: str, path=None, target=None):
         if not fullname.startswith(_ROOTS) or fullname.startswith(_OWN):
             return None
-        if fullname.startswith("kubernetes") and fullname.split(".", maxsplit=1)[0] != "kubernetes":
-            return None
-        from ..import_paths import MODULES
-
-        return None if fullname in MODULES else ModuleSpec(fullname, _loader, is_package=True)
+        if fullname.startswith("kubernetes"):
+            is_real = fullname.split(".", maxsplit=1)[0] != "kubernetes" or _is_real_kubernetes()
+        else:
+            is_real = _is_real(fullname, path)
+        return None if is_real else ModuleSpec(fullname, _loader, is_package=True)
 
     @staticmethod
     def create_module(spec):

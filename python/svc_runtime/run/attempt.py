@@ -180,6 +180,10 @@ class Attempt:
             return
         if self.context.get("map_index_template"):
             self._render_map_index()
+        if task.operator_extra_links:
+            from .links import values_of_links
+
+            outcome.xcoms += values_of_links(task, self.context["ti"], max_bytes(self.job))
         which = callback_for(outcome, self.job)
         if which is None:
             return

@@ -165,13 +165,6 @@ class DagModel(DatabaseModel): ...
 class Pool(DatabaseModel): ...
 
 
-class XCom(DatabaseModel): ...
-
-
-class BaseXCom:
-    XCOM_RETURN_KEY = "return_value"
-
-
 class Context(dict):
     """Type of the context argument in annotations."""
 
@@ -209,7 +202,3 @@ class PriorityWeightStrategy:
 
 def context_merge(context, *args, **kwargs) -> None:
     context.update(*args, **kwargs)
-
-
-def send_email(*args, **kwargs):
-    raise RecordingError("send_email() has no mail server here", "Use a notifier callback or an SMTP provider hook")

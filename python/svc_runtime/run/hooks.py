@@ -35,6 +35,10 @@ class BaseHook(LoggingMixin):
         return Connection.get(conn_id)
 
     @classmethod
+    async def aget_connection(cls, conn_id: str) -> Connection:
+        return await Connection.async_get(conn_id)
+
+    @classmethod
     def get_hook(cls, conn_id: str, hook_params: dict | None = None):
         return cls.get_connection(conn_id).get_hook(hook_params=hook_params)
 

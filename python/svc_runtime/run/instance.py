@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from ..enums import DagRunType, TaskInstanceState
 from ..exceptions import XComNotFound
 from ..record.notset import NOTSET
+from .instance_key import TaskInstanceKey
 from .moments import LazyMoment, iso, moment
 from .xcoms import RETURN_KEY, XComs, pull
 
@@ -147,8 +148,8 @@ class RunningTaskInstance:
         return self.dag_run.logical_date
 
     @property
-    def key(self) -> tuple:
-        return (self.dag_id, self.task_id, self.run_id, self.try_number, self.map_index)
+    def key(self) -> TaskInstanceKey:
+        return TaskInstanceKey(self.dag_id, self.task_id, self.run_id, self.try_number, self.map_index)
 
     @property
     def operator(self) -> str:

@@ -10,6 +10,7 @@ immutable artifact would silently go stale.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -96,6 +97,8 @@ _FIELDS = {"conn_type", "description", "host", "login", "password", "schema", "p
 
 
 class Connection:
+    EXTRA_KEY = "__extra__"
+
     def __init__(
         self,
         conn_id: str | None = None,
@@ -142,7 +145,13 @@ class Connection:
         return loaded if isinstance(loaded, dict) else {}
 
     def get_extra_dejson(self, nested: bool = False) -> dict:
-        return self.extra_dejson
+        """With `nested`, texts in it that are JSON themselves are read as well."""
+        found = self.extra_dejson
+        for name, value in found.items() if nested else ():
+            if isinstance(value, str):
+                with contextlib.suppress(ValueError):
+                    found[name] = json.loads(value)
+        return found
 
     def get_password(self) -> str | None:
         return self.password
@@ -216,11 +225,50 @@ class Connection:
     def get_connection_from_secrets(cls, conn_id: str) -> Connection:
         return cls.get(conn_id)
 
+    @classmethod
+    async def async_get(cls, conn_id: str) -> Connection:
+        """For triggers and other coroutines: asking may take a moment, and others go on meanwhile."""
+        import asyncio
+
+        return await asyncio.to_thread(cls.get, conn_id)
+
+    @classmethod
+    def from_uri(cls, uri: str, conn_id: str | None = None) -> Connection:
+        return cls(conn_id=conn_id, uri=uri)
+
+    def to_dict(self, *, prune_empty: bool = False, validate: bool = True) -> dict:
+        names = ("conn_id", "conn_type", "description", "host", "login", "password", "schema", "port")
+        found = {**{name: getattr(self, name) for name in names}, "extra": self.extra_dejson}
+        return {name: value for name, value in found.items() if not prune_empty or value not in (None, "", {})}
+
+    def as_json(self) -> str:
+        found = self.to_dict(prune_empty=True, validate=False)
+        found.pop("conn_id", None)
+        return json.dumps(found)
+
     def get_hook(self, *, hook_params: dict | None = None):
-        raise AirflowException(
-            f"no hook is registered for connection type '{self.conn_type}'; construct the provider's hook class "
-            f"with its connection id '{self.conn_id}' instead"
-        )
+        """The hook that an installed provider declares for the connection's type."""
+        from .providers_manager import ProvidersManager
+
+        info = ProvidersManager().hooks.get(self.conn_type)
+        if info is None:
+            raise AirflowException(
+                f"no installed provider declares a hook for the connection type '{self.conn_type}'; install the one "
+                f"that does, or construct the hook class with its connection id '{self.conn_id}'"
+            )
+        from .helpers import import_string
+
+        hook_class = import_string(info.hook_class_name)
+        return hook_class(**{info.connection_id_attribute_name: self.conn_id}, **(hook_params or {}))
+
+    def test_connection(self) -> tuple[bool, str]:
+        try:
+            hook = self.get_hook()
+            if not hasattr(hook, "test_connection"):
+                return False, f"Hook {type(hook).__name__} doesn't implement or inherit test_connection method"
+            return hook.test_connection()
+        except Exception as error:
+            return False, str(error)
 
     def __repr__(self) -> str:
         return self.conn_id or ""

@@ -111,6 +111,40 @@ describe('the provider packages of an environment', () => {
     expect(kept).toEqual(['https://example.org/docs', null, null, null, null]);
   });
 
+  it('bring the forms of their connection types, and of those only what can be shown', async () => {
+    const { attempt, token } = await running();
+    const types = [
+      {
+        'connection-type': 'orchard',
+        'hook-class-name': 'orchard.hooks.OrchardHook',
+        'hook-name': 'Orchard',
+        'ui-field-behaviour': { 'hidden-fields': ['schema', 7], relabeling: { login: 'Gardener', port: null } },
+        'conn-fields': { rows: { label: 'Rows', schema: { type: ['integer', 'null'], default: 4 } }, odd: 'text' },
+      },
+      { 'connection-type': 'no type of a connection' },
+      'none',
+    ];
+    const provider = { name: 'orchard-hooks', version: '1', summary: '' };
+    await client.ask(token, 'report_providers', { providers: [{ ...provider, connection_types: types }] });
+    expect(await installed(attempt.tenantId)).toEqual([
+      {
+        ...provider,
+        documentation_url: null,
+        connection_types: [
+          {
+            type: 'orchard',
+            hook_class: 'orchard.hooks.OrchardHook',
+            name: 'Orchard',
+            hidden: ['schema'],
+            titles: { login: 'Gardener' },
+            placeholders: {},
+            extra: { rows: { label: 'Rows', schema: { type: ['integer', 'null'], default: 4 } } },
+          },
+        ],
+      },
+    ]);
+  });
+
   it.each([
     ['no list', { providers: 'ftp' }],
     ['too many', { providers: Array.from({ length: 1_001 }, () => ({ name: 'a', version: '1', summary: '' })) }],

@@ -4,11 +4,14 @@ import type { Database } from '../../db/database.ts';
 import type { InstalledProvider } from '../../db/schema.ts';
 import { RpcError } from '../rpc-errors.ts';
 import { isObject } from './call-context.ts';
+import { readConnectionType } from './connection-types.ts';
 import type { CallMethod } from './call-context.ts';
 
 /** Airflow itself has some hundred. */
 const MAX_PROVIDERS = 1_000;
 const MAX_TEXT = 1_000;
+/** Of one provider, as JSON. The largest has some 30,000 characters. */
+const MAX_FORMS = 200_000;
 
 export function providersCall({ db }: { db: Database }): CallMethod {
   return async ({ identity, params }) => {
@@ -27,7 +30,15 @@ function readProvider(value: unknown): InstalledProvider {
     version: shortText(value, 'version'),
     summary: shortText(value, 'summary'),
     documentation_url: linkOf(value['documentation_url'] ?? null),
+    ...connectionTypesOf(value['connection_types']),
   };
+}
+
+/** What the form of connections shows. Left out where it says nothing that can be shown, or too much. */
+function connectionTypesOf(value: unknown): Pick<InstalledProvider, 'connection_types'> {
+  if (!Array.isArray(value)) return {};
+  const found = value.flatMap((entry) => readConnectionType(entry) ?? []);
+  return found.length > 0 && JSON.stringify(found).length <= MAX_FORMS ? { connection_types: found } : {};
 }
 
 /** Somebody will click on it: a package must not lead anywhere but to a page. */

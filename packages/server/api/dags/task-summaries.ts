@@ -16,6 +16,8 @@ export type TaskSummary = {
   isMapped: boolean;
   /** The groups it is in, outermost last. */
   groups: readonly string[];
+  /** Under which key of its values each of the links is that its operator adds; most add none. */
+  linkKeys: Readonly<Record<string, string>>;
 };
 
 /** By task id. */
@@ -26,6 +28,8 @@ export type TaskSummaries = {
   get(db: TenantDb, versionIds: readonly string[]): Promise<Map<string, SummariesOfVersion>>;
 };
 
+/** Shared: a property of its own for every task would take as much memory as the rest. */
+const NO_LINKS: Readonly<Record<string, string>> = {};
 /** Tasks, not versions, because that is what takes memory: some 200 bytes each. */
 const KEPT_TASKS = 200_000;
 /** Specs are read a few at a time: each may be megabytes long. */
@@ -76,6 +80,7 @@ function summariesOf(spec: CompiledSpec): SummariesOfVersion {
         executor: task.policy.executor,
         isMapped,
         groups: ids,
+        linkKeys: task.operator.link_keys ?? NO_LINKS,
       };
       return [task.task_id, summary] as const;
     }),

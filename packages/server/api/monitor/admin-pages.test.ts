@@ -125,6 +125,53 @@ it('hook metadata has one form for every connection type, whose secrets are name
   }
 });
 
+it('the form of connections knows the types of the providers that tasks have, as those declare them', async () => {
+  type Form = { connection_type: string; hook_name: string; standard_fields: object | null; extra_fields: object };
+  const spec = sampleDag({ dagId: 'orchards', taskId: 'task', text: 'orchards' });
+  await server.call('/api/v2/dags/orchards/dagVersions', { method: 'POST', token, body: { spec } });
+  const type = { hook_class: 'x.Hook', hidden: ['schema'], titles: { login: 'Gardener' }, placeholders: {} };
+  const rows = { label: 'Rows', description: 'of trees', schema: { type: ['integer', 'null'], default: 4 } };
+  const types = [
+    { ...type, type: 'orchard', name: 'Orchard', extra: { rows } },
+    { ...type, type: 'postgres', name: 'Postgres of theirs', hidden: [], titles: {}, extra: {} },
+  ];
+  const provider = { name: 'orchard-hooks', version: '1', summary: '', connection_types: types };
+  const tenant = server.db.tenant((await ensureTenant(server.db.shared, 'default')).id);
+  await recordInstalledProviders(tenant, 'orchards', [provider]);
+  const forms = (await get('/ui/connections/hook_meta')).json<Form[]>();
+  expect(forms.filter((form) => form.connection_type === 'orchard')).toEqual([
+    {
+      connection_type: 'orchard',
+      hook_class_name: 'x.Hook',
+      default_conn_name: 'orchard_default',
+      hook_name: 'Orchard',
+      standard_fields: {
+        description: null,
+        url_schema: { hidden: true, title: null, placeholder: null },
+        host: null,
+        port: null,
+        login: { hidden: false, title: 'Gardener', placeholder: null },
+        password: null,
+      },
+      extra_fields: {
+        rows: {
+          value: 4,
+          schema: { title: 'Rows', type: ['integer', 'null'] },
+          description: 'of trees',
+          source: null,
+        },
+      },
+    },
+  ]);
+  // A provider that says nothing about the fields of a type leaves what we know of it.
+  const [postgres, ...more] = forms.filter((form) => form.connection_type === 'postgres');
+  expect(more).toEqual([]);
+  expect(postgres).toMatchObject({
+    hook_name: 'Postgres of theirs',
+    standard_fields: { url_schema: { title: 'Database' } },
+  });
+});
+
 describe('parsing a DAG file', () => {
   async function parse(dagId: string, fileloc: string) {
     const sample = sampleDag({ dagId, taskId: 'task', text: dagId }) as CompiledSpec;

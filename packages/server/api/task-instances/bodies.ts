@@ -58,7 +58,7 @@ type Versioned = { dag_id: string; version_number: number; task_id: string };
 type Surroundings = { version: VersionOfInstance | undefined; task: TaskSummary | undefined };
 
 /** The version of each row, and what that version says about its task. */
-async function surroundingsOf(
+export async function surroundingsOf(
   db: TenantDb,
   summaries: TaskSummaries,
   rows: readonly Versioned[],

@@ -1,5 +1,4 @@
 /** Task instances: lists, by query and by body, one instance, one mapped instance. Writes are in files of their own. */
-import { Type } from 'typebox';
 import { findVersion } from '../../db/dags/dag-versions.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
@@ -28,18 +27,10 @@ import type { TaskSummaries } from '../dags/task-summaries.ts';
 import type { RunInPath } from '../paths.ts';
 import { BatchBody, ListQuery, MappedListQuery, filterOfBatch, filterOfQuery, instanceOrder } from './filters.ts';
 import type { ListScope } from './filters.ts';
-import {
-  MapIndexQuery,
-  MappedParams,
-  RUN_PATH,
-  TAGS,
-  TaskParams,
-  existingInstance,
-  existingRunKey,
-  noSuchInstance,
-} from './paths.ts';
+import { MappedParams, RUN_PATH, TAGS, TaskParams, existingInstance, existingRunKey, noSuchInstance } from './paths.ts';
 import type { TaskInPath } from './paths.ts';
-import { ExtraLinks, TaskInstance, TaskInstanceCollection } from './schemas.ts';
+import { TaskInstance, TaskInstanceCollection } from './schemas.ts';
+import { registerTaskInstanceLinks } from './links.ts';
 import { registerTaskInstanceTries } from './tries.ts';
 
 export function registerTaskInstances(app: App, services: Services): void {
@@ -47,6 +38,7 @@ export function registerTaskInstances(app: App, services: Services): void {
   registerLists(app, services, summaries);
   registerMappedList(app, services, summaries);
   registerOne(app, services, summaries);
+  registerTaskInstanceLinks(app, services, summaries);
   registerTaskInstanceTries(app, services, summaries);
   registerTaskInstanceDependencies(app, services);
   registerTaskInstanceClear(app, services, summaries);
@@ -202,28 +194,6 @@ function registerOne(app: App, { db }: Services, summaries: TaskSummaries): void
       },
     },
     (request) => answer(databaseOf(request, db), request.params, request.params.map_index),
-  );
-
-  app.get(
-    `${RUN_PATH}/:task_id/links`,
-    {
-      config: { access: 'read:task_instance' },
-      schema: {
-        operationId: 'get_extra_links',
-        tags: TAGS,
-        summary: 'Links an operator adds to its task instances: none',
-        params: TaskParams,
-        querystring: Type.Object({
-          ...MapIndexQuery,
-          try_number: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
-        }),
-        response: { 200: ExtraLinks },
-      },
-    },
-    async (request) => {
-      await existingInstance(databaseOf(request, db), request.params, request.query.map_index);
-      return { extra_links: {}, total_entries: 0 };
-    },
   );
 }
 

@@ -2,8 +2,11 @@
 import { Type } from 'typebox';
 import { Nullable } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
-import { HOOK_FORMS } from '../connections/hook-forms.ts';
+import { findInstalledProviders } from '../../db/dags/providers.ts';
+import { databaseOf, principalOf } from '../../http/access.ts';
 import type { Field, HookForm, StandardField } from '../connections/hook-forms.ts';
+import { formsWith } from '../connections/installed-forms.ts';
+import type { Services } from '../services.ts';
 
 const STANDARD_FIELDS: readonly StandardField[] = ['description', 'url_schema', 'host', 'port', 'login', 'password'];
 
@@ -35,8 +38,7 @@ const HookMeta = Type.Object(
   { title: 'ConnectionHookMeta' },
 );
 
-export function registerUiHookMeta(app: App): void {
-  const forms = HOOK_FORMS.map(hookMeta);
+export function registerUiHookMeta(app: App, { db }: Services): void {
   app.get(
     '/ui/connections/hook_meta',
     {
@@ -44,11 +46,15 @@ export function registerUiHookMeta(app: App): void {
       schema: {
         operationId: 'hook_meta_data',
         tags: ['UI'],
-        summary: 'Forms of the connection types',
+        summary: 'Forms of the connection types: those people use most, and those of the providers that tasks have',
         response: { 200: Type.Array(HookMeta) },
       },
     },
-    async () => forms,
+    async (request) => {
+      const { tenantId } = principalOf(request);
+      const installed = await findInstalledProviders(databaseOf(request, db), tenantId);
+      return formsWith(installed).map(hookMeta);
+    },
   );
 }
 

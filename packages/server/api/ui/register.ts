@@ -27,6 +27,6 @@ export function registerUi(app: App, services: Services): void {
   registerUiNextRunAssets(app, services);
   registerUiBackfills(app, services);
   registerUiDeadlines(app, services);
-  registerUiHookMeta(app);
+  registerUiHookMeta(app, services);
   registerUiPartitions(app, services);
 }

@@ -42,9 +42,9 @@ export async function recordInstalledProviders(
 /** Each in the versions that are installed somewhere. */
 export async function findInstalledProviders(db: TenantDb, tenantId: string): Promise<InstalledProvider[]> {
   const { rows } = await sql<InstalledProvider>`
-    select distinct on (p.name, p.version) p.name, p.version, p.summary, p.documentation_url
+    select distinct on (p.name, p.version) p.name, p.version, p.summary, p.documentation_url, p.connection_types
     from dags d cross join lateral jsonb_to_recordset(d.installed_providers)
-      as p (name text, version text, summary text, documentation_url text)
+      as p (name text, version text, summary text, documentation_url text, connection_types jsonb)
     where d.tenant_id = ${tenantId} and not d.is_stale
     order by p.name, p.version`.execute(db);
   return rows;

@@ -1,0 +1,59 @@
+/**
+ * Links that operators add to their task instances. The task makes them when it ends and leaves them among its values: only the
+ * provider's own code knows where they lead, and none of it runs here.
+ */
+import { Type } from 'typebox';
+import type { TenantDb } from '../../db/database.ts';
+import { findXcom } from '../../db/task-instances/xcoms.ts';
+import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
+import { databaseOf } from '../../http/access.ts';
+import type { App } from '../../http/typed-app.ts';
+import type { TaskSummaries } from '../dags/task-summaries.ts';
+import type { Services } from '../services.ts';
+import { surroundingsOf } from './bodies.ts';
+import { MapIndexQuery, RUN_PATH, TAGS, TaskParams, existingInstance } from './paths.ts';
+import { ExtraLinks } from './schemas.ts';
+
+export function registerTaskInstanceLinks(app: App, { db }: Services, summaries: TaskSummaries): void {
+  app.get(
+    `${RUN_PATH}/:task_id/links`,
+    {
+      config: { access: 'read:task_instance' },
+      schema: {
+        operationId: 'get_extra_links',
+        tags: TAGS,
+        summary: 'Links an operator adds to its task instances; null before the task has made them',
+        params: TaskParams,
+        querystring: Type.Object({
+          ...MapIndexQuery,
+          try_number: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
+        }),
+        response: { 200: ExtraLinks },
+      },
+    },
+    async (request) => {
+      const scope = databaseOf(request, db);
+      const instance = await existingInstance(scope, request.params, request.query.map_index);
+      const links = await linksOf(scope, summaries, instance);
+      return { extra_links: links, total_entries: Object.keys(links).length };
+    },
+  );
+}
+
+async function linksOf(db: TenantDb, summaries: TaskSummaries, instance: ListedInstance) {
+  const { task } = (await surroundingsOf(db, summaries, [instance]))(instance);
+  const { run, task_id: taskId, map_index: mapIndex } = instance;
+  const found = Object.entries(task?.linkKeys ?? {}).map(async ([name, key]) => {
+    const row = await findXcom(db, { run, taskId, mapIndex, key }, null);
+    return [name, addressOf(row?.value)] as const;
+  });
+  return Object.fromEntries(await Promise.all(found));
+}
+
+/** Somebody will click on it: it must lead to a page. */
+function addressOf(text: string | null | undefined): string | null {
+  const value: unknown = text ? JSON.parse(text) : null;
+  if (typeof value !== 'string') return null;
+  if (/^\/(?!\/)/.test(value)) return value;
+  return URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol) ? value : null;
+}

@@ -1,0 +1,1 @@
+from airflow.providers.standard.operators.empty import EmptyOperator  # noqa: F401
