@@ -15,6 +15,7 @@ import { addImagesCommands } from './commands/images.ts';
 import { addInformationCommands } from './commands/information.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addLiteCommand } from './commands/lite.ts';
+import { addMigrateCommand } from './commands/migrate.ts';
 import { addRunsCommands } from './commands/runs.ts';
 import { addSecretsCommands } from './commands/secrets.ts';
 import { addServerCommand } from './commands/server.ts';
@@ -31,7 +32,16 @@ import { SvcCommand } from './svc-command.ts';
 import { VERSION } from './version.ts';
 
 /** Commands that load a configuration, and so take any of its keys as a flag. */
-const TAKE_CONFIG_FLAGS = new Set(['server', 'config', 'lite', 'db', 'secrets', 'tenants', 'users grant-admin']);
+const TAKE_CONFIG_FLAGS = new Set([
+  'server',
+  'config',
+  'lite',
+  'db',
+  'secrets',
+  'tenants',
+  'migrate',
+  'users grant-admin',
+]);
 
 const DEFAULT_HELP_WIDTH = 100;
 
@@ -64,6 +74,7 @@ export function buildProgram(context: CliContext): SvcCommand {
   addDatabaseCommands(program, context);
   addSecretsCommands(program, context);
   addTenantsCommands(program, context);
+  addMigrateCommand(program, context);
   program.commandsGroup('DAG projects:');
   addInitCommand(program, context);
   addValidateCommand(program, context);
