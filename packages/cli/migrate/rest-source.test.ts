@@ -130,12 +130,14 @@ describe('version 1', () => {
   let airflow: Server;
   let from = '';
   const RUN = {
-    ...{ dag_id: 'old', dag_run_id: 'manual__1', run_type: 'dataset_triggered', state: 'success', conf: { a: 1 } },
-    ...{
-      logical_date: '2024-01-01T00:00:00+00:00',
-      start_date: '2024-01-01T00:00:01.5+00:00',
-      end_date: '2024-01-01T00:00:02+00:00',
-    },
+    dag_id: 'old',
+    dag_run_id: 'manual__1',
+    run_type: 'dataset_triggered',
+    state: 'success',
+    conf: { a: 1 },
+    logical_date: '2024-01-01T00:00:00+00:00',
+    start_date: '2024-01-01T00:00:01.5+00:00',
+    end_date: '2024-01-01T00:00:02+00:00',
   };
   const TRY = {
     task_id: 't',

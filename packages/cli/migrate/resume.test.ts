@@ -24,23 +24,32 @@ beforeAll(async () => {
   await airflow.insert(
     'dag_run',
     ...numbers.map((id) => ({
-      ...{ id, dag_id: 'many', run_id: `run_${id}`, run_type: 'scheduled', state: 'success' },
-      ...{ logical_date: date(id), run_after: date(id), start_date: date(id), end_date: date(id) },
+      id,
+      dag_id: 'many',
+      run_id: `run_${id}`,
+      run_type: 'scheduled',
+      state: 'success',
+      logical_date: date(id),
+      run_after: date(id),
+      start_date: date(id),
+      end_date: date(id),
     })),
   );
   await airflow.insert(
     'task_instance',
     ...numbers.flatMap((run) =>
       ['a', 'b'].map((task) => ({
-        ...{
-          id: `${run}${task}`,
-          dag_id: 'many',
-          run_id: `run_${run}`,
-          task_id: task,
-          map_index: -1,
-          state: 'success',
-        },
-        ...{ try_number: 1, max_tries: 0, pool: 'default_pool', pool_slots: 1, hostname: '' },
+        id: `${run}${task}`,
+        dag_id: 'many',
+        run_id: `run_${run}`,
+        task_id: task,
+        map_index: -1,
+        state: 'success',
+        try_number: 1,
+        max_tries: 0,
+        pool: 'default_pool',
+        pool_slots: 1,
+        hostname: '',
       })),
     ),
   );

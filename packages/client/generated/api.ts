@@ -3359,6 +3359,7 @@ export interface components {
             dag_id: string;
             /** Format: uuid */
             id: string;
+            /** @description 0: what was imported from an Airflow, without code */
             version_number: number;
         };
         /** DagVersionCollection */
