@@ -5,8 +5,8 @@ import type { CliContext } from '../context.ts';
 import { loadServerConfig, withConfigOptions } from '../server-config.ts';
 import type { ConfigOptions } from '../server-config.ts';
 import type { SvcCommand } from '../svc-command.ts';
-import { KINDS } from '../migrate/report.ts';
-import type { Kind } from '../migrate/report.ts';
+import { KINDS } from './report.ts';
+import type { Kind } from './report.ts';
 
 type Options = ConfigOptions & {
   from: string;
@@ -66,7 +66,7 @@ async function migrate(context: CliContext, options: Options): Promise<void> {
   const { config, warnings } = loadServerConfig(context, options);
   for (const warning of warnings) warn(context, warning);
   const { migrateSchema, withDatabase } = await import('../database.ts');
-  const { runMigration } = await import('../migrate/run-migration.ts');
+  const { runMigration } = await import('./run-migration.ts');
   await migrateSchema(config.database.url);
   await withDatabase(config.database.url, (db) => runMigration(context, { config, db, request }));
 }
