@@ -23,6 +23,7 @@ import { becomeKnown } from './dags.ts';
 import { instanceOf, runOf, tryOf } from './history-rows.ts';
 import { inTransaction, recordImport } from './migration.ts';
 import type { Migration } from './migration.ts';
+import type { Report } from './report.ts';
 
 const INSTANCES_PER_GROUP = 5_000;
 const RUNS_PER_GROUP = 500;
@@ -42,7 +43,7 @@ export async function migrateHistory(migration: Migration): Promise<void> {
     for (const group of groupsOf(importable)) {
       if (migration.isStopped()) throw new InterruptedError();
       if (migration.isApplied) await importGroup(migration, group, key);
-      else for (const { run } of group) report.instances += run.instances ?? 0;
+      else countBefore(report, group);
       runs += group.length;
       migration.say(`${runs} runs, ${report.instances} task instances`);
     }
@@ -55,6 +56,13 @@ export async function migrateHistory(migration: Migration): Promise<void> {
     'history',
     'values that tasks left (XCom), rendered fields and logs do not come over: docs/migrating.md says why',
   );
+}
+
+/** An HTTP API tells how many instances a run has when they are read. */
+function countBefore(report: Report, group: readonly Importable[]): void {
+  for (const { run } of group) report.instances += run.instances ?? 0;
+  if (group.some(({ run }) => run.instances === undefined))
+    report.note('history', 'how many task instances there are is known when they are read');
 }
 
 /** Asked to stop; what is done is committed. */
