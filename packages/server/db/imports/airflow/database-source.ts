@@ -1,5 +1,6 @@
 /** An Airflow by its metadata database. */
 import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { openPostgres, openSqlite } from './metadata-database.ts';
 import type { MetadataDatabase } from './metadata-database.ts';
 import { textOf } from './raw-values.ts';
@@ -54,7 +55,7 @@ function placeOf(address: string): { name: string; open: () => Promise<MetadataD
     throw new SourceError(
       `${path} is no file: give the address of Airflow's HTTP API, a postgresql:// URL, or a SQLite file`,
     );
-  return { name: `sqlite:${path}`, open: () => openSqlite(path) };
+  return { name: `sqlite:${resolve(path)}`, open: () => openSqlite(path) };
 }
 
 async function sourceOf(db: MetadataDatabase, name: string): Promise<AirflowSource> {
