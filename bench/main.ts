@@ -56,6 +56,10 @@ const BENCHES: Record<string, Bench> = {
       'lines of task logs: acknowledged per second on the disk and for an object store (an emulator), and how soon another process sees one [--seconds 3]',
     load: () => import('./logs.ts'),
   },
+  migrate: {
+    about: 'svc migrate of a history: time, rate and peak memory [--times 100000 task instances]',
+    load: () => import('./migrate.ts'),
+  },
   overload: {
     about:
       'the gap between tasks while 1,000 and 5,000 requests are under way, what those who ask are told, memory; and how long one request of any kind holds up the event loop [--runs 3 --only gap|turns]',

@@ -27,6 +27,7 @@ import { addVariablesCommands } from './commands/variables.ts';
 import { addImportCommand } from './import/import-command.ts';
 import { addServiceAccountsCommands } from './identity/service-accounts.ts';
 import { addTenantsCommands } from './identity/tenants.ts';
+import { addMigrateCommand } from './migrate/command.ts';
 import type { CliContext } from './context.ts';
 import { columnsOf, styled } from './output/terminal.ts';
 import { printable } from './output/text.ts';
@@ -34,7 +35,16 @@ import { SvcCommand } from './svc-command.ts';
 import { VERSION } from './version.ts';
 
 /** Commands that load a configuration, and so take any of its keys as a flag. */
-const TAKE_CONFIG_FLAGS = new Set(['server', 'config', 'lite', 'db', 'secrets', 'tenants', 'users grant-admin']);
+const TAKE_CONFIG_FLAGS = new Set([
+  'server',
+  'config',
+  'lite',
+  'db',
+  'secrets',
+  'tenants',
+  'migrate',
+  'users grant-admin',
+]);
 
 const DEFAULT_HELP_WIDTH = 100;
 
@@ -67,6 +77,7 @@ export function buildProgram(context: CliContext): SvcCommand {
   addDatabaseCommands(program, context);
   addSecretsCommands(program, context);
   addTenantsCommands(program, context);
+  addMigrateCommand(program, context);
   program.commandsGroup('DAG projects:');
   addInitCommand(program, context);
   addValidateCommand(program, context);

@@ -1,6 +1,7 @@
 /** A task that starts a run of another DAG (TriggerDagRunOperator), in the name of its own run. */
 import { findRunInTheWay } from '../db/dag-runs/run-lookups.ts';
 import type { Database } from '../db/database.ts';
+import { isImported } from '../db/imports/imported-version.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import type { TriggerAnswer, TriggerRequest, TriggerRun } from './collaborators.ts';
 
@@ -35,7 +36,7 @@ async function reset(
   request: TriggerRequest,
 ): Promise<TriggerAnswer | null> {
   const run = await findRunInTheWay(db.tenant(request.tenantId), request);
-  if (!run) return null;
+  if (!run || isImported(run)) return null; // one that was imported has nothing to run: it stays in the way
   await clearWholeRun({ tenantId: request.tenantId, run: run.id });
   return { kind: 'reset', run: { ...run, state: 'queued' } };
 }

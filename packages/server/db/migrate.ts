@@ -30,6 +30,7 @@ import * as splitRoles from './migrations/0023-split-roles.ts';
 import * as versionsOfValues from './migrations/0024-versions-of-values.ts';
 import * as singleSignOn from './migrations/0025-single-sign-on.ts';
 import * as logsInObjectStores from './migrations/0026-logs-in-object-stores.ts';
+import * as importedHistory from './migrations/0027-imported-history.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -63,6 +64,7 @@ const MIGRATIONS = {
   '0024-versions-of-values': versionsOfValues,
   '0025-single-sign-on': singleSignOn,
   '0026-logs-in-object-stores': logsInObjectStores,
+  '0027-imported-history': importedHistory,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -555,6 +555,20 @@ type LogStoreStateTable = {
   listed_at: NullableTimestamp;
 };
 
+type AirflowImportsTable = {
+  tenant_id: TenantId;
+  /** Where it comes from, without credentials. */
+  source: string;
+  kind: string;
+  /** What was asked for: which DAGs, since when. */
+  scope: string;
+  /** Up to where it is done; null when all is. */
+  position: string | null;
+  started_at: Timestamp;
+  updated_at: Timestamp;
+  finished_at: NullableTimestamp;
+};
+
 export type TenantTables = {
   roles: RolesTable;
   users: UsersTable;
@@ -594,6 +608,7 @@ export type TenantTables = {
   task_logs: TaskLogsTable;
   log_chunks: LogChunksTable;
   log_removals: LogRemovalsTable;
+  airflow_imports: AirflowImportsTable;
 };
 
 /** Tables that exist before, or across, tenants. */
@@ -653,6 +668,7 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   task_logs: true,
   log_chunks: true,
   log_removals: true,
+  airflow_imports: true,
 };
 
 export const isTenantTable = (name: string): boolean => Object.hasOwn(TENANT_TABLE_NAMES, name);

@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ImportedRunError } from '../db/imports/imported-version.ts';
 import { DatabaseBusyError, isOutage } from '../db/outage.ts';
 import { preferredType } from './accept.ts';
 import { ApiError, problemOf } from './errors.ts';
@@ -48,6 +49,7 @@ function asApiError(error: FastifyError): ApiError {
   if (isOutage(error)) {
     return new ApiError('database_unavailable', error.advice, { 'retry-after': '1' });
   }
+  if (error instanceof ImportedRunError) return new ApiError('conflict', error.message);
   if (error instanceof DatabaseBusyError) {
     return new ApiError('overloaded', 'the database is busy with other requests: try again shortly', {
       'retry-after': '2',

@@ -26,6 +26,7 @@ import type { DagValues } from '../db/dags/dags.ts';
 import type { TenantDb } from '../db/database.ts';
 import { lockDagRow } from '../engine/sql/dag-rows.ts';
 import { lastAutomatedInterval } from '../engine/sql/due-dags.ts';
+import { isImported } from '../db/imports/imported-version.ts';
 import { deleteImportError } from '../db/dags/import-errors.ts';
 import { nextRunColumns, runAfterInterval } from '../engine/runs/dag-schedule.ts';
 import type { Artifact } from './artifact.ts';
@@ -61,7 +62,8 @@ export async function registerVersion(
     await lockDagRow(trx, dagId);
     const current = await findVersion(trx, dagId);
     const isNew = current?.content_hash !== contentHash;
-    const newest = current?.version_number ?? (await lastDeletedVersion(trx, dagId));
+    // What was imported is before all of them, those of a deleted DAG included.
+    const newest = current && !isImported(current) ? current.version_number : await lastDeletedVersion(trx, dagId);
     const versionNumber = newest + (isNew ? 1 : 0);
     const lastInterval = await lastIntervalOf(trx, dagId);
     const values = dagValues({ spec, artifact, versionNumber, lastInterval, now });

@@ -24,7 +24,8 @@ export const Connection = Type.Object(
 );
 
 /** Letters and digits of any script, as in Airflow; no slash and no blank, so it is one plain part of a path. */
-const ConnectionId = Type.String({ minLength: 1, maxLength: 200, pattern: String.raw`^(?!\.\.?$)[\p{L}\p{N}_.\-]+$` });
+export const CONNECTION_ID = String.raw`^(?!\.\.?$)[\p{L}\p{N}_.\-]+$`;
+const ConnectionId = Type.String({ minLength: 1, maxLength: 200, pattern: CONNECTION_ID });
 const ConnType = Type.String({ minLength: 1, maxLength: 500, description: 'postgres, http, aws, …' });
 
 const text = (description: string, maxLength = MAX_TEXT_LENGTH) =>

@@ -78,7 +78,7 @@ export const DagCollection = Collection('DAGCollection', 'dags', Dag);
 export const DagVersion = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
-    version_number: Type.Integer({ minimum: 1 }),
+    version_number: Type.Integer({ minimum: 0, description: '0: what was imported from an Airflow, without code' }),
     dag_id: Type.String(),
     dag_display_name: Type.String(),
     bundle_name: Nullable(Type.String()),

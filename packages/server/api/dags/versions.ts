@@ -72,7 +72,7 @@ export function registerDagVersions(app: App, { config, db }: Services): void {
         querystring: Type.Object({
           ...WholeListQuery,
           ...OrderByQuery(Object.keys(ORDER_COLUMNS)),
-          version_number: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+          version_number: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
           bundle_name: Type.Optional(Type.String()),
           bundle_version: Type.Optional(Type.String()),
         }),
@@ -119,7 +119,7 @@ export function registerDagVersions(app: App, { config, db }: Services): void {
         summary: 'Get one version',
         params: Type.Object({
           dag_id: Type.String(),
-          version_number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+          version_number: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
         }),
         response: { 200: DagVersion },
       },

@@ -12,6 +12,7 @@ import type { BulkOutcome } from '../../http/bulk.ts';
 import { ALL, RunParams, noSuchDag, noSuchRun } from '../paths.ts';
 import type { RunInPath } from '../paths.ts';
 import { findDag } from '../../db/dags/dags.ts';
+import { ImportedRunError } from '../../db/imports/imported-version.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
@@ -96,7 +97,8 @@ async function runAction(
         await applyPatch({ request, services, target, body: entity, mask: action.update_mask });
       } else for (const row of rows) await removeInstance(request, services, row);
       result.success.push(...rows.map((row) => `${row.dag_id}.${row.run_id}.${row.task_id}[${row.map_index}]`));
-    } catch (error) {
+    } catch (thrown) {
+      const error = thrown instanceof ImportedRunError ? new ApiError('conflict', thrown.message) : thrown;
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 404 && action.action_on_non_existence === 'skip') continue;
       result.errors.push({ error: error.message, status_code: error.status });

@@ -130,7 +130,7 @@ function registerPreview(
   app.patch(
     `${RUN_PATH}/:task_id/dry_run`,
     {
-      config: { access },
+      config: { access, refuses: ['conflict'] },
       schema: {
         ...common,
         operationId: 'patch_task_instance_dry_run',
@@ -145,7 +145,7 @@ function registerPreview(
   app.patch(
     `${RUN_PATH}/:task_id/:map_index/dry_run`,
     {
-      config: { access },
+      config: { access, refuses: ['conflict'] },
       schema: {
         ...common,
         operationId: 'patch_mapped_task_instance_dry_run',

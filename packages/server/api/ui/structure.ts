@@ -32,7 +32,7 @@ export function registerUiStructure(app: App, { db, scheduler }: Services): void
           depth: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
           root: Type.Optional(Type.String()),
           external_dependencies: Type.Boolean({ default: false }),
-          version_number: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+          version_number: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
         }),
         response: { 200: Type.Object({ nodes: Type.Array(Type.Unknown()), edges: Type.Array(Type.Unknown()) }) },
       },

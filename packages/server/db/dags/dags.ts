@@ -219,7 +219,10 @@ export async function deleteDag(db: TenantDb, dagId: string): Promise<boolean> {
       .onConflict((oc) =>
         oc
           .columns(['tenant_id', 'dag_id'])
-          .doUpdateSet((eb) => ({ last_version_number: eb.ref('excluded.last_version_number') })),
+          // The greater one: of a DAG that came back as an import only, the newest version is 0.
+          .doUpdateSet({
+            last_version_number: sql`greatest(versions_of_deleted_dags.last_version_number, excluded.last_version_number)`,
+          }),
       )
       .execute();
   }

@@ -89,6 +89,8 @@ export const GRANTS: Grants = {
   task_logs: { api: { select: true, delete: true }, scheduler: WRITE },
   log_chunks: { api: READ, scheduler: WRITE },
   log_removals: both(WRITE),
+  // What `svc migrate` has done, which works as the owner of the tables.
+  airflow_imports: both(NONE),
   log_store_state: { api: READ, scheduler: { select: true, update: true } },
   // Processes, and the schema.
   heartbeats: { api: READ, scheduler: WRITE },

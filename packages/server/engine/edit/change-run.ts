@@ -1,5 +1,6 @@
 /** What people do to a whole run: mark it, put it back in the queue, delete it. Each under the lock of the run's row. */
 import type { SharedDb } from '../../db/database.ts';
+import { ImportedRunError, isImported } from '../../db/imports/imported-version.ts';
 import { deleteRunRow, requeueRun } from '../sql/run-edits.ts';
 import { lockRuns } from '../sql/run-writes.ts';
 import type { RunRef } from '../sql/run-writes.ts';
@@ -10,7 +11,7 @@ import { endRunAs } from '../runs/end-run.ts';
 
 export type MarkableRunState = 'queued' | 'success' | 'failed';
 
-/** Null when the run is gone. What is in that state already stays as it is. */
+/** Null when the run is gone. Throws for one that was imported. What is in that state already stays as it is. */
 export async function markRun(
   trx: SharedDb,
   graphs: DagGraphs,
@@ -18,6 +19,7 @@ export async function markRun(
 ): Promise<RunEffects | null> {
   const [run] = await lockRuns(trx, [input]);
   if (!run) return null;
+  if (isImported(run)) throw new ImportedRunError([run.run_id]);
   if (run.state === input.state) return noEffects();
   if (input.state !== 'queued') return endRunAs(trx, graphs, run, { state: input.state, cause: 'marked_failed' });
   // A running run has left the queue already and would leave it again at once.

@@ -7,7 +7,7 @@ import type { RunEffects } from '../advance/apply-to-runs.ts';
 import { clearRun } from './clear.ts';
 import type { ClearOptions } from './clear.ts';
 import type { EditTools } from './edit-run.ts';
-import { findSelected, selectToClear } from './select-instances.ts';
+import { findSelected, refuseImported, selectToClear } from './select-instances.ts';
 import type { InstanceOfRun } from '../../db/task-instances/task-instances.ts';
 import type { FoundInstance, RunKey } from '../sql/find-runs.ts';
 
@@ -51,6 +51,7 @@ export async function clearRuns(
   },
 ): Promise<ClearOutcome> {
   const { tenantId, dagId, runs, options, whenCleared } = input;
+  await refuseImported(db.shared, { tenantId, runs });
   const instances: InstanceOfRun[] = [];
   for (const run of runs.toSorted((a, b) => a.id - b.id)) {
     const outcome = await db.shared.transaction().execute((trx) =>

@@ -5,7 +5,7 @@ import type { ClearTools } from './clear-many.ts';
 import type { EditTools } from './edit-run.ts';
 import { markInRun } from './mark.ts';
 import type { MarkOptions } from './mark.ts';
-import { findSelected, selectToMark } from './select-instances.ts';
+import { findSelected, refuseImported, selectToMark } from './select-instances.ts';
 import type { InstanceOfRun } from '../../db/task-instances/task-instances.ts';
 import type { FoundInstance, RunKey } from '../sql/find-runs.ts';
 
@@ -33,6 +33,7 @@ export async function markRuns(
   },
 ): Promise<InstanceOfRun[]> {
   const { tenantId, dagId, runs, options, whenMarked } = input;
+  await refuseImported(db.shared, { tenantId, runs });
   const instances: InstanceOfRun[] = [];
   for (const run of runs.toSorted((a, b) => a.id - b.id)) {
     const effects = await db.shared.transaction().execute(async (trx) => {

@@ -6,11 +6,18 @@
  */
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
+import { ImportedRunError } from '../../db/imports/imported-version.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import type { Blueprint } from '../plan/blueprint.ts';
 import { isTogether } from '../plan/mapped-levels.ts';
 import type { InstanceKey } from '../plan/types.ts';
-import { findInstancesOfTasks, findRunById, findRunsBetween, findVersionsOfRuns } from '../sql/find-runs.ts';
+import {
+  findImportedRuns,
+  findInstancesOfTasks,
+  findRunById,
+  findRunsBetween,
+  findVersionsOfRuns,
+} from '../sql/find-runs.ts';
 import type { FoundInstance, RunKey } from '../sql/find-runs.ts';
 
 export type { RunKey } from '../sql/find-runs.ts';
@@ -163,6 +170,15 @@ export async function findRuns(db: TenantDb, dagId: string, choice: RunChoice): 
   return { kind: 'found', runs: await findRunsBetween(db, dagId, { from, to, isDated: true }) };
 }
 
+/** Before the first run is touched, so that a refusal has changed nothing. A run is never imported later than it is there. */
+export async function refuseImported(
+  db: SharedDb,
+  input: { tenantId: string; runs: readonly RunKey[] },
+): Promise<void> {
+  const imported = await findImportedRuns(db, input);
+  if (imported.length > 0) throw new ImportedRunError(imported);
+}
+
 /** The instances of these runs that a selection is about now, by run, task and map index. Changes nothing, locks nothing. */
 export async function findSelected(
   db: SharedDb,
@@ -178,6 +194,7 @@ export async function findSelected(
   },
 ): Promise<FoundInstance[]> {
   const { tenantId, dagId } = input;
+  await refuseImported(db, input);
   const byVersion = Map.groupBy(await findVersionsOfRuns(db, input), (run) => run.version);
   const found: FoundInstance[] = [];
   for (const [versionNumber, runs] of byVersion) {

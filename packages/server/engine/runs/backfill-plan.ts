@@ -75,7 +75,7 @@ export async function runsInRange(
   return request.runBackwards ? runs.toReversed() : runs;
 }
 
-export type ExistingByDate = ReadonlyMap<Instant, { id: number; state: RunState }>;
+export type ExistingByDate = ReadonlyMap<Instant, { id: number; state: RunState; isImported: boolean }>;
 
 export type BackfillStep = { info: RunInfo } & ({ kind: 'create' } | { kind: 'reprocess'; run: number });
 

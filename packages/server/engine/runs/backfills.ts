@@ -68,12 +68,17 @@ export async function planBackfill(
   }
   const existing = await existingByDate(db, { tenantId, dagId: request.dagId }, runs);
   const steps = stepsOf(runs, existing, request.reprocess);
+  const imported = steps.find((step) => step.kind === 'reprocess' && existing.get(step.info.logicalDate)?.isImported);
+  if (imported) {
+    const problem = `reprocess_behavior: the run of ${dateOf(imported.info)} was imported from Airflow and cannot run again: choose a range without it, or "none"`;
+    return { kind: 'refused', problem };
+  }
   return { kind: 'planned', steps, dates: runs.length, versionNumber };
 }
 
 async function existingByDate(db: SharedDb, key: DagKey, runs: readonly RunInfo[]): Promise<ExistingByDate> {
   const found = await findRunsByDate(scopedToTenant(db, key.tenantId), key.dagId, runs.map(dateOf));
-  return new Map(found.map(({ logicalDate, id, state }) => [instantOf(logicalDate), { id, state }]));
+  return new Map(found.map(({ logicalDate, ...run }) => [instantOf(logicalDate), run]));
 }
 
 export type BackfillChange = 'changed' | 'completed' | 'no_such_backfill';

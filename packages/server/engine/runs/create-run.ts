@@ -6,6 +6,7 @@ import { nowIso } from '@svc/spec/clock.ts';
 import type { RunType } from '@svc/spec/states.ts';
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import { inferManualInterval } from '@svc/spec/timetables/next-run.ts';
+import { IMPORTED_VERSION } from '../../db/imports/imported-version.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { RunRow } from '../../db/schema.ts';
 import { noEffects, waitingForSlot } from '../advance/apply-to-runs.ts';
@@ -71,6 +72,8 @@ export async function insertRun(
 ): Promise<InsertedRun | RunRefusal> {
   if (!dag) return { kind: 'no_such_dag' };
   const versionNumber = input.versionNumber ?? dag.current_version;
+  // Known from an Airflow and not deployed yet: there is nothing to run.
+  if (versionNumber === IMPORTED_VERSION) return { kind: 'no_such_dag' };
   const { spec } = await graphs.get(trx, { tenantId, dagId: input.dagId, versionNumber });
   const allowed = spec.dag.allowed_run_types;
   if (allowed !== null && !allowed.includes(input.runType)) return { kind: 'run_type_not_allowed', allowed };

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { RunState } from '@svc/spec/states.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
+import { isImported } from '../../db/imports/imported-version.ts';
 import type { Moment, ReprocessBehavior, RunRow } from '../../db/schema.ts';
 import { isHeld } from './active-tenants.ts';
 import type { DagKey } from './dag-rows.ts';
@@ -48,17 +49,19 @@ export async function insertBackfill(db: TenantDb, backfill: NewBackfill, user: 
   return id;
 }
 
-export type ExistingRun = { id: number; logicalDate: Moment; state: RunState };
+export type ExistingRun = { id: number; logicalDate: Moment; state: RunState; isImported: boolean };
 
 /** Runs of the DAG for any of these dates, however they came to be. */
 export async function findRunsByDate(db: TenantDb, dagId: string, dates: readonly string[]): Promise<ExistingRun[]> {
   const rows = await db
     .selectFrom('dag_runs')
-    .select(['id', 'logical_date as logicalDate', 'state'])
+    .select(['id', 'logical_date as logicalDate', 'state', 'version_number'])
     .where('dag_id', '=', dagId)
     .where('logical_date', '=', sql<string>`any(${[...dates]}::timestamptz[])`)
     .execute();
-  return rows.flatMap(({ id, logicalDate, state }) => (logicalDate === null ? [] : [{ id, logicalDate, state }]));
+  return rows.flatMap(({ logicalDate, ...row }) =>
+    logicalDate === null ? [] : [{ id: row.id, logicalDate, state: row.state, isImported: isImported(row) }],
+  );
 }
 
 export type NewBackfillRun = {

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
+import { IMPORTED_VERSION } from '../../db/imports/imported-version.ts';
 import type { Moment } from '../../db/schema.ts';
 import type { InstanceOfRun } from '../../db/task-instances/task-instances.ts';
 
@@ -45,6 +46,18 @@ export async function findVersionsOfRuns(
     db,
   );
   return rows;
+}
+
+/** Ids of those that were imported. */
+export async function findImportedRuns(
+  db: SharedDb,
+  input: { tenantId: string; runs: readonly RunKey[] },
+): Promise<string[]> {
+  const { rows } = await sql<{ runId: string }>`
+    select run_id as "runId" from dag_runs
+    where tenant_id = ${input.tenantId} and id = any(${input.runs.map((run) => run.id)}::bigint[])
+      and version_number = ${IMPORTED_VERSION} order by id`.execute(db);
+  return rows.map((row) => row.runId);
 }
 
 export type FoundInstance = InstanceOfRun & { state: TaskStateOrNone };

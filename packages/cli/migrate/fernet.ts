@@ -1,0 +1,57 @@
+/**
+ * Airflow's encryption at rest, read: Fernet tokens (github.com/fernet/spec). A key is 32 bytes in URL-safe base64: the first
+ * half signs (HMAC-SHA256), the second encrypts (AES-128-CBC). Several keys are tried in turn, as Airflow does after a change.
+ */
+import { createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
+import { usageError } from '../cli-error.ts';
+
+export type Fernet = { readonly hasKeys: boolean; decrypt(token: string): string | undefined };
+
+const VERSION = 0x80;
+const HEADER = 1 + 8 + 16;
+const SIGNATURE = 32;
+
+/** Keys as in `core.fernet_key`: separated by commas, the newest first. */
+export function createFernet(text: string | undefined): Fernet {
+  const keys = (text ?? '')
+    .split(',')
+    .map((key) => key.trim())
+    .filter((key) => key !== '')
+    .map(keyOf);
+  return {
+    hasKeys: keys.length > 0,
+    decrypt(token) {
+      const bytes = Buffer.from(token, 'base64url');
+      for (const key of keys) {
+        const plain = open(bytes, key);
+        if (plain !== undefined) return plain;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** The text itself is never shown: it opens everything. */
+function keyOf(text: string, index: number): Buffer {
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.length !== 32) {
+    throw usageError(
+      `Fernet key ${index + 1} is not one: it has to be 32 bytes in URL-safe base64, as core.fernet_key of Airflow`,
+    );
+  }
+  return bytes;
+}
+
+/** Undefined when the token was not made with this key. */
+function open(token: Buffer, key: Buffer): string | undefined {
+  if (token.length < HEADER + SIGNATURE || token[0] !== VERSION) return undefined;
+  const signed = token.subarray(0, -SIGNATURE);
+  const expected = createHmac('sha256', key.subarray(0, 16)).update(signed).digest();
+  if (!timingSafeEqual(expected, token.subarray(-SIGNATURE))) return undefined;
+  const decipher = createDecipheriv('aes-128-cbc', key.subarray(16), token.subarray(9, HEADER));
+  try {
+    return Buffer.concat([decipher.update(signed.subarray(HEADER)), decipher.final()]).toString('utf8');
+  } catch {
+    return undefined; // signed with the key, and not a whole number of blocks
+  }
+}
