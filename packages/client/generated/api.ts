@@ -918,7 +918,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Links an operator adds to its task instances: none */
+        /** Links an operator adds to its task instances; null before the task has made them */
         get: operations["get_extra_links"];
         put?: never;
         post?: never;
@@ -2085,7 +2085,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Forms of the connection types */
+        /** Forms of the connection types: those people use most, and those of the providers that tasks have */
         get: operations["hook_meta_data"];
         put?: never;
         post?: never;
@@ -3360,6 +3360,7 @@ export interface components {
             dag_id: string;
             /** Format: uuid */
             id: string;
+            /** @description 0: what was imported from an Airflow, without code */
             version_number: number;
         };
         /** DagVersionCollection */
