@@ -4,14 +4,16 @@ import type { CompileAnswer, Compiler } from './compiler.ts';
 
 const ANSWER = { ok: true, duration_ms: 1, output: '', output_truncated: false, warnings: [], dags: [] } as const;
 
-function harness(idleMs?: number) {
+const NO_MODULE = { type: 'import', message: 'No module', path: 'a.py', line: 1, instead: '', traceback: '' };
+
+function harness(more: { idleMs?: number; runsElsewhere?: boolean } = {}) {
   const happened: string[] = [];
   const held = new Map<string, PromiseWithResolvers<void>>();
   const compilerOf = (name: string): Compiler => ({
     async compile({ path }): Promise<CompileAnswer> {
       happened.push(`${name} compiles ${path}`);
-      await held.get(path)?.promise;
-      return ANSWER;
+      const ended = await held.get(path)?.promise.catch((error: Error) => error);
+      return ended instanceof Error ? { ...ANSWER, ok: false, error: NO_MODULE } : ANSWER;
     },
     async close() {
       happened.push(`${name} closes`);
@@ -29,7 +31,7 @@ function harness(idleMs?: number) {
       happened.push(`${python} starts`);
       return compilerOf(python);
     },
-    ...(idleMs !== undefined && { idleMs }),
+    ...more,
   });
   const compile = (path: string, dependencies: string[] = []) => pool.compile({ path, dagsFolder: '/', dependencies });
   return { pool, happened, held, compile };
@@ -61,10 +63,21 @@ describe('compilers of several interpreters', () => {
     expect(happened).toContain('python-x compiles b');
   });
 
+  it('do without packages that cannot be had where tasks do not run, if the file loads, and say so', async () => {
+    const { compile, held } = harness({ runsElsewhere: true });
+    expect(await compile('a', ['broken'])).toMatchObject({
+      ok: true,
+      warnings: ['compiled without its packages: installing broken failed: no such package'],
+    });
+    held.set('imports them', Promise.withResolvers());
+    held.get('imports them')?.reject(new Error('no module'));
+    expect(await compile('imports them', ['broken'])).toMatchObject({ ok: false, error: { type: 'environment' } });
+  });
+
   it('end when nobody has used them for a while, and not before', async () => {
     vi.useFakeTimers();
     try {
-      const { compile, happened, held } = harness(1_000);
+      const { compile, happened, held } = harness({ idleMs: 1_000 });
       held.set('slow', Promise.withResolvers());
       const slow = compile('slow', ['x']);
       await vi.advanceTimersByTimeAsync(5_000);

@@ -1,12 +1,12 @@
 /** Keeping a control plane in step with a workspace, over HTTP and in process, with the real compiler and server. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { zipSync } from 'fflate';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
 import type { Registrar } from '@svc/compiler/sync-workspace.ts';
 import { dagText, workspaceOf, writeFiles } from '@svc/testing/compiler/workspace.ts';
+import { zipOf } from '@svc/testing/repositories.ts';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
@@ -196,7 +196,7 @@ with DAG("uses_helper", schedule=None):
   });
 
   it('has the DAGs of a zip for as long as it has the zip', async () => {
-    const zip = (text: string): Buffer => Buffer.from(zipSync({ 'zipped.py': new TextEncoder().encode(text) }));
+    const zip = (text: string): Uint8Array => zipOf({ 'zipped.py': new TextEncoder().encode(text) });
     const root = workspaceOf({ 'dags/plain.py': dagText('plain') });
     const place = join(root, 'dags/some.zip');
     writeFileSync(place, zip(dagText('zipped')));
