@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -175,7 +176,11 @@ describe('the Python of a task', () => {
     await expect(made.get([provider, 'no-such-package-of-ours>=2'])).rejects.toThrow(
       /^installing no-such-package-of-ours>=2 failed: .+/,
     );
-    await expect(made.get([provider, '-c needs-airflow==2.0'])).rejects.toThrow('needs');
+    // With hashes, exactly what is listed is installed, and is what it was.
+    const hash = createHash('sha256').update(readFileSync(wheel)).digest('hex');
+    const probes = `apache-airflow-providers-probe @ file://${wheel}`;
+    expect(probe(await made.get([`${probes} --hash=sha256:${hash}`]), 'import svc_probe')).toBe('');
+    await expect(made.get([`${probes} --hash=sha256:${'0'.repeat(64)}`])).rejects.toThrow('not what the hash');
   });
 
   it('shows code that packages run while they are installed nothing of the control plane', async () => {

@@ -137,9 +137,9 @@ def install(entries: list[str], python: str, uv: str | None) -> None:
             words, environment = pip_command(python, shares, files)
         words += ["--find-links", work, "-r", files["packages"]]
         if any("--hash=" in entry for entry in packages):
-            words += ["--require-hashes", "--no-deps"]
-            if not uv:
-                words[words.index("--constraint") : words.index("--constraint") + 2] = []
+            # The list is the whole of it, so nothing is left to be met by ours, which have no hashes.
+            at = words.index("--override" if uv else "--constraint")
+            words = [*words[:at], *words[at + 2 :], "--require-hashes", "--no-deps"]
         elif constraints:
             words += ["--constraint", files["constraints"]]
         _run(words, environment, work, packages)
@@ -203,9 +203,8 @@ def explained(output: str, packages: list[str]) -> Refused:
         name = re.search(r"^\s+(\S+).*? from ", output, re.M) or re.search(r"for `?([\w.-]+)", output)
         return Refused("its content is not what the hash in the file says", _named(name, packages))
     if "require a hash" in output or "--require-hashes" in output:
-        return Refused(
-            "when one requirement has a hash, all need one, and an exact version", _entry_of(output, packages)
-        )
+        bare = next((entry for entry in packages if "--hash=" not in entry), None)
+        return Refused("when one requirement has a hash, all need one, and an exact version", bare)
     none = re.search(r"No matching distribution found for ([^\s(]+)", output)
     if none:
         versions = re.search(r"\(from versions: (.+?)\)", output)
