@@ -2,7 +2,7 @@
 //
 //   system packages   installed with apt where we may; otherwise a message says which tests will miss them
 //   Python            the environments that compile DAG files, that call the API with the official client, and that make up
-//                     requests from the API's document, and that stand in for object stores
+//                     requests from the API's document, and that stand in for object stores; uv
 //   documents         Airflow's own description of its API, which answers are checked against
 //
 //   node scripts/prepare-tests.ts --kubernetes   # also what a cluster of our own needs (npm run test:kubernetes)
@@ -18,6 +18,7 @@ import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { schemathesisEnvironment } from '@svc/testing/schemathesis/environment.ts';
 import { objectStoresEnvironment } from '@svc/testing/services/object-stores.ts';
 import { secretStoresEnvironment } from '@svc/testing/services/secret-stores.ts';
+import { uvFolder } from '@svc/testing/uv/environment.ts';
 import { VirtualEnvironmentError } from '@svc/testing/virtual-environment.ts';
 
 type SystemPackage = { name: string; commands: readonly string[]; neededFor: string };
@@ -114,6 +115,7 @@ if (import.meta.main) {
       process.argv.includes('--services') && schemathesisEnvironment(),
       objectStoresEnvironment(),
       secretStoresEnvironment(),
+      uvFolder(),
     ]);
   } catch (error) {
     const known = [PythonEnvironmentError, UiBundleError, VirtualEnvironmentError];

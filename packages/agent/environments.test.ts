@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { uvFolder } from '@svc/testing/uv/environment.ts';
 import { createPythonEnvironments } from './environments.ts';
 
 /** A package that needs no network: a wheel is a zip of a certain form. */
@@ -38,6 +40,33 @@ with zipfile.ZipFile(sys.argv[1], "w") as wheel:
     wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
     wheel.writestr(f"{info}/entry_points.txt", "[apache_airflow_provider]\\nprovider_info=orchard_hooks:info\\n")
     wheel.writestr(f"{info}/RECORD", "")
+`;
+
+/** As every provider package of Airflow 3, and one of Airflow 2 that says it will not do with 3. */
+const WRITE_DEPENDENT = `
+import sys, zipfile
+info = "needs_airflow-1.0.dist-info"
+with zipfile.ZipFile(sys.argv[1], "w") as wheel:
+    wheel.writestr("needs_airflow.py", "")
+    wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: needs-airflow\\nVersion: 1.0\\nRequires-Dist: apache-airflow>=2.11.0\\nRequires-Dist: apache-airflow-core>=3.0\\n")
+    wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+    wheel.writestr(f"{info}/RECORD", "")
+`;
+
+/** A package whose build looks around; it needs no other to be built. */
+const NOSY_PROJECT = '[build-system]\nrequires = []\nbuild-backend = "nosy_build"\nbackend-path = ["."]\n';
+const NOSY_BUILD = `
+import os, zipfile
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    with open(os.environ["NOSY_OUT"], "w") as out:
+        out.write(" ".join(os.environ))
+    name = "nosy-1.0-py3-none-any.whl"
+    info = "nosy-1.0.dist-info"
+    with zipfile.ZipFile(os.path.join(folder, name), "w") as wheel:
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: nosy\\nVersion: 1.0\\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return name
 `;
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -112,6 +141,65 @@ describe('the Python of a task', () => {
     const python = await environments().environments.get([wheel]);
     const named = createPythonEnvironments({ env: { ...process.env, SVC_PYTHON: python }, say: () => {} });
     expect(await named.providers([])).toMatchObject([{ name: 'apache-airflow-providers-probe' }]);
+  });
+
+  it.each(['pip', 'uv'])('has nothing of Airflow itself, though a provider asks for it (%s)', async (installer) => {
+    const provider = join(folder, 'needs_airflow-1.0-py3-none-any.whl');
+    execFileSync(base, ['-c', WRITE_DEPENDENT, provider]);
+    // Nothing can be fetched, so whatever is met is met by what we bring.
+    const env = {
+      ...process.env,
+      SVC_PYTHON: base,
+      XDG_CACHE_HOME: join(folder, installer),
+      PIP_NO_INDEX: '1',
+      UV_NO_INDEX: '1',
+      UV_OFFLINE: '1',
+      PATH: installer === 'uv' ? `${await uvFolder()}:${process.env['PATH']}` : process.env['PATH'],
+    };
+    const said: string[] = [];
+    const progress: string[] = [];
+    const made = createPythonEnvironments({
+      env,
+      say: (text) => said.push(text),
+      onProgress: (text) => progress.push(text),
+    });
+    const python = await made.get([provider, '-c needs-airflow==1.0']);
+    expect(said[0]?.endsWith(', with uv')).toBe(installer === 'uv');
+    expect(progress.length).toBeGreaterThan(0);
+    const versions = probe(
+      python,
+      'from importlib.metadata import version; print(*(version(n) for n in ("needs-airflow", "apache-airflow", "apache-airflow-core")))',
+    );
+    expect(versions).toBe('1.0 3.2.2+svc 3.2.2+svc');
+    expect(() => probe(python, 'import airflow')).toThrow('No module named');
+    // A name of its own in what is said, and what is wrong with it.
+    await expect(made.get([provider, 'no-such-package-of-ours>=2'])).rejects.toThrow(
+      /^installing no-such-package-of-ours>=2 failed: .+/,
+    );
+    // With hashes, exactly what is listed is installed, and is what it was.
+    const hash = createHash('sha256').update(readFileSync(wheel)).digest('hex');
+    const probes = `apache-airflow-providers-probe @ file://${wheel}`;
+    expect(probe(await made.get([`${probes} --hash=sha256:${hash}`]), 'import svc_probe')).toBe('');
+    await expect(made.get([`${probes} --hash=sha256:${'0'.repeat(64)}`])).rejects.toThrow('not what the hash');
+  });
+
+  it('shows code that packages run while they are installed nothing of the control plane', async () => {
+    const source = join(folder, 'nosy');
+    mkdirSync(source, { recursive: true });
+    writeFileSync(join(source, 'pyproject.toml'), NOSY_PROJECT);
+    writeFileSync(join(source, 'nosy_build.py'), NOSY_BUILD);
+    const env = {
+      ...process.env,
+      SVC_PYTHON: base,
+      XDG_CACHE_HOME: folder,
+      SVC_AGENT_TOKEN: 'hush',
+      NOSY_OUT: join(folder, 'seen'),
+    };
+    const made = createPythonEnvironments({ env, say: () => {} });
+    await made.get([source]);
+    const seen = readFileSync(join(folder, 'seen'), 'utf8');
+    expect(seen).toContain('PATH');
+    expect(seen).not.toContain('SVC_');
   });
 
   it('takes an entry that looks like an option for the name of a package', async () => {

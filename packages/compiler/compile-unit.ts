@@ -113,6 +113,11 @@ async function compileProject(
   const path = join(unit.root, project.dag_source);
   const answer = await compiler.compile({ path, dagsFolder: unit.root, dependencies });
   const base = withAnswer({ ...baseOf(unit, project), warnings: warnings.map(inProjectFile) }, answer);
+  if (!answer.ok && answer.error.type === ENVIRONMENT_ERROR) {
+    const { message, instead } = answer.error;
+    const listed = project.dependencies.findIndex((entry) => message.includes(entry));
+    return failed(base, [{ ...inProjectFile({ message, ...at(['dependencies', listed]) }), instead }]);
+  }
   if (!answer.ok) return failed(base, [fromCompiler(answer.error, base.source)]);
   if (answer.dags.length === 0) {
     const instead = 'Define a DAG at the top level of the file, and call functions decorated with @dag';

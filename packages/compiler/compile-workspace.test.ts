@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import type { CompiledUnit } from './compile-unit.ts';
 import { compileWorkspace } from './compile-workspace.ts';
+import { createCompilerPool } from './compiler-pool.ts';
 import { createCompiler } from './compiler.ts';
 import type { Compiler } from './compiler.ts';
 import { dagText, workspaceOf } from '@svc/testing/compiler/workspace.ts';
@@ -289,5 +290,67 @@ describe('progress', () => {
       onProgress: ({ done, total }) => told.push(`${done}/${total}`),
     });
     expect(told).toEqual(['1/2', '2/2']);
+  });
+});
+
+describe('what has to be installed', () => {
+  const failing = (message: string): Compiler =>
+    createCompilerPool({
+      base: compiler,
+      interpreters: { get: () => Promise.reject(new Error(message)) },
+      open: () => compiler,
+    });
+
+  it('and cannot be is told where it is asked for, in requirements and in svc.yaml', async () => {
+    const workspace = workspaceOf({
+      'repo/dags/a.py': dagText('a'),
+      'repo/requirements.txt': '-r more.txt\n',
+      'repo/more.txt': 'fine\nno-such==1\n',
+      'etl/dag.py': dagText('etl'),
+      'etl/svc.yaml': 'owner: me\ndependencies:\n  - fine\n  - no-such==1\n',
+    });
+    const message = 'installing no-such==1 failed: the package index has no such package';
+    const [project, file] = await compileWorkspace({ workspace, compiler: failing(message) });
+    expect(file && problemsOf(file)).toMatchObject([{ file: 'more.txt', line: 2, message }]);
+    expect(project && problemsOf(project)).toMatchObject([{ file: 'svc.yaml', line: 4, message }]);
+  });
+
+  it('is nothing for a repository whose svc.yaml is wrong: that is told, for every file', async () => {
+    const units = await compile({
+      'repo/dags/a.py': dagText('a'),
+      'repo/dags/b.py': dagText('b'),
+      'repo/svc.yaml': 'owner: me\ntasks:\n  x: {}\n',
+    });
+    expect(units.map(problemsOf)).toMatchObject([
+      [{ file: 'svc.yaml', message: expect.stringContaining('tasks') }],
+      [{ file: 'svc.yaml' }],
+    ]);
+  });
+});
+
+describe('a repository', () => {
+  it('lays its svc.yaml over every DAG, each under its own id', async () => {
+    const [unit] = await compile({
+      'repo/dags/a.py': TWO_DAGS,
+      'repo/svc.yaml': 'owner: me\ntags: [shop]\ndefaults: { retries: 4 }\n',
+    });
+    expect(unit && artifactsOf(unit).map(({ spec }) => [spec.dag.dag_id, spec.dag.owners, spec.dag.tags])).toEqual([
+      ['first', ['me'], ['shop']],
+      ['second', ['me'], ['shop']],
+    ]);
+    expect(unit && artifactsOf(unit)[0]?.spec.tasks[0]?.policy.retries).toBe(4);
+    expect(unit?.warnings).toEqual([]);
+  });
+
+  it('has installed packages before its own folders, as Airflow, and the same bytes wherever it lies', async () => {
+    const files = {
+      'repo/dags/a.py': `import os\nimport jinja2\nfrom team.words import WORD\nassert "site-packages" in jinja2.__file__\nhome = os.environ["AIRFLOW_HOME"]\nassert os.environ["AIRFLOW__CORE__DAGS_FOLDER"] == home + "/dags"\n${dagText('a')}`,
+      'repo/dags/jinja2/__init__.py': '',
+      'repo/dags/team/words.py': 'WORD = 1',
+    };
+    const texts = await Promise.all(
+      [1, 2].map(async () => artifactsOf(await only(files)).map(({ spec }) => canonicalJson(spec))),
+    );
+    expect(texts[0]).toEqual(texts[1]);
   });
 });

@@ -2,7 +2,8 @@
  * A compiler whose files may need packages: one process per interpreter, started when a file wants it and ended when none
  * has for a while. A file without dependencies is compiled by the first, which stays.
  *
- * An environment that cannot be made is the answer to its files, as an error of theirs would be.
+ * An environment that cannot be made is the answer to its files, as an error of theirs would be. Where tasks run elsewhere
+ * (an image is built with an index of its own), a file that loads without its packages is compiled, with a warning.
  */
 import { ENVIRONMENT_ERROR } from './compiler.ts';
 import type { CompileAnswer, Compiler } from './compiler.ts';
@@ -19,11 +20,13 @@ type Entry = { compiler: Compiler; users: number; timer: NodeJS.Timeout | undefi
 export function createCompilerPool(input: {
   base: Compiler;
   interpreters: Interpreters;
+  /** Tasks do not run here: what loads without its packages may do so. */
+  runsElsewhere?: boolean;
   /** The compiler of another interpreter. */
   open: (python: string) => Compiler;
   idleMs?: number;
 }): Compiler {
-  const { base, interpreters, open, idleMs = IDLE_MS } = input;
+  const { base, interpreters, open, runsElsewhere = false, idleMs = IDLE_MS } = input;
   const entries = new Map<string, Entry>();
   let isClosed = false;
 
@@ -53,7 +56,10 @@ export function createCompilerPool(input: {
       try {
         python = await interpreters.get(dependencies);
       } catch (error) {
-        return refusal((error as Error).message);
+        const { message } = error as Error;
+        const without = runsElsewhere ? await base.compile(request) : undefined;
+        if (!without?.ok) return refusal(message);
+        return { ...without, warnings: [...without.warnings, `compiled without its packages: ${message}`] };
       }
       const entry = entryOf(python);
       entry.users += 1;

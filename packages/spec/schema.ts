@@ -167,7 +167,7 @@ export type BundleSection = Static<typeof BundleSection>;
 
 export const SourceSection = Type.Object(
   {
-    path: Text('relative to the DAGs folder'),
+    path: Text('relative to the DAGs folder; of a repository, to its root'),
     text: Text('the DAG file'),
     sha256,
     module: Text('module name under which the file runs'),

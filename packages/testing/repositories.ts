@@ -13,9 +13,11 @@ export function copyRepositories(): RepositoryCopies {
   const root = mkdtempSync(join(tmpdir(), 'svc-repositories-'));
   cpSync(FOLDER, root, { recursive: true });
   const orders = join(root, 'monorepo', 'orders');
-  writeFileSync(join(orders, 'dags', 'packaged.zip'), zipSync(filesBelow(join(orders, 'packaged'))));
+  writeFileSync(join(orders, 'dags', 'packaged.zip'), zipOf(filesBelow(join(orders, 'packaged'))));
   return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
 }
+
+export const zipOf = (files: Record<string, Uint8Array>): Uint8Array => zipSync(files);
 
 const filesBelow = (folder: string): Record<string, Uint8Array> =>
   Object.fromEntries(

@@ -137,9 +137,9 @@ def install(entries: list[str], python: str, uv: str | None) -> None:
             words, environment = pip_command(python, shares, files)
         words += ["--find-links", work, "-r", files["packages"]]
         if any("--hash=" in entry for entry in packages):
-            words += ["--require-hashes", "--no-deps"]
-            if not uv:
-                words[words.index("--constraint") : words.index("--constraint") + 2] = []
+            # The list is the whole of it, so nothing is left to be met by ours, which have no hashes.
+            at = words.index("--override" if uv else "--constraint")
+            words = [*words[:at], *words[at + 2 :], "--require-hashes", "--no-deps"]
         elif constraints:
             words += ["--constraint", files["constraints"]]
         _run(words, environment, work, packages)
@@ -195,18 +195,25 @@ def _shortened(text: str, length: int = 100) -> str:
 def explained(output: str, packages: list[str]) -> Refused:
     """The installer's last words as one sentence, and the entry that it is about."""
     flat = re.sub(r"\s*\n\s*[│╰─▶×├]*\s*", " ", output)
-    if re.search(r"Max retries exceeded|NewConnectionError|name resolution|Failed to (?:fetch|connect)|dns error", output):
+    if re.search(
+        r"Max retries exceeded|NewConnectionError|name resolution|Failed to (?:fetch|connect)|dns error", output
+    ):
         return Refused("the package index cannot be reached", _entry_of(output, packages))
     if re.search(r"DO NOT MATCH THE HASHES|[Hh]ash mismatch", output):
         name = re.search(r"^\s+(\S+).*? from ", output, re.M) or re.search(r"for `?([\w.-]+)", output)
         return Refused("its content is not what the hash in the file says", _named(name, packages))
     if "require a hash" in output or "--require-hashes" in output:
-        return Refused("when one requirement has a hash, all need one, and an exact version", _entry_of(output, packages))
+        bare = next((entry for entry in packages if "--hash=" not in entry), None)
+        return Refused("when one requirement has a hash, all need one, and an exact version", bare)
     none = re.search(r"No matching distribution found for ([^\s(]+)", output)
     if none:
         versions = re.search(r"\(from versions: (.+?)\)", output)
         known = versions.group(1) if versions else "none"
-        why = "the package index has no such package" if known == "none" else f"there is no such version, only {_tail(known)}"
+        why = (
+            "the package index has no such package"
+            if known == "none"
+            else f"there is no such version, only {_tail(known)}"
+        )
         return Refused(why, _named(none, packages) or none.group(1))
     conflict = re.search(r"The conflict is caused by:(.+?)(?:To fix this|ERROR:|$)", output, re.S)
     if conflict:
@@ -220,7 +227,10 @@ def explained(output: str, packages: list[str]) -> Refused:
     if built:
         last = [line for line in output.splitlines() if re.search(r"[Ee]rror", line)]
         reason = f": {last[-1].strip()}" if last else ""
-        return Refused(f"it has no ready package for this machine and cannot be built{reason}", _named(built, packages) or built.group(1))
+        return Refused(
+            f"it has no ready package for this machine and cannot be built{reason}",
+            _named(built, packages) or built.group(1),
+        )
     invalid = re.search(r"Invalid requirement: '?([^'\n]+)", output)
     if invalid:
         return Refused("it is no requirement that pip understands", invalid.group(1).strip())

@@ -98,6 +98,25 @@ test('a plain project reads like a build file a person would write', () => {
   `);
 });
 
+test('a repository is copied whole, and its packages are installed without Airflow', () => {
+  const text = renderBuildFile(
+    input({ dependencies: ['pandas<3', '-c numpy==2.0'], connectors: ['http'] }, { isRepository: true }),
+  );
+  const instructions = parseBuildFile(text);
+  expect(instructions.filter(({ name }) => name === 'RUN').map(({ json }) => json)).toEqual([
+    [
+      'python',
+      '-m',
+      'svc_runtime.install_packages',
+      '--',
+      'pandas<3',
+      '-c numpy==2.0',
+      'apache-airflow-providers-http',
+    ],
+  ]);
+  expect(instructions.filter(({ name }) => name === 'COPY').map(({ json }) => json)).toEqual([['./', '/opt/svc/dag/']]);
+});
+
 describe('what is copied', () => {
   const copied = (rest: Partial<BuildFileInput>, fields: Record<string, unknown> = {}): unknown =>
     parseBuildFile(renderBuildFile(input(fields, rest)))

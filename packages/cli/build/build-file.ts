@@ -19,8 +19,8 @@ export type BuildFileInput = {
   readonly project: Project;
   /** Project directories of the DAG's task groups, relative to the DAG directory; `whole` when one of them is that directory itself. */
   readonly groupDirectories: readonly string[] | 'whole';
-  /** Of a repository: it is copied whole, its packages are installed without Airflow, and these are set. */
-  readonly repository?: { readonly env: Readonly<Record<string, string>> } | undefined;
+  /** It is copied whole, and its packages are installed without Airflow. Its variables come with every version. */
+  readonly isRepository?: boolean | undefined;
   /** Our own version: every release has its base images. */
   readonly version: string;
   /** Where the base images are, for those who mirror them or make their own. */
@@ -59,8 +59,7 @@ export function renderBuildFile(input: BuildFileInput): string {
     `FROM ${baseImage(input)}`,
     'USER 0:0',
     ...systemPackages(project),
-    ...pythonPackages(project, input.repository !== undefined),
-    ...variables(input.repository?.env ?? {}),
+    ...pythonPackages(project, input.isRepository === true),
     `WORKDIR ${DAG_DIRECTORY}`,
     ...copies(input),
     `USER ${TASK_USER}`,
@@ -104,18 +103,9 @@ function pythonPackages({ dependencies, connectors }: Project, leavesOutAirflow:
   return [run('dependencies', ['python', ...installer, '--'], packages)];
 }
 
-/** A builder expands `$` in them, and a quote or a line break would end the value. */
-function variables(env: Readonly<Record<string, string>>): string[] {
-  return Object.entries(env).map(([name, value]) => {
-    const key = matching('a variable of the Dockerfile', name, VARIABLE);
-    if (/[\r\n\0]/.test(value)) throw usageError(`${key} of the Dockerfile must not contain a line break`);
-    return `ENV ${key}="${value.replace(/[\\"$]/g, String.raw`\$&`)}"`;
-  });
-}
-
 /** Only the DAG file and what its groups need. Owned by the task's user, because transformation tools write beside their project. */
-function copies({ project, groupDirectories, repository }: BuildFileInput): string[] {
-  if (repository) return [copy('.')];
+function copies({ project, groupDirectories, isRepository }: BuildFileInput): string[] {
+  if (isRepository) return [copy('.')];
   const dagSource = insidePath('dag_source', project.dag_source);
   if (dagSource === '.' || project.dag_source.endsWith('/')) {
     throw usageError(`dag_source is ${JSON.stringify(project.dag_source)}: name the DAG file, such as dag.py`);
@@ -153,7 +143,6 @@ function run(key: string, command: readonly string[], values: readonly string[])
 
 const IMAGE = /^[A-Za-z0-9][A-Za-z0-9._/:@-]*$/;
 const DEBIAN_PACKAGE = /^[a-z0-9][a-z0-9+.-]*(:[a-z0-9]+)?(=[A-Za-z0-9.+:~-]+)?$/;
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const DAG_ID = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,199}$/;
 const SCHEMA_VERSION = /^\d+\.\d+$/;
 

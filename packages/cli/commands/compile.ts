@@ -25,7 +25,7 @@ export function addCompileCommand(program: SvcCommand, context: CliContext): voi
   const compile = program
     .command('compile')
     .description('Compile DAGs to specs, the files a control plane runs; the same input gives the same bytes')
-    .argument('[path]', 'project, directory of projects, folder of DAG files, or one DAG file', '.')
+    .argument('[path]', 'project, Airflow repository, directory of projects, folder of DAG files, or one DAG file', '.')
     .option(
       '-o, --output <directory>',
       'where <dag_id>.spec.json is written; "-" prints the specs, one per line',

@@ -106,6 +106,38 @@ describe.runIf(CAN_BUILD)('an image', () => {
     expect(stderr).toContain('imports helper.py: add a Dockerfile');
   });
 
+  it('of a repository is one for all its DAGs, on our base whatever its Dockerfile says, and changes with its files', async () => {
+    const url = `${machine.registry}/dags`;
+    const root = workspaceOf({
+      'svc-test-repo/svc.yaml': JSON.stringify({
+        base_image: machine.baseImage,
+        build: { platforms: [HERE] },
+        registry: { url },
+      }),
+      'svc-test-repo/Dockerfile': 'FROM apache/airflow:3.2.2\nENTRYPOINT ["x"]\n',
+      'svc-test-repo/dags/one.py': `from helpers import X\n${dagText('svc-test-one')}`,
+      'svc-test-repo/dags/two.py': dagText('svc-test-two'),
+      'svc-test-repo/plugins/helpers.py': 'X = 1',
+      'svc-test-repo/include/query.sql': 'select 1',
+      'svc-test-repo/.env': 'PASSWORD=hush',
+    });
+    const deploy = () => svc('deploy', join(root, 'svc-test-repo'));
+    const tags = async (): Promise<string[]> =>
+      ((await (await fetch(`http://${machine.registry}/v2/dags/svc-test-repo/tags/list`)).json()) as { tags: string[] })
+        .tags;
+    const { code, stdout, stderr } = await deploy();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('ENTRYPOINT is not carried out') });
+    const images = stdout.match(/svc-test-repo@sha256:[0-9a-f]{64}/g);
+    expect(images).toHaveLength(2);
+    expect(new Set(images).size).toBe(1);
+    expect(await tags()).toHaveLength(1);
+    await deploy();
+    expect(await tags()).toHaveLength(1);
+    writeFiles(root, { 'svc-test-repo/include/query.sql': 'select 2' });
+    await deploy();
+    expect(await tags()).toHaveLength(2);
+  });
+
   it('carries the transformation projects its task groups name', async () => {
     const group = 'with TaskGroup("models", project_dir="warehouse"):\n        EmptyOperator(task_id="run")';
     const root = workspaceOf({

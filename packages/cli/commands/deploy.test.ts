@@ -88,6 +88,22 @@ describe('svc deploy', () => {
     expect((await call<{ total_entries: number }>('/api/v2/dags')).total_entries).toBe(0);
   });
 
+  it('deploys a repository whole, for it is one thing', async () => {
+    const root = workspaceOf({
+      'shop/dags/one.py': dagText('one'),
+      'shop/dags/deep/two.py': `from lib.words import WORD\n${dagText('two')}`,
+      'shop/lib/words.py': 'WORD = 1',
+    });
+    const { code, stdout } = await svc('deploy', join(root, 'shop'));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/dags\/deep\/two\.py +two +created +v1\ndags\/one\.py +one +created +v1/);
+    expect(await call('/api/v2/dags/two')).toMatchObject({
+      bundle_name: 'shop',
+      relative_fileloc: 'dags/deep/two.py',
+      fileloc: join(root, 'shop/dags/deep/two.py'),
+    });
+  });
+
   it('with --all deploys what it can, reports what does not compile, and ends with 1', async () => {
     const root = workspaceOf({
       'good/svc.yaml': 'python_version: 3.10',

@@ -35,7 +35,7 @@ const AT_ONCE = 4;
 export function addDeployCommand(program: SvcCommand, context: CliContext): void {
   withClientOptions(program.command('deploy'))
     .description('Compile DAG projects, build and push their images, and register them with a control plane')
-    .argument('[path]', 'project, directory of projects, folder of DAG files, or one DAG file', '.')
+    .argument('[path]', 'project, Airflow repository, directory of projects, folder of DAG files, or one DAG file', '.')
     .option('--all', 'everything below the path; one that fails does not stop the others')
     .option('--build', 'build an image also where registry.url is not set; it stays on this machine then')
     .option('--no-build', 'register without an image, also where registry.url is set')
@@ -66,7 +66,9 @@ async function deploy(context: CliContext, path: string, options: Options): Prom
   // Better refused now than after the images are built.
   await client.get('/api/v2/version');
   const units = await compilePath(context, path);
-  if (units.length > 1 && !options.all) {
+  // A repository is one thing, however many files it has.
+  const places = new Set(units.map(({ unit }) => unit.repository?.root ?? unit.name));
+  if (places.size > 1 && !options.all) {
     throw usageError(
       `${path} holds ${units.length} projects or DAG files: ${someNames(units)}`,
       'name one of them, or deploy all with --all',

@@ -19,7 +19,7 @@ const DATA_DIR = [
 export function addLiteCommand(program: SvcCommand, context: CliContext): void {
   const lite = withConfigOptions(program.command('lite'))
     .description('Run everything on this machine in one process, with a Postgres of its own')
-    .argument('[workspace]', 'directory of your DAG projects')
+    .argument('[workspace]', 'Airflow repository, or directory of your DAG projects')
     .option('--port <number>', 'port of the web UI and API on 127.0.0.1 (default: 8088)', parsePort)
     .option(...DATA_DIR)
     .option('-v, --verbose', 'print the whole log; without it only warnings and errors, the rest goes to svc.log')
@@ -27,6 +27,7 @@ export function addLiteCommand(program: SvcCommand, context: CliContext): void {
       'Secrets and the password of the first user are made at the first start and kept in the data directory.\nRemoving that directory removes the installation.',
     )
     .example('the projects of this directory', 'svc lite .')
+    .example('an Airflow repository as it is', 'svc lite my-airflow-repository')
     .example('a second one beside the first', 'svc lite --port 8089 --data-dir ~/.svc/second')
     .action((workspace: string | undefined, options: Options) => run(context, workspace, options));
 

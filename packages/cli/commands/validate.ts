@@ -7,7 +7,7 @@ export function addValidateCommand(program: SvcCommand, context: CliContext): vo
   program
     .command('validate')
     .description('Check DAG projects: svc.yaml, the DAG files, and that every DAG id is used once')
-    .argument('[path]', 'project, directory of projects, folder of DAG files, or one DAG file', '.')
+    .argument('[path]', 'project, Airflow repository, directory of projects, folder of DAG files, or one DAG file', '.')
     .option('--json', 'print JSON')
     .note('Problems are printed as file:line:column: message. Exit code 1 when there are any; warnings alone are 0.')
     .example('everything below this directory', 'svc validate')

@@ -26,7 +26,9 @@ export async function readSources(context: CliContext, path: string, kind: Kind 
   if (!info.isDirectory()) return readSource(context, path, kind);
   const names = readdirSync(path).filter((name) => SETTINGS.test(name) || EXPORT.test(name) || name === '.env');
   const found: Found[] = [];
-  for (const name of names.sort()) found.push(...(await readSource(context, join(path, name), undefined)));
+  // The environment comes last, and so counts: as it does for Airflow.
+  for (const name of names.sort((a, b) => Number(a === '.env') - Number(b === '.env') || (a < b ? -1 : 1)))
+    found.push(...(await readSource(context, join(path, name), undefined)));
   return found;
 }
 

@@ -42,7 +42,7 @@ export async function buildProject(
     projectDirectory: unit.unit.root,
     project,
     groupDirectories: repository ? 'whole' : projectsOfGroups(unit),
-    repository: repository && { env: repository.env },
+    isRepository: repository !== undefined,
     ignoresBuildFile: repository?.hasAirflowImage,
     version: VERSION,
     baseRepository: options.baseRepository,

@@ -15,7 +15,7 @@ export async function compilePath(context: CliContext, path: string): Promise<Co
     if (!(error instanceof DiscoverError)) throw error;
     throw new CliError(error.message, {
       exitCode: EXIT.notFound,
-      hint: 'name a project, a directory of projects, a folder of DAG files, or one DAG file',
+      hint: 'name a project, an Airflow repository, a directory of projects, a folder of DAG files, or one DAG file',
     });
   });
   if (units.some((unit) => !unit.ok || unit.artifacts.length > 0)) return units;

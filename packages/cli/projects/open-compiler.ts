@@ -25,6 +25,7 @@ export async function withCompiler<Result>(
   const compiler = createCompilerPool({
     base: createCompiler({ python, jobs }),
     interpreters: createPythonEnvironments({ env: context.env, say, onProgress: progress.show }),
+    runsElsewhere: true,
     open: (other) => createCompiler({ python: other, jobs }),
   });
   try {

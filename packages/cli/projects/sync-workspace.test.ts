@@ -1,11 +1,12 @@
 /** Keeping a control plane in step with a workspace, over HTTP and in process, with the real compiler and server. */
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
 import type { Registrar } from '@svc/compiler/sync-workspace.ts';
 import { dagText, workspaceOf, writeFiles } from '@svc/testing/compiler/workspace.ts';
+import { zipOf } from '@svc/testing/repositories.ts';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
@@ -135,6 +136,84 @@ describe.each(['http', 'database'] as const)('through the %s registrar', (kind) 
     expect((await syncOf(root, kind).syncAll()).registered).toEqual([]);
     expect(await importErrors()).toHaveLength(2);
     expect(await dags()).toEqual([]);
+  });
+});
+
+describe('a repository', () => {
+  const dag = `from airflow.sdk import DAG
+from airflow.providers.standard.operators.bash import BashOperator
+from helpers import COMMAND
+with DAG("uses_helper", schedule=None):
+    BashOperator(task_id="a", bash_command="true")
+`;
+  const numbers = async (): Promise<Record<string, number>> => {
+    const rows = await server.db.shared.selectFrom('dag_versions').select(['dag_id', 'version_number']).execute();
+    const found: Record<string, number> = {};
+    for (const { dag_id: id, version_number: number } of rows) found[id] = Math.max(found[id] ?? 0, number);
+    return found;
+  };
+
+  it('is read again where a helper or what is installed has changed: those that use it, and no others', async () => {
+    const root = workspaceOf({
+      'dags/uses_helper.py': dag,
+      'dags/plain.py': dagText('plain'),
+      'plugins/helpers.py': 'COMMAND = "one"',
+    });
+    const compiled: string[] = [];
+    const asked: (readonly string[] | undefined)[] = [];
+    const counting: Compiler = {
+      ...compiler,
+      compile: ({ dependencies, ...request }) => {
+        compiled.push(relative(root, request.path));
+        asked.push(dependencies);
+        return compiler.compile(request);
+      },
+    };
+    const warnings: string[] = [];
+    const sync = createWorkspaceSync({
+      workspace: root,
+      compiler: counting,
+      registrar: registrars.database,
+      log: { ...log, warn: (message) => warnings.push(message) },
+    });
+    await sync.syncAll();
+    expect(await numbers()).toEqual({ plain: 1, uses_helper: 1 });
+
+    compiled.length = 0;
+    writeFiles(root, { 'plugins/helpers.py': 'COMMAND = "two"' });
+    await sync.syncFile(join(root, 'plugins/helpers.py'));
+    expect(compiled).toEqual(['dags/uses_helper.py']);
+    expect(await numbers()).toEqual({ plain: 1, uses_helper: 2 });
+
+    writeFiles(root, { 'requirements.txt': 'some-package\n--pre\n' });
+    await sync.syncFile(join(root, 'requirements.txt'));
+    expect(await numbers()).toEqual({ plain: 2, uses_helper: 3 });
+    expect(asked.at(-1)).toEqual(['some-package']);
+    await sync.syncAll();
+    await sync.syncAll();
+    // Once, not with every file and not with every reading.
+    expect(warnings).toEqual(['requirements.txt: --pre is not used']);
+  });
+
+  it('has the DAGs of a zip for as long as it has the zip', async () => {
+    const zip = (text: string): Uint8Array => zipOf({ 'zipped.py': new TextEncoder().encode(text) });
+    const root = workspaceOf({ 'dags/plain.py': dagText('plain') });
+    const place = join(root, 'dags/some.zip');
+    writeFileSync(place, zip(dagText('zipped')));
+    const sync = syncOf(root, 'database');
+    await sync.syncAll();
+    expect(await dags()).toMatchObject([
+      { dag_id: 'plain', relative_fileloc: 'dags/plain.py' },
+      { dag_id: 'zipped', relative_fileloc: 'dags/some.zip/zipped.py', fileloc: join(place, 'zipped.py') },
+    ]);
+    writeFileSync(place, zip(dagText('zipped', ['other'])));
+    await sync.syncFile(place);
+    expect(await numbers()).toEqual({ plain: 1, zipped: 2 });
+    // A broken one may be whole again in a moment.
+    writeFileSync(place, 'no zip');
+    expect(await sync.syncAll()).toMatchObject({ failed: [{ name: 'dags/some.zip' }], stale: [] });
+    rmSync(place);
+    expect((await sync.syncAll()).stale).toEqual(['zipped']);
   });
 });
 
