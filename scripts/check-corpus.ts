@@ -74,7 +74,9 @@ async function check(python: string, name: string): Promise<Report['totals']> {
   rmSync(examples, { recursive: true, force: true });
   for (const path of exampleFolders(join(folder, 'package'))) {
     // Airflow's examples import each other as airflow.example_dags; nothing else of the package may be beside them.
-    cpSync(path, join(examples, path.endsWith('system') ? 'system' : 'airflow/example_dags'), { recursive: true });
+    cpSync(path, join(examples, 'dags', path.endsWith('system') ? 'system' : 'airflow/example_dags'), {
+      recursive: true,
+    });
   }
   const { stdout } = await run(join(ROOT, 'bin', 'svc'), ['check', examples, '--json'], {
     env: { ...process.env, SVC_PYTHON: python },

@@ -46,7 +46,7 @@ describe('svc check', () => {
       loads: 3,
       loads_percent: 75,
       dags: 3,
-      packages_to_add: ['pandas'],
+      packages_to_add: ['apache-airflow-providers-postgres', 'pandas'],
     });
     const audit = fileOf(report, 'dags/audit.py');
     expect(audit).toMatchObject({ loads: false, effort: 'edit' });
@@ -57,7 +57,7 @@ describe('svc check', () => {
     expect(fileOf(report, 'dags/sql/show.sh')).toMatchObject({ is_dag_file: false, effort: 'fix' });
     const sync = fileOf(report, 'dags/warehouse_sync.py');
     expect(sync.packages).toMatchObject([
-      { name: 'apache-airflow-providers-postgres', listed: true },
+      { name: 'apache-airflow-providers-postgres', listed: false },
       { name: 'pandas', module: 'pandas', line: 9, listed: false },
     ]);
     const [sales] = fileOf(report, 'dags/sales_daily.py').dags;

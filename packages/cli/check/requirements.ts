@@ -25,7 +25,8 @@ export function readRequirements(root: string): Requirements {
     for (const entry of entriesOf(join(root, directory))) {
       const path = join(directory, entry.name);
       if (entry.isDirectory() && isTop && !entry.name.startsWith('.')) look(path, false);
-      if (!entry.isFile() || !PLACES.test(entry.name)) continue;
+      const isNamed = PLACES.test(entry.name) || (directory === 'requirements' && /\.(?:txt|in)$/.test(entry.name));
+      if (!entry.isFile() || !isNamed) continue;
       files.push(path);
       texts.push(readFileSync(join(root, path), 'utf8').replaceAll(COMMENT, ''));
     }
