@@ -22,7 +22,7 @@ export async function startLiveServer(settings: Record<string, string> = {}, nod
   const directory = await mkdtemp(join(tmpdir(), 'svc-bench-'));
   const dags = join(directory, 'dags');
   await mkdir(dags);
-  const python = await pythonEnvironment();
+  const python = settings['python'] ?? (await pythonEnvironment());
   const cluster = settings['database.url'] === undefined ? await startScratchCluster({ fsync: 'on' }) : undefined;
   const url = settings['database.url'] ?? (await cluster?.createDatabase()) ?? '';
   const start = async () => {

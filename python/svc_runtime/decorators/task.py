@@ -60,6 +60,10 @@ def _with_condition(decorator_name: str, condition, skip_message: str, run_when:
 
 
 class TaskDecoratorCollection:
+    def __init__(self, dag=None) -> None:
+        # Of `@dag.task`.
+        self._dag = dag
+
     def __call__(self, python_callable=None, *args, **kwargs):
         if args:
             raise TypeError("No args allowed while using @task, use kwargs instead")
@@ -68,6 +72,11 @@ class TaskDecoratorCollection:
     def __getattr__(self, name: str):
         if name.startswith("__"):
             raise AttributeError(name)
+        flavour = self._flavour(name)
+        return flavour if self._dag is None else functools.partial(flavour, dag=self._dag)
+
+    @staticmethod
+    def _flavour(name: str):
         if name in _STANDARD:
             module, attribute = _STANDARD[name]
             return getattr(importlib.import_module(f"airflow.providers.standard.decorators.{module}"), attribute)

@@ -222,6 +222,14 @@ class DAG:
     def has_task(self, task_id: str) -> bool:
         return task_id in self.task_dict
 
+    @property
+    def task(self):
+        """`@dag.task`: as `@task`, for this DAG wherever it stands."""
+        import importlib
+
+        # By name: decorators are made of what is recorded here.
+        return importlib.import_module("svc_runtime.decorators.task").TaskDecoratorCollection(dag=self)
+
     def get_task(self, task_id: str):
         if task_id not in self.task_dict:
             raise TaskNotFound(f"Task {task_id} not found")

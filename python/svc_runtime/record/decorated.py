@@ -136,10 +136,8 @@ class TaskDecorator:
         self.on_failure_fail_dagrun = False
 
     def _options(self) -> dict:
-        options = {k: v for k, v in self.kwargs.items() if k != "multiple_outputs"}
-        if self.multiple_outputs:
-            options["multiple_outputs"] = True
-        return options
+        # Always given: operators of providers take it out of their arguments.
+        return {**self.kwargs, "multiple_outputs": bool(self.multiple_outputs)}
 
     def _mark(self, operator) -> None:
         if self.is_setup:

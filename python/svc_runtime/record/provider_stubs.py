@@ -67,6 +67,10 @@ class Reference:
     def __call__(self, *args, **kwargs):
         raise _runs_provider_code(f"{self.svc_path}()")
 
+    def iter_references(self):
+        """As an argument it is a value like any other: none of another task."""
+        return iter(())
+
     def __iter__(self):
         raise _runs_provider_code(f"iterating {self.svc_path}")
 
