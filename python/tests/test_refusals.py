@@ -26,7 +26,7 @@ CASES = {
     ),
     "custom timetable": (
         "from airflow.timetables.base import Timetable\nclass Mine(Timetable):\n    pass\nwith DAG('d', schedule=Mine()):\n    pass\n",
-        "is the author's own code",
+        "the timetable Mine has no next_dagrun_info()",
         None,
     ),
     "custom weight rule": (

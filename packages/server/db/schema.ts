@@ -175,6 +175,8 @@ type DagsTable = {
   next_dagrun_data_interval_start: NullableTimestamp;
   next_dagrun_data_interval_end: NullableTimestamp;
   next_dagrun_run_after: NullableTimestamp;
+  /** When the timetable is to be asked for more runs; null: it need not be. */
+  timetable_ask_at: NullableTimestamp;
   start_date: NullableTimestamp;
   end_date: NullableTimestamp;
   current_version: number;
@@ -397,13 +399,19 @@ type RenderedFieldsTable = {
 type CallbackRequestsTable = {
   tenant_id: TenantId;
   id: Generated<string>;
-  run: number;
+  /** Null: a question about a timetable. */
+  run: number | null;
   dag_id: string;
   task_id: string | null;
   map_index: number | null;
   try_number: number | null;
   which: string;
   reason: string;
+  /** Of questions: whose timetable, what is asked, and what came of it. */
+  version_number: number | null;
+  question: ColumnType<unknown, string | null | undefined, string | null>;
+  answer: ColumnType<unknown, string | null | undefined, string | null>;
+  problem: string | null;
   state: Generated<string>;
   attempt_id: string | null;
   created_at: Timestamp;

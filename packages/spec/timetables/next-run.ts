@@ -1,5 +1,6 @@
 // The two questions a scheduler asks a timetable: when is the next run, and what does a manual run stand for.
 
+import { nextCustomRun } from './custom-runs.ts';
 import { cronSchedule } from './cron-schedule.ts';
 import {
   cronIntervals,
@@ -27,6 +28,8 @@ export const nextRun = (timetable: TimetableSpec, query: RunQuery): RunInfo | nu
       return nextContinuousRun(query);
     case 'events':
       return nextEventRun(timetable, query);
+    case 'custom':
+      return nextCustomRun(timetable, query);
     case 'cron_trigger': {
       const { interval, run_immediately: runImmediately } = timetable;
       return nextCronTriggerRun({ schedule: cronSchedule(timetable), interval, runImmediately }, query);
@@ -61,6 +64,7 @@ export const inferManualInterval = (timetable: TimetableSpec, runAfter: Instant)
     case 'once':
     case 'continuous':
     case 'asset':
+    case 'custom': // asked where its code may run: create-run.ts
       return endingAt(runAfter, undefined);
     case 'events':
       return manualEventInterval(timetable, runAfter);

@@ -28,6 +28,8 @@ export const summary = (timetable: TimetableSpec): string | null => {
       return deltaText(timetable.delta);
     case 'events':
       return timetable.description ?? `${timetable.event_dates.length} events`;
+    case 'custom':
+      return timetable.summary;
     case 'asset_or_time':
       return `Asset or ${summary(timetable.timetable) ?? 'None'}`;
   }
@@ -54,6 +56,8 @@ export const description = (timetable: TimetableSpec): string => {
       return '';
     case 'events':
       return timetable.description ?? eventsText(timetable);
+    case 'custom':
+      return timetable.description;
     case 'asset_or_time':
       return `Triggered by assets or ${description(timetable.timetable)}`;
   }
@@ -115,6 +119,7 @@ export const scheduleIntervalOnTheWire = (timetable: TimetableSpec): ScheduleInt
     case 'null':
     case 'asset':
     case 'events':
+    case 'custom':
     case 'multiple_cron_trigger':
       return null;
   }

@@ -12,6 +12,8 @@
 //   delta_data_interval    delta                                                             DeltaDataIntervalTimetable
 //   events                 event_dates, restrict_to_events?[false], presorted?[false],       EventsTimetable
 //                          description?[null]
+//   custom                 class, arguments, summary, description, periodic,                 an author's own Timetable class;
+//                          can_be_scheduled, active_runs_limit, table?                       see custom-runs.ts
 //   asset                  assets                                                            schedule=[Asset("a")], Asset & Asset
 //   asset_or_time          timetable (any of the above but asset), assets                    AssetOrTimeSchedule
 //
@@ -151,6 +153,47 @@ const EventsTimetable = Type.Object(
 );
 export type EventsTimetable = Static<typeof EventsTimetable>;
 
+const Interval = { start: Type.String(), end: Type.String() };
+
+export const CustomRun = Type.Object(
+  {
+    ...Interval,
+    run_after: Type.String(),
+    run_id: Type.Optional(Type.String()),
+    backfill_run_id: Type.Optional(Type.String()),
+    partition_key: Type.Optional(Type.String()),
+  },
+  closed,
+);
+export type CustomRun = Static<typeof CustomRun>;
+
+export const CustomTable = Type.Object(
+  {
+    after: Type.Union([Type.Object(Interval, closed), Type.Null()]),
+    asked_at: Type.String(),
+    runs: Type.Array(CustomRun, { maxItems: 10_001 }),
+    complete: Type.Boolean(),
+  },
+  closed,
+);
+export type CustomTable = Static<typeof CustomTable>;
+
+const CustomTimetable = Type.Object(
+  {
+    type: Type.Literal('custom'),
+    class: Type.String(),
+    arguments: Type.Unknown(),
+    summary: Type.String(),
+    description: Type.String(),
+    periodic: Type.Boolean(),
+    can_be_scheduled: Type.Boolean(),
+    active_runs_limit: Type.Union([Type.Integer(), Type.Null()]),
+    table: Type.Optional(CustomTable),
+  },
+  closed,
+);
+export type CustomTimetable = Static<typeof CustomTimetable>;
+
 export const TimeTimetableSpec = Type.Union([
   NullTimetable,
   OnceTimetable,
@@ -161,6 +204,7 @@ export const TimeTimetableSpec = Type.Union([
   DeltaTriggerTimetable,
   DeltaDataIntervalTimetable,
   EventsTimetable,
+  CustomTimetable,
 ]);
 /** A timetable that knows only time: everything but `asset` and `asset_or_time`. */
 export type TimeTimetableSpec = Static<typeof TimeTimetableSpec>;

@@ -12,6 +12,10 @@ export interface RunInfo {
   readonly runAfter: Instant;
   readonly dataInterval: DataInterval;
   readonly logicalDate: Instant;
+  /** Where the timetable names its runs itself. */
+  readonly runId?: string;
+  readonly backfillRunId?: string;
+  readonly partitionKey?: string;
 }
 
 export interface RunQuery {

@@ -57,6 +57,12 @@ const problemsAt = (prefix: string, timetable: TimetableSpec): TimetableProblem[
       return timetable.event_dates.flatMap((text, index) =>
         instantFromIso(text) === null ? [{ path: `${prefix}event_dates[${index}]`, message: notADate(text) }] : [],
       );
+    case 'custom':
+      return (timetable.table?.runs ?? []).flatMap((run, index) =>
+        [run.start, run.end, run.run_after].flatMap((text) =>
+          instantFromIso(text) === null ? [{ path: `${prefix}table.runs[${index}]`, message: notADate(text) }] : [],
+        ),
+      );
     case 'asset_or_time':
       return problemsAt(`${prefix}timetable.`, timetable.timetable);
   }

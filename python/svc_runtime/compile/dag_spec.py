@@ -212,7 +212,7 @@ def dag_spec(dag, *, source: dict, tree, dags_folder: str) -> dict:
     return {
         "schema_version": SCHEMA_VERSION,
         "dag": _dag_section(dag, encoder),
-        "schedule": schedule_spec(dag.timetable, encoder),
+        "schedule": schedule_spec(dag.timetable, encoder, dag),
         "params": params,
         "project": None,
         "tasks": tasks,

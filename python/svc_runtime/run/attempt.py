@@ -233,3 +233,17 @@ def run_callback_job(job: dict, dag, channel) -> Outcome:
     if errors:
         outcome.fail(errors[0])
     return outcome
+
+
+def run_timetable_job(job: dict, dag, channel) -> Outcome:
+    """A question about the DAG's own timetable; what it raises is an answer, too."""
+    from ..ask_timetable import TimetableFailed, answer
+
+    outcome = Outcome()
+    current.secrets_source = AgentSecrets(channel, job)
+    try:
+        channel.request("answer_timetable", answer=answer(dag.timetable, job["question"]))
+    except TimetableFailed as error:
+        channel.request("answer_timetable", problem=f"{error.what}. {error.instead}")
+        outcome.fail(error)
+    return outcome

@@ -71,8 +71,8 @@ export async function createBackfill(
   return { kind: 'created', backfillId, effects };
 }
 
-const newRun = ({ runAfter, logicalDate, dataInterval }: RunInfo) => ({
-  runId: runIdFor({ runType: 'backfill', runAfter }),
+const newRun = ({ runAfter, logicalDate, dataInterval, backfillRunId }: RunInfo) => ({
+  runId: backfillRunId ?? runIdFor({ runType: 'backfill', runAfter }),
   logicalDate: instantToIso(logicalDate),
   dataIntervalStart: instantToIso(dataInterval.start),
   dataIntervalEnd: instantToIso(dataInterval.end),

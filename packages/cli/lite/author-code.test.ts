@@ -1,0 +1,227 @@
+/**
+ * Code of authors that decides about runs, on a real control plane with real Python processes: a timetable class of their own,
+ * asked in the compiler's sandbox and by workers, never in the control plane.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compileWorkspace } from '@svc/compiler/compile-workspace.ts';
+import { createCompiler } from '@svc/compiler/compiler.ts';
+import type { Compiler } from '@svc/compiler/compiler.ts';
+import { eventually } from '@svc/testing/eventually.ts';
+import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { PROCESS_ADMIN, startServerProcess } from '@svc/testing/server/server-process.ts';
+import type { ServerProcess } from '@svc/testing/server/server-process.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+type Run = {
+  dag_run_id: string;
+  run_type: string;
+  state: string;
+  logical_date: string | null;
+  data_interval_start: string | null;
+  data_interval_end: string | null;
+  run_after: string;
+  partition_key: string | null;
+};
+
+let server: ServerProcess;
+let compiler: Compiler;
+let token = '';
+let folder = '';
+let closeAll: () => Promise<void> = async () => undefined;
+
+beforeAll(async () => {
+  const database = await createTestDatabase();
+  folder = mkdtempSync(join(tmpdir(), 'svc-author-code-'));
+  const python = await pythonEnvironment();
+  compiler = createCompiler({ python });
+  server = await startServerProcess({
+    settings: { 'database.url': database.url, 'executor.type': 'subprocess', 'logs.dir': join(folder, 'logs'), python },
+  });
+  closeAll = async () => {
+    await compiler.close();
+    await server.stop();
+    await database.drop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  await server.untilReady();
+  const login = { username: PROCESS_ADMIN.email, password: PROCESS_ADMIN.password };
+  token = (await request<{ access_token: string }>('POST', '/auth/token', login)).access_token;
+}, 120_000);
+
+afterAll(() => closeAll());
+
+async function send(method: string, path: string, body?: object): Promise<Response> {
+  return fetch(`${server.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, accept: 'application/json', 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+}
+
+async function request<T>(method: string, path: string, body?: object): Promise<T> {
+  const response = await send(method, path, body);
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+const api = <T>(method: string, path: string, body?: object): Promise<T> => request(method, `/api/v2${path}`, body);
+
+/** Compiles the file and registers what is in it; unpaused. */
+async function deploy(name: string, text: string): Promise<void> {
+  const place = join(folder, 'projects', name);
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, `${name}.py`), text);
+  for (const result of await compileWorkspace({ workspace: place, compiler })) {
+    if (!result.ok) throw new Error(result.problems.map(({ message }) => message).join('\n'));
+    for (const { dagId, spec, warnings } of result.artifacts) {
+      await api('POST', `/dags/${dagId}/dagVersions`, { spec, fileloc: join(place, spec.source.path), warnings });
+      await api('PATCH', `/dags/${dagId}`, { is_paused: false });
+    }
+  }
+}
+
+const runsOf = async (dagId: string): Promise<Run[]> =>
+  (await api<{ dag_runs: Run[] }>('GET', `/dags/${dagId}/dagRuns?order_by=run_after`)).dag_runs;
+
+/** Every third hour; it names its runs, and asks for nothing before it was asked. */
+const THIRD_HOURS = `
+from datetime import timedelta
+import pendulum
+from airflow.sdk import DAG, task
+from airflow.timetables.base import DagRunInfo, DataInterval, Timetable
+
+THREE = timedelta(hours=3)
+
+class ThirdHours(Timetable):
+    description = "Every third hour"
+
+    def __init__(self, name="x", broken_after=None):
+        self.name = name
+        self.broken_after = broken_after
+
+    @property
+    def summary(self):
+        return f"third hours of {self.name}"
+
+    def serialize(self):
+        return {"name": self.name}
+
+    @classmethod
+    def deserialize(cls, data):
+        return cls(data["name"])
+
+    def infer_manual_data_interval(self, *, run_after):
+        if self.name == "sulks":
+            raise RuntimeError("no manual runs on my watch")
+        start = run_after.start_of("day")
+        return DataInterval(start=start, end=start + timedelta(days=1))
+
+    def next_dagrun_info(self, *, last_automated_data_interval, restriction):
+        start = restriction.earliest if last_automated_data_interval is None else last_automated_data_interval.end
+        if restriction.latest is not None and start > restriction.latest:
+            return None
+        # It may start an hour after its interval has ended.
+        return DagRunInfo(run_after=start + THREE + timedelta(hours=1), data_interval=DataInterval(start, start + THREE))
+
+    def generate_run_id(self, *, run_type, run_after, data_interval, **extra):
+        return f"{run_type}-{self.name}-{data_interval.start.format('YYYYMMDDTHH')}"
+`;
+
+describe('a timetable class of the author', () => {
+  it('makes scheduled runs with its intervals and ids, and goes on when its table has run out', async () => {
+    // 120 runs until now: more than the table of 100 that is compiled.
+    const start = new Date(Date.now() - 120 * 3 * 3_600_000 - 1_800_000).toISOString().slice(0, 13);
+    await deploy(
+      'hours',
+      `${THIRD_HOURS}
+from airflow.providers.standard.operators.empty import EmptyOperator
+with DAG("hours", schedule=ThirdHours("hours"), start_date=pendulum.parse("${start}:00:00Z"), catchup=True, max_active_runs=16):
+    EmptyOperator(task_id="nothing")
+`,
+    );
+    const dag = await api<Record<string, unknown>>('GET', '/dags/hours/details');
+    expect(dag).toMatchObject({ timetable_summary: 'third hours of hours', timetable_description: 'Every third hour' });
+    const count = async () =>
+      (await api<{ total_entries: number }>('GET', '/dags/hours/dagRuns?limit=1')).total_entries;
+    await eventually(async () => expect(await count()).toBeGreaterThanOrEqual(119), { withinMs: 60_000 });
+    expect(await count()).toBeLessThanOrEqual(120);
+    const [first] = await runsOf('hours');
+    expect(first?.dag_run_id).toBe(`scheduled-hours-${start.replaceAll('-', '')}`);
+    const [from, to, after] = [first?.data_interval_start, first?.data_interval_end, first?.run_after].map((text) =>
+      Date.parse(text ?? ''),
+    );
+    expect([(to ?? 0) - (from ?? 0), (after ?? 0) - (to ?? 0)]).toEqual([3 * 3_600_000, 3_600_000]);
+    const next = await api<{ next_dagrun_run_after: string }>('GET', '/dags/hours');
+    expect(Date.parse(next.next_dagrun_run_after)).toBeGreaterThan(Date.now());
+  }, 90_000);
+
+  it('is no new version when it is compiled again', async () => {
+    await deploy(
+      'hours',
+      `${THIRD_HOURS}
+with DAG("again", schedule=ThirdHours("again"), start_date=pendulum.datetime(2026, 1, 1, tz="UTC")):
+    @task
+    def one(): ...
+    one()
+`,
+    );
+    const place = join(folder, 'projects', 'hours');
+    const [unit] = await compileWorkspace({ workspace: place, compiler });
+    if (!unit?.ok) throw new Error('it compiled before');
+    const response = await send('POST', '/api/v2/dags/again/dagVersions', { spec: unit.artifacts[0]?.spec });
+    expect(response.status).toBe(200);
+  }, 60_000);
+
+  it('is asked what a manual run covers; one that raises is told in words', async () => {
+    await deploy(
+      'manual',
+      `${THIRD_HOURS}
+for name in ("asked", "sulks"):
+    with DAG(name, schedule=ThirdHours(name), start_date=pendulum.datetime(2036, 1, 1, tz="UTC")):
+        @task
+        def one(data_interval_start=None):
+            return str(data_interval_start)
+        one()
+`,
+    );
+    const run = await api<Run>('POST', '/dags/asked/dagRuns', { logical_date: '2026-03-05T07:08:09Z' });
+    expect(run).toMatchObject({
+      dag_run_id: 'manual-asked-20260305T00',
+      logical_date: '2026-03-05T07:08:09.000000Z',
+      data_interval_start: '2026-03-05T00:00:00.000000Z',
+      data_interval_end: '2026-03-06T00:00:00.000000Z',
+    });
+    await eventually(async () => expect((await runsOf('asked')).map(({ state }) => state)).toEqual(['success']), {
+      withinMs: 30_000,
+    });
+    const refused = await send('POST', '/api/v2/dags/sulks/dagRuns', {});
+    expect(refused.status).toBe(409);
+    expect(((await refused.json()) as { detail: string }).detail).toContain('no manual runs on my watch');
+    const given = { data_interval_start: '2026-03-05T00:00:00Z', data_interval_end: '2026-03-06T00:00:00Z' };
+    expect((await send('POST', '/api/v2/dags/sulks/dagRuns', given)).status).toBe(200);
+  }, 60_000);
+
+  it('is asked for the runs of a backfill', async () => {
+    const range = { dag_id: 'asked', from_date: '2026-02-01T00:00:00Z', to_date: '2026-02-01T12:00:00Z' };
+    const dry = await api<{ backfills: { logical_date: string }[] }>('POST', '/backfills/dry_run', range);
+    expect(dry.backfills.map(({ logical_date: date }) => date.slice(11, 13))).toEqual(['00', '03', '06', '09', '12']);
+    await api('POST', '/backfills', range);
+    const ids = (await runsOf('asked')).map(({ dag_run_id: id }) => id);
+    expect(ids).toContain('backfill-asked-20260201T09');
+  }, 60_000);
+
+  it('that raises while the file is compiled is an error at its line', async () => {
+    const text = `${THIRD_HOURS}
+class Raises(ThirdHours):
+    def next_dagrun_info(self, *, last_automated_data_interval, restriction):
+        return 1 / 0
+
+with DAG("raises", schedule=Raises(), start_date=pendulum.datetime(2026, 1, 1, tz="UTC")):
+    pass
+`;
+    await expect(deploy('raises', text)).rejects.toThrow(/Raises raised ZeroDivisionError in next_dagrun_info\(\)/);
+  });
+});
