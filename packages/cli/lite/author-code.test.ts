@@ -225,3 +225,142 @@ with DAG("raises", schedule=Raises(), start_date=pendulum.datetime(2026, 1, 1, t
     await expect(deploy('raises', text)).rejects.toThrow(/Raises raised ZeroDivisionError in next_dagrun_info\(\)/);
   });
 });
+
+const PARTITIONS = `
+import pendulum
+from airflow.sdk import DAG, Asset, CronPartitionTimetable, PartitionedAssetTimetable, ProductMapper, IdentityMapper, StartOfDayMapper, task
+hourly, other, plain = Asset("hourly"), Asset("other"), Asset("plain-hourly")
+
+with DAG("producer", schedule=CronPartitionTimetable("0 */6 * * *", timezone="UTC", run_offset=-1),
+         start_date=pendulum.parse("START"), end_date=pendulum.parse("END"), catchup=True):
+    @task(outlets=[hourly])
+    def make(dag_run=None):
+        return [dag_run.partition_key, dag_run.logical_date]
+    make()
+
+with DAG("consumer", schedule=PartitionedAssetTimetable(assets=hourly & other, partition_mapper_config={hourly: StartOfDayMapper()})):
+    @task
+    def use(dag_run=None, triggering_asset_events=None):
+        keys = sorted(e.partition_key for events in triggering_asset_events.values() for e in events)
+        return {"key": dag_run.partition_key, "events": keys}
+    use()
+
+with DAG("by_nobody", schedule=[hourly]):
+    @task
+    def never(): ...
+    never()
+`;
+
+describe('partitions', () => {
+  const valueOf = async (dagId: string, runId: string, taskId: string): Promise<unknown> =>
+    (
+      await api<{ value: unknown }>(
+        'GET',
+        `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}/taskInstances/${taskId}/xcomEntries/return_value?deserialize=true`,
+      )
+    ).value;
+  const succeeded = async (dagId: string, count: number): Promise<Run[]> => {
+    const runs = async () => (await runsOf(dagId)).filter(({ state }) => state === 'success');
+    await eventually(async () => expect(await runs()).toHaveLength(count), { withinMs: 40_000 });
+    return runs();
+  };
+
+  it('a cron schedule of partitions makes runs with keys and without dates, and their events have the key', async () => {
+    await deploy(
+      'partitions',
+      PARTITIONS.replace('START', '2026-05-07T00:00:00Z').replace('END', '2026-05-07T12:00:00Z'),
+    );
+    const runs = await succeeded('producer', 3);
+    expect(runs.map(({ partition_key: key }) => key)).toEqual([
+      '2026-05-06T18:00:00',
+      '2026-05-07T00:00:00',
+      '2026-05-07T06:00:00',
+    ]);
+    expect(runs[0]).toMatchObject({ logical_date: null, data_interval_start: null, run_type: 'scheduled' });
+    expect(runs[0]?.dag_run_id).toMatch(/^scheduled__2026-05-07T00:00:00\+00:00__2026-05-06T18:00:00__[0-9a-f]{8}$/);
+    expect(await valueOf('producer', runs[0]?.dag_run_id ?? '', 'make')).toEqual(['2026-05-06T18:00:00', null]);
+    expect(await api('GET', '/dags/producer')).toMatchObject({ timetable_partitioned: true });
+    const filtered = await api<{ total_entries: number }>(
+      'GET',
+      '/dags/producer/dagRuns?partition_key_pattern=2026-05-07',
+    );
+    expect(filtered.total_entries).toBe(2);
+  }, 90_000);
+
+  it('a DAG on partitioned assets runs for a key when all its assets have it, after mapping', async () => {
+    const waiting = await request<{ partitioned_dag_runs: Record<string, unknown>[]; total: number }>(
+      'GET',
+      '/ui/partitioned_dag_runs?dag_id=consumer&has_created_dag_run_id=false',
+    );
+    expect(waiting.partitioned_dag_runs).toMatchObject([
+      { partition_key: '2026-05-07', total_received: 1, total_required: 2, created_dag_run_id: null },
+      { partition_key: '2026-05-06', total_received: 1, total_required: 2, created_dag_run_id: null },
+    ]);
+    const detail = await request('GET', '/ui/pending_partitioned_dag_run/consumer/2026-05-07');
+    expect(detail).toMatchObject({
+      assets: [
+        { asset_name: 'hourly', received: true },
+        { asset_name: 'other', received: false },
+      ],
+      asset_expression: { all: [{ asset: { name: 'hourly' } }, { asset: { name: 'other' } }] },
+    });
+    const { assets } = await api<{ assets: { id: number; name: string }[] }>('GET', '/assets?name_pattern=other');
+    const assetId = assets.find(({ name }) => name === 'other')?.id;
+    await api('POST', '/assets/events', { asset_id: assetId, extra: {} }); // without a key: nobody's
+    await api('POST', '/assets/events', { asset_id: assetId, partition_key: '2026-05-07', extra: {} });
+    const [run] = await succeeded('consumer', 1);
+    expect(run).toMatchObject({ partition_key: '2026-05-07', run_type: 'asset_triggered', logical_date: null });
+    expect(await valueOf('consumer', run?.dag_run_id ?? '', 'use')).toEqual({
+      key: '2026-05-07',
+      events: ['2026-05-07', '2026-05-07T00:00:00', '2026-05-07T06:00:00'],
+    });
+    const created = await request('GET', '/ui/partitioned_dag_runs?dag_id=consumer&has_created_dag_run_id=true');
+    expect(created).toMatchObject({
+      partitioned_dag_runs: [{ partition_key: '2026-05-07', state: 'success', created_dag_run_id: run?.dag_run_id }],
+    });
+    expect(await runsOf('by_nobody')).toEqual([]); // events of partitions are not for it
+  }, 90_000);
+
+  it('a key that no mapper takes is a warning in words; a manual run may name its key', async () => {
+    const { assets } = await api<{ assets: { id: number; name: string }[] }>('GET', '/assets?name_pattern=hourly');
+    const assetId = assets.find(({ name }) => name === 'hourly')?.id;
+    await api('POST', '/assets/events', { asset_id: assetId, partition_key: 'yesterday', extra: {} });
+    const { dag_warnings: warnings } = await api<{ dag_warnings: { message: string }[] }>(
+      'GET',
+      '/dagWarnings?dag_id=consumer',
+    );
+    expect(warnings.map(({ message }) => message)).toEqual([
+      'an event of asset "hourly" starts no run: the partition key "yesterday" does not have the form "%Y-%m-%dT%H:%M:%S"',
+    ]);
+    const run = await api<Run>('POST', '/dags/producer/dagRuns', { partition_key: '2026-05-06T23:00:00' });
+    expect(run.partition_key).toBe('2026-05-06T23:00:00');
+    await eventually(
+      async () => {
+        const found = await request<{ partitioned_dag_runs: { partition_key: string }[] }>(
+          'GET',
+          '/ui/partitioned_dag_runs?dag_id=consumer&has_created_dag_run_id=false',
+        );
+        expect(found.partitioned_dag_runs).toHaveLength(1);
+        expect((await runsOf('producer')).every(({ state }) => state === 'success')).toBe(true);
+      },
+      { withinMs: 30_000 },
+    );
+  }, 60_000);
+
+  it('a backfill names the partitions it would run, and runs those without a run', async () => {
+    const range = { dag_id: 'producer', from_date: '2026-05-07T00:00:00Z', to_date: '2026-05-07T18:00:00Z' };
+    const dry = await api<{ backfills: unknown[] }>('POST', '/backfills/dry_run', range);
+    expect(dry.backfills).toEqual([
+      {
+        logical_date: null,
+        partition_key: '2026-05-07T12:00:00',
+        partition_date: expect.stringContaining('2026-05-07T12'),
+      },
+    ]);
+    await api('POST', '/backfills', range);
+    const ids = (await runsOf('producer')).map(({ dag_run_id: id }) => id);
+    expect(
+      ids.filter((id) => id.startsWith('backfill__2026-05-07T18:00:00+00:00__2026-05-07T12:00:00__')),
+    ).toHaveLength(1);
+  }, 60_000);
+});

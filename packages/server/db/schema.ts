@@ -276,6 +276,8 @@ type DagRunsTable = {
   version_number: number;
   backfill_id: number | null;
   partition_key: string | null;
+  /** Of the run of a partition schedule: what its key was made from. */
+  partition_date: NullableTimestamp;
   state_counts: Json<StateCounts>;
   timeout_at: NullableTimestamp;
   created_at: Timestamp;
@@ -510,6 +512,8 @@ type AssetEventAliasesTable = { tenant_id: TenantId; event_id: number; alias_id:
 
 type AssetQueueTable = {
   tenant_id: TenantId;
+  /** Of the run that waits for the event; null: of the DAG's next one. */
+  partition_key: string | null;
   dag_id: string;
   event_id: number;
   asset_id: number;

@@ -12,6 +12,7 @@ import {
 import { subtractDelta } from './delta.ts';
 import type { Instant } from './instant.ts';
 import type { DeltaSpec, TimetableSpec } from './schema.ts';
+import { nextPartitionRun } from './partition-runs.ts';
 import { manualEventInterval, nextContinuousRun, nextEventRun, nextOnceRun } from './simple-runs.ts';
 import { nextCronTriggerRun, nextDeltaTriggerRun, pickRun } from './trigger-runs.ts';
 import type { DataInterval, RunInfo, RunQuery } from './types.ts';
@@ -21,6 +22,7 @@ export const nextRun = (timetable: TimetableSpec, query: RunQuery): RunInfo | nu
   switch (timetable.type) {
     case 'null':
     case 'asset':
+    case 'partitioned_asset':
       return null;
     case 'once':
       return nextOnceRun(query);
@@ -30,6 +32,8 @@ export const nextRun = (timetable: TimetableSpec, query: RunQuery): RunInfo | nu
       return nextEventRun(timetable, query);
     case 'custom':
       return nextCustomRun(timetable, query);
+    case 'cron_partition':
+      return nextPartitionRun(timetable, query);
     case 'cron_trigger': {
       const { interval, run_immediately: runImmediately } = timetable;
       return nextCronTriggerRun({ schedule: cronSchedule(timetable), interval, runImmediately }, query);
@@ -64,6 +68,8 @@ export const inferManualInterval = (timetable: TimetableSpec, runAfter: Instant)
     case 'once':
     case 'continuous':
     case 'asset':
+    case 'partitioned_asset':
+    case 'cron_partition':
     case 'custom': // asked where its code may run: create-run.ts
       return endingAt(runAfter, undefined);
     case 'events':

@@ -15,6 +15,8 @@
 //   custom                 class, arguments, summary, description, periodic,                 an author's own Timetable class;
 //                          can_be_scheduled, active_runs_limit, table?                       see custom-runs.ts
 //   asset                  assets                                                            schedule=[Asset("a")], Asset & Asset
+//   cron_partition         expression, timezone, run_offset, run_immediately?[false], key_format   CronPartitionTimetable
+//   partitioned_asset      assets, mappers, default_mapper                                   PartitionedAssetTimetable
 //   asset_or_time          timetable (any of the above but asset), assets                    AssetOrTimeSchedule
 //
 //   expression   the author's words: five to seven fields or a preset (@daily); presets are resolved here, not by the compiler
@@ -30,6 +32,7 @@
 // The schema checks shape only. `timetableProblems` (validate.ts) says whether a cron expression or a zone exists.
 
 import { Type, type Static } from 'typebox';
+import { PartitionMapper } from './partition-mappers.ts';
 
 const closed = { additionalProperties: false } as const;
 const optionalInt = Type.Optional(Type.Integer());
@@ -153,6 +156,19 @@ const EventsTimetable = Type.Object(
 );
 export type EventsTimetable = Static<typeof EventsTimetable>;
 
+const CronPartitionTimetable = Type.Object(
+  {
+    type: Type.Literal('cron_partition'),
+    expression,
+    timezone,
+    run_offset: Type.Union([Type.Integer({ minimum: -1_000, maximum: 1_000 }), Type.Null()]),
+    run_immediately: runImmediately,
+    key_format: Type.String(),
+  },
+  closed,
+);
+export type CronPartitionTimetable = Static<typeof CronPartitionTimetable>;
+
 const Interval = { start: Type.String(), end: Type.String() };
 
 export const CustomRun = Type.Object(
@@ -205,6 +221,7 @@ export const TimeTimetableSpec = Type.Union([
   DeltaDataIntervalTimetable,
   EventsTimetable,
   CustomTimetable,
+  CronPartitionTimetable,
 ]);
 /** A timetable that knows only time: everything but `asset` and `asset_or_time`. */
 export type TimeTimetableSpec = Static<typeof TimeTimetableSpec>;
@@ -215,5 +232,21 @@ const AssetOrTimeTimetable = Type.Object(
   closed,
 );
 
-export const TimetableSpec = Type.Union([...TimeTimetableSpec.anyOf, AssetTimetable, AssetOrTimeTimetable]);
+const PartitionedAssetTimetable = Type.Object(
+  {
+    type: Type.Literal('partitioned_asset'),
+    assets: AssetCondition,
+    mappers: Type.Array(Type.Object({ asset: AssetCondition, mapper: PartitionMapper }, closed)),
+    default_mapper: PartitionMapper,
+  },
+  closed,
+);
+export type PartitionedAssetTimetable = Static<typeof PartitionedAssetTimetable>;
+
+export const TimetableSpec = Type.Union([
+  ...TimeTimetableSpec.anyOf,
+  AssetTimetable,
+  AssetOrTimeTimetable,
+  PartitionedAssetTimetable,
+]);
 export type TimetableSpec = Static<typeof TimetableSpec>;

@@ -11,11 +11,13 @@ export const isPeriodic = (timetable: TimetableSpec): boolean => {
     case 'delta_trigger':
     case 'delta_data_interval':
     case 'events':
+    case 'cron_partition':
       return true;
     case 'null':
     case 'once':
     case 'continuous':
     case 'asset':
+    case 'partitioned_asset':
       return false;
     case 'custom':
       return timetable.periodic;

@@ -16,6 +16,9 @@ export interface RunInfo {
   readonly runId?: string;
   readonly backfillRunId?: string;
   readonly partitionKey?: string;
+  readonly partitionDate?: Instant;
+  /** A run for a partition: it has no logical date and no data interval of its own. */
+  readonly isUndated?: boolean;
 }
 
 export interface RunQuery {

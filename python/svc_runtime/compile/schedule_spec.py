@@ -7,6 +7,7 @@ import datetime
 from ..ask_timetable import class_name, is_custom, runs_after
 from ..exceptions import RecordingError
 from ..record import timetables as tt
+from ..record.partition_mappers import check_format, mapper_spec
 from .encode import Encoder, relativedelta_fields
 
 
@@ -23,10 +24,12 @@ def _immediately(value):
     return delta(value) if isinstance(value, datetime.timedelta) else bool(value)
 
 
-def _refuse(timetable) -> RecordingError:
-    return RecordingError(
-        f"the schedule is a {type(timetable).__name__}, and partitioned runs are not supported",
-        "Use CronTriggerTimetable or an asset schedule, and pass the partition in the run's conf",
+def _offset(value):
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 1000):
+        return value
+    raise RecordingError(
+        f"run_offset of CronPartitionTimetable is {value!r}, and a whole number of runs is needed",
+        "Use for example -1 for the partition before",
     )
 
 
@@ -50,10 +53,7 @@ def _custom(timetable, dag, encoder: Encoder) -> dict:
 def schedule_spec(timetable, encoder: Encoder, dag) -> dict:
     if is_custom(timetable):
         return _custom(timetable, dag, encoder)
-    kind = timetable.spec_type
-    if kind is None:
-        raise _refuse(timetable)
-    spec: dict = {"type": kind}
+    spec: dict = {"type": timetable.spec_type}
     if isinstance(timetable, tt._Cron):
         spec["expression"] = timetable.expression
         spec["timezone"] = timetable.timezone
@@ -63,6 +63,10 @@ def schedule_spec(timetable, encoder: Encoder, dag) -> dict:
     if isinstance(timetable, (tt.CronTriggerTimetable, tt.MultipleCronTriggerTimetable)):
         spec["interval"] = delta(timetable.interval)
         spec["run_immediately"] = _immediately(timetable.run_immediately)
+    if isinstance(timetable, tt.CronPartitionTimetable):
+        spec["run_offset"] = _offset(timetable.run_offset)
+        spec["run_immediately"] = _immediately(timetable.run_immediately)
+        spec["key_format"] = check_format(timetable.key_format, "key_format of CronPartitionTimetable")
     if isinstance(timetable, tt._Delta):
         spec["delta"] = delta(timetable.delta)
     if isinstance(timetable, tt.DeltaTriggerTimetable):
@@ -74,6 +78,12 @@ def schedule_spec(timetable, encoder: Encoder, dag) -> dict:
         spec["description"] = timetable.given_description
     if isinstance(timetable, tt.AssetTriggeredTimetable):
         spec["assets"] = encoder.asset(timetable.asset_condition)
+    if isinstance(timetable, tt.PartitionedAssetTimetable):
+        spec["mappers"] = [
+            {"asset": encoder.asset(asset), "mapper": mapper_spec(mapper)}
+            for asset, mapper in timetable.partition_mapper_config.items()
+        ]
+        spec["default_mapper"] = mapper_spec(timetable.default_partition_mapper)
     if isinstance(timetable, tt.AssetOrTimeSchedule):
         spec["timetable"] = schedule_spec(timetable.timetable, encoder, dag)
     return spec

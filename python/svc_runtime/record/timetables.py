@@ -75,7 +75,8 @@ class MultipleCronTriggerTimetable(Timetable):
 
 
 class CronPartitionTimetable(_Cron):
-    """Importable; recording one is refused (see compile/schedule_spec.py)."""
+    spec_type = "cron_partition"
+    partitioned = True
 
     def __init__(
         self, cron: str, *, timezone, run_offset=None, run_immediately=False, key_format="%Y-%m-%dT%H:%M:%S"
@@ -169,9 +170,8 @@ class DatasetOrTimeSchedule(AssetOrTimeSchedule):
 
 
 class PartitionedAssetTimetable(AssetTriggeredTimetable):
-    """Importable; recording one is refused (see compile/schedule_spec.py)."""
-
-    spec_type = None
+    spec_type = "partitioned_asset"
+    partitioned = True
 
     def __init__(self, assets, partition_mapper_config=None, default_partition_mapper=None) -> None:
         super().__init__(assets)

@@ -9,6 +9,7 @@ import { findDag } from '../../db/dags/dags.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
 import { customIn } from '@svc/spec/timetables/custom-runs.ts';
+import { instantToIso } from '@svc/spec/timetables/instant.ts';
 import { MAX_RUNS, dateOf } from '../../engine/runs/backfill-plan.ts';
 import type { BackfillRequest } from '../../engine/runs/backfill-plan.ts';
 import { createBackfill } from '../../engine/edit/create-backfill.ts';
@@ -139,9 +140,9 @@ function registerDryRun(app: App, { db, scheduler }: Services): void {
       const planned = await planBackfill(db.shared, scheduler, { tenantId, request: wanted });
       if (planned.kind !== 'planned') throw await refusal(databaseOf(request, db), planned, wanted);
       const backfills = planned.steps.map(({ info }) => ({
-        logical_date: dateOf(info),
-        partition_key: null,
-        partition_date: null,
+        logical_date: info.isUndated ? null : dateOf(info),
+        partition_key: info.partitionKey ?? null,
+        partition_date: info.partitionDate === undefined ? null : instantToIso(info.partitionDate),
       }));
       return { backfills, total_entries: backfills.length };
     },

@@ -34,6 +34,8 @@ export type NewRun = {
   triggeringUser?: string | null;
   backfillId?: number;
   partitionKey?: string | null;
+  /** What the key was made from, by a schedule of partitions. */
+  partitionDate?: string | null;
   /** Default: the DAG's current version. */
   versionNumber?: number;
 };
@@ -131,6 +133,7 @@ async function insertUnique(
       versionNumber,
       backfillId: input.backfillId ?? null,
       partitionKey: input.partitionKey ?? null,
+      partitionDate: input.partitionDate ?? null,
     });
     if (row) return row;
     const what = (await hasRunId(trx, dag, runId)) ? 'dag_run_id' : 'logical_date';

@@ -7,6 +7,7 @@
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
 import { customIn, isMissed, storedCustomRun, wantsAnswers } from '@svc/spec/timetables/custom-runs.ts';
+import { partitionsIn, withPartition } from '@svc/spec/timetables/partition-runs.ts';
 import { nextRun } from '@svc/spec/timetables/next-run.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { DataInterval, RunInfo } from '@svc/spec/timetables/types.ts';
@@ -50,14 +51,20 @@ export const asksTimetable = (schedule: DagSchedule, lastInterval: DataInterval 
   });
 
 export const nextRunColumns = (run: RunInfo | null): NextRunColumns => ({
-  next_dagrun_logical_date: isoOf(run?.logicalDate),
+  next_dagrun_logical_date: run?.isUndated ? null : isoOf(run?.logicalDate),
   next_dagrun_data_interval_start: isoOf(run?.dataInterval.start),
   next_dagrun_data_interval_end: isoOf(run?.dataInterval.end),
   next_dagrun_run_after: isoOf(run?.runAfter),
 });
 
-/** The run that a row says is next and whose time has come; null when there is none. */
+/** The run that a row says is next and whose time has come, with its partition; null when there is none. */
 export function dueRun(dag: DagSchedule & NextRunColumns, now: Instant): RunInfo | null {
+  const run = storedDueRun(dag, now);
+  const partitions = partitionsIn(dag.timetable);
+  return run && partitions ? withPartition(partitions, run) : run;
+}
+
+function storedDueRun(dag: DagSchedule & NextRunColumns, now: Instant): RunInfo | null {
   const start = instantOf(dag.next_dagrun_data_interval_start);
   const end = instantOf(dag.next_dagrun_data_interval_end);
   if (start === null || end === null) return null;

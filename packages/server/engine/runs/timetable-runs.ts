@@ -141,15 +141,19 @@ async function createRunsOf(
   return effects;
 }
 
-const scheduledRun = ({ dagId }: DagKey, { runAfter, logicalDate, dataInterval, runId, partitionKey }: RunInfo) => ({
+const scheduledRun = (
+  { dagId }: DagKey,
+  { runAfter, logicalDate, dataInterval, runId, partitionKey, partitionDate, isUndated }: RunInfo,
+) => ({
   dagId,
-  runId: runId ?? runIdFor({ runType: 'scheduled', runAfter }),
+  runId: runId ?? runIdFor({ runType: 'scheduled', runAfter, ...(isUndated && { partitionKey }) }),
   runType: 'scheduled' as const,
-  logicalDate: instantToIso(logicalDate),
-  dataInterval: { start: instantToIso(dataInterval.start), end: instantToIso(dataInterval.end) },
+  logicalDate: isUndated ? null : instantToIso(logicalDate),
+  dataInterval: isUndated ? null : { start: instantToIso(dataInterval.start), end: instantToIso(dataInterval.end) },
   runAfter: instantToIso(runAfter),
   triggeredBy: 'timetable',
   partitionKey: partitionKey ?? null,
+  partitionDate: partitionDate === undefined ? null : instantToIso(partitionDate),
 });
 
 function instantOf(now: string): Instant {
