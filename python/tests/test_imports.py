@@ -16,11 +16,26 @@ from . import PYTHON
 # Every arrow between packages there is: one that is missing here is a mistake in the code, one that nobody uses a mistake here.
 ARROWS: dict[str, set[str]] = {
     "svc_runtime.compile_server": {"svc_runtime.compile"},
-    "svc_runtime.compile": {"airflow", "svc_runtime.fix", "svc_runtime.record", "svc_runtime.exceptions"},
+    "svc_runtime.compile": {
+        "airflow",
+        "svc_runtime.ask_timetable",
+        "svc_runtime.fix",
+        "svc_runtime.plugins",
+        "svc_runtime.record",
+        "svc_runtime.exceptions",
+    },
     "svc_runtime.fix": {"svc_runtime.old_import_paths"},
     "svc_runtime.import_paths": {"svc_runtime.old_import_paths"},
     "svc_runtime.old_import_paths": {"svc_runtime.exceptions"},
-    "svc_runtime.run_server": {"airflow", "svc_runtime.record", "svc_runtime.run", "svc_runtime.import_paths"},
+    "svc_runtime.run_server": {
+        "airflow",
+        "svc_runtime.plugins",
+        "svc_runtime.record",
+        "svc_runtime.run",
+        "svc_runtime.import_paths",
+    },
+    "svc_runtime.plugins": {"svc_runtime.run"},
+    "svc_runtime.ask_timetable": {"svc_runtime.record", "svc_runtime.enums", "svc_runtime.exceptions"},
     "svc_runtime.test_connection": {"airflow", "svc_runtime.run", "svc_runtime.import_paths"},
     "svc_runtime.decorators": {"airflow", "svc_runtime.record", "svc_runtime.run", "svc_runtime.exceptions"},
     "svc_runtime.for_providers": {"svc_runtime.record", "svc_runtime.run", "svc_runtime.exceptions"},
@@ -32,7 +47,7 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.exceptions",
         "svc_runtime.import_paths",
     },
-    "svc_runtime.run": {"svc_runtime.record", "svc_runtime.enums", "svc_runtime.exceptions"},
+    "svc_runtime.run": {"svc_runtime.ask_timetable", "svc_runtime.record", "svc_runtime.enums", "svc_runtime.exceptions"},
     "svc_runtime.record": {"svc_runtime.enums", "svc_runtime.exceptions", "svc_runtime.import_paths"},
 }
 

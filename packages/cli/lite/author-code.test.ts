@@ -2,7 +2,7 @@
  * Code of authors that decides about runs, on a real control plane with real Python processes: a timetable class of their own,
  * asked in the compiler's sandbox and by workers, never in the control plane.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileWorkspace } from '@svc/compiler/compile-workspace.ts';
@@ -288,11 +288,12 @@ describe('partitions', () => {
   }, 90_000);
 
   it('a DAG on partitioned assets runs for a key when all its assets have it, after mapping', async () => {
-    const waiting = await request<{ partitioned_dag_runs: Record<string, unknown>[]; total: number }>(
+    const waiting = await request<{ partitioned_dag_runs: { partition_key: string }[] }>(
       'GET',
       '/ui/partitioned_dag_runs?dag_id=consumer&has_created_dag_run_id=false',
     );
-    expect(waiting.partitioned_dag_runs).toMatchObject([
+    const byKey = waiting.partitioned_dag_runs.toSorted((a, b) => (a.partition_key < b.partition_key ? 1 : -1));
+    expect(byKey).toMatchObject([
       { partition_key: '2026-05-07', total_received: 1, total_required: 2, created_dag_run_id: null },
       { partition_key: '2026-05-06', total_received: 1, total_required: 2, created_dag_run_id: null },
     ]);
@@ -363,4 +364,106 @@ describe('partitions', () => {
       ids.filter((id) => id.startsWith('backfill__2026-05-07T18:00:00+00:00__2026-05-07T12:00:00__')),
     ).toHaveLength(1);
   }, 60_000);
+});
+
+const PLUGIN = `
+from pathlib import Path
+from airflow.listeners import hookimpl
+from airflow.plugins_manager import AirflowPlugin
+from airflow.sdk import conf
+
+def shout(text):
+    return text.upper()
+
+class Ears:
+    heard = Path(__file__).with_name("heard.txt")
+    def note(self, *words):
+        with self.heard.open("a") as file:
+            file.write(" ".join(map(str, words)) + "\\n")
+    @hookimpl
+    def on_task_instance_running(self, previous_state, task_instance):
+        self.note("running", task_instance.task_id, previous_state)
+    @hookimpl
+    def on_task_instance_success(self, task_instance):
+        self.note("success", task_instance.task_id)
+    @hookimpl
+    def on_task_instance_failed(self, task_instance, error):
+        self.note("failed", task_instance.task_id, error)
+        raise RuntimeError("a listener may fail")
+
+class Mine(AirflowPlugin):
+    name = "mine"
+    macros = [shout]
+    listeners = [Ears()]
+    fastapi_apps = [{"name": "x"}]
+`;
+
+describe('a plugin', () => {
+  const valueOf = async (run: Run, taskId: string): Promise<string> =>
+    (
+      await send(
+        'GET',
+        `/api/v2/dags/plugged/dagRuns/${encodeURIComponent(run.dag_run_id)}/taskInstances/${taskId}/xcomEntries/return_value?deserialize=true`,
+      )
+    ).text();
+
+  it('gives templates its macros and hears of tasks in their processes; large numbers of params stay exact', async () => {
+    const plugins = join(folder, 'projects', 'plugged', 'plugins');
+    mkdirSync(plugins, { recursive: true });
+    writeFileSync(join(plugins, 'mine_plugin.py'), PLUGIN);
+    writeFileSync(join(plugins, 'broken.py'), 'raise RuntimeError("broken on purpose")\n');
+    await deploy(
+      'plugged',
+      `
+from airflow.sdk import DAG, Param, task
+from airflow.providers.standard.operators.bash import BashOperator
+def twice(text):
+    return text + text
+with DAG("plugged", schedule=None, user_defined_macros={"twice": twice}, user_defined_filters={"first": lambda text: text[0]},
+         params={"big": Param(9007199254740993, type="integer", maximum=2**70), "given": Param(1, type="integer")}):
+    BashOperator(task_id="speak", bash_command="echo {{ macros.mine.shout('hello') }} {{ twice('ab') }} {{ 'xyz' | first }}")
+    @task
+    def numbers(params=None):
+        return [params["big"] + 1, params["given"] - 1]
+    @task(retries=0)
+    def fails():
+        raise ValueError("on purpose")
+    numbers(); fails()
+`,
+    );
+    const response = await fetch(`${server.url}/api/v2/dags/plugged/dagRuns`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{"conf": {"given": 1180591620717411303424}}',
+    });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('1180591620717411303424');
+    await eventually(async () => expect((await runsOf('plugged'))[0]?.state).toBe('failed'), { withinMs: 40_000 });
+    const [run] = await runsOf('plugged');
+    if (!run) throw new Error('there is a run');
+    expect(await valueOf(run, 'speak')).toContain('"HELLO abab x"');
+    expect(await valueOf(run, 'numbers')).toContain('[9007199254740994,1180591620717411303423]');
+    expect(await (await send('GET', '/api/v2/dags/plugged/details')).text()).toContain('9007199254740993');
+    const heard = readFileSync(join(plugins, 'heard.txt'), 'utf8').trim().split('\n').toSorted();
+    expect(heard).toEqual([
+      'failed fails on purpose',
+      'running fails queued',
+      'running numbers queued',
+      'running speak queued',
+      'success numbers',
+      'success speak',
+    ]);
+    const listed = await api<{ plugins: Record<string, unknown>[] }>('GET', '/plugins');
+    expect(listed.plugins).toMatchObject([
+      { name: 'mine', macros: ['mine_plugin.shout'], listeners: ['Ears'], fastapi_apps: [] },
+    ]);
+    expect(await api('GET', '/plugins/importErrors')).toMatchObject({
+      import_errors: [{ error: 'RuntimeError: broken on purpose' }],
+    });
+    const { dag_warnings: warnings } = await api<{ dag_warnings: { message: string }[] }>(
+      'GET',
+      '/dagWarnings?dag_id=plugged',
+    );
+    expect(warnings.map(({ message }) => message).join()).toContain('plugin mine: fastapi_apps are not loaded');
+  }, 90_000);
 });

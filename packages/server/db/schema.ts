@@ -1,6 +1,7 @@
 /** The tables as TypeScript sees them. The migrations are the truth; this mirrors them. */
 import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { RunState, RunType, TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
+import type { PluginsSection } from '@svc/spec/schema.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 
 /** ISO 8601 in UTC with microseconds, as pool.ts reads it: a JavaScript Date would lose the last three digits. */
@@ -175,6 +176,8 @@ type DagsTable = {
   next_dagrun_data_interval_start: NullableTimestamp;
   next_dagrun_data_interval_end: NullableTimestamp;
   next_dagrun_run_after: NullableTimestamp;
+  /** Of its bundle, as the newest version found them; null: none. */
+  plugins: ColumnType<PluginsSection | null, string | null | undefined, string | null>;
   /** When the timetable is to be asked for more runs; null: it need not be. */
   timetable_ask_at: NullableTimestamp;
   start_date: NullableTimestamp;

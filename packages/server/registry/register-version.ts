@@ -195,6 +195,7 @@ function dagValues({
     has_task_concurrency_limits: dag.has_task_concurrency_limits,
     allowed_run_types: dag.allowed_run_types,
     ...nextRunColumns(next),
+    plugins: spec.plugins ? JSON.stringify(spec.plugins) : null,
     timetable_ask_at:
       isScheduled && asksTimetable(schedule, lastInterval, instantFromDate(now)) ? now.toISOString() : null,
     // Another version may need another environment; its first task tells.

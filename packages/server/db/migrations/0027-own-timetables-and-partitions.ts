@@ -5,6 +5,8 @@ import type { Kysely } from 'kysely';
  * Timetables of authors: when the next question about one is due, and the question, which a worker answers like it calls a
  * callback. A question belongs to a version of a DAG, not to a run.
  *
+ * Plugins of the bundle that a DAG comes from, as its newest version found them.
+ *
  * Partitions: events that wait for the run of a key, and the date that the key of a run was made from.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -19,6 +21,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       add column question jsonb,
       add column answer jsonb,
       add column problem text`.execute(db);
+  await sql`alter table dags add column plugins json`.execute(db);
   await sql`alter table asset_queue add column partition_key text`.execute(db);
   await sql`alter table dag_runs add column partition_date timestamptz`.execute(db);
 }
