@@ -10,7 +10,7 @@ import datetime
 import time
 
 from .exceptions import RecordingError
-from .record.timetable_base import DagRunInfo, DataInterval, Timetable, TimeRestriction
+from .record.timetable_base import DagRunInfo, DataInterval, TimeRestriction, Timetable
 from .record.timezones import iso, to_utc
 
 # So many runs ahead, and no longer than this for all of them.

@@ -29,7 +29,9 @@ class Settings(unittest.TestCase):
     def test_the_environment_wins_over_the_file_and_the_file_over_defaults(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "airflow.cfg"), "w", encoding="utf-8") as file:
-                file.write("[core]\nparallelism = 7\nmax_active_runs_per_dag = 3\n[mine]\nnames = a, b ,c\npercent = 50%\n")
+                file.write(
+                    "[core]\nparallelism = 7\nmax_active_runs_per_dag = 3\n[mine]\nnames = a, b ,c\npercent = 50%\n"
+                )
             env = {"AIRFLOW_HOME": folder, "AIRFLOW__CORE__PARALLELISM": "9", "AIRFLOW__MINE__LEVEL": "LOW"}
             with mock.patch.dict(os.environ, env):
                 self.assertEqual(conf.getint("core", "parallelism"), 9)
@@ -126,7 +128,16 @@ class Params(unittest.TestCase):
             self.assertEqual(self._param(text)["schema"], expected, text)
 
     def test_what_airflow_refuses_is_refused_at_its_line(self) -> None:
-        values = ["{1}", "datetime(2026, 1, 1)", "date(2026, 1, 1)", "timedelta(1)", "b'x'", "Decimal(1)", "len", "object()"]
+        values = [
+            "{1}",
+            "datetime(2026, 1, 1)",
+            "date(2026, 1, 1)",
+            "timedelta(1)",
+            "b'x'",
+            "Decimal(1)",
+            "len",
+            "object()",
+        ]
         values += ["uuid.uuid4()", "{'a': [{1}]}", "enum.Enum('E', 'A').A", "float('nan')"]
         for value in [*values, *(f"Param({value})" for value in values), "Param(1, minimum=object())"]:
             answer = compile_text(f"{HEAD}d = DAG(\n    'd',\n    params={{'p': {value}}},\n)\n")

@@ -47,7 +47,12 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.exceptions",
         "svc_runtime.import_paths",
     },
-    "svc_runtime.run": {"svc_runtime.ask_timetable", "svc_runtime.record", "svc_runtime.enums", "svc_runtime.exceptions"},
+    "svc_runtime.run": {
+        "svc_runtime.ask_timetable",
+        "svc_runtime.record",
+        "svc_runtime.enums",
+        "svc_runtime.exceptions",
+    },
     "svc_runtime.record": {"svc_runtime.enums", "svc_runtime.exceptions", "svc_runtime.import_paths"},
 }
 

@@ -217,7 +217,7 @@ class _Conf:
 
 
 def _boolean(value: str) -> bool:
-    word = value.split("#")[0].strip().lower()
+    word = value.split("#", maxsplit=1)[0].strip().lower()
     if word in _TRUE or word in _FALSE:
         return word in _TRUE
     raise ValueError(word)

@@ -67,11 +67,9 @@ def _by_pendulum(moment, pattern: str, locale: str) -> str:
 
 
 def _field(moment, token: str, language: str) -> str:
-    for name in (language, language.split("_")[0]):
+    for name in (language, language.split("_", maxsplit=1)[0]):
         try:
             return moment.format(token, locale=name)
         except ValueError:
             continue
-    raise ValueError(
-        f"ds_format_locale: the language {language!r} needs the package Babel: add it to the dependencies"
-    )
+    raise ValueError(f"ds_format_locale: the language {language!r} needs the package Babel: add it to the dependencies")
