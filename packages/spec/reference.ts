@@ -70,7 +70,7 @@ groups form one tree, defaults of params fit their own schema, and the tasks hav
 ${rows(CompiledSpec as unknown as Node, '').join('\n')}
 
 \`schedule\` is one of the timetables \`null\`, \`once\`, \`continuous\`, \`cron_trigger\`, \`multiple_cron_trigger\`, \`cron_data_interval\`, \`delta_trigger\`,
-\`delta_data_interval\`, \`events\`, \`asset\` and \`asset_or_time\`, told apart by \`type\`.
+\`delta_data_interval\`, \`events\`, \`custom\`, \`cron_partition\`, \`asset\`, \`partitioned_asset\` and \`asset_or_time\`, told apart by \`type\`.
 
 ## Python values
 

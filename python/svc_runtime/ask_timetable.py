@@ -125,8 +125,9 @@ def _run(timetable: Timetable, info) -> dict:
 
 def answer(timetable: Timetable, question: dict) -> dict:
     """What the control plane asks a worker: `runs` that follow, the runs of a `range`, or a `manual` run."""
-    if isinstance(getattr(timetable, "timetable", None), Timetable):  # of AssetOrTimeSchedule
-        timetable = timetable.timetable
+    inner = getattr(timetable, "timetable", None)  # of AssetOrTimeSchedule
+    if isinstance(inner, Timetable):
+        timetable = inner
     if question["kind"] == "manual":
         return manual_run(timetable, question["run_after"])
     last = question.get("last")

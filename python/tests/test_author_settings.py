@@ -84,7 +84,7 @@ class Macros(unittest.TestCase):
         self.assertTrue(0 <= macros.random() < 1)
         self.assertEqual(macros.ds_add("2015-01-06", -5), "2015-01-01")
         self.assertEqual(macros.ds_format("1/5/2015", "%m/%d/%Y", "%Y-%m-%d"), "2015-01-05")
-        self.assertIs(macros.datetime, datetime.datetime)
+        self.assertIs(vars(macros)["datetime"], datetime.datetime)
 
     def test_dates_in_the_words_of_a_language(self) -> None:
         # What Airflow 3.2.2 with Babel answers.

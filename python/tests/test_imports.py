@@ -19,16 +19,18 @@ ARROWS: dict[str, set[str]] = {
     "svc_runtime.compile": {
         "airflow",
         "svc_runtime.ask_timetable",
+        "svc_runtime.bundle_path",
         "svc_runtime.fix",
         "svc_runtime.plugins",
         "svc_runtime.record",
         "svc_runtime.exceptions",
     },
     "svc_runtime.fix": {"svc_runtime.old_import_paths"},
-    "svc_runtime.import_paths": {"svc_runtime.old_import_paths"},
+    "svc_runtime.import_paths": {"svc_runtime.old_import_paths", "svc_runtime.provider_import_paths"},
     "svc_runtime.old_import_paths": {"svc_runtime.exceptions"},
     "svc_runtime.run_server": {
         "airflow",
+        "svc_runtime.bundle_path",
         "svc_runtime.plugins",
         "svc_runtime.record",
         "svc_runtime.run",
@@ -39,7 +41,6 @@ ARROWS: dict[str, set[str]] = {
     "svc_runtime.test_connection": {"airflow", "svc_runtime.run", "svc_runtime.import_paths"},
     "svc_runtime.decorators": {"airflow", "svc_runtime.record", "svc_runtime.run", "svc_runtime.exceptions"},
     "svc_runtime.for_providers": {"svc_runtime.record", "svc_runtime.run", "svc_runtime.exceptions"},
-    "svc_runtime.import_paths": {"svc_runtime.provider_import_paths"},
     "airflow": {
         "svc_runtime.record",
         "svc_runtime.run",

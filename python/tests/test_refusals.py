@@ -28,8 +28,10 @@ CASES = {
         None,
     ),
     "custom partition mapper": (
-        "class Mine(PartitionMapper):\n    pass\n"
-        "with DAG('d', schedule=PartitionedAssetTimetable(Asset('a'), default_partition_mapper=Mine())):\n    pass\n",
+        (
+            "class Mine(PartitionMapper):\n    pass\n"
+            "with DAG('d', schedule=PartitionedAssetTimetable(Asset('a'), default_partition_mapper=Mine())):\n    pass\n"
+        ),
         "the partition mapper dag.Mine is the author's own code",
         None,
     ),

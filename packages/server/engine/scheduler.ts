@@ -116,6 +116,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (jobs.length > 0) executor.dispatchCallbacks(jobs);
   }
 
+  const wakeWorkers = (): void => background.run('asking a timetable', dispatchCallbacks);
+
   const applyEffects = createEffects({
     db,
     graphs,
@@ -167,8 +169,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const result = await triggerKnown(tenantId, run, extras);
     if (result.kind !== 'ask_timetable') return result;
     const { at, versionNumber } = result;
-    const wake = () => background.run('asking a timetable', dispatchCallbacks);
-    const asked = await askManual(db, { tenantId, dagId: run.dagId }, { at, versionNumber, wake });
+    const asked = await askManual(db, { tenantId, dagId: run.dagId }, { at, versionNumber, wake: wakeWorkers });
     if (asked.kind === 'failed') return { kind: 'timetable_failed', problem: asked.problem };
     const { start, end, run_id: runId } = asked.answer;
     const known = { logicalDate: at, dataInterval: { start, end }, ...(runId !== undefined && { runId }), ...run };
@@ -207,8 +208,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     async askRange(key, range) {
       const versionNumber = await findNewestVersion(db.shared, key);
       if (versionNumber === undefined) return { kind: 'failed', problem: 'there is no such DAG' };
-      const wake = () => background.run('asking a timetable', dispatchCallbacks);
-      return askRange(db, key, { ...range, versionNumber, wake });
+      return askRange(db, key, { ...range, versionNumber, wake: wakeWorkers });
     },
     graphs,
     createRun,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 
@@ -39,10 +40,10 @@ def format_date(moment, pattern: str, locale=None) -> str:
     name = str(locale or os.environ.get("LC_TIME") or os.environ.get("LANG") or "en_US").split(".")[0]
     name = "en_US" if name in ("C", "POSIX", "") else name
     try:
-        from babel.dates import format_datetime
+        babel = importlib.import_module("babel.dates")
     except ModuleNotFoundError:
         return _by_pendulum(moment, pattern, name)
-    return format_datetime(moment, format=pattern, locale=locale or name)
+    return babel.format_datetime(moment, format=pattern, locale=locale or name)
 
 
 def _by_pendulum(moment, pattern: str, locale: str) -> str:

@@ -45,9 +45,10 @@ def __getattr__(name: str):
 
         return dateutil
     if name == "yaml":
+        import importlib
+
         try:
-            import yaml
+            return importlib.import_module("yaml")
         except ModuleNotFoundError:
             raise ModuleNotFoundError("macros.yaml needs PyYAML: add it to the project's dependencies") from None
-        return yaml
     raise AttributeError(name)

@@ -88,9 +88,9 @@ async function existingByPartition(db: SharedDb, key: DagKey, runs: readonly Run
   const moments = new Map(runs.map(({ partitionKey = '', logicalDate }) => [partitionKey, logicalDate]));
   const found = await findRunsByPartition(scopedToTenant(db, key.tenantId), key.dagId, [...moments.keys()]);
   return new Map(
-    found.flatMap(({ partitionKey, id, state }) => {
+    found.flatMap(({ partitionKey, ...run }) => {
       const at = moments.get(partitionKey ?? '');
-      return at === undefined ? [] : [[at, { id, state }] as const];
+      return at === undefined ? [] : [[at, run] as const];
     }),
   );
 }

@@ -64,7 +64,7 @@ export async function findRunsByDate(db: TenantDb, dagId: string, dates: readonl
   );
 }
 
-export type ExistingPartition = { id: number; partitionKey: string | null; state: RunState };
+export type ExistingPartition = { id: number; partitionKey: string | null; state: RunState; isImported: boolean };
 
 /** The newest run of each of these partitions. */
 export async function findRunsByPartition(
@@ -72,15 +72,16 @@ export async function findRunsByPartition(
   dagId: string,
   keys: readonly string[],
 ): Promise<ExistingPartition[]> {
-  return db
+  const rows = await db
     .selectFrom('dag_runs')
     .distinctOn('partition_key')
-    .select(['id', 'partition_key as partitionKey', 'state'])
+    .select(['id', 'partition_key as partitionKey', 'state', 'version_number'])
     .where('dag_id', '=', dagId)
     .where('partition_key', '=', sql<string>`any(${[...keys]}::text[])`)
     .orderBy('partition_key')
     .orderBy('id', 'desc')
     .execute();
+  return rows.map(({ id, partitionKey, state, ...row }) => ({ id, partitionKey, state, isImported: isImported(row) }));
 }
 
 /** Dates and interval: null for the run of a partition. */
