@@ -28,6 +28,8 @@ import { createDagGraphs } from './engine/shared/dag-graphs.ts';
 import type { DueSource } from './engine/due-work.ts';
 import { createScheduler } from './engine/scheduler.ts';
 import type { Scheduler } from './engine/scheduler.ts';
+import { noEffects } from './engine/advance/apply-to-runs.ts';
+import { putQuestions, recordAnswer } from './engine/runs/timetable-questions.ts';
 import { createTimetableRuns } from './engine/runs/timetable-runs.ts';
 import type { ManagedExecutor } from './engine/executor.ts';
 import { createNotifications } from './engine/notifications.ts';
@@ -100,7 +102,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     dispatch: { bufferSize: config.scheduler.dispatchBufferSize, workers: config.scheduler.dispatchWorkers },
     leases: leasesOf(config),
     recordAssetEvents,
-    dueSources: [() => dueTimetables(), () => dueAssets(), () => dueBackfills()],
+    dueSources: [() => dueTimetables(), () => dueQuestions(), () => dueAssets(), () => dueBackfills()],
     onRunEnded: (ended) => followRunEnd(ended),
     notifyOthers: () => notifications.notifyOthers(),
     notifyStops: () => notifications.notifyStops(),
@@ -116,6 +118,11 @@ export function createRunEngine(input: EngineInput): RunEngine {
   async function dueTimetables(): ReturnType<DueSource> {
     const { nextDueAt } = await timetables.createDue({ now: nowIso(), limit: RUNS_AT_ONCE });
     return { effects: [], nextAt: nextDueAt };
+  }
+
+  async function dueQuestions(): ReturnType<DueSource> {
+    const { put, nextAt } = await putQuestions(db);
+    return { effects: put > 0 ? [{ ...noEffects(), hasCallbacks: true }] : [], nextAt };
   }
 
   async function dueAssets(): ReturnType<DueSource> {
@@ -214,6 +221,10 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
     logs,
     valueCache,
     triggerRun: createTaskTrigger({ db, scheduler, clearWholeRun: (ref) => clearWholeRun(db, scheduler(), ref) }),
+    answerTimetable: async (answer) => {
+      const { dueAt } = await recordAnswer(db, answer);
+      if (dueAt !== null) scheduler().applyEffects({ ...noEffects(), dueAt });
+    },
     readAssetEvents: (query) => readTaskAssetEvents(db.shared, query),
     settings: {
       scoping: config.auth.secretScoping,

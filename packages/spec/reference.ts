@@ -55,7 +55,8 @@ export function renderSpecReference(): string {
 control plane schedules from it and never runs the file again; workers run task bodies from the same source.
 
 The same file gives the same bytes, everywhere: keys are sorted, numbers and text have one spelling (RFC 8785), sets are sorted, and paths under
-the DAGs folder are written as \`$DAGS_FOLDER/…\`. The sha256 of these bytes is the identity of a version.
+the DAGs folder are written as \`$DAGS_FOLDER/…\`. The sha256 of these bytes is the identity of a version;
+\`schedule.table\`, what an author's own timetable answered when it was asked, is no part of that.
 
 A spec is valid when it fits the schema, ids are well formed and used once, every reference leads somewhere, the tasks and \`edges\` say the same, the
 groups form one tree, defaults of params fit their own schema, and the tasks have an order.
@@ -69,7 +70,7 @@ groups form one tree, defaults of params fit their own schema, and the tasks hav
 ${rows(CompiledSpec as unknown as Node, '').join('\n')}
 
 \`schedule\` is one of the timetables \`null\`, \`once\`, \`continuous\`, \`cron_trigger\`, \`multiple_cron_trigger\`, \`cron_data_interval\`, \`delta_trigger\`,
-\`delta_data_interval\`, \`events\`, \`asset\` and \`asset_or_time\`, told apart by \`type\`.
+\`delta_data_interval\`, \`events\`, \`custom\`, \`cron_partition\`, \`asset\`, \`partitioned_asset\` and \`asset_or_time\`, told apart by \`type\`.
 
 ## Python values
 

@@ -179,6 +179,30 @@ export const SourceSection = Type.Object(
   { ...closed, description: 'where the DAG comes from' },
 );
 
+const PluginSpec = Type.Object(
+  {
+    name: Text('name'),
+    source: Text('file, or package and entry point'),
+    macros: Ids('macros of templates'),
+    timetables: Ids('timetable classes'),
+    listeners: Ids('listeners, called in task processes'),
+    global_operator_extra_links: Ids('links of every task'),
+    operator_extra_links: Ids('links of some operators'),
+  },
+  closed,
+);
+
+export const PluginsSection = Type.Object(
+  {
+    loaded: Type.Array(PluginSpec, { description: 'plugins that were found' }),
+    errors: Type.Array(Type.Object({ source: Text('file'), error: Text('what it raised') }, closed), {
+      description: 'plugins that do not import',
+    }),
+  },
+  { ...closed, description: 'plugins of the bundle; left out when there are none' },
+);
+export type PluginsSection = Static<typeof PluginsSection>;
+
 export const CompiledSpec = Type.Object(
   {
     schema_version: Type.Literal(SCHEMA_VERSION, { description: 'version of this format' }),
@@ -203,6 +227,7 @@ export const CompiledSpec = Type.Object(
       description: 'template files',
     }),
     source: SourceSection,
+    plugins: Type.Optional(PluginsSection),
   },
   closed,
 );

@@ -1600,7 +1600,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List plugins: there are none */
+        /** List the plugins of all bundles */
         get: operations["get_plugins"];
         put?: never;
         post?: never;
@@ -1617,7 +1617,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List plugins that do not import: there are none */
+        /** List plugins that do not import */
         get: operations["import_errors"];
         put?: never;
         post?: never;
@@ -2289,7 +2289,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List runs that wait for a partition */
+        /** List runs that wait for a partition, and those that were created for one */
         get: operations["get_partitioned_dag_runs"];
         put?: never;
         post?: never;
@@ -9059,7 +9059,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        asset_expressions: null;
+                        asset_expressions: {
+                            [key: string]: {
+                                [key: string]: unknown;
+                            } | null;
+                        } | null;
                         partitioned_dag_runs: {
                             created_at: string | null;
                             created_dag_run_id: string | null;
@@ -9095,8 +9099,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        asset_expression: null;
-                        assets: unknown[];
+                        asset_expression: {
+                            [key: string]: unknown;
+                        } | null;
+                        assets: {
+                            asset_id: number;
+                            asset_name: string;
+                            asset_uri: string;
+                            received: boolean;
+                        }[];
                         created_at: string | null;
                         created_dag_run_id: string | null;
                         dag_id: string;

@@ -30,6 +30,7 @@ export function createAttemptLogs(input: { db: Database; logs: LogSink; log: Age
   async function runIdOf(identity: AttemptIdentity): Promise<string> {
     const known = runIds.get(runKeyOf(identity));
     if (known !== undefined) return known;
+    if (identity.run === 0) return ''; // a question about a timetable
     const runId = await findRunId(db.tenant(identity.tenantId), identity.run);
     if (runId === undefined) throw new RpcError('stale', 'the run of this attempt has been deleted');
     rememberRun(identity, runId);

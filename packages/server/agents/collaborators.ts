@@ -30,9 +30,20 @@ export type TriggerAnswer =
   | { kind: 'paused' }
   | { kind: 'duplicate'; what: 'dag_run_id' | 'logical_date' }
   | { kind: 'invalid_conf'; problems: readonly string[] }
+  | { kind: 'timetable_failed'; problem: string }
   | { kind: 'run_type_not_allowed' };
 
 export type TriggerRun = (request: TriggerRequest) => Promise<TriggerAnswer>;
+
+/** What a worker says of the timetable it was asked about; `problem` when it raised. */
+export type AnswerTimetable = (input: {
+  tenantId: string;
+  dagId: string;
+  /** Of the question. */
+  id: string;
+  answer: unknown;
+  problem: string | null;
+}) => Promise<void>;
 
 export type ReadAssetEvents = (query: TaskAssetEventQuery) => Promise<readonly TaskAssetEvent[]>;
 

@@ -91,6 +91,29 @@ export function callbackJob(input: CallbackInput): string {
   });
 }
 
+/** A question about the DAG's own timetable: no run, no task. */
+export function timetableJob(input: Omit<JobInput, 'run'>, question: unknown): string {
+  const { identity, version, secrets, scoping, baseUrl } = input;
+  return JSON.stringify({
+    kind: 'timetable',
+    question,
+    attempt_id: identity.attemptId,
+    dag_id: identity.dagId,
+    python_dag_id: version.pythonDagId,
+    task_id: null,
+    map_index: -1,
+    run: {},
+    env: { ...secrets.env, [ATTEMPT_VARIABLE]: identity.attemptId },
+    ...secretFields(version, { secrets, scoping }),
+    base_url: baseUrl,
+  });
+}
+
+const secretFields = (version: AttemptVersion, { secrets, scoping }: Pick<JobInput, 'secrets' | 'scoping'>) => ({
+  secrets: { scope: scoping, ...(scoping === 'enforce' && { declared: declaredNames(version) }) },
+  masks: secrets.masks,
+});
+
 function common(input: JobInput, task: AttemptTask | undefined) {
   const { identity, version, run, facts, secrets, scoping, baseUrl, xcomMaxBytes, stagingDir } = input;
   return {
@@ -109,8 +132,7 @@ function common(input: JobInput, task: AttemptTask | undefined) {
       ...(stagingDir !== undefined && { [STAGING_VARIABLE]: stagingDir }),
       [ATTEMPT_VARIABLE]: identity.attemptId,
     },
-    secrets: { scope: scoping, ...(scoping === 'enforce' && { declared: declaredNames(version) }) },
-    masks: secrets.masks,
+    ...secretFields(version, { secrets, scoping }),
     base_url: baseUrl,
     xcom_max_bytes: xcomMaxBytes,
   };

@@ -4,7 +4,7 @@ import type { Attempts, Failure } from '../engine/shared/attempts.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import type { ValueCache } from '../xcom/value-cache.ts';
 import type { AttemptLease } from './attempt-lease.ts';
-import type { AgentLog, LogSink, ReadAssetEvents, TriggerRun } from './collaborators.ts';
+import type { AgentLog, AnswerTimetable, LogSink, ReadAssetEvents, TriggerRun } from './collaborators.ts';
 import type { AgentCredentials } from './credentials.ts';
 import type { WatchedPair } from '../tls/watched-pair.ts';
 import type { LivenessMode } from './liveness.ts';
@@ -24,6 +24,7 @@ export type AgentServiceOptions = {
   /** Of large values of tasks; undefined: they are read from Postgres. */
   valueCache?: ValueCache;
   triggerRun: TriggerRun;
+  answerTimetable: AnswerTimetable;
   readAssetEvents: ReadAssetEvents;
   settings: {
     scoping: SecretScoping;

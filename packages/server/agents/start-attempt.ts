@@ -1,6 +1,6 @@
 /** Start: the attempt becomes the running one, and gets everything it needs in one answer. */
 import type { StartReply } from '@svc/proto/agent-service.ts';
-import { startCallback } from '../db/attempts/callback-requests.ts';
+import { startCallback, startQuestion } from '../db/attempts/callback-requests.ts';
 import { readFacts } from '../db/attempts/start-facts.ts';
 import type { StartFacts } from '../db/attempts/start-facts.ts';
 import type { Database } from '../db/database.ts';
@@ -9,7 +9,7 @@ import type { Attempts, HandedOver, ReadStartFacts } from '../engine/shared/atte
 import { logKeyOf } from './attempt-logs.ts';
 import type { LogSink } from './collaborators.ts';
 import type { AttemptIdentity } from './credentials.ts';
-import { callbackJob, factsQuery, taskJob } from './job.ts';
+import { callbackJob, factsQuery, taskJob, timetableJob } from './job.ts';
 import type { JobInput } from './job.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
 import type { StageFiles } from './service-options.ts';
@@ -107,7 +107,15 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     return instance.first_poke_at === null ? 0 : logs.size(logKeyOf(identity, runId));
   }
 
+  async function startQuestionJob(identity: AttemptIdentity, version: AttemptVersion): Promise<StartReply> {
+    const question = await startQuestion(db.tenant(identity.tenantId), identity.attemptId);
+    if (question === undefined) return stop('the question is answered already');
+    const job = await jobInput(identity, version);
+    return { started: { job_json: timetableJob(job, question), log_offset: 0 } };
+  }
+
   async function startCallbackJob(identity: AttemptIdentity, version: AttemptVersion | undefined): Promise<StartReply> {
+    if (version && identity.run === 0) return startQuestionJob(identity, version);
     const started = version && (await startCallback(db.tenant(identity.tenantId), identity));
     if (!started) return stop('the callback is over');
     rememberRun(identity, started.run.run_id);

@@ -78,7 +78,7 @@ export function registerRoutes(app: App, services: Services): AnswerElse {
   registerMonitor(app, services);
   registerJobs(app, services);
   registerParseDagFile(app, services);
-  registerPlugins(app);
+  registerPlugins(app, services);
   registerProviders(app, services);
   registerAirflowConfig(app, services);
   registerHitl(app, services);

@@ -31,6 +31,7 @@ import * as versionsOfValues from './migrations/0024-versions-of-values.ts';
 import * as singleSignOn from './migrations/0025-single-sign-on.ts';
 import * as logsInObjectStores from './migrations/0026-logs-in-object-stores.ts';
 import * as importedHistory from './migrations/0027-imported-history.ts';
+import * as ownTimetables from './migrations/0028-own-timetables-and-partitions.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -65,6 +66,7 @@ const MIGRATIONS = {
   '0025-single-sign-on': singleSignOn,
   '0026-logs-in-object-stores': logsInObjectStores,
   '0027-imported-history': importedHistory,
+  '0028-own-timetables-and-partitions': ownTimetables,
 };
 
 export class SchemaTooNewError extends Error {}

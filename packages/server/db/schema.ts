@@ -1,6 +1,7 @@
 /** The tables as TypeScript sees them. The migrations are the truth; this mirrors them. */
 import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { RunState, RunType, TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
+import type { PluginsSection } from '@svc/spec/schema.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 
 /** ISO 8601 in UTC with microseconds, as pool.ts reads it: a JavaScript Date would lose the last three digits. */
@@ -175,6 +176,10 @@ type DagsTable = {
   next_dagrun_data_interval_start: NullableTimestamp;
   next_dagrun_data_interval_end: NullableTimestamp;
   next_dagrun_run_after: NullableTimestamp;
+  /** Of its bundle, as the newest version found them; null: none. */
+  plugins: ColumnType<PluginsSection | null, string | null | undefined, string | null>;
+  /** When the timetable is to be asked for more runs; null: it need not be. */
+  timetable_ask_at: NullableTimestamp;
   start_date: NullableTimestamp;
   end_date: NullableTimestamp;
   current_version: number;
@@ -274,6 +279,8 @@ type DagRunsTable = {
   version_number: number;
   backfill_id: number | null;
   partition_key: string | null;
+  /** Of the run of a partition schedule: what its key was made from. */
+  partition_date: NullableTimestamp;
   state_counts: Json<StateCounts>;
   timeout_at: NullableTimestamp;
   created_at: Timestamp;
@@ -397,13 +404,19 @@ type RenderedFieldsTable = {
 type CallbackRequestsTable = {
   tenant_id: TenantId;
   id: Generated<string>;
-  run: number;
+  /** Null: a question about a timetable. */
+  run: number | null;
   dag_id: string;
   task_id: string | null;
   map_index: number | null;
   try_number: number | null;
   which: string;
   reason: string;
+  /** Of questions: whose timetable, what is asked, and what came of it. */
+  version_number: number | null;
+  question: ColumnType<unknown, string | null | undefined, string | null>;
+  answer: ColumnType<unknown, string | null | undefined, string | null>;
+  problem: string | null;
   state: Generated<string>;
   attempt_id: string | null;
   created_at: Timestamp;
@@ -502,6 +515,8 @@ type AssetEventAliasesTable = { tenant_id: TenantId; event_id: number; alias_id:
 
 type AssetQueueTable = {
   tenant_id: TenantId;
+  /** Of the run that waits for the event; null: of the DAG's next one. */
+  partition_key: string | null;
   dag_id: string;
   event_id: number;
   asset_id: number;

@@ -25,11 +25,14 @@ import type { PlanEvent } from './plan/types.ts';
 import { createQueuedRunStarter } from './queued-run-starter.ts';
 import { createRecovery } from './recovery.ts';
 import { createRunCreator } from './runs/create-run.ts';
-import type { CreateRun, CreateRunResult, NewRun } from './runs/create-run.ts';
+import type { CreateRun, CreateRunResult, NewRun, TriggerResult } from './runs/create-run.ts';
+import { askManual, askRange } from './runs/timetable-questions.ts';
 import { triggerRun } from './runs/trigger-run.ts';
 import type { TriggerOptions } from './runs/trigger-run.ts';
 import type { Attempts } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
+import type { DagKey } from './sql/dag-rows.ts';
+import { findNewestVersion } from './sql/dag-rows.ts';
 import { claimCallbacks } from './sql/callbacks.ts';
 import { createTableStatistics } from './table-statistics.ts';
 
@@ -64,7 +67,9 @@ export type Scheduler = {
   readonly graphs: DagGraphs;
   readonly createRun: CreateRun;
   /** A run in a transaction of its own. */
-  trigger(tenantId: string, input: NewRun, options?: TriggerOptions): Promise<CreateRunResult>;
+  trigger(tenantId: string, input: NewRun, options?: TriggerOptions): Promise<TriggerResult>;
+  /** The runs that an author's own timetable wants between two moments, from a worker. */
+  askRange(key: DagKey, range: { from: string; to: string; count: number }): ReturnType<typeof askRange>;
   applyToRun(trx: SharedDb, ref: { tenantId: string; run: number }, events: readonly PlanEvent[]): Promise<RunEffects>;
   /** After the commit of whatever gave the effects. */
   applyEffects(effects: RunEffects): void;
@@ -110,6 +115,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const jobs = await claimCallbacks(db);
     if (jobs.length > 0) executor.dispatchCallbacks(jobs);
   }
+
+  const wakeWorkers = (): void => background.run('asking a timetable', dispatchCallbacks);
 
   const applyEffects = createEffects({
     db,
@@ -157,7 +164,20 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (over.length > 0) cancel(over);
   }
 
-  async function trigger(tenantId: string, run: NewRun, extras: TriggerOptions = {}): Promise<CreateRunResult> {
+  /** An author's own timetable is asked what a manual run covers, and then the run is created for the same moment. */
+  async function trigger(tenantId: string, run: NewRun, extras: TriggerOptions = {}): Promise<TriggerResult> {
+    const result = await triggerKnown(tenantId, run, extras);
+    if (result.kind !== 'ask_timetable') return result;
+    const { at, versionNumber } = result;
+    const asked = await askManual(db, { tenantId, dagId: run.dagId }, { at, versionNumber, wake: wakeWorkers });
+    if (asked.kind === 'failed') return { kind: 'timetable_failed', problem: asked.problem };
+    const { start, end, run_id: runId } = asked.answer;
+    const known = { logicalDate: at, dataInterval: { start, end }, ...(runId !== undefined && { runId }), ...run };
+    const again = await triggerKnown(tenantId, known, extras);
+    return again.kind === 'ask_timetable' ? { kind: 'timetable_failed', problem: 'it gave no interval' } : again;
+  }
+
+  async function triggerKnown(tenantId: string, run: NewRun, extras: TriggerOptions): Promise<CreateRunResult> {
     const slots = dispatcher?.reserve(FIRST_TASKS_AT_ONCE) ?? 0;
     const tools = { db, graphs, keepsPlans: statistics.keepsPlans() };
     const { result, attempts: claimed } = await triggerRun(tools, { tenantId, run, slots, ...extras }).catch(
@@ -185,6 +205,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   return {
     attempts,
+    async askRange(key, range) {
+      const versionNumber = await findNewestVersion(db.shared, key);
+      if (versionNumber === undefined) return { kind: 'failed', problem: 'there is no such DAG' };
+      return askRange(db, key, { ...range, versionNumber, wake: wakeWorkers });
+    },
     graphs,
     createRun,
     trigger,

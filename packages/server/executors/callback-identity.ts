@@ -1,12 +1,15 @@
 import type { AttemptIdentity } from '../agents/credentials.ts';
 import type { CallbackJob } from '../engine/executor.ts';
 
+/** Of a question about a timetable, which belongs to no run. */
+const NO_RUN = 0;
+
 /** A callback is carried out like an attempt; its id is that of the request. */
 export function callbackIdentity(callback: CallbackJob): Omit<AttemptIdentity, 'issuedAt'> {
   return {
     kind: 'callback',
     tenantId: callback.tenant_id,
-    run: callback.run,
+    run: callback.run ?? NO_RUN,
     dagId: callback.dag_id,
     taskId: callback.task_id ?? '',
     mapIndex: callback.map_index ?? -1,

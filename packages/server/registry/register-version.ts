@@ -11,6 +11,7 @@ import { canonicalJsonInTurns } from '@svc/spec/canonical-in-turns.ts';
 import { readPodOverride } from '@svc/spec/project/pod-override.ts';
 import type { OverridePolicy } from '@svc/spec/project/pod-override.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
+import { customIn, withTable } from '@svc/spec/timetables/custom-runs.ts';
 import { instantFromDate, instantFromIso } from '@svc/spec/timetables/instant.ts';
 import { description, summary } from '@svc/spec/timetables/presentation.ts';
 import type { DataInterval } from '@svc/spec/timetables/types.ts';
@@ -28,7 +29,7 @@ import { lockDagRow } from '../engine/sql/dag-rows.ts';
 import { lastAutomatedInterval } from '../engine/sql/due-dags.ts';
 import { isImported } from '../db/imports/imported-version.ts';
 import { deleteImportError } from '../db/dags/import-errors.ts';
-import { nextRunColumns, runAfterInterval } from '../engine/runs/dag-schedule.ts';
+import { asksTimetable, nextRunColumns, runAfterInterval } from '../engine/runs/dag-schedule.ts';
 import type { Artifact } from './artifact.ts';
 import { registerAssets } from './register-assets.ts';
 
@@ -56,7 +57,11 @@ export async function registerVersion(
   const { spec } = checked;
 
   const text = await canonicalJsonInTurns(spec);
-  const contentHash = await hashOf([text, '\0', artifact.image ?? '']);
+  // What an own timetable answered depends on when it was asked: compiling again is no new version.
+  const hashed = customIn(spec.schedule)
+    ? await canonicalJsonInTurns({ ...spec, schedule: withTable(spec.schedule, undefined) })
+    : text;
+  const contentHash = await hashOf([hashed, '\0', artifact.image ?? '']);
   return db.transaction().execute(async (trx) => {
     await lockDag(trx, dagId);
     await lockDagRow(trx, dagId);
@@ -190,6 +195,9 @@ function dagValues({
     has_task_concurrency_limits: dag.has_task_concurrency_limits,
     allowed_run_types: dag.allowed_run_types,
     ...nextRunColumns(next),
+    plugins: spec.plugins ? JSON.stringify(spec.plugins) : null,
+    timetable_ask_at:
+      isScheduled && asksTimetable(schedule, lastInterval, instantFromDate(now)) ? now.toISOString() : null,
     // Another version may need another environment; its first task tells.
     installed_providers: null,
     current_version: versionNumber,

@@ -1,5 +1,6 @@
 // The two questions a scheduler asks a timetable: when is the next run, and what does a manual run stand for.
 
+import { nextCustomRun } from './custom-runs.ts';
 import { cronSchedule } from './cron-schedule.ts';
 import {
   cronIntervals,
@@ -11,6 +12,7 @@ import {
 import { subtractDelta } from './delta.ts';
 import type { Instant } from './instant.ts';
 import type { DeltaSpec, TimetableSpec } from './schema.ts';
+import { nextPartitionRun } from './partition-runs.ts';
 import { manualEventInterval, nextContinuousRun, nextEventRun, nextOnceRun } from './simple-runs.ts';
 import { nextCronTriggerRun, nextDeltaTriggerRun, pickRun } from './trigger-runs.ts';
 import type { DataInterval, RunInfo, RunQuery } from './types.ts';
@@ -20,6 +22,7 @@ export const nextRun = (timetable: TimetableSpec, query: RunQuery): RunInfo | nu
   switch (timetable.type) {
     case 'null':
     case 'asset':
+    case 'partitioned_asset':
       return null;
     case 'once':
       return nextOnceRun(query);
@@ -27,6 +30,10 @@ export const nextRun = (timetable: TimetableSpec, query: RunQuery): RunInfo | nu
       return nextContinuousRun(query);
     case 'events':
       return nextEventRun(timetable, query);
+    case 'custom':
+      return nextCustomRun(timetable, query);
+    case 'cron_partition':
+      return nextPartitionRun(timetable, query);
     case 'cron_trigger': {
       const { interval, run_immediately: runImmediately } = timetable;
       return nextCronTriggerRun({ schedule: cronSchedule(timetable), interval, runImmediately }, query);
@@ -61,6 +68,9 @@ export const inferManualInterval = (timetable: TimetableSpec, runAfter: Instant)
     case 'once':
     case 'continuous':
     case 'asset':
+    case 'partitioned_asset':
+    case 'cron_partition':
+    case 'custom': // asked where its code may run: create-run.ts
       return endingAt(runAfter, undefined);
     case 'events':
       return manualEventInterval(timetable, runAfter);

@@ -18,7 +18,10 @@ export const summary = (timetable: TimetableSpec): string | null => {
       return '@continuous';
     case 'asset':
       return 'Asset';
+    case 'partitioned_asset':
+      return 'Partitioned Asset';
     case 'cron_trigger':
+    case 'cron_partition':
     case 'cron_data_interval':
       return resolvePreset(timetable.expression);
     case 'multiple_cron_trigger':
@@ -28,6 +31,8 @@ export const summary = (timetable: TimetableSpec): string | null => {
       return deltaText(timetable.delta);
     case 'events':
       return timetable.description ?? `${timetable.event_dates.length} events`;
+    case 'custom':
+      return timetable.summary;
     case 'asset_or_time':
       return `Asset or ${summary(timetable.timetable) ?? 'None'}`;
   }
@@ -43,8 +48,10 @@ export const description = (timetable: TimetableSpec): string => {
     case 'continuous':
       return 'As frequently as possible, but only one run at a time.';
     case 'asset':
+    case 'partitioned_asset':
       return 'Triggered by assets';
     case 'cron_trigger':
+    case 'cron_partition':
     case 'cron_data_interval':
       return cronDescription(resolvePreset(timetable.expression));
     case 'multiple_cron_trigger':
@@ -54,6 +61,8 @@ export const description = (timetable: TimetableSpec): string => {
       return '';
     case 'events':
       return timetable.description ?? eventsText(timetable);
+    case 'custom':
+      return timetable.description;
     case 'asset_or_time':
       return `Triggered by assets or ${description(timetable.timetable)}`;
   }
@@ -105,6 +114,7 @@ export const scheduleIntervalOnTheWire = (timetable: TimetableSpec): ScheduleInt
     case 'continuous':
       return cronOnTheWire('@continuous');
     case 'cron_trigger':
+    case 'cron_partition':
     case 'cron_data_interval':
       return cronOnTheWire(timetable.expression);
     case 'delta_trigger':
@@ -114,7 +124,9 @@ export const scheduleIntervalOnTheWire = (timetable: TimetableSpec): ScheduleInt
       return scheduleIntervalOnTheWire(timetable.timetable);
     case 'null':
     case 'asset':
+    case 'partitioned_asset':
     case 'events':
+    case 'custom':
     case 'multiple_cron_trigger':
       return null;
   }

@@ -12,7 +12,11 @@
 //   delta_data_interval    delta                                                             DeltaDataIntervalTimetable
 //   events                 event_dates, restrict_to_events?[false], presorted?[false],       EventsTimetable
 //                          description?[null]
+//   custom                 class, arguments, summary, description, periodic,                 an author's own Timetable class;
+//                          can_be_scheduled, active_runs_limit, table?                       see custom-runs.ts
 //   asset                  assets                                                            schedule=[Asset("a")], Asset & Asset
+//   cron_partition         expression, timezone, run_offset, run_immediately?[false], key_format   CronPartitionTimetable
+//   partitioned_asset      assets, mappers, default_mapper                                   PartitionedAssetTimetable
 //   asset_or_time          timetable (any of the above but asset), assets                    AssetOrTimeSchedule
 //
 //   expression   the author's words: five to seven fields or a preset (@daily); presets are resolved here, not by the compiler
@@ -28,6 +32,7 @@
 // The schema checks shape only. `timetableProblems` (validate.ts) says whether a cron expression or a zone exists.
 
 import { Type, type Static } from 'typebox';
+import { PartitionMapper } from './partition-mappers.ts';
 
 const closed = { additionalProperties: false } as const;
 const optionalInt = Type.Optional(Type.Integer());
@@ -151,6 +156,60 @@ const EventsTimetable = Type.Object(
 );
 export type EventsTimetable = Static<typeof EventsTimetable>;
 
+const CronPartitionTimetable = Type.Object(
+  {
+    type: Type.Literal('cron_partition'),
+    expression,
+    timezone,
+    run_offset: Type.Union([Type.Integer({ minimum: -1_000, maximum: 1_000 }), Type.Null()]),
+    run_immediately: runImmediately,
+    key_format: Type.String(),
+  },
+  closed,
+);
+export type CronPartitionTimetable = Static<typeof CronPartitionTimetable>;
+
+const Interval = { start: Type.String(), end: Type.String() };
+
+export const CustomRun = Type.Object(
+  {
+    ...Interval,
+    run_after: Type.String(),
+    run_id: Type.Optional(Type.String()),
+    backfill_run_id: Type.Optional(Type.String()),
+    partition_key: Type.Optional(Type.String()),
+  },
+  closed,
+);
+export type CustomRun = Static<typeof CustomRun>;
+
+export const CustomTable = Type.Object(
+  {
+    after: Type.Union([Type.Object(Interval, closed), Type.Null()]),
+    asked_at: Type.String(),
+    runs: Type.Array(CustomRun, { maxItems: 10_001 }),
+    complete: Type.Boolean(),
+  },
+  closed,
+);
+export type CustomTable = Static<typeof CustomTable>;
+
+const CustomTimetable = Type.Object(
+  {
+    type: Type.Literal('custom'),
+    class: Type.String(),
+    arguments: Type.Unknown(),
+    summary: Type.String(),
+    description: Type.String(),
+    periodic: Type.Boolean(),
+    can_be_scheduled: Type.Boolean(),
+    active_runs_limit: Type.Union([Type.Integer(), Type.Null()]),
+    table: Type.Optional(CustomTable),
+  },
+  closed,
+);
+export type CustomTimetable = Static<typeof CustomTimetable>;
+
 export const TimeTimetableSpec = Type.Union([
   NullTimetable,
   OnceTimetable,
@@ -161,6 +220,8 @@ export const TimeTimetableSpec = Type.Union([
   DeltaTriggerTimetable,
   DeltaDataIntervalTimetable,
   EventsTimetable,
+  CustomTimetable,
+  CronPartitionTimetable,
 ]);
 /** A timetable that knows only time: everything but `asset` and `asset_or_time`. */
 export type TimeTimetableSpec = Static<typeof TimeTimetableSpec>;
@@ -171,5 +232,21 @@ const AssetOrTimeTimetable = Type.Object(
   closed,
 );
 
-export const TimetableSpec = Type.Union([...TimeTimetableSpec.anyOf, AssetTimetable, AssetOrTimeTimetable]);
+const PartitionedAssetTimetable = Type.Object(
+  {
+    type: Type.Literal('partitioned_asset'),
+    assets: AssetCondition,
+    mappers: Type.Array(Type.Object({ asset: AssetCondition, mapper: PartitionMapper }, closed)),
+    default_mapper: PartitionMapper,
+  },
+  closed,
+);
+export type PartitionedAssetTimetable = Static<typeof PartitionedAssetTimetable>;
+
+export const TimetableSpec = Type.Union([
+  ...TimeTimetableSpec.anyOf,
+  AssetTimetable,
+  AssetOrTimeTimetable,
+  PartitionedAssetTimetable,
+]);
 export type TimetableSpec = Static<typeof TimetableSpec>;

@@ -11,23 +11,30 @@ export const isPeriodic = (timetable: TimetableSpec): boolean => {
     case 'delta_trigger':
     case 'delta_data_interval':
     case 'events':
+    case 'cron_partition':
       return true;
     case 'null':
     case 'once':
     case 'continuous':
     case 'asset':
+    case 'partitioned_asset':
       return false;
+    case 'custom':
+      return timetable.periodic;
     case 'asset_or_time':
       return isPeriodic(timetable.timetable);
   }
 };
 
 /** False only for `schedule=None`: such a DAG runs when somebody triggers it. */
-export const canBeScheduled = (timetable: TimetableSpec): boolean =>
-  timetable.type === 'asset_or_time' ? canBeScheduled(timetable.timetable) : timetable.type !== 'null';
+export const canBeScheduled = (timetable: TimetableSpec): boolean => {
+  if (timetable.type === 'asset_or_time') return canBeScheduled(timetable.timetable);
+  return timetable.type === 'custom' ? timetable.can_be_scheduled : timetable.type !== 'null';
+};
 
 /** The most runs the timetable itself allows at a time; null leaves it to the DAG's max_active_runs. */
 export const activeRunsLimit = (timetable: TimetableSpec): number | null => {
   if (timetable.type === 'asset_or_time') return activeRunsLimit(timetable.timetable);
+  if (timetable.type === 'custom') return timetable.active_runs_limit;
   return timetable.type === 'continuous' ? 1 : null;
 };

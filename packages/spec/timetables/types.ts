@@ -12,6 +12,13 @@ export interface RunInfo {
   readonly runAfter: Instant;
   readonly dataInterval: DataInterval;
   readonly logicalDate: Instant;
+  /** Where the timetable names its runs itself. */
+  readonly runId?: string;
+  readonly backfillRunId?: string;
+  readonly partitionKey?: string;
+  readonly partitionDate?: Instant;
+  /** A run for a partition: it has no logical date and no data interval of its own. */
+  readonly isUndated?: boolean;
 }
 
 export interface RunQuery {

@@ -5,6 +5,8 @@ import { unknownZone } from './cron-schedule.ts';
 import { deltaText, roughSeconds } from './delta.ts';
 import { instantFromIso } from './instant.ts';
 import type { DeltaSpec, TimetableSpec } from './schema.ts';
+import { mapperProblems } from './partition-mappers.ts';
+import { unknownCode } from './python-dates.ts';
 import { notADate } from './simple-runs.ts';
 import { zoneNamed } from './zone.ts';
 
@@ -57,6 +59,25 @@ const problemsAt = (prefix: string, timetable: TimetableSpec): TimetableProblem[
       return timetable.event_dates.flatMap((text, index) =>
         instantFromIso(text) === null ? [{ path: `${prefix}event_dates[${index}]`, message: notADate(text) }] : [],
       );
+    case 'custom':
+      return (timetable.table?.runs ?? []).flatMap((run, index) =>
+        [run.start, run.end, run.run_after].flatMap((text) =>
+          instantFromIso(text) === null ? [{ path: `${prefix}table.runs[${index}]`, message: notADate(text) }] : [],
+        ),
+      );
+    case 'cron_partition': {
+      const code = unknownCode(timetable.key_format, 'write');
+      const message = `the format code "${code}" is not known to partition keys`;
+      return [
+        ...cronProblems(`${prefix}expression`, timetable.expression),
+        ...zoneProblems(`${prefix}timezone`, timetable.timezone),
+        ...(code === null ? [] : [{ path: `${prefix}key_format`, message }]),
+      ];
+    }
+    case 'partitioned_asset':
+      return [timetable.default_mapper, ...timetable.mappers.map(({ mapper }) => mapper)]
+        .flatMap(mapperProblems)
+        .map((message) => ({ path: `${prefix}mappers`, message }));
     case 'asset_or_time':
       return problemsAt(`${prefix}timetable.`, timetable.timetable);
   }

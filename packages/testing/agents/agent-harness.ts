@@ -77,6 +77,7 @@ export async function startAgentHarness(
       credentials,
       logs,
       triggerRun: async () => ({ kind: 'no_such_dag' }),
+      answerTimetable: async () => {},
       readAssetEvents: async () => [],
       log,
       ...more,

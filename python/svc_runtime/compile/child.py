@@ -78,6 +78,7 @@ def compile_request(request: dict, limits) -> bytes:
     from ..record import current, provider_stubs
     from .canonical import canonical_bytes
     from .load import LoadError, load_file
+    from .schedule_spec import without_answers
 
     provider_stubs.install()
     current.reset()
@@ -90,7 +91,7 @@ def compile_request(request: dict, limits) -> bytes:
         parts = []
         for spec in specs:
             text = canonical_bytes(spec)
-            digest = hashlib.sha256(text).hexdigest()
+            digest = hashlib.sha256(canonical_bytes(without_answers(spec))).hexdigest()
             dag_id = spec["dag"]["dag_id"]
             stated = current.stated_settings[dag_id]
             head = json.dumps({"dag_id": dag_id, "sha256": digest, "stated": stated}).encode()

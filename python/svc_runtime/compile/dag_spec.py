@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ..exceptions import RecordingError
+from ..plugins.loader import add_links, loaded
 from ..record import current
 from ..record.assets import Asset, AssetAlias, BaseAsset
 from ..record.base_args import as_list
@@ -192,6 +193,7 @@ def dag_spec(dag, *, source: dict, tree, dags_folder: str) -> dict:
     folder = os.path.dirname(os.path.join(dags_folder, source["path"]))
     search_path = [folder, *(dag.template_searchpath or [])]
     files: dict = {}
+    add_links(dag)
     stated = {task.task_id: stated_settings(task) for task in dag.tasks}
     current.stated_settings[dag.dag_id] = {task_id: names for task_id, names in stated.items() if names}
     tasks = [task_spec(task, encoder, search_path=search_path, files=files, warn=current.warn) for task in dag.tasks]
@@ -209,10 +211,12 @@ def dag_spec(dag, *, source: dict, tree, dags_folder: str) -> dict:
         declared.scan_value({name: encoder.encode(value) for name, value in group.default_args.items()})
     for text in files.values():
         declared.scan_template(text)
+    plugins = loaded.facts()
     return {
+        **({"plugins": plugins} if plugins is not None else {}),
         "schema_version": SCHEMA_VERSION,
         "dag": _dag_section(dag, encoder),
-        "schedule": schedule_spec(dag.timetable, encoder),
+        "schedule": schedule_spec(dag.timetable, encoder, dag),
         "params": params,
         "project": None,
         "tasks": tasks,

@@ -13,6 +13,7 @@ from types import ModuleType
 
 from .. import bundle_path
 from ..exceptions import RecordingError
+from ..plugins.loader import load_plugins
 from ..record import current
 from .spellings import GoneError, check_modules, check_spellings
 
@@ -209,6 +210,8 @@ def load_file(path: str, dags_folder: str, bundle: dict | None = None) -> list:
     module.__file__ = path
     sys.modules[module.__name__] = module
     try:
+        for warning in load_plugins(dags_folder, bundle).warnings:
+            current.warn(warning)
         tree = ast.parse(text, filename=path)
         check_spellings(text, tree, shown)
         code = compile(tree, path, "exec", dont_inherit=True)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 
 from ..exceptions import ParamValidationError
+from .json_values import NotJson, plain, plain_schema
 from .notset import NOTSET
 
 
 class Param:
     def __init__(self, default=NOTSET, description: str | None = None, source=None, **kwargs) -> None:
-        self.value = default
+        self.value = default if default is NOTSET else _checked(default)
         self.description = description
         # Older files pass the schema as one dictionary.
-        self.schema = kwargs.pop("schema") if "schema" in kwargs else kwargs
+        self.schema = _checked_schema(kwargs.pop("schema") if "schema" in kwargs else kwargs)
         self.source = source
 
     @property
@@ -35,6 +36,28 @@ class Param:
             "schema": self.schema,
             "description": self.description,
         }
+
+
+def _checked(value):
+    """Airflow takes what json.dumps() takes; NaN and infinities, which it turns into text, are refused."""
+    try:
+        plain(value)
+    except NotJson as error:
+        raise ParamValidationError(
+            f"All provided parameters must be json-serializable. The value {error} is a {error.kind}, which is not a JSON "
+            "value: use text, numbers, booleans, lists or objects"
+        ) from None
+    return value
+
+
+def _checked_schema(schema) -> dict:
+    try:
+        return plain_schema(schema)
+    except NotJson as error:
+        raise ParamValidationError(
+            f"the schema of a param has {error}, a {error.kind}, which is not a JSON value: use text, numbers, booleans, lists "
+            "or objects"
+        ) from None
 
 
 class ParamsDict(MutableMapping):

@@ -8,28 +8,12 @@ from ..exceptions import AirflowTimetableInvalid
 from .assets import condition_from
 from .cron_text import check_cron
 from .partition_mappers import IdentityMapper
+from .timetable_base import DagRunInfo, DataInterval, TimeRestriction, Timetable
 from .timezones import to_utc, zone_name
 
 _ZERO = datetime.timedelta(0)
 
-
-class Timetable:
-    """Base class. A subclass written by an author runs code to find the next date, which a spec cannot hold."""
-
-    spec_type: str | None = None
-    active_runs_limit: int | None = None
-    description = ""
-    can_be_scheduled = True
-    periodic = True
-    run_ordering = ("data_interval_end", "logical_date")
-
-    @property
-    def summary(self) -> str:
-        return type(self).__name__
-
-    @property
-    def asset_condition(self):
-        return None
+__all__ = ["DagRunInfo", "DataInterval", "TimeRestriction", "Timetable"]  # authors import them from here, too
 
 
 class NullTimetable(Timetable):
@@ -91,7 +75,8 @@ class MultipleCronTriggerTimetable(Timetable):
 
 
 class CronPartitionTimetable(_Cron):
-    """Importable; recording one is refused (see compile/schedule_spec.py)."""
+    spec_type = "cron_partition"
+    partitioned = True
 
     def __init__(
         self, cron: str, *, timezone, run_offset=None, run_immediately=False, key_format="%Y-%m-%dT%H:%M:%S"
@@ -185,36 +170,10 @@ class DatasetOrTimeSchedule(AssetOrTimeSchedule):
 
 
 class PartitionedAssetTimetable(AssetTriggeredTimetable):
-    """Importable; recording one is refused (see compile/schedule_spec.py)."""
-
-    spec_type = None
+    spec_type = "partitioned_asset"
+    partitioned = True
 
     def __init__(self, assets, partition_mapper_config=None, default_partition_mapper=None) -> None:
         super().__init__(assets)
         self.partition_mapper_config = dict(partition_mapper_config or {})
         self.default_partition_mapper = default_partition_mapper or IdentityMapper()
-
-
-class DataInterval:
-    """Start and end of the period a run covers; authors build these in custom code and in tests."""
-
-    def __init__(self, start, end) -> None:
-        self.start = start
-        self.end = end
-
-    @classmethod
-    def exact(cls, at) -> DataInterval:
-        return cls(start=at, end=at)
-
-
-class DagRunInfo:
-    def __init__(self, *, run_after, data_interval=None) -> None:
-        self.run_after = run_after
-        self.data_interval = data_interval
-
-
-class TimeRestriction:
-    def __init__(self, earliest, latest, catchup: bool) -> None:
-        self.earliest = earliest
-        self.latest = latest
-        self.catchup = catchup

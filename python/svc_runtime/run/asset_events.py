@@ -89,7 +89,7 @@ class AssetEvent:
         self.uri = self.asset.uri
         self.extra = decode(entry.get("extra") or {})
         self.timestamp = moment(entry.get("timestamp"))
-        for name in ("source_dag_id", "source_task_id", "source_run_id", "source_map_index"):
+        for name in ("source_dag_id", "source_task_id", "source_run_id", "source_map_index", "partition_key"):
             setattr(self, name, entry.get(name))
 
     def __repr__(self) -> str:

@@ -23,6 +23,7 @@ from .channel import AgentGone
 from .context import build_context
 from .deferral import run_body
 from .instance import RunningDagRun, RunningTaskInstance
+from .listeners import tell_ended, tell_running
 from .logs import say, sink
 from .mapping import Expansion, unmapped
 from .outcome import Outcome
@@ -92,6 +93,7 @@ class Attempt:
 
     def _body(self):
         task, context = self.task, self.context
+        tell_running(context["ti"])
         task.pre_execute(context)
         if task.on_execute_callback:
             run_callbacks(task.on_execute_callback, context, "on_execute")
@@ -184,6 +186,8 @@ class Attempt:
             from .links import values_of_links
 
             outcome.xcoms += values_of_links(task, self.context["ti"], max_bytes(self.job))
+        if "ti" in self.context:
+            tell_ended(self.context["ti"], outcome.state, self.context.get("exception"))
         which = callback_for(outcome, self.job)
         if which is None:
             return
@@ -232,4 +236,18 @@ def run_callback_job(job: dict, dag, channel) -> Outcome:
     errors = run_callbacks(getattr(owner, f"{which}_callback", None), context, which)
     if errors:
         outcome.fail(errors[0])
+    return outcome
+
+
+def run_timetable_job(job: dict, dag, channel) -> Outcome:
+    """A question about the DAG's own timetable; what it raises is an answer, too."""
+    from ..ask_timetable import TimetableFailed, answer
+
+    outcome = Outcome()
+    current.secrets_source = AgentSecrets(channel, job)
+    try:
+        channel.request("answer_timetable", answer=answer(dag.timetable, job["question"]))
+    except TimetableFailed as error:
+        channel.request("answer_timetable", problem=f"{error.what}. {error.instead}")
+        outcome.fail(error)
     return outcome

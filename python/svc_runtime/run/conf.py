@@ -1,47 +1,127 @@
-"""`airflow.configuration.conf`: the environment (AIRFLOW__SECTION__KEY) over a few defaults authors ask for."""
+"""`airflow.configuration.conf`: settings that authors read, strongest first:
+
+the environment (AIRFLOW__SECTION__KEY), what svc itself knows (the folders, the address of the web UI, the executor),
+`airflow.cfg` of the repository (AIRFLOW_CONFIG, else in AIRFLOW_HOME, else above the DAGs folder), Airflow's documented defaults.
+
+Secrets of a control plane (database address, keys) are never readable, whoever set them: a DAG file has no use for them.
+"""
 
 from __future__ import annotations
 
+import configparser
+import datetime
 import json
 import os
 
 from ..exceptions import AirflowConfigException
+from .conf_defaults import DEFAULTS
 
-_DEFAULTS = {
-    ("core", "default_timezone"): "utc",
-    ("core", "parallelism"): "32",
-    ("core", "max_active_tasks_per_dag"): "16",
-    ("core", "max_active_runs_per_dag"): "16",
+# Not Airflow's: these are what is true here.
+_OWN_DEFAULTS = {
     ("core", "load_examples"): "False",
     ("core", "unit_test_mode"): "False",
-    ("operators", "default_owner"): "airflow",
-    ("operators", "default_queue"): "default",
-    ("operators", "default_deferrable"): "False",
-    ("scheduler", "catchup_by_default"): "False",
     ("api", "base_url"): "http://localhost:8080/",
     ("webserver", "base_url"): "http://localhost:8080/",
     ("email", "email_backend"): "airflow.utils.email.send_email_smtp",
     ("smtp", "smtp_mail_from"): "",
 }
+_SECRET = {
+    ("core", "fernet_key"),
+    ("core", "sql_alchemy_conn"),
+    ("database", "sql_alchemy_conn"),
+    ("database", "sql_alchemy_conn_async"),
+    ("api", "secret_key"),
+    ("webserver", "secret_key"),
+    ("api_auth", "jwt_secret"),
+    ("celery", "broker_url"),
+    ("celery", "result_backend"),
+    ("celery", "flower_basic_auth"),
+    ("secrets", "backend_kwargs"),
+}
 _MISSING = object()
+_TRUE = ("t", "true", "1")
+_FALSE = ("f", "false", "0")
 
 
-def _base_url_of_job() -> str | None:
-    """`server.base_url`, in a task: links in mails are made from it."""
+def _own(section: str, key: str) -> str | None:
+    """What svc knows by itself."""
     from . import current
 
-    return current.base_url or None
+    folder = os.environ.get("SVC_DAGS_FOLDER") or os.getcwd()
+    if section in ("api", "webserver") and key == "base_url":
+        return current.base_url or None  # links in mails are made from it
+    if section == "core" and key == "dags_folder":
+        return folder
+    if section == "core" and key == "plugins_folder":
+        return os.path.join(folder, "plugins")
+    if section == "core" and key == "executor":
+        return "KubernetesExecutor" if "KUBERNETES_SERVICE_HOST" in os.environ else "LocalExecutor"
+    return None
+
+
+def _places() -> list[str]:
+    """Where the repository's airflow.cfg may be."""
+    named = os.environ.get("AIRFLOW_CONFIG")
+    if named:
+        return [named]
+    folder = os.environ.get("SVC_DAGS_FOLDER") or os.getcwd()
+    homes = [os.environ.get("AIRFLOW_HOME"), folder, os.path.dirname(folder)]
+    return [os.path.join(home, "airflow.cfg") for home in homes if home]
+
+
+class _Files:
+    """The file that was read last: a process asks for the same one again and again."""
+
+    def __init__(self) -> None:
+        self._known: tuple[str, float] | None = None
+        self._values: dict[str, dict[str, str]] = {}
+
+    def read(self) -> dict[str, dict[str, str]]:
+        for path in _places():
+            try:
+                changed = os.stat(path).st_mtime
+            except OSError:
+                continue
+            if self._known != (path, changed):
+                self._values = _parse(path)
+                self._known = (path, changed)
+            return self._values
+        return {}
+
+
+def _parse(path: str) -> dict[str, dict[str, str]]:
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    try:
+        with open(path, encoding="utf-8") as file:
+            parser.read_file(file)
+    except (OSError, UnicodeDecodeError, configparser.Error) as error:
+        raise AirflowConfigException(f"{path} cannot be read: {error}") from error
+    return {section.lower(): dict(parser.items(section)) for section in parser.sections()}
+
+
+_files = _Files()
+
+
+def _found(section: str, key: str) -> str | None:
+    value = os.environ.get(f"AIRFLOW__{section.replace('.', '_').upper()}__{key.upper()}")
+    if value is None:
+        value = _own(section, key)
+    if value is None:
+        value = _files.read().get(section, {}).get(key)
+    if value is None:
+        value = _OWN_DEFAULTS.get((section, key))
+    return DEFAULTS.get(section, {}).get(key) if value is None else value
 
 
 class _Conf:
     def get(self, section: str, key: str, fallback=_MISSING, **_):
-        value = os.environ.get(f"AIRFLOW__{section.upper()}__{key.upper()}")
-        if value is None and key.lower() == "base_url" and section.lower() in ("api", "webserver"):
-            value = _base_url_of_job()
-        if value is None:
-            value = _DEFAULTS.get((section.lower(), key.lower()))
-        if value is None and section.lower() == "core" and key.lower() == "dags_folder":
-            value = os.environ.get("SVC_DAGS_FOLDER") or os.getcwd()
+        section, key = section.lower(), key.lower()
+        if (section, key) in _SECRET:
+            raise AirflowConfigException(
+                f"section/key [{section}/{key}] is a secret of the control plane, which DAG files and tasks cannot read; use a "
+                "connection or a variable"
+            )
+        value = _found(section, key)
         if value is not None:
             return value
         if fallback is _MISSING:
@@ -50,15 +130,32 @@ class _Conf:
 
     get_mandatory_value = get
 
-    def getboolean(self, section: str, key: str, **kwargs) -> bool:
+    def _converted(self, section: str, key: str, kind: str, convert, **kwargs):
         value = self.get(section, key, **kwargs)
-        return value if isinstance(value, bool) else str(value).strip().lower() in ("t", "true", "1")
+        if not isinstance(value, str):
+            return value  # the author's own fallback
+        try:
+            return convert(value)
+        except ValueError:
+            raise AirflowConfigException(
+                f'Failed to convert value to {kind}. Please check "{key}" key in "{section}" section. Current value: "{value}".'
+            ) from None
+
+    def getboolean(self, section: str, key: str, **kwargs) -> bool:
+        return self._converted(section, key, "bool", _boolean, **kwargs)
 
     def getint(self, section: str, key: str, **kwargs) -> int:
-        return int(self.get(section, key, **kwargs))
+        return self._converted(section, key, "int", int, **kwargs)
 
     def getfloat(self, section: str, key: str, **kwargs) -> float:
-        return float(self.get(section, key, **kwargs))
+        return self._converted(section, key, "float", float, **kwargs)
+
+    def gettimedelta(self, section: str, key: str, fallback=None, **kwargs):
+        """In seconds; None for a setting that is empty."""
+        value = self.get(section, key, fallback=fallback)
+        if not isinstance(value, str) or not value:
+            return value or None
+        return self._converted(section, key, "int", lambda text: datetime.timedelta(seconds=int(text)), **kwargs)
 
     def getimport(self, section: str, key: str, **kwargs):
         """The object that the setting names; None when it is empty."""
@@ -81,18 +178,49 @@ class _Conf:
         except ValueError as error:
             raise AirflowConfigException(f"section/key [{section}/{key}] is not JSON: {error}") from error
 
+    def getenum(self, section: str, key: str, enum_class, **kwargs):
+        value = self.get(section, key, **kwargs)
+        if not isinstance(value, str):
+            return value
+        known = [member.name for member in enum_class]
+        if value not in known:
+            raise AirflowConfigException(
+                f"Value for [{section}] {key} must be one of {', '.join(known)}; the current value is {value}"
+            )
+        return enum_class[value]
+
     def getlist(self, section: str, key: str, fallback=_MISSING, delimiter: str = ",", **_):
         value = self.get(section, key, fallback=fallback)
-        return [item.strip() for item in value.split(delimiter)] if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        return [item.strip() for item in value.split(delimiter)] if value else []
 
-    def has_option(self, section: str, option: str) -> bool:
+    def has_option(self, section: str, option: str, **_) -> bool:
+        if (section.lower(), option.lower()) in _SECRET:
+            return False
         return self.get(section, option, fallback=None) is not None
 
+    def has_section(self, section: str) -> bool:
+        return bool(self.getsection(section))
+
     def getsection(self, section: str) -> dict:
-        prefix = f"AIRFLOW__{section.upper()}__"
-        found = {key: value for (name, key), value in _DEFAULTS.items() if name == section.lower()}
-        found.update({k[len(prefix) :].lower(): v for k, v in os.environ.items() if k.startswith(prefix)})
-        return found
+        section = section.lower()
+        prefix = f"AIRFLOW__{section.replace('.', '_').upper()}__"
+        names = {
+            *DEFAULTS.get(section, {}),
+            *(key for name, key in _OWN_DEFAULTS if name == section),
+            *_files.read().get(section, {}),
+            *(name[len(prefix) :].lower() for name in os.environ if name.startswith(prefix)),
+        }
+        found = {name: _found(section, name) for name in sorted(names) if (section, name) not in _SECRET}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def _boolean(value: str) -> bool:
+    word = value.split("#", maxsplit=1)[0].strip().lower()
+    if word in _TRUE or word in _FALSE:
+        return word in _TRUE
+    raise ValueError(word)
 
 
 conf = _Conf()

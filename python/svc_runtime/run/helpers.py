@@ -187,13 +187,26 @@ def literal(value) -> LiteralValue:
 
 
 class AirflowPlugin:
-    """Plugins extend Airflow's own processes; importable, without effect."""
+    """A plugin of the author's; what is used of it is said in plugins/loader.py."""
 
-    name = None
+    name: str | None = None
+    source: str | None = None
+    macros: list = []
+    timetables: list = []
+    listeners: list = []
+    global_operator_extra_links: list = []
+    operator_extra_links: list = []
+
+    @classmethod
+    def on_load(cls, *args, **kwargs) -> None:
+        """Called when the plugin has been found."""
 
 
 def hookimpl(func=None, **_):
-    return func if func is not None else (lambda f: f)
+    if func is None:
+        return hookimpl
+    func.svc_hookimpl = True  # plugins/listeners.py calls what is marked
+    return func
 
 
 class PriorityWeightStrategy:

@@ -1,4 +1,4 @@
-"""`macros` in templates and `airflow.macros` in files."""
+"""`macros` in templates and `airflow.macros` in files; a plugin's are added as `macros.<plugin>` (plugins/loader.py)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ def ds_format(ds: str, input_format: str, output_format: str) -> str:
 
 
 def ds_format_locale(ds: str, input_format: str, output_format: str, locale=None) -> str:
-    # Locale-aware month names need a package we do not carry; the plain form is the closest honest answer.
-    return ds_format(ds, input_format, output_format)
+    """`output_format` in the language of Babel and CLDR (`EEEE dd MMMM yyyy`); by Babel itself where it is installed."""
+    from .locale_dates import format_date
+
+    return format_date(_datetime.datetime.strptime(str(ds), input_format), output_format, locale)
 
 
 def datetime_diff_for_humans(dt, since=None) -> str:
@@ -34,7 +36,7 @@ def datetime_diff_for_humans(dt, since=None) -> str:
 
 def __getattr__(name: str):
     if name == "random":
-        import random  # its work after every fork is for those who use it
+        from random import random  # the function, as in Airflow; its work after every fork is for those who use it
 
         return random
     if name == "dateutil":
@@ -42,4 +44,11 @@ def __getattr__(name: str):
         import dateutil.relativedelta
 
         return dateutil
+    if name == "yaml":
+        import importlib
+
+        try:
+            return importlib.import_module("yaml")
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError("macros.yaml needs PyYAML: add it to the project's dependencies") from None
     raise AttributeError(name)

@@ -11,7 +11,7 @@ import signal
 import time
 
 from ..run import logs
-from ..run.attempt import Attempt, run_callback_job
+from ..run.attempt import Attempt, run_callback_job, run_timetable_job
 from ..run.channel import AgentGone, Channel
 from ..run.kernel import become_subreaper, die_with_parent, has_unread
 from ..run.masks import masks
@@ -83,6 +83,8 @@ def _run(job: dict, request: dict, dag: DAG | None, channel: Channel, stopping: 
             return outcome
     if job.get("kind") == "callback":
         return run_callback_job(job, dag, channel)
+    if job.get("kind") == "timetable":
+        return run_timetable_job(job, dag, channel)
     return Attempt(job, dag, channel, stopping).run()
 
 

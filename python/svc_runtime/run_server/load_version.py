@@ -10,6 +10,7 @@ import traceback
 from types import ModuleType
 
 from .. import bundle_path
+from ..plugins.loader import add_links, load_plugins
 from ..record import current as recording
 from ..record import templating
 from ..run import current, old_context
@@ -46,13 +47,16 @@ def load_version(request: dict) -> DAG:
     recording.reset()
     recording.limits.max_tasks = sys.maxsize
     try:
+        load_plugins(folder, request.get("bundle"))
         with kubernetes_models.StandingIn(os.path.dirname(path), folder):
             exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)
     except BaseException as error:  # a DAG file may raise anything, SystemExit and KeyboardInterrupt included
         trace = "".join(traceback.format_exception(error))[-8000:]
         raise LoadFailed(f"{type(error).__name__}: {error}"[:2000], trace) from None
     old_context.look_at([text, *templating.version_files.values(), *_module_texts(folder)])
-    return _the_dag(module, request["dag_id"])
+    dag = _the_dag(module, request["dag_id"])
+    add_links(dag)
+    return dag
 
 
 def _module_texts(folder: str) -> list[str]:

@@ -27,6 +27,7 @@ from ..run import current, logs
 from ..run.attempt import Attempt
 from ..run.callables import remember
 from ..run.channel import Channel
+from ..run.listeners import unheard
 from ..run.stopping import Stopping
 from .child import report
 
@@ -137,19 +138,9 @@ class WarmUp:
         agent.settimeout(5)
         channel = Channel(SocketType(fileno=own.detach()))
         logs.sink.attach(channel)
-        states = []
         try:
-            for _ in range(times or _WARM_UPS):
-                if not mapped.is_prepared:
-                    mapped.prepare_unmap()
-                dated.op_args = ("{{ ds }}",)
-                for job in jobs:
-                    agent.sendall(job)
-                    outcome = Attempt(channel.receive(), self._dag, channel, Stopping(channel)).run()
-                    report(outcome, channel)
-                    agent.recv(1 << 16)
-                    states.append(outcome.state)
-                    current.reset()
+            with unheard():
+                states = self._rehearse(times or _WARM_UPS, jobs, agent, channel)
         finally:
             logs.sink.attach(None)
             current.reset()
@@ -157,6 +148,22 @@ class WarmUp:
             channel.socket.close()
         if times is None:
             mapped.prepare_unmap()  # for a spare that warms up once more: it costs as much as the rest
+        return states
+
+    def _rehearse(self, times: int, jobs: list, agent: socket.socket, channel: Channel) -> list:
+        mapped, dated = (self._dag.get_task(name) for name in ("mapped", "dated"))
+        states = []
+        for _ in range(times):
+            if not mapped.is_prepared:
+                mapped.prepare_unmap()
+            dated.op_args = ("{{ ds }}",)
+            for job in jobs:
+                agent.sendall(job)
+                outcome = Attempt(channel.receive(), self._dag, channel, Stopping(channel)).run()
+                report(outcome, channel)
+                agent.recv(1 << 16)
+                states.append(outcome.state)
+                current.reset()
         return states
 
 

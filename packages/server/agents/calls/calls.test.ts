@@ -49,6 +49,7 @@ beforeAll(async () => {
           source_task_id: null,
           source_run_id: null,
           source_map_index: null,
+          partition_key: null,
         },
       ],
     },

@@ -6,11 +6,13 @@ import { hitlCall } from './hitl-call.ts';
 import { providersCall } from './providers-call.ts';
 import { runCalls } from './run-calls.ts';
 import { secretCalls } from './secret-calls.ts';
+import { timetableCall } from './timetable-call.ts';
 import { triggerCall } from './trigger-call.ts';
 import { xcomCalls } from './xcom-calls.ts';
 
 export type CallsInput = { liveness: Liveness } & Parameters<typeof runCalls>[0] &
   Parameters<typeof secretCalls>[0] &
+  Parameters<typeof timetableCall>[0] &
   Parameters<typeof triggerCall>[0] &
   Parameters<typeof xcomCalls>[0];
 
@@ -29,6 +31,7 @@ export function createCalls(input: CallsInput): (method: string, context: CallCo
       ...secretCalls(input),
       ...runCalls(input),
       trigger_dag_run: triggerCall(input),
+      answer_timetable: timetableCall(input),
       ask_person: hitlCall(input),
       report_providers: providersCall(input),
     }),

@@ -1,9 +1,11 @@
 /** What tasks ask about runs: get_dag_run_state, external_states, next_run_after, asset_events. */
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
+import { customIn } from '@svc/spec/timetables/custom-runs.ts';
 import { nextRun } from '@svc/spec/timetables/next-run.ts';
 import { readExternalStates } from '../../db/dag-runs/external-states.ts';
 import { findDataInterval, findRunState } from '../../db/dag-runs/run-lookups.ts';
+import { findDag } from '../../db/dags/dags.ts';
 import { findCurrentVersion } from '../../db/dags/version-lookups.ts';
 import type { Database } from '../../db/database.ts';
 import type { ReadAssetEvents } from '../collaborators.ts';
@@ -36,7 +38,11 @@ export function runCalls(input: {
       const end = instantOf(run?.data_interval_end ?? null);
       if (start === null || end === null) return { json: 'null' };
       // The direct successor, whether or not the DAG catches up or has ended: the last run of all is late one day, too.
-      const next = nextRun(version.timetable, {
+      // What the author's own timetable has answered since is in the DAG's row.
+      const current = customIn(version.timetable)
+        ? await findDag(db.tenant(identity.tenantId), identity.dagId)
+        : undefined;
+      const next = nextRun(current?.timetable ?? version.timetable, {
         lastInterval: { start, end },
         earliest: instantOf(version.startDate),
         latest: null,

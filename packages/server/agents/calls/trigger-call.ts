@@ -77,6 +77,8 @@ function refusal(
   switch (answer.kind) {
     case 'no_such_dag':
       return new RpcError('not_found', `there is no DAG ${dagId}`);
+    case 'timetable_failed':
+      return new RpcError('invalid', `the timetable of DAG ${dagId} could not be asked: ${answer.problem}`);
     case 'paused':
       return new RpcError('invalid', `DAG ${dagId} is paused`);
     case 'duplicate':

@@ -8,7 +8,9 @@ import type { BackfillRow } from '../../db/dag-runs/backfills.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
-import { dateOf } from '../../engine/runs/backfill-plan.ts';
+import { customIn } from '@svc/spec/timetables/custom-runs.ts';
+import { instantToIso } from '@svc/spec/timetables/instant.ts';
+import { MAX_RUNS, dateOf } from '../../engine/runs/backfill-plan.ts';
 import type { BackfillRequest } from '../../engine/runs/backfill-plan.ts';
 import { createBackfill } from '../../engine/edit/create-backfill.ts';
 import { cancelBackfill, createBackfillRunner, pauseBackfill, planBackfill } from '../../engine/runs/backfills.ts';
@@ -104,7 +106,8 @@ function registerCreate(app: App, { db, scheduler }: Services, runner: BackfillR
     },
     async (request) => {
       const { tenantId, email } = principalOf(request);
-      const input = { tenantId, request: requestOf(request.body), user: email };
+      const wanted = await withOwnRuns(databaseOf(request, db), scheduler, tenantId, requestOf(request.body));
+      const input = { tenantId, request: wanted, user: email };
       const { backfillId, effects } = await db.shared.transaction().execute(async (trx) => {
         const result = await createBackfill(trx, scheduler, input);
         if (result.kind !== 'created') throw await refusal(scopedToTenant(trx, tenantId), result, input.request);
@@ -132,14 +135,14 @@ function registerDryRun(app: App, { db, scheduler }: Services): void {
       },
     },
     async (request) => {
-      const wanted = requestOf(request.body);
       const { tenantId } = principalOf(request);
+      const wanted = await withOwnRuns(databaseOf(request, db), scheduler, tenantId, requestOf(request.body));
       const planned = await planBackfill(db.shared, scheduler, { tenantId, request: wanted });
       if (planned.kind !== 'planned') throw await refusal(databaseOf(request, db), planned, wanted);
       const backfills = planned.steps.map(({ info }) => ({
-        logical_date: dateOf(info),
-        partition_key: null,
-        partition_date: null,
+        logical_date: info.isUndated ? null : dateOf(info),
+        partition_key: info.partitionKey ?? null,
+        partition_date: info.partitionDate === undefined ? null : instantToIso(info.partitionDate),
       }));
       return { backfills, total_entries: backfills.length };
     },
@@ -180,6 +183,26 @@ function registerChanges(app: App, { db }: Services, runner: BackfillRunner): vo
       },
     );
   }
+}
+
+/** An author's own timetable is asked for the runs of the range; its code does not run here. */
+async function withOwnRuns(
+  db: TenantDb,
+  scheduler: Services['scheduler'],
+  tenantId: string,
+  request: BackfillRequest,
+): Promise<BackfillRequest> {
+  const dag = await findDag(db, request.dagId);
+  if (!dag || !customIn(dag.timetable)) return request;
+  const { fromDate: from, toDate: to } = request;
+  const asked = await scheduler.askRange({ tenantId, dagId: request.dagId }, { from, to, count: MAX_RUNS + 1 });
+  if (asked.kind === 'failed') {
+    throw new ApiError(
+      'conflict',
+      `the timetable of DAG ${request.dagId} could not be asked for the runs of the range: ${asked.problem}`,
+    );
+  }
+  return { ...request, ownRuns: asked.runs };
 }
 
 const requestOf = (body: Static<typeof BackfillCreate>): BackfillRequest => ({

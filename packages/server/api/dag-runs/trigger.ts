@@ -9,7 +9,7 @@ import { findDag } from '../../db/dags/dags.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { momentOf, nowIso } from '@svc/spec/clock.ts';
-import type { CreateRunResult, NewRun } from '../../engine/runs/create-run.ts';
+import type { NewRun, TriggerResult } from '../../engine/runs/create-run.ts';
 import type { TriggerOptions } from '../../engine/runs/trigger-run.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { existingRun, wholeRunBody } from './bodies.ts';
@@ -146,7 +146,7 @@ function intervalOf(body: Static<typeof DagRunCreate>): { start: string; end: st
 }
 
 /** What came of it, when a run did; the reason why none did otherwise. */
-function createdRun(result: CreateRunResult, input: NewRun): Extract<CreateRunResult, { kind: 'created' }> {
+function createdRun(result: TriggerResult, input: NewRun): Extract<TriggerResult, { kind: 'created' }> {
   switch (result.kind) {
     case 'created':
       return result;
@@ -161,6 +161,12 @@ function createdRun(result: CreateRunResult, input: NewRun): Extract<CreateRunRe
       );
     case 'invalid_conf':
       throw new ApiError('invalid_request', result.problems.join('; '));
+    case 'timetable_failed':
+      throw new ApiError(
+        'conflict',
+        `the timetable of DAG ${input.dagId} could not be asked which data interval the run has: ${result.problem}. ` +
+          'Send data_interval_start and data_interval_end to trigger the run without it.',
+      );
     case 'run_type_not_allowed':
       throw new ApiError(
         'invalid_request',

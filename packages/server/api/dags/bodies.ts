@@ -1,5 +1,6 @@
 /** From rows and compiled specs to what goes over the wire. */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
+import { isPartitioned } from '@svc/spec/timetables/partition-runs.ts';
 import { scheduleIntervalOnTheWire } from '@svc/spec/timetables/presentation.ts';
 import type { AssetIds } from '../../db/assets/assets.ts';
 import type { DagVersionRow } from '../../db/dags/dag-versions.ts';
@@ -8,6 +9,7 @@ import { assetExpression, conditionOf } from './asset-expression.ts';
 import type { DagBody } from './schemas.ts';
 
 export function dagBody(dag: DagRow): DagBody {
+  const partitioned = isPartitioned(dag.timetable);
   return {
     dag_id: dag.dag_id,
     dag_display_name: dag.display_name,
@@ -20,11 +22,12 @@ export function dagBody(dag: DagRow): DagBody {
     schedule_interval: scheduleIntervalOnTheWire(dag.timetable),
     timetable_summary: dag.timetable_summary,
     timetable_description: dag.timetable_description,
-    timetable_partitioned: false,
+    timetable_partitioned: partitioned,
     next_dagrun: dag.next_dagrun_logical_date,
     next_dagrun_logical_date: dag.next_dagrun_logical_date,
-    next_dagrun_data_interval_start: dag.next_dagrun_data_interval_start,
-    next_dagrun_data_interval_end: dag.next_dagrun_data_interval_end,
+    // The run of a partition has no interval; the row keeps the moment where its schedule goes on.
+    next_dagrun_data_interval_start: partitioned ? null : dag.next_dagrun_data_interval_start,
+    next_dagrun_data_interval_end: partitioned ? null : dag.next_dagrun_data_interval_end,
     next_dagrun_run_after: dag.next_dagrun_run_after,
     last_parsed_time: dag.last_parsed_at,
     last_parse_duration: dag.last_parse_seconds,

@@ -1,7 +1,13 @@
-/** Plugins are Python code inside an API server. This one runs none: both lists are empty because they cannot have entries. */
+/**
+ * Plugins that the DAGs of a tenant were compiled with, by bundle: macros, timetables, listeners and links, used in the compiler and
+ * in task processes. What would extend the web server is never loaded, so those lists are empty; the compiler warns of it.
+ */
 import { Type } from 'typebox';
+import { listBundlePlugins } from '../../db/dags/plugins.ts';
+import { databaseOf } from '../../http/access.ts';
 import { Collection, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
+import type { Services } from '../services.ts';
 
 const TAGS = ['Plugins'];
 const Names = Type.Array(Type.String());
@@ -28,8 +34,18 @@ const Plugin = Type.Object(
 );
 const PluginImportError = Type.Object({ source: Type.String(), error: Type.String() }, { title: 'PluginImportError' });
 
+const NOT_LOADED = {
+  flask_blueprints: [],
+  fastapi_apps: [],
+  fastapi_root_middlewares: [],
+  external_views: [],
+  react_apps: [],
+  appbuilder_views: [],
+  appbuilder_menu_items: [],
+};
+
 /** For every user: the web UI asks on each of its pages. */
-export function registerPlugins(app: App): void {
+export function registerPlugins(app: App, { db }: Services): void {
   app.get(
     '/api/v2/plugins',
     {
@@ -37,12 +53,18 @@ export function registerPlugins(app: App): void {
       schema: {
         operationId: 'get_plugins',
         tags: TAGS,
-        summary: 'List plugins: there are none',
+        summary: 'List the plugins of all bundles',
         querystring: Type.Object(PagingQuery),
         response: { 200: Collection('PluginCollection', 'plugins', Plugin) },
       },
     },
-    async () => ({ plugins: [], total_entries: 0 }),
+    async (request) => {
+      const { limit, offset } = request.query;
+      const all = (await listBundlePlugins(databaseOf(request, db))).flatMap(({ bundle, plugins }) =>
+        plugins.loaded.map((plugin) => ({ ...NOT_LOADED, ...plugin, source: `${bundle}: ${plugin.source}` })),
+      );
+      return { plugins: all.slice(offset, offset + limit), total_entries: all.length };
+    },
   );
 
   app.get(
@@ -52,10 +74,15 @@ export function registerPlugins(app: App): void {
       schema: {
         operationId: 'import_errors',
         tags: TAGS,
-        summary: 'List plugins that do not import: there are none',
+        summary: 'List plugins that do not import',
         response: { 200: Collection('PluginImportErrorCollection', 'import_errors', PluginImportError) },
       },
     },
-    async () => ({ import_errors: [], total_entries: 0 }),
+    async (request) => {
+      const all = (await listBundlePlugins(databaseOf(request, db))).flatMap(({ bundle, plugins }) =>
+        plugins.errors.map(({ source, error }) => ({ source: `${bundle}: ${source}`, error })),
+      );
+      return { import_errors: all, total_entries: all.length };
+    },
   );
 }

@@ -1,7 +1,14 @@
-/** Runs that wait for the events of one partition. No timetable of ours collects by partition, so none can be waiting. */
+/** Runs that wait for the events of one partition, and those that such events have started. */
 import { Type } from 'typebox';
+import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
+import { findAssetIds } from '../../db/assets/assets.ts';
+import { findAssetNames, listPartitions } from '../../db/assets/partitions.ts';
+import type { PartitionRow } from '../../db/assets/partitions.ts';
 import { findDag } from '../../db/dags/dags.ts';
-import { databaseOf } from '../../http/access.ts';
+import type { TenantDb } from '../../db/database.ts';
+import { leavesOf } from '../../engine/runs/asset-condition.ts';
+import { databaseOf, principalOf } from '../../http/access.ts';
+import { assetExpression, assetsIn, conditionOf } from '../dags/asset-expression.ts';
 import { noSuchDag } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
 import { Nullable } from '../../http/schemas.ts';
@@ -17,6 +24,8 @@ const Common = {
   total_required: Type.Integer(),
 };
 
+const Expression = Nullable(Type.Record(Type.String(), Type.Unknown()));
+
 export function registerUiPartitions(app: App, { db }: Services): void {
   app.get(
     '/ui/partitioned_dag_runs',
@@ -25,7 +34,7 @@ export function registerUiPartitions(app: App, { db }: Services): void {
       schema: {
         operationId: 'get_partitioned_dag_runs',
         tags: ['UI'],
-        summary: 'List runs that wait for a partition',
+        summary: 'List runs that wait for a partition, and those that were created for one',
         querystring: Type.Object({
           dag_id: Type.Optional(Type.String()),
           has_created_dag_run_id: Type.Optional(Type.Boolean()),
@@ -36,15 +45,24 @@ export function registerUiPartitions(app: App, { db }: Services): void {
               Type.Object({ ...Common, dag_id: Nullable(Type.String()), state: Nullable(Type.String()) }),
             ),
             total: Type.Integer(),
-            asset_expressions: Type.Null(),
+            asset_expressions: Nullable(Type.Record(Type.String(), Expression)),
           }),
         },
       },
     },
     async (request) => {
-      const { dag_id: dagId } = request.query;
-      if (dagId !== undefined && !(await findDag(databaseOf(request, db), dagId))) throw noSuchDag(dagId);
-      return { partitioned_dag_runs: [], total: 0, asset_expressions: null };
+      const { dag_id: dagId, has_created_dag_run_id: isCreated } = request.query;
+      const scope = databaseOf(request, db);
+      if (dagId !== undefined && !(await findDag(scope, dagId))) throw noSuchDag(dagId);
+      const rows = await listPartitions(scope, principalOf(request).tenantId, { dagId, isCreated });
+      const timetables = new Map(rows.map((row) => [row.dagId, row.timetable]));
+      const expressions: Record<string, Record<string, unknown> | null> = {};
+      for (const [id, timetable] of timetables) expressions[id] = await expressionOf(scope, timetable);
+      return {
+        partitioned_dag_runs: rows.map((row) => ({ ...bodyOf(row), dag_id: row.dagId, state: row.state })),
+        total: rows.length,
+        asset_expressions: rows.length === 0 ? null : expressions,
+      };
     },
   );
 
@@ -62,16 +80,68 @@ export function registerUiPartitions(app: App, { db }: Services): void {
             ...Common,
             dag_id: Type.String(),
             updated_at: Nullable(Type.String()),
-            assets: Type.Array(Type.Unknown()),
-            asset_expression: Type.Null(),
+            assets: Type.Array(
+              Type.Object({
+                asset_id: Type.Integer(),
+                asset_name: Type.String(),
+                asset_uri: Type.String(),
+                received: Type.Boolean(),
+              }),
+            ),
+            asset_expression: Expression,
           }),
         },
       },
     },
     async (request) => {
-      const { dag_id: dagId, partition_key: key } = request.params;
-      if (!(await findDag(databaseOf(request, db), dagId))) throw noSuchDag(dagId);
-      throw new ApiError('not_found', `No PartitionedDagRun for dag_id ${dagId} and partition ${key}`);
+      const { dag_id: dagId, partition_key: partitionKey } = request.params;
+      const scope = databaseOf(request, db);
+      if (!(await findDag(scope, dagId))) throw noSuchDag(dagId);
+      const filter = { dagId, partitionKey, isCreated: false };
+      const [row] = await listPartitions(scope, principalOf(request).tenantId, filter);
+      if (!row) {
+        throw new ApiError('not_found', `No PartitionedDagRun for dag_id ${dagId} and partition ${partitionKey}`);
+      }
+      return {
+        ...bodyOf(row),
+        dag_id: dagId,
+        updated_at: row.updatedAt,
+        assets: await assetsOf(scope, row),
+        asset_expression: await expressionOf(scope, row.timetable),
+      };
     },
   );
+}
+
+/** A run that was created has received what it needed, whatever its DAG waits for by now. */
+function bodyOf({ id, partitionKey, createdAt, runId, timetable, assetIds }: PartitionRow) {
+  const condition = conditionOf(timetable);
+  const named = condition === null ? 0 : new Set(leavesOf(condition).map((leaf) => JSON.stringify(leaf))).size;
+  const received = assetIds.length;
+  return {
+    id,
+    partition_key: partitionKey,
+    created_at: createdAt,
+    created_dag_run_id: runId,
+    total_received: received,
+    total_required: runId === null ? Math.max(named, received) : received,
+  };
+}
+
+async function expressionOf(scope: TenantDb, timetable: TimetableSpec): Promise<Record<string, unknown> | null> {
+  const condition = conditionOf(timetable);
+  return assetExpression(condition, await findAssetIds(scope, assetsIn(condition)));
+}
+
+/** Those that the schedule names whole, and those that came by a reference or an alias. */
+async function assetsOf(scope: TenantDb, { timetable, assetIds }: PartitionRow) {
+  const named = assetsIn(conditionOf(timetable));
+  const known = await findAssetIds(scope, named);
+  const ids = new Set([...assetIds, ...named.flatMap((asset) => known.get(asset) ?? [])]);
+  return (await findAssetNames(scope, [...ids])).map(({ id, name, uri }) => ({
+    asset_id: id,
+    asset_name: name,
+    asset_uri: uri,
+    received: assetIds.includes(id),
+  }));
 }

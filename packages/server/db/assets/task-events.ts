@@ -21,6 +21,7 @@ export type TaskAssetEvent = {
   source_task_id: string | null;
   source_run_id: string | null;
   source_map_index: number | null;
+  partition_key: string | null;
 };
 
 type Row = Omit<TaskAssetEvent, 'asset'> & { name: string; uri: string };
@@ -30,7 +31,8 @@ const AT_MOST = 1_000;
 
 export async function readTaskAssetEvents(db: SharedDb, query: TaskAssetEventQuery): Promise<TaskAssetEvent[]> {
   const { rows } = await sql<Row>`
-    select a.name, a.uri, e.extra, e.at as timestamp, e.source_dag_id, e.source_task_id, e.source_run_id, e.source_map_index
+    select a.name, a.uri, e.extra, e.at as timestamp, e.source_dag_id, e.source_task_id, e.source_run_id, e.source_map_index,
+      e.partition_key
     from asset_events e join assets a on a.tenant_id = e.tenant_id and a.id = e.asset_id
     where e.tenant_id = ${query.tenantId}
       and (${query.name ?? null}::text is null or a.name = ${query.name ?? null})

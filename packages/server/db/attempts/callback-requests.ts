@@ -24,6 +24,19 @@ export async function startCallback(db: TenantDb, { attemptId, run }: { attemptI
   return row && { run: row, callback };
 }
 
+/** A question about a timetable; undefined when it is over, or the id is a callback's. */
+export async function startQuestion(db: TenantDb, attemptId: string): Promise<unknown> {
+  const row = await db
+    .updateTable('callback_requests')
+    .set({ state: 'running', started_at: sql<string>`clock_timestamp()` })
+    .where('id', '=', attemptId)
+    .where('run', 'is', null)
+    .where('state', 'in', ['queued', 'running'])
+    .returning('question')
+    .executeTakeFirst();
+  return row?.question;
+}
+
 /** False when it was over already. */
 export async function finishCallback(db: TenantDb, attemptId: string, state: 'done' | 'failed'): Promise<boolean> {
   const result = await db

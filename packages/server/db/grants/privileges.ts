@@ -72,7 +72,10 @@ export const GRANTS: Grants = {
   instances_of_finished_runs: both(WRITE),
   xcoms: both(WRITE),
   rendered_fields: { api: { select: true, delete: true }, scheduler: WRITE },
-  callback_requests: { api: { select: true, insert: { except: ['attempt_id', 'started_at'] } }, scheduler: WRITE },
+  callback_requests: {
+    api: { select: true, insert: { except: ['attempt_id', 'started_at', 'answer', 'problem'] } },
+    scheduler: WRITE,
+  },
   questions: { api: { select: true, update: true }, scheduler: WRITE },
   backfills: both(WRITE),
   token_exchanges: { api: NONE, scheduler: WRITE },

@@ -14,7 +14,16 @@ import type { RunWork } from './run-work.ts';
 /** Part of the finish transaction; may create runs of DAGs that wait for the assets. */
 export type RecordAssetEvents = (
   trx: SharedDb,
-  source: { tenantId: string; run: number; dagId: string; runId: string; taskId: string; mapIndex: number },
+  source: {
+    tenantId: string;
+    run: number;
+    dagId: string;
+    runId: string;
+    taskId: string;
+    mapIndex: number;
+    /** Of the run: its events are of that partition. */
+    partitionKey?: string | null;
+  },
   events: readonly AssetEventOutcome[],
 ) => Promise<{ effects: RunEffects[] }>;
 
@@ -54,7 +63,8 @@ export async function saveRareOutputs(
   for (const { ref, outcome } of reported) {
     const work = byRun.get(ref.run);
     if (!work || outcome.state !== 'success' || !outcome.assetEvents?.length) continue;
-    const source = { ...ref, dagId: work.run.dag_id, runId: work.run.run_id };
+    const { dag_id: dagId, run_id: runId, partition_key: partitionKey } = work.run;
+    const source = { ...ref, dagId, runId, partitionKey };
     const { effects } = await input.recordAssetEvents(trx, source, outcome.assetEvents);
     dueAt ??= effects.find((effect) => effect.dueAt !== null)?.dueAt ?? null;
   }

@@ -71,13 +71,18 @@ export async function createBackfill(
   return { kind: 'created', backfillId, effects };
 }
 
-const newRun = ({ runAfter, logicalDate, dataInterval }: RunInfo) => ({
-  runId: runIdFor({ runType: 'backfill', runAfter }),
-  logicalDate: instantToIso(logicalDate),
-  dataIntervalStart: instantToIso(dataInterval.start),
-  dataIntervalEnd: instantToIso(dataInterval.end),
-  runAfter: instantToIso(runAfter),
-});
+const newRun = (info: RunInfo) => {
+  const { runAfter, logicalDate, dataInterval, backfillRunId, isUndated, partitionKey, partitionDate } = info;
+  return {
+    runId: backfillRunId ?? runIdFor({ runType: 'backfill', runAfter, ...(isUndated && { partitionKey }) }),
+    logicalDate: isUndated ? null : instantToIso(logicalDate),
+    dataIntervalStart: isUndated ? null : instantToIso(dataInterval.start),
+    dataIntervalEnd: isUndated ? null : instantToIso(dataInterval.end),
+    runAfter: instantToIso(runAfter),
+    partitionKey: partitionKey ?? null,
+    partitionDate: partitionDate === undefined ? null : instantToIso(partitionDate),
+  };
+};
 
 /** A finished run once more, as one of the backfill's: cleared whole and queued. */
 async function reprocessRun(

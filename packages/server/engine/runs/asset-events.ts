@@ -9,8 +9,6 @@
  * Of two tasks that finish at the same moment, the one whose DAGs are considered last sees the events of both. A process that
  * dies between the steps leaves rows that nobody has considered; the tick finds them.
  */
-import { instantFromIso } from '@svc/spec/timetables/instant.ts';
-import { runIdFor } from '@svc/spec/timetables/run-id.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
 import {
   dropQueued,
@@ -31,7 +29,9 @@ import type { RunEffects } from '../advance/apply-to-runs.ts';
 import { holds, leavesOf, refersTo } from './asset-condition.ts';
 import type { RecordAssetEvents } from '../advance/attempt-outputs.ts';
 import { nowIso } from '@svc/spec/clock.ts';
+import { assetTriggeredRun } from './asset-triggered-run.ts';
 import type { CreateRun } from './create-run.ts';
+import { considerPartitions, queueForPartitions } from './asset-partitions.ts';
 import { isTransient } from './timetable-runs.ts';
 
 /** As part of the transaction that ends the task. When somebody waits for the assets, the scheduler is due at once. */
@@ -43,13 +43,14 @@ export const recordAssetEvents: RecordAssetEvents = async (trx, source, events) 
   );
   const eventIds = await insertEvents(trx, source.tenantId, {
     source,
+    partitionKey: source.partitionKey ?? null,
     events: events.map(({ alias, extra }, index) => ({
       assetId: assetIds[index] ?? 0,
       alias: alias ?? null,
       extra: extra ?? {},
     })),
   });
-  const consumers = await queueForConsumers(trx, source.tenantId, eventIds);
+  const consumers = await queueEvents(trx, source.tenantId, { eventIds, partitionKey: source.partitionKey ?? null });
   return { effects: consumers.length === 0 ? [] : [{ ...noEffects(), dueAt: nowIso() }] };
 };
 
@@ -65,8 +66,18 @@ export async function recordExternalEvent(
     partitionKey,
     events: [{ assetId, alias: null, extra }],
   });
-  return { eventId, consumers: await queueForConsumers(trx, tenantId, [eventId]) };
+  return { eventId, consumers: await queueEvents(trx, tenantId, { eventIds: [eventId], partitionKey }) };
 }
+
+/** An event with a partition key is for who waits by partition, and for nobody else. */
+const queueEvents = (
+  trx: SharedDb,
+  tenantId: string,
+  { eventIds, partitionKey }: { eventIds: readonly number[]; partitionKey: string | null },
+): Promise<string[]> =>
+  partitionKey === null
+    ? queueForConsumers(trx, tenantId, eventIds)
+    : queueForPartitions(trx, tenantId, { eventIds, partitionKey });
 
 export type AssetRuns = {
   /** Creates the runs of these DAGs whose conditions hold. */
@@ -88,26 +99,27 @@ export function createAssetRuns(options: {
 }): AssetRuns {
   const { db, createRun, onEffects, log } = options;
 
-  async function considerSafely(key: DagKey): Promise<boolean> {
+  /** How many runs were created. */
+  async function considerSafely(key: DagKey): Promise<number> {
     try {
       const effects = await db.shared.transaction().execute((trx) => considerOne(trx, key, createRun));
-      if (effects) onEffects(effects);
-      return effects !== null;
+      effects.forEach(onEffects);
+      return effects.length;
     } catch (error) {
       if (isOutage(error)) throw error;
-      if (isTransient(error)) return false; // the tick tries again
+      if (isTransient(error)) return 0; // the tick tries again
       log.error(
         { err: error, dag_id: key.dagId, tenant: key.tenantId },
         'a run that assets caused could not be created: tried again with the next event',
       );
       await markConsidered(db.shared, key);
-      return false;
+      return 0;
     }
   }
 
   async function consider(keys: readonly DagKey[]): Promise<{ created: number }> {
     let created = 0;
-    for (const key of keys) if (await considerSafely(key)) created += 1;
+    for (const key of keys) created += await considerSafely(key);
     return { created };
   }
 
@@ -117,10 +129,13 @@ export function createAssetRuns(options: {
   };
 }
 
-/** What follows from the run that was created; null when there is none. */
-async function considerOne(trx: SharedDb, key: DagKey, createRun: CreateRun): Promise<RunEffects | null> {
+/** What follows from each of the runs that were created. */
+async function considerOne(trx: SharedDb, key: DagKey, createRun: CreateRun): Promise<RunEffects[]> {
   const dag = await lockConsumer(trx, key);
-  if (!dag) return null;
+  if (!dag) return [];
+  if (dag.timetable.type === 'partitioned_asset') {
+    return considerPartitions(trx, key, { timetable: dag.timetable, maxActiveRuns: dag.max_active_runs, createRun });
+  }
   const waiting = await queuedAssets(trx, key);
   const condition = 'assets' in dag.timetable ? dag.timetable.assets : null;
   const leaves = condition ? leavesOf(condition) : [];
@@ -133,34 +148,17 @@ async function considerOne(trx: SharedDb, key: DagKey, createRun: CreateRun): Pr
   );
   if (condition === null || present.length === 0 || !holds(condition, present)) {
     await markConsidered(trx, key);
-    return null;
+    return [];
   }
   // At the limit the events wait, and the run that comes then takes all of them.
-  if ((await countLiveRuns(trx, key)) >= dag.max_active_runs) return null;
+  if ((await countLiveRuns(trx, key)) >= dag.max_active_runs) return [];
 
   const result = await createRun(trx, key.tenantId, assetTriggeredRun(key.dagId));
   if (result.kind === 'created') {
     await assignQueueToRun(trx, key, result.run.id);
-    return result.effects;
+    return [result.effects];
   }
   if (result.kind === 'invalid_conf') throw new Error(`params without a usable default: ${result.problems.join('; ')}`);
   await markConsidered(trx, key); // its author allows no such runs
-  return null;
-}
-
-function assetTriggeredRun(dagId: string) {
-  const runAfter = nowIso();
-  const at = instantFromIso(runAfter);
-  if (at === null) throw new Error('unreachable: now is a moment');
-  // As Airflow: such a run stands for no date, so that nothing but chance keeps two of one microsecond apart.
-  const suffix = crypto.randomUUID().replaceAll('-', '').slice(0, 8);
-  return {
-    dagId,
-    runId: `${runIdFor({ runType: 'asset_triggered', runAfter: at })}_${suffix}`,
-    runType: 'asset_triggered' as const,
-    logicalDate: null,
-    dataInterval: null,
-    runAfter,
-    triggeredBy: 'asset',
-  };
+  return [];
 }

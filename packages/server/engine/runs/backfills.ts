@@ -22,6 +22,7 @@ import {
   findBackfillable,
   findBackfillsToAdvance,
   findRunsByDate,
+  findRunsByPartition,
   lockBackfill,
   lockQueuedRuns,
   setBackfillPaused,
@@ -77,8 +78,21 @@ export async function planBackfill(
 }
 
 async function existingByDate(db: SharedDb, key: DagKey, runs: readonly RunInfo[]): Promise<ExistingByDate> {
+  if (runs.some(({ isUndated }) => isUndated)) return existingByPartition(db, key, runs);
   const found = await findRunsByDate(scopedToTenant(db, key.tenantId), key.dagId, runs.map(dateOf));
   return new Map(found.map(({ logicalDate, ...run }) => [instantOf(logicalDate), run]));
+}
+
+/** Under the moments of the dates that the partitions belong to. */
+async function existingByPartition(db: SharedDb, key: DagKey, runs: readonly RunInfo[]): Promise<ExistingByDate> {
+  const moments = new Map(runs.map(({ partitionKey = '', logicalDate }) => [partitionKey, logicalDate]));
+  const found = await findRunsByPartition(scopedToTenant(db, key.tenantId), key.dagId, [...moments.keys()]);
+  return new Map(
+    found.flatMap(({ partitionKey, ...run }) => {
+      const at = moments.get(partitionKey ?? '');
+      return at === undefined ? [] : [[at, run] as const];
+    }),
+  );
 }
 
 export type BackfillChange = 'changed' | 'completed' | 'no_such_backfill';

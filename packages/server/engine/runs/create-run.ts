@@ -4,6 +4,7 @@
  */
 import { nowIso } from '@svc/spec/clock.ts';
 import type { RunType } from '@svc/spec/states.ts';
+import { customIn } from '@svc/spec/timetables/custom-runs.ts';
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import { inferManualInterval } from '@svc/spec/timetables/next-run.ts';
 import { IMPORTED_VERSION } from '../../db/imports/imported-version.ts';
@@ -33,6 +34,8 @@ export type NewRun = {
   triggeringUser?: string | null;
   backfillId?: number;
   partitionKey?: string | null;
+  /** What the key was made from, by a schedule of partitions. */
+  partitionDate?: string | null;
   /** Default: the DAG's current version. */
   versionNumber?: number;
 };
@@ -41,9 +44,15 @@ export type RunRefusal =
   | { kind: 'no_such_dag' }
   | { kind: 'duplicate'; what: 'dag_run_id' | 'logical_date' }
   | { kind: 'invalid_conf'; problems: string[] }
-  | { kind: 'run_type_not_allowed'; allowed: readonly RunType[] };
+  | { kind: 'run_type_not_allowed'; allowed: readonly RunType[] }
+  /** The author's own timetable says what a run at that moment covers, and has to be asked first. */
+  | { kind: 'ask_timetable'; at: string; versionNumber: number }
+  | { kind: 'timetable_failed'; problem: string };
 
 export type CreateRunResult = { kind: 'created'; run: RunRow; effects: RunEffects } | RunRefusal;
+
+/** Of a run that somebody wants: the timetable has been asked, where it had to be. */
+export type TriggerResult = Exclude<CreateRunResult, { kind: 'ask_timetable' }>;
 
 /** Within a transaction of the caller's. Afterwards, when committed, the scheduler wants to hear of the effects. */
 export type CreateRun = (trx: SharedDb, tenantId: string, input: NewRun) => Promise<CreateRunResult>;
@@ -80,6 +89,9 @@ export async function insertRun(
   const problems = paramProblems(spec.params, input.conf ?? {});
   if (problems.length > 0) return { kind: 'invalid_conf', problems };
 
+  if (customIn(dag.timetable) && input.dataInterval === undefined && input.logicalDate !== null) {
+    return { kind: 'ask_timetable', at: input.logicalDate ?? nowIso(), versionNumber: dag.current_version };
+  }
   // The run itself is not running yet, so the count may travel with it.
   const [inserted, running] = await Promise.all([
     insertUnique(trx, { tenantId, input, dag, versionNumber }),
@@ -121,6 +133,7 @@ async function insertUnique(
       versionNumber,
       backfillId: input.backfillId ?? null,
       partitionKey: input.partitionKey ?? null,
+      partitionDate: input.partitionDate ?? null,
     });
     if (row) return row;
     const what = (await hasRunId(trx, dag, runId)) ? 'dag_run_id' : 'logical_date';

@@ -6,6 +6,8 @@
  */
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
+import { customIn, isMissed, storedCustomRun, wantsAnswers } from '@svc/spec/timetables/custom-runs.ts';
+import { partitionsIn, withPartition } from '@svc/spec/timetables/partition-runs.ts';
 import { nextRun } from '@svc/spec/timetables/next-run.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { DataInterval, RunInfo } from '@svc/spec/timetables/types.ts';
@@ -38,18 +40,40 @@ export const runAfterInterval = (
     now,
   });
 
+/** Is it time to ask the author's own timetable, for the run after the interval or for those behind it? */
+export const asksTimetable = (schedule: DagSchedule, lastInterval: DataInterval | null, now: Instant): boolean =>
+  wantsAnswers(schedule.timetable, {
+    lastInterval,
+    earliest: instantOf(schedule.start_date),
+    latest: instantOf(schedule.end_date),
+    catchup: schedule.catchup,
+    now,
+  });
+
 export const nextRunColumns = (run: RunInfo | null): NextRunColumns => ({
-  next_dagrun_logical_date: isoOf(run?.logicalDate),
+  next_dagrun_logical_date: run?.isUndated ? null : isoOf(run?.logicalDate),
   next_dagrun_data_interval_start: isoOf(run?.dataInterval.start),
   next_dagrun_data_interval_end: isoOf(run?.dataInterval.end),
   next_dagrun_run_after: isoOf(run?.runAfter),
 });
 
-/** The run that a row says is next and whose time has come; null when there is none. */
+/** The run that a row says is next and whose time has come, with its partition; null when there is none. */
 export function dueRun(dag: DagSchedule & NextRunColumns, now: Instant): RunInfo | null {
+  const run = storedDueRun(dag, now);
+  const partitions = partitionsIn(dag.timetable);
+  return run && partitions ? withPartition(partitions, run) : run;
+}
+
+function storedDueRun(dag: DagSchedule & NextRunColumns, now: Instant): RunInfo | null {
   const start = instantOf(dag.next_dagrun_data_interval_start);
   const end = instantOf(dag.next_dagrun_data_interval_end);
-  if (start === null || end === null || end > now) return null;
+  if (start === null || end === null) return null;
+  const custom = customIn(dag.timetable);
+  if (custom) {
+    const run = storedCustomRun(custom, { start, end }, instantOf(dag.next_dagrun_run_after) ?? end);
+    return run.runAfter <= now && !isMissed(custom, run.dataInterval, { catchup: dag.catchup, now }) ? run : null;
+  }
+  if (end > now) return null;
   const stored: RunInfo = { runAfter: end, dataInterval: { start, end }, logicalDate: start };
   if (isContinuous(dag.timetable)) {
     // Stored when the run before it began; it reaches to the moment it is created, which is after that run's end.
@@ -61,6 +85,19 @@ export function dueRun(dag: DagSchedule & NextRunColumns, now: Instant): RunInfo
   const newer = runAfterInterval(dag, stored.dataInterval, now);
   return newer !== null && newer.runAfter <= now ? newer : stored;
 }
+
+/** Which of several missed runs counts is the own timetable's to say: it has to be asked before one is made. */
+export function mustAskFirst(dag: DagSchedule & NextRunColumns, now: Instant): boolean {
+  const start = instantOf(dag.next_dagrun_data_interval_start);
+  const end = instantOf(dag.next_dagrun_data_interval_end);
+  const custom = customIn(dag.timetable);
+  if (!custom || start === null || end === null) return false;
+  return isMissed(custom, { start, end }, { catchup: dag.catchup, now });
+}
+
+/** When the scheduler looks at the DAG again: when the interval of its next run ends, or when its own timetable says. */
+export const lookAgainAt = (dag: DagSchedule & NextRunColumns): string | null =>
+  customIn(dag.timetable) ? dag.next_dagrun_run_after : dag.next_dagrun_data_interval_end;
 
 const isContinuous = (timetable: TimetableSpec): boolean =>
   timetable.type === 'asset_or_time' ? isContinuous(timetable.timetable) : timetable.type === 'continuous';

@@ -10,16 +10,17 @@
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
 import { runIdFor } from '@svc/spec/timetables/run-id.ts';
-import type { RunInfo } from '@svc/spec/timetables/types.ts';
+import type { DataInterval, RunInfo } from '@svc/spec/timetables/types.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
 import { countLiveRuns, findDueDags, lockDueDag, nextDueMoment, updateNextRun } from '../sql/due-dags.ts';
+import { setTimetable } from '../sql/timetable-questions.ts';
 import type { DagKey } from '../sql/dag-rows.ts';
 import type { DueDag } from '../sql/due-dags.ts';
 import { isOutage } from '../../db/outage.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import { secondsAfter } from '@svc/spec/clock.ts';
 import type { CreateRun } from './create-run.ts';
-import { dueRun, nextRunColumns, runAfterInterval } from './dag-schedule.ts';
+import { asksTimetable, dueRun, lookAgainAt, mustAskFirst, nextRunColumns, runAfterInterval } from './dag-schedule.ts';
 
 export type TimetableRuns = {
   /**
@@ -108,6 +109,12 @@ async function createRunsOf(
   const at = instantOf(now);
   const effects: RunEffects[] = [];
   let dag = input.dag;
+  if (mustAskFirst(dag, at)) {
+    await updateNextRun(trx, key, nextRunColumns(null));
+    await setTimetable(trx, key, { askAt: now });
+    return [];
+  }
+  let last: DataInterval | null = null;
   let room = dag.max_active_runs - (await countLiveRuns(trx, key));
   for (let step = 0; step < STEPS_PER_TURN && effects.length < limit && room > 0; step += 1) {
     const run = dueRun(dag, at);
@@ -119,6 +126,7 @@ async function createRunsOf(
     }
     if (result.kind === 'invalid_conf')
       throw new Error(`params without a usable default: ${result.problems.join('; ')}`);
+    last = run.dataInterval;
     // Nothing to schedule in a DAG that is gone, or whose author allows no scheduled runs. A duplicate has its run already.
     const isOver = result.kind === 'no_such_dag' || result.kind === 'run_type_not_allowed';
     dag = { ...dag, ...nextRunColumns(isOver ? null : runAfterInterval(dag, run.dataInterval, at)) };
@@ -127,19 +135,25 @@ async function createRunsOf(
     next_dagrun_logical_date: dag.next_dagrun_logical_date,
     next_dagrun_data_interval_start: dag.next_dagrun_data_interval_start,
     next_dagrun_data_interval_end: dag.next_dagrun_data_interval_end,
-    next_dagrun_run_after: dag.next_dagrun_data_interval_end,
+    next_dagrun_run_after: lookAgainAt(dag),
   });
+  if (last !== null && asksTimetable(dag, last, at)) await setTimetable(trx, key, { askAt: now });
   return effects;
 }
 
-const scheduledRun = ({ dagId }: DagKey, { runAfter, logicalDate, dataInterval }: RunInfo) => ({
+const scheduledRun = (
+  { dagId }: DagKey,
+  { runAfter, logicalDate, dataInterval, runId, partitionKey, partitionDate, isUndated }: RunInfo,
+) => ({
   dagId,
-  runId: runIdFor({ runType: 'scheduled', runAfter }),
+  runId: runId ?? runIdFor({ runType: 'scheduled', runAfter, ...(isUndated && { partitionKey }) }),
   runType: 'scheduled' as const,
-  logicalDate: instantToIso(logicalDate),
-  dataInterval: { start: instantToIso(dataInterval.start), end: instantToIso(dataInterval.end) },
+  logicalDate: isUndated ? null : instantToIso(logicalDate),
+  dataInterval: isUndated ? null : { start: instantToIso(dataInterval.start), end: instantToIso(dataInterval.end) },
   runAfter: instantToIso(runAfter),
   triggeredBy: 'timetable',
+  partitionKey: partitionKey ?? null,
+  partitionDate: partitionDate === undefined ? null : instantToIso(partitionDate),
 });
 
 function instantOf(now: string): Instant {

@@ -112,6 +112,25 @@ export async function insertEvents(
   return ids;
 }
 
+/** DAGs whose schedule names the assets of what has happened: directly, by reference or through an alias. */
+export const concernedBy = (tenantId: string) => sql`
+  select h.id, h.asset_id, r.dag_id from happened h
+  join asset_references r on r.tenant_id = ${tenantId} and r.target = 'asset' and r.target_id = h.asset_id
+    and r.role = 'schedule'
+  union
+  select h.id, h.asset_id, r.dag_id from happened h
+  join asset_alias_assets x on x.tenant_id = ${tenantId} and x.asset_id = h.asset_id
+  join asset_references r on r.tenant_id = ${tenantId} and r.target = 'alias' and r.target_id = x.alias_id
+    and r.role = 'schedule'
+  union
+  select h.id, h.asset_id, r.dag_id from happened h
+  join asset_references r on r.tenant_id = ${tenantId} and r.target = 'name' and r.target_text = h.name
+    and r.role = 'schedule'
+  union
+  select h.id, h.asset_id, r.dag_id from happened h
+  join asset_references r on r.tenant_id = ${tenantId} and r.target = 'uri' and r.target_text = h.uri
+    and r.role = 'schedule'`;
+
 /**
  * Queues events for the DAGs whose schedule names their assets, directly, by reference or through an alias. As in Airflow a
  * paused DAG hears nothing: what happens meanwhile is not made up for.
@@ -127,27 +146,11 @@ export async function queueForConsumers(
       select e.id, e.asset_id, a.name, a.uri from asset_events e
       join assets a on a.tenant_id = e.tenant_id and a.id = e.asset_id
       where e.tenant_id = ${tenantId} and e.id = any(${[...eventIds]}::bigint[]) and e.partition_key is null
-    ), concerned as (
-      select h.id, h.asset_id, r.dag_id from happened h
-      join asset_references r on r.tenant_id = ${tenantId} and r.target = 'asset' and r.target_id = h.asset_id
-        and r.role = 'schedule'
-      union
-      select h.id, h.asset_id, r.dag_id from happened h
-      join asset_alias_assets x on x.tenant_id = ${tenantId} and x.asset_id = h.asset_id
-      join asset_references r on r.tenant_id = ${tenantId} and r.target = 'alias' and r.target_id = x.alias_id
-        and r.role = 'schedule'
-      union
-      select h.id, h.asset_id, r.dag_id from happened h
-      join asset_references r on r.tenant_id = ${tenantId} and r.target = 'name' and r.target_text = h.name
-        and r.role = 'schedule'
-      union
-      select h.id, h.asset_id, r.dag_id from happened h
-      join asset_references r on r.tenant_id = ${tenantId} and r.target = 'uri' and r.target_text = h.uri
-        and r.role = 'schedule'
-    ), queued as (
+    ), concerned as (${concernedBy(tenantId)}), queued as (
       insert into asset_queue (tenant_id, dag_id, event_id, asset_id, created_at)
       select d.tenant_id, d.dag_id, c.id, c.asset_id, clock_timestamp() from concerned c
       join dags d on d.tenant_id = ${tenantId} and d.dag_id = c.dag_id and not d.is_paused and not d.is_stale
+        and d.timetable ->> 'type' <> 'partitioned_asset'
       order by d.dag_id, c.id
       on conflict do nothing
       returning dag_id

@@ -64,12 +64,35 @@ export async function findRunsByDate(db: TenantDb, dagId: string, dates: readonl
   );
 }
 
+export type ExistingPartition = { id: number; partitionKey: string | null; state: RunState; isImported: boolean };
+
+/** The newest run of each of these partitions. */
+export async function findRunsByPartition(
+  db: TenantDb,
+  dagId: string,
+  keys: readonly string[],
+): Promise<ExistingPartition[]> {
+  const rows = await db
+    .selectFrom('dag_runs')
+    .distinctOn('partition_key')
+    .select(['id', 'partition_key as partitionKey', 'state', 'version_number'])
+    .where('dag_id', '=', dagId)
+    .where('partition_key', '=', sql<string>`any(${[...keys]}::text[])`)
+    .orderBy('partition_key')
+    .orderBy('id', 'desc')
+    .execute();
+  return rows.map(({ id, partitionKey, state, ...row }) => ({ id, partitionKey, state, isImported: isImported(row) }));
+}
+
+/** Dates and interval: null for the run of a partition. */
 export type NewBackfillRun = {
   runId: string;
-  logicalDate: string;
-  dataIntervalStart: string;
-  dataIntervalEnd: string;
+  logicalDate: string | null;
+  dataIntervalStart: string | null;
+  dataIntervalEnd: string | null;
   runAfter: string;
+  partitionKey: string | null;
+  partitionDate: string | null;
 };
 
 /** Queued; they start when the backfill has room. How many there are now that were not before. */
@@ -87,14 +110,16 @@ export async function insertBackfillRuns(
   const { runs } = input;
   const { rows } = await sql<{ id: number }>`
     insert into dag_runs (tenant_id, dag_id, run_id, run_type, state, logical_date, data_interval_start, data_interval_end,
-      run_after, queued_at, conf, triggered_by, triggering_user_name, version_number, backfill_id)
+      run_after, queued_at, conf, triggered_by, triggering_user_name, version_number, backfill_id,
+      partition_key, partition_date)
     select ${tenantId}::uuid, ${dagId}, run_id, 'backfill', 'queued', logical_date, data_interval_start, data_interval_end,
       run_after, now(), ${JSON.stringify(input.conf)}::json, 'backfill', ${input.user}, ${input.versionNumber}::int,
-      ${input.backfillId}::bigint
+      ${input.backfillId}::bigint, partition_key, partition_date
     from unnest(${runs.map((run) => run.runId)}::text[], ${runs.map((run) => run.logicalDate)}::timestamptz[],
       ${runs.map((run) => run.dataIntervalStart)}::timestamptz[], ${runs.map((run) => run.dataIntervalEnd)}::timestamptz[],
-      ${runs.map((run) => run.runAfter)}::timestamptz[])
-      as r(run_id, logical_date, data_interval_start, data_interval_end, run_after)
+      ${runs.map((run) => run.runAfter)}::timestamptz[], ${runs.map((run) => run.partitionKey)}::text[],
+      ${runs.map((run) => run.partitionDate)}::timestamptz[])
+      as r(run_id, logical_date, data_interval_start, data_interval_end, run_after, partition_key, partition_date)
     on conflict do nothing returning id`.execute(trx);
   return rows.length;
 }
@@ -186,7 +211,7 @@ export async function lockQueuedRuns(
   const direction = sql.raw(input.runBackwards ? 'desc' : 'asc');
   const { rows } = await sql<RunRow>`
     select * from dag_runs where tenant_id = ${tenantId} and backfill_id = ${backfillId} and state = 'queued'
-    order by logical_date ${direction}, id ${direction} limit ${input.limit}
+    order by coalesce(logical_date, run_after) ${direction}, id ${direction} limit ${input.limit}
     for no key update skip locked`.execute(trx);
   return rows;
 }

@@ -7,7 +7,7 @@ import type { Insertable, Selectable } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { AllTables, TenantTables } from '../../db/schema.ts';
 
-/** A request with the version of its run, in which the callback is defined. */
+/** A request with the version of its run, in which the callback is defined; of a question, with its own. */
 export type CallbackJob = Selectable<TenantTables['callback_requests']> & { versionNumber: number };
 
 const CLAIMED_AT_ONCE = 50;
@@ -22,13 +22,13 @@ export async function requestCallback(
 export async function claimCallbacks(db: Database): Promise<CallbackJob[]> {
   const { rows } = await sql<CallbackJob>`
     with next as (
-      select tenant_id, id from callback_requests where state = 'queued'
+      select tenant_id, id, run from callback_requests where state = 'queued'
       order by created_at limit ${CLAIMED_AT_ONCE} for update skip locked
     )
     update callback_requests c set state = 'running', attempt_id = gen_random_uuid(), started_at = clock_timestamp()
-    from next n, dag_runs r
-    where c.tenant_id = n.tenant_id and c.id = n.id and r.tenant_id = c.tenant_id and r.id = c.run
-    returning c.*, r.version_number as "versionNumber"`.execute(db.shared);
+    from next n left join dag_runs r on r.tenant_id = n.tenant_id and r.id = n.run
+    where c.tenant_id = n.tenant_id and c.id = n.id
+    returning c.*, coalesce(r.version_number, c.version_number) as "versionNumber"`.execute(db.shared);
   return rows;
 }
 

@@ -21,6 +21,16 @@ export const lockNewestVersion = async (trx: SharedDb, key: DagKey): Promise<num
   return dag?.current_version;
 };
 
+export const findNewestVersion = async (db: SharedDb, key: DagKey): Promise<number | undefined> => {
+  const dag = await db
+    .selectFrom('dags')
+    .select('current_version')
+    .where('tenant_id', '=', key.tenantId)
+    .where('dag_id', '=', key.dagId)
+    .executeTakeFirst();
+  return dag?.current_version;
+};
+
 /** Whether runs of the DAG may start, and how many at a time. */
 export const findRunLimit = (
   trx: SharedDb,

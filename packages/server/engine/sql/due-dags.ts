@@ -95,8 +95,23 @@ export async function lastAutomatedInterval(db: TenantDb, dagId: string): Promis
     .orderBy('logical_date', 'desc')
     .limit(1)
     .executeTakeFirst();
-  if (!row || row.start === null || row.end === null) return null;
+  if (!row) return lastPartitionRun(db, dagId);
+  if (row.start === null || row.end === null) return null;
   return { start: row.start, end: row.end };
+}
+
+/** Runs of partitions have no interval: their schedule goes on from the moment of the newest. */
+async function lastPartitionRun(db: TenantDb, dagId: string): Promise<StoredInterval | null> {
+  const row = await db
+    .selectFrom('dag_runs')
+    .select('run_after as at')
+    .where('dag_id', '=', dagId)
+    .where('run_type', 'in', ['scheduled', 'backfill'])
+    .where('partition_date', 'is not', null)
+    .orderBy('run_after', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ? { start: row.at, end: row.at } : null;
 }
 
 /** What waits for a run of the DAG to end: its next date, asset events, a backfill. */

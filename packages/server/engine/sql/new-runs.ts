@@ -42,6 +42,7 @@ export type QueuedRun = {
   versionNumber: number;
   backfillId: number | null;
   partitionKey: string | null;
+  partitionDate: string | null;
 };
 
 /** Undefined when the DAG has a run of that id or of that logical date. */
@@ -52,11 +53,11 @@ export async function insertQueuedRun(
 ): Promise<RunRow | undefined> {
   const { rows } = await sql<RunRow>`
       insert into dag_runs (tenant_id, dag_id, run_id, run_type, state, logical_date, data_interval_start, data_interval_end,
-        run_after, queued_at, conf, triggered_by, triggering_user_name, note, note_user, version_number, backfill_id, partition_key)
+        run_after, queued_at, conf, triggered_by, triggering_user_name, note, note_user, version_number, backfill_id, partition_key, partition_date)
       values (${tenantId}, ${dagId}, ${run.runId}, ${run.runType}, 'queued', ${run.logicalDate}, ${run.intervalStart},
         ${run.intervalEnd}, ${run.runAfter}, now(), ${JSON.stringify(run.conf)}, ${run.triggeredBy},
         ${run.triggeringUser}, ${run.note}, ${run.noteUser}, ${run.versionNumber},
-        ${run.backfillId}, ${run.partitionKey})
+        ${run.backfillId}, ${run.partitionKey}, ${run.partitionDate})
       on conflict do nothing returning *`.execute(trx);
   return rows[0];
 }

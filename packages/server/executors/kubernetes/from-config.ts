@@ -25,7 +25,8 @@ export const kubernetesFromConfig: ExecutorFactory = ({ config, db, ...context }
     ...context,
     api: createApiClient(access),
     readFacts: createPodFacts(db, { allowsSecrets: executor.podOverrideSecrets }),
-    readRunId: ({ tenantId, run }) => findRunId(db.tenant(tenantId), run),
+    // 0: a question about a timetable, which belongs to no run.
+    readRunId: async ({ tenantId, run }) => (run === 0 ? 'timetable' : findRunId(db.tenant(tenantId), run)),
     readLiveProcesses: () => findLiveSchedulers(db, { withinMs: ALIVE_MS }),
     baseImage: (line) => `${executor.baseImageRepository}:${line}-${VERSION}`,
     tokenTransport: auth.agentTokenTransport,

@@ -1,0 +1,16 @@
+/** answer_timetable: a worker that was asked about the DAG's own timetable tells what it says. */
+import { approximated } from '@svc/spec/exact-json.ts';
+import type { AnswerTimetable } from '../collaborators.ts';
+import { RpcError } from '../rpc-errors.ts';
+import type { CallMethod } from './call-context.ts';
+
+export function timetableCall({ answerTimetable }: { answerTimetable: AnswerTimetable }): CallMethod {
+  return async ({ identity, params }) => {
+    if (identity.run !== 0) throw new RpcError('invalid', 'nobody has asked this attempt about a timetable');
+    const problem = params.optionalText('problem') ?? null;
+    const answer = approximated(params.optionalObject('answer') ?? null);
+    const { tenantId, dagId, attemptId: id } = identity;
+    await answerTimetable({ tenantId, dagId, id, answer, problem });
+    return { json: 'null' };
+  };
+}

@@ -1,0 +1,19 @@
+/** Plugins of authors, by the bundle whose DAGs were compiled with them. */
+import type { PluginsSection } from '@svc/spec/schema.ts';
+import type { TenantDb } from '../database.ts';
+
+export type BundlePlugins = { bundle: string; plugins: PluginsSection };
+
+/** One entry for each bundle: what its DAG that was registered last has found. */
+export async function listBundlePlugins(db: TenantDb): Promise<BundlePlugins[]> {
+  const rows = await db
+    .selectFrom('dags')
+    .distinctOn('bundle_name')
+    .select(['bundle_name as bundle', 'plugins'])
+    .where('is_stale', '=', false)
+    .where('plugins', 'is not', null)
+    .orderBy('bundle_name')
+    .orderBy('last_parsed_at', 'desc')
+    .execute();
+  return rows.flatMap(({ bundle, plugins }) => (plugins === null ? [] : [{ bundle, plugins }]));
+}

@@ -1,0 +1,230 @@
+/**
+ * Timetables of authors are asked by workers, which run author code; here the questions are put and the answers used.
+ *
+ *   a DAG's table runs low, or does not know the run after the last ──▶ dags.timetable_ask_at ──▶ a question (callback_requests)
+ *     ──▶ a worker answers ──▶ the table in dags.timetable, and with it the next run
+ *   a manual run without a data interval, a backfill ──▶ a question of its own, whose answer is waited for
+ *
+ * A question that is lost is put again; a timetable that raises is asked again later, and its DAG has a warning until then.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { nowIso, secondsAfter } from '@svc/spec/clock.ts';
+import { customIn, lookUpCustomRun, runsOf, wantsAnswers, withTable } from '@svc/spec/timetables/custom-runs.ts';
+import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
+import type { Instant } from '@svc/spec/timetables/instant.ts';
+import { CustomTable } from '@svc/spec/timetables/schema.ts';
+import type { DataInterval, RunInfo, RunQuery } from '@svc/spec/timetables/types.ts';
+import { Compile } from 'typebox/compile';
+import { Type } from 'typebox';
+import { scopedToTenant } from '../../db/database.ts';
+import type { Database, SharedDb } from '../../db/database.ts';
+import { lastAutomatedInterval, updateNextRun } from '../sql/due-dags.ts';
+import type { DagKey } from '../sql/dag-rows.ts';
+import {
+  dropOpenQuestions,
+  insertQuestion,
+  lockAskedDag,
+  nextQuestionAt,
+  noteTimetableProblem,
+  readQuestion,
+  setTimetable,
+  takeDagsToAsk,
+  writeAnswer,
+} from '../sql/timetable-questions.ts';
+import type { AskedDag, ManualAnswer, TimetableQuestion } from '../sql/timetable-questions.ts';
+import { nextRunColumns, runAfterInterval } from './dag-schedule.ts';
+
+/** A question that has no answer after so long is put again. */
+const LOST_SECONDS = 60;
+/** A timetable that raised is asked again then; one that wants no more runs may want some another time. */
+const LATER_SECONDS = 300;
+const DAGS_AT_ONCE = 50;
+
+/** The moments of questions. Tells when to be called again, and whether there is something for workers. */
+export async function putQuestions(db: Database): Promise<{ put: number; nextAt: string | null }> {
+  const now = nowIso();
+  const keys = await takeDagsToAsk(db.shared, { now, again: secondsAfter(now, LOST_SECONDS), limit: DAGS_AT_ONCE });
+  let put = 0;
+  for (const key of keys) if (await db.shared.transaction().execute((trx) => putQuestion(trx, key, now))) put += 1;
+  return { put, nextAt: await nextQuestionAt(db.shared, now) };
+}
+
+async function putQuestion(trx: SharedDb, key: DagKey, now: string): Promise<boolean> {
+  const dag = await lockAskedDag(trx, key);
+  const custom = dag && customIn(dag.timetable);
+  if (!dag || !custom) {
+    await setTimetable(trx, key, { askAt: null });
+    return false;
+  }
+  await dropOpenQuestions(trx, key);
+  const last = await lastInterval(trx, key);
+  const isKnown = lookUpCustomRun(custom, queryOf(dag, last, instantOf(now))).kind === 'run';
+  // What is known stays; the question goes on behind it.
+  const newest = isKnown ? (custom.table?.runs.at(-1) ?? null) : null;
+  const behind = newest ? { start: newest.start, end: newest.end } : isoOf(last);
+  const question: TimetableQuestion = {
+    kind: 'runs',
+    last: behind,
+    earliest: dag.start_date,
+    latest: dag.end_date,
+    catchup: dag.catchup,
+  };
+  await insertQuestion(trx, key, { versionNumber: dag.current_version, question });
+  return true;
+}
+
+const Table = Compile(CustomTable);
+const Manual = Compile(Type.Object({ start: Type.String(), end: Type.String(), run_id: Type.Optional(Type.String()) }));
+
+/** What a worker says. Answers the moment of the next run when it is another one now; null when nothing follows. */
+export async function recordAnswer(
+  db: Database,
+  input: { tenantId: string; dagId: string; id: string; answer: unknown; problem: string | null },
+): Promise<{ dueAt: string | null }> {
+  const { tenantId, dagId } = input;
+  const isTable = Table.Check(input.answer) && input.answer.runs.every(hasDates);
+  const isAnswer =
+    isTable || (Manual.Check(input.answer) && hasDates({ ...input.answer, run_after: input.answer.end }));
+  const problem = input.problem ?? (isAnswer ? null : 'the answer of the timetable cannot be read');
+  return db.shared.transaction().execute(async (trx) => {
+    const key = { tenantId, dagId };
+    const dag = await lockAskedDag(trx, key);
+    const answered = await writeAnswer(trx, {
+      tenantId,
+      id: input.id,
+      answer: isAnswer ? input.answer : null,
+      problem,
+    });
+    if (!dag || answered?.question.kind !== 'runs' || answered.versionNumber !== dag.current_version) {
+      return { dueAt: null };
+    }
+    await noteTimetableProblem(trx, key, problem);
+    if (problem !== null || !isTable) {
+      await setTimetable(trx, key, { askAt: secondsAfter(nowIso(), LATER_SECONDS) });
+      return { dueAt: null };
+    }
+    return useTable(trx, key, dag, input.answer as CustomTable);
+  });
+}
+
+const hasDates = (run: { start: string; end: string; run_after: string }): boolean =>
+  [run.start, run.end, run.run_after].every((text) => instantFromIso(text) !== null);
+
+async function useTable(
+  trx: SharedDb,
+  key: DagKey,
+  dag: AskedDag,
+  answer: CustomTable,
+): Promise<{ dueAt: string | null }> {
+  const now = nowIso();
+  const last = await lastInterval(trx, key);
+  const timetable = withTable(dag.timetable, joined(customIn(dag.timetable)?.table, answer, last));
+  const schedule = { ...dag, timetable };
+  const next = runAfterInterval(schedule, last, instantOf(now));
+  const columns = nextRunColumns(next);
+  await updateNextRun(trx, key, columns);
+  const wantsMore = wantsAnswers(timetable, queryOf(schedule, last, instantOf(now)));
+  const askAt = wantsMore && answer.runs.length > 0 ? now : null;
+  const later = answer.complete || answer.runs.length === 0 ? secondsAfter(now, LATER_SECONDS) : null;
+  await setTimetable(trx, key, { timetable, askAt: askAt ?? later });
+  return { dueAt: columns.next_dagrun_run_after ?? askAt };
+}
+
+/** The old table and what follows it, without what has run. */
+function joined(old: CustomTable | undefined, answer: CustomTable, last: DataInterval | null): CustomTable {
+  const { after } = answer;
+  const end = old?.runs.at(-1);
+  if (!old || !after || end?.start !== after.start || end.end !== after.end) return answer;
+  const used = last === null ? -1 : old.runs.findIndex((run) => instantFromIso(run.start) === last.start);
+  const anchor = used < 0 ? undefined : old.runs[used];
+  return {
+    ...answer,
+    after: anchor ? { start: anchor.start, end: anchor.end } : old.after,
+    // Of the older of the two: what it says of missed runs it said then.
+    asked_at: old.asked_at,
+    runs: [...old.runs.slice(used + 1), ...answer.runs],
+  };
+}
+
+const WAIT_MS = 30_000;
+const LOOK_MS = 40;
+
+export type AskFailed = { kind: 'failed'; problem: string };
+
+/** Puts a question of its own and waits for the answer. `wake` tells whoever has workers. */
+async function ask(
+  db: Database,
+  key: DagKey,
+  input: { versionNumber: number; question: TimetableQuestion; wake: () => void },
+): Promise<{ kind: 'answered'; answer: unknown } | AskFailed> {
+  const id = await insertQuestion(db.shared, key, input);
+  input.wake();
+  const deadline = Date.now() + WAIT_MS;
+  for (let pause = LOOK_MS; Date.now() < deadline; pause = Math.min(pause * 1.5, 500)) {
+    await sleep(pause);
+    const found = await readQuestion(db.shared, key.tenantId, id);
+    if (found && found.answer !== null) return { kind: 'answered', answer: found.answer };
+    if (!found || found.problem !== null || found.state === 'done' || found.state === 'failed') {
+      return { kind: 'failed', problem: found?.problem ?? 'the worker that was asked did not answer' };
+    }
+  }
+  return { kind: 'failed', problem: `no worker answered within ${WAIT_MS / 1_000} s` };
+}
+
+/** What a manual run at that moment covers, by the author's own timetable. */
+export async function askManual(
+  db: Database,
+  key: DagKey,
+  input: { versionNumber: number; at: string; wake: () => void },
+): Promise<{ kind: 'answered'; answer: ManualAnswer } | AskFailed> {
+  const question = { kind: 'manual', run_after: input.at } as const;
+  const asked = await ask(db, key, { ...input, question });
+  if (asked.kind === 'failed') return asked;
+  return Manual.Check(asked.answer)
+    ? { kind: 'answered', answer: asked.answer }
+    : { kind: 'failed', problem: 'the answer of the timetable cannot be read' };
+}
+
+/** The runs with catchup between two moments, oldest first, that are due by now. */
+export async function askRange(
+  db: Database,
+  key: DagKey,
+  input: { versionNumber: number; from: string; to: string; count: number; wake: () => void },
+): Promise<{ kind: 'answered'; runs: RunInfo[] } | AskFailed> {
+  const question: TimetableQuestion = {
+    kind: 'range',
+    earliest: input.from,
+    latest: input.to,
+    until: nowIso(),
+    catchup: true,
+    last: null,
+    count: input.count,
+  };
+  const asked = await ask(db, key, { ...input, question });
+  if (asked.kind === 'failed') return asked;
+  return Table.Check(asked.answer)
+    ? { kind: 'answered', runs: runsOf(asked.answer.runs) }
+    : { kind: 'failed', problem: 'the answer of the timetable cannot be read' };
+}
+
+async function lastInterval(trx: SharedDb, key: DagKey): Promise<DataInterval | null> {
+  const last = await lastAutomatedInterval(scopedToTenant(trx, key.tenantId), key.dagId);
+  return last && { start: instantOf(last.start), end: instantOf(last.end) };
+}
+
+const queryOf = (dag: AskedDag, lastInterval: DataInterval | null, now: Instant): RunQuery => ({
+  lastInterval,
+  earliest: dag.start_date === null ? null : instantOf(dag.start_date),
+  latest: dag.end_date === null ? null : instantOf(dag.end_date),
+  catchup: dag.catchup,
+  now,
+});
+
+const isoOf = (interval: DataInterval | null): { start: string; end: string } | null =>
+  interval && { start: instantToIso(interval.start), end: instantToIso(interval.end) };
+
+function instantOf(text: string): Instant {
+  const at = instantFromIso(text);
+  if (at === null) throw new Error(`"${text}" is not a moment`);
+  return at;
+}

@@ -1,0 +1,104 @@
+/** Events that wait for the run of one partition: rows of `asset_queue` with the key of that run. */
+import { sql } from 'kysely';
+import type { PartitionedAssetTimetable } from '@svc/spec/timetables/schema.ts';
+import type { SharedDb } from '../../db/database.ts';
+import { concernedBy } from './asset-events.ts';
+import type { QueuedAsset } from './asset-events.ts';
+import type { DagKey } from './dag-rows.ts';
+
+export type PartitionConsumer = QueuedAsset & { eventId: number; dagId: string; timetable: PartitionedAssetTimetable };
+
+/** The DAGs that wait for these events by partition. A paused DAG hears nothing, as with events without a key. */
+export async function findPartitionConsumers(
+  trx: SharedDb,
+  tenantId: string,
+  eventIds: readonly number[],
+): Promise<PartitionConsumer[]> {
+  const { rows } = await sql<PartitionConsumer>`
+    with happened as (
+      select e.id, e.asset_id, a.name, a.uri from asset_events e
+      join assets a on a.tenant_id = e.tenant_id and a.id = e.asset_id
+      where e.tenant_id = ${tenantId} and e.id = any(${[...eventIds]}::bigint[])
+    ), concerned as (${concernedBy(tenantId)})
+    select c.id as "eventId", a.id as "assetId", a.name, a.uri, d.dag_id as "dagId", d.timetable, array(
+      select l.name from asset_alias_assets x
+      join asset_aliases l on l.tenant_id = x.tenant_id and l.id = x.alias_id
+      where x.tenant_id = a.tenant_id and x.asset_id = a.id) as aliases
+    from concerned c
+    join assets a on a.tenant_id = ${tenantId} and a.id = c.asset_id
+    join dags d on d.tenant_id = ${tenantId} and d.dag_id = c.dag_id and not d.is_paused and not d.is_stale
+      and d.timetable ->> 'type' = 'partitioned_asset'
+    order by d.dag_id, c.id`.execute(trx);
+  return rows;
+}
+
+export type QueuedPartitionEvent = { dagId: string; eventId: number; assetId: number; partitionKey: string };
+
+export async function queuePartitionEvents(
+  trx: SharedDb,
+  tenantId: string,
+  rows: readonly QueuedPartitionEvent[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    insert into asset_queue (tenant_id, dag_id, event_id, asset_id, partition_key, created_at)
+    select ${tenantId}::uuid, dag_id, event_id, asset_id, partition_key, clock_timestamp()
+    from unnest(${rows.map(({ dagId }) => dagId)}::text[], ${rows.map(({ eventId }) => eventId)}::bigint[],
+      ${rows.map(({ assetId }) => assetId)}::bigint[], ${rows.map(({ partitionKey }) => partitionKey)}::text[])
+      as q(dag_id, event_id, asset_id, partition_key)
+    on conflict do nothing`.execute(trx);
+}
+
+export type WaitingPartition = { partitionKey: string; assets: QueuedAsset[] };
+
+/** What waits for the DAG, by partition, the one that has waited longest first. */
+export async function waitingPartitions(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<WaitingPartition[]> {
+  const { rows } = await sql<QueuedAsset & { partitionKey: string }>`
+    select q.partition_key as "partitionKey", a.id as "assetId", a.name, a.uri, array(
+      select l.name from asset_alias_assets x
+      join asset_aliases l on l.tenant_id = x.tenant_id and l.id = x.alias_id
+      where x.tenant_id = a.tenant_id and x.asset_id = a.id) as aliases
+    from (select partition_key, asset_id, min(event_id) as first from asset_queue
+      where tenant_id = ${tenantId} and dag_id = ${dagId} and partition_key is not null group by 1, 2) q
+    join assets a on a.tenant_id = ${tenantId} and a.id = q.asset_id
+    order by min(q.first) over (partition by q.partition_key), q.partition_key, a.id`.execute(trx);
+  const partitions = new Map<string, QueuedAsset[]>();
+  for (const { partitionKey, ...asset } of rows) {
+    partitions.set(partitionKey, [...(partitions.get(partitionKey) ?? []), asset]);
+  }
+  return [...partitions].map(([partitionKey, assets]) => ({ partitionKey, assets }));
+}
+
+/** Everything that waits for the partition becomes the cause of this run. */
+export async function assignPartitionToRun(
+  trx: SharedDb,
+  { tenantId, dagId }: DagKey,
+  { partitionKey, run }: { partitionKey: string; run: number },
+): Promise<void> {
+  await sql`
+    with taken as (
+      delete from asset_queue
+      where tenant_id = ${tenantId} and dag_id = ${dagId} and partition_key = ${partitionKey} returning event_id
+    )
+    insert into dag_run_asset_events (tenant_id, run, event_id) select ${tenantId}::uuid, ${run}::bigint, event_id from taken`.execute(
+    trx,
+  );
+}
+
+/** What no mapper of the DAG takes, and what waited before the DAG waited by partition. */
+export async function dropUnpartitioned(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<void> {
+  await sql`
+    delete from asset_queue where tenant_id = ${tenantId} and dag_id = ${dagId} and partition_key is null`.execute(trx);
+}
+
+const WARNING = 'partition key';
+
+/** A key that the DAG's mapper does not take, for people to see. */
+export async function notePartitionProblem(trx: SharedDb, key: DagKey, message: string): Promise<void> {
+  await sql`delete from dag_warnings where tenant_id = ${key.tenantId} and dag_id = ${key.dagId} and warning_type = ${WARNING}`.execute(
+    trx,
+  );
+  await sql`
+    insert into dag_warnings (tenant_id, dag_id, warning_type, message)
+    values (${key.tenantId}, ${key.dagId}, ${WARNING}, ${message.slice(0, 4_000)}) on conflict do nothing`.execute(trx);
+}

@@ -1,0 +1,190 @@
+"""Asks an author's own timetable: which runs come next, and what a manual run stands for.
+
+Only where author code may run: in the compiler's sandbox, and in a worker's process when the control plane wants to know
+more. Answers are plain data (`packages/spec/timetables/schema.ts`, type `custom`); moments are ISO 8601 in UTC.
+"""
+
+from __future__ import annotations
+
+import datetime
+import time
+
+from .exceptions import RecordingError
+from .record.timetable_base import DagRunInfo, DataInterval, TimeRestriction, Timetable
+from .record.timezones import iso, to_utc
+
+# So many runs ahead, and no longer than this for all of them.
+RUNS_AHEAD = 100
+_PATIENCE_SECONDS = 5.0
+# An answer this near to now comes from the clock: what follows it cannot be asked ahead of time.
+_NOW_SECONDS = 2.0
+
+
+class TimetableFailed(RecordingError):
+    """The author's code raised, or its answer is none."""
+
+
+def is_custom(timetable: Timetable) -> bool:
+    return not type(timetable).__module__.startswith("svc_runtime.")
+
+
+def class_name(timetable: Timetable) -> str:
+    kind = type(timetable)
+    module = kind.__module__.removeprefix("svc_dag_")
+    return f"{module}.{kind.__qualname__}"
+
+
+def makes_run_ids(timetable: Timetable) -> bool:
+    return type(timetable).generate_run_id is not Timetable.generate_run_id
+
+
+def runs_after(
+    timetable: Timetable,
+    *,
+    last: DataInterval | None,
+    earliest,
+    latest,
+    catchup: bool,
+    count: int = RUNS_AHEAD,
+    until=None,
+) -> dict:
+    """The chain of runs that follows `last`: each answer is what the next question is about."""
+    asked_at = datetime.datetime.now(datetime.timezone.utc)
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    restriction = TimeRestriction(earliest=_moment(earliest), latest=_moment(latest), catchup=catchup)
+    runs: list = []
+    previous = None if last is None else DataInterval(_moment(last.start), _moment(last.end))
+    complete = not timetable.can_be_scheduled
+    after = None if previous is None else _interval(previous)
+    while not complete and len(runs) < count and (not runs or time.monotonic() < deadline):
+        known = None if previous is None else DagRunInfo(run_after=previous.end, data_interval=previous)
+        info = _ask(timetable, "next_dagrun_info_v2", last_dagrun_info=known, restriction=restriction)
+        if info is None:
+            complete = True
+            break
+        run = _run(timetable, info)
+        if previous is not None and run["start"] == iso(previous.start) and run["end"] == iso(previous.end):
+            raise TimetableFailed(
+                f"the timetable {class_name(timetable)} gave the run of {run['start']} again when it was asked for the one "
+                "after it",
+                "Let next_dagrun_info() move on from last_automated_data_interval, or return None",
+            )
+        if until is not None and to_utc(info.run_after) > until:
+            complete = True
+            break
+        runs.append(run)
+        previous = DataInterval(_moment(info.data_interval.start), _moment(info.data_interval.end))
+        # A run up to now, as of "as often as possible": when the next one is asked for decides what it is.
+        if abs((to_utc(info.run_after) - asked_at).total_seconds()) < _NOW_SECONDS:
+            break
+    return {"after": after, "asked_at": iso(asked_at), "runs": runs, "complete": complete}
+
+
+def manual_run(timetable: Timetable, run_after) -> dict:
+    """What a run that somebody triggers for that moment covers."""
+    at = _moment(run_after)
+    interval = _ask(timetable, "infer_manual_data_interval", run_after=at)
+    if not isinstance(interval, tuple) or len(interval) != 2:
+        raise _no_answer(timetable, "infer_manual_data_interval", interval, "a DataInterval")
+    found = _interval(DataInterval(*interval))
+    if makes_run_ids(timetable):
+        found["run_id"] = _run_id(timetable, "manual", at, DataInterval(*interval))
+    return found
+
+
+def _ask(timetable: Timetable, method: str, **question):
+    try:
+        return getattr(timetable, method)(**question)
+    except RecordingError:
+        raise
+    except Exception as error:
+        method = method.removesuffix("_v2")
+        raise TimetableFailed(
+            f"the timetable {class_name(timetable)} raised {type(error).__name__} in {method}(): {error}",
+            f"Fix {method}() of the timetable; it was asked with {_shown(question)}",
+        ).with_traceback(error.__traceback__) from error
+
+
+def _run(timetable: Timetable, info) -> dict:
+    if not isinstance(info, DagRunInfo):
+        raise _no_answer(timetable, "next_dagrun_info", info, "a DagRunInfo or None")
+    if info.data_interval is None or info.run_after is None:
+        raise _no_answer(timetable, "next_dagrun_info", info, "a DagRunInfo with run_after and data_interval")
+    try:
+        run = {**_interval(info.data_interval), "run_after": iso(_aware(info.run_after))}
+    except (TypeError, ValueError, AttributeError) as error:
+        raise _no_answer(timetable, "next_dagrun_info", info, f"made of dates with a time zone ({error})") from None
+    if info.partition_key is not None:
+        run["partition_key"] = str(info.partition_key)
+    if makes_run_ids(timetable):
+        interval = DataInterval(_moment(info.data_interval.start), _moment(info.data_interval.end))
+        run["run_id"] = _run_id(timetable, "scheduled", _moment(info.run_after), interval)
+        run["backfill_run_id"] = _run_id(timetable, "backfill", _moment(info.run_after), interval)
+    return run
+
+
+def answer(timetable: Timetable, question: dict) -> dict:
+    """What the control plane asks a worker: `runs` that follow, the runs of a `range`, or a `manual` run."""
+    inner = getattr(timetable, "timetable", None)  # of AssetOrTimeSchedule
+    if isinstance(inner, Timetable):
+        timetable = inner
+    if question["kind"] == "manual":
+        return manual_run(timetable, question["run_after"])
+    last = question.get("last")
+    return runs_after(
+        timetable,
+        last=None if last is None else DataInterval(to_utc(last["start"]), to_utc(last["end"])),
+        earliest=question.get("earliest"),
+        latest=question.get("latest"),
+        catchup=bool(question.get("catchup")),
+        count=int(question.get("count") or RUNS_AHEAD),
+        until=to_utc(question["until"]) if question.get("until") else None,
+    )
+
+
+def _run_id(timetable: Timetable, run_type: str, run_after, interval: DataInterval) -> str:
+    from .enums import DagRunType
+
+    text = _ask(
+        timetable, "generate_run_id", run_type=DagRunType(run_type), run_after=run_after, data_interval=interval
+    )
+    if not isinstance(text, str) or not text:
+        raise _no_answer(timetable, "generate_run_id", text, "a text")
+    return text
+
+
+def _interval(interval) -> dict:
+    return {"start": iso(_aware(interval.start)), "end": iso(_aware(interval.end))}
+
+
+def _aware(value):
+    if not isinstance(value, datetime.datetime):
+        raise TypeError(f"{value!r} is no datetime")
+    if value.utcoffset() is None:
+        raise ValueError(f"{value!r} has no time zone")
+    return value
+
+
+def _moment(value):
+    """As Airflow hands them out: pendulum's, in UTC."""
+    if value is None:
+        return None
+    import pendulum
+
+    return pendulum.instance(to_utc(value)).in_timezone("UTC")
+
+
+def _no_answer(timetable: Timetable, method: str, answer, expected: str) -> TimetableFailed:
+    return TimetableFailed(
+        f"{method}() of the timetable {class_name(timetable)} returned {_short(answer)}, which is not {expected}",
+        f"Return {expected} from {method}()",
+    )
+
+
+def _short(value) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else text[:200] + "…"
+
+
+def _shown(question: dict) -> str:
+    return ", ".join(f"{name}={_short(value)}" for name, value in question.items())
