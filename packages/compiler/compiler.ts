@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { StatedSettings } from '@svc/spec/project/apply.ts';
 import type { BundleSection, CompiledSpec } from '@svc/spec/schema.ts';
+import { userCacheFolder } from './python-environment.ts';
 
 export interface CompileLimits {
   readonly wall_seconds?: number;
@@ -105,7 +106,8 @@ export function createCompiler({ python, jobs = 1, startsAtOnce = false, taskUse
 
   const start = (): ChildProcessByStdio<Writable, Readable, Readable> => {
     const group = taskUser ? ['--group', String(taskUser.gid)] : [];
-    const started = spawn(python, ['-m', 'svc_runtime.compile_server', '--jobs', String(jobs), ...group], {
+    const keep = ['--keep', join(userCacheFolder(process.env), 'compiled')];
+    const started = spawn(python, ['-m', 'svc_runtime.compile_server', '--jobs', String(jobs), ...keep, ...group], {
       env: { ...childEnvironment(), ...(taskUser && { HOME: taskUser.home }) },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
