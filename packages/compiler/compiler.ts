@@ -37,6 +37,8 @@ export interface CompileRequest {
   /** Set while the file is loaded. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly limits?: CompileLimits;
+  /** What svc.yaml adds to the DAG of the file, or has instead of a file (python/svc_runtime/dbt/from_yaml.py). */
+  readonly groups?: object | undefined;
 }
 
 export interface CompileError {
@@ -152,12 +154,12 @@ export function createCompiler({ python, jobs = 1, startsAtOnce = false, taskUse
 
   if (startsAtOnce) child = start();
   return {
-    compile: ({ path, dagsFolder, bundle, env, limits }) =>
+    compile: ({ path, dagsFolder, bundle, env, limits, groups }) =>
       new Promise((resolve, reject) => {
         child ??= start();
         const id = nextId++;
         waiting.set(id, { resolve, reject });
-        const request = { id, path, dags_folder: dagsFolder, bundle, env, limits: limits ?? {} };
+        const request = { id, path, dags_folder: dagsFolder, bundle, env, limits: limits ?? {}, groups };
         child.stdin.write(`${JSON.stringify(request)}\n`);
       }),
     close: () =>

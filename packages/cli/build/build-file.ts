@@ -21,6 +21,8 @@ export type BuildFileInput = {
   readonly groupDirectories: readonly string[] | 'whole';
   /** Of a repository: it is copied whole, its packages are installed without Airflow, and these are set. */
   readonly repository?: { readonly env: Readonly<Record<string, string>> } | undefined;
+  /** svc.yaml alone makes the DAG (`dbt:`): there is no file to copy. */
+  readonly hasNoSource?: boolean | undefined;
   /** Our own version: every release has its base images. */
   readonly version: string;
   /** Where the base images are, for those who mirror them or make their own. */
@@ -114,7 +116,7 @@ function variables(env: Readonly<Record<string, string>>): string[] {
 }
 
 /** Only the DAG file and what its groups need. Owned by the task's user, because transformation tools write beside their project. */
-function copies({ project, groupDirectories, repository }: BuildFileInput): string[] {
+function copies({ project, groupDirectories, repository, hasNoSource }: BuildFileInput): string[] {
   if (repository) return [copy('.')];
   const dagSource = insidePath('dag_source', project.dag_source);
   if (dagSource === '.' || project.dag_source.endsWith('/')) {
@@ -125,7 +127,16 @@ function copies({ project, groupDirectories, repository }: BuildFileInput): stri
       ? ['.']
       : groupDirectories.map((path) => insidePath('the project of a task group', path));
   if (directories.includes('.')) return [copy('.')];
-  return [...new Set([dagSource, ...directories])].map(copy);
+  return [...new Set([...(hasNoSource ? [] : [dagSource]), ...directories])].map(copy);
+}
+
+/** What dbt writes into its projects: no part of them. */
+export function leftoversOf(groupDirectories: BuildFileInput['groupDirectories']): string[] {
+  const directories = groupDirectories === 'whole' ? ['.'] : groupDirectories;
+  // With a slash each: models may well lie in a folder named logs.
+  return directories.flatMap((path) =>
+    ['target', 'logs', '.user.yml'].map((name) => `${path === '.' ? '' : path.replace(/^\.\//, '')}/${name}`),
+  );
 }
 
 function copy(path: string): string {

@@ -1,7 +1,7 @@
 /** Builds the image of a DAG project, and pushes it when asked to. */
 import { usageError } from '../cli-error.ts';
 import type { Environment } from '../context.ts';
-import { baseImage, renderBuildFile } from './build-file.ts';
+import { baseImage, leftoversOf, renderBuildFile } from './build-file.ts';
 import type { BuildFileInput, Project } from './build-file.ts';
 import { findContainerTool } from './container-tool.ts';
 import type { ContainerTool, ToolName } from './container-tool.ts';
@@ -105,5 +105,5 @@ function ignoreFileFor(tool: ToolName, options: BuildImageOptions, plan: Plan): 
     buildFileName: plan.ownName,
     firstChoice: tool === 'docker' ? '.dockerignore' : '.containerignore',
   });
-  return mergeIgnoreFile(own, options.project.exclude_paths);
+  return mergeIgnoreFile(own, [...options.project.exclude_paths, ...leftoversOf(options.groupDirectories)]);
 }

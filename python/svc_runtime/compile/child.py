@@ -89,7 +89,7 @@ def compile_request(request: dict, limits, ask_for_time=None) -> bytes:
     folder = request.get("dags_folder") or os.path.dirname(os.path.abspath(path))
     try:
         os.environ.update(request.get("env") or {})
-        specs = load_file(path, folder, request.get("bundle"))
+        specs = load_file(path, folder, request.get("bundle"), request.get("groups"))
         parts = []
         for spec in specs:
             text = canonical_bytes(spec)
@@ -111,4 +111,6 @@ def compile_request(request: dict, limits, ask_for_time=None) -> bytes:
 
 
 def _more(values: dict) -> bytes:
-    return b"".join(b", " + json.dumps(name).encode() + b": " + json.dumps(value).encode() for name, value in values.items())
+    return b"".join(
+        b", " + json.dumps(name).encode() + b": " + json.dumps(value).encode() for name, value in values.items()
+    )

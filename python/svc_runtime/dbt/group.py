@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from ..exceptions import RecordingError
 from ..record import current as recording
 from ..record.group import TaskGroup
+from ..run import current as running
 from . import invoke
 from .assets import asset_of
 from .graph import Graph
@@ -29,6 +32,9 @@ def dbt_group(
     conn_id: str | None = None,
     adapter: str | None = None,
     profile_args: dict | None = None,
+    profiles_yml: Any = None,
+    profile: str | None = None,
+    env: dict | None = None,
     target: str | None = None,
     tests: str = "after_each",
     source_freshness: bool = False,
@@ -50,7 +56,9 @@ def dbt_group(
     """
     dag = group_args.get("dag") or recording.current_dag()
     if dag is None:
-        raise RecordingError("dbt_group() stands outside of a DAG", "Call it inside `with DAG(...):` or a function with @dag")
+        raise RecordingError(
+            "dbt_group() stands outside of a DAG", "Call it inside `with DAG(...):` or a function with @dag"
+        )
     if retry not in ("failed", "all"):
         raise RecordingError(f"retry is {retry!r}", "Write 'failed' (what failed and was skipped) or 'all'")
     place = find_project(project_dir, caller_folder())
@@ -59,6 +67,7 @@ def dbt_group(
         profile_args={name: value for name, value in (profile_args or {}).items() if _is_plain(value)},
         target=target,
         vars=_plain_vars(vars),
+        env=_plain_vars(env),
         select=_words(select, "select"),
         exclude=_words(exclude, "exclude"),
         selector=selector,
@@ -70,6 +79,9 @@ def dbt_group(
         "project_dir": place.relative,
         "conn_id": conn_id,
         "profile_args": profile_args,
+        "profiles_yml": _beside(profiles_yml),
+        "profile": profile,
+        "env": env,
         "target": target,
         "vars": vars,
         "full_refresh": full_refresh,
@@ -81,7 +93,7 @@ def dbt_group(
     _make_tasks(group, graph, parts, arguments, with_outlets=outlets)
     if is_running():
         invoke.preload()
-        invoke.preload_adapter(graph.adapter)
+        invoke.preload_adapter(graph.adapter, warms_up=running.parsing_context.is_shared)
     return group
 
 
@@ -120,6 +132,20 @@ def _inside(place: ProjectPlace) -> str | None:
     return None
 
 
+def _beside(profiles_yml: Any) -> str | None:
+    """Relative to the folder of the DAGs, so that it is found wherever the version runs."""
+    if profiles_yml is None:
+        return None
+    folder = caller_folder()
+    path = os.path.normpath(os.path.join(folder, os.fspath(profiles_yml)))
+    if os.path.basename(path) != "profiles.yml" or not os.path.isfile(path):
+        raise RecordingError(
+            f"profiles_yml is {profiles_yml}: there is no such profiles.yml",
+            "Give the path of the file, relative to the DAG file",
+        )
+    return os.path.relpath(path, os.environ.get("SVC_DAGS_FOLDER") or folder)
+
+
 def _words(value: Any, name: str) -> list[str]:
     """As on dbt's command line: words between spaces are a union."""
     if value is None:
@@ -127,7 +153,9 @@ def _words(value: Any, name: str) -> list[str]:
     items = value.split() if isinstance(value, str) else list(value)
     for item in items:
         if not isinstance(item, str) or not item.strip() or item.startswith("-"):
-            raise RecordingError(f"{name} has {item!r}, which is no selection of dbt's", "Write names, tags and paths as after --select")
+            raise RecordingError(
+                f"{name} has {item!r}, which is no selection of dbt's", "Write names, tags and paths as after --select"
+            )
     return items
 
 

@@ -24,7 +24,9 @@ log = logging.getLogger("dbt")
 
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 # Lines of dbt's that say how it was started and how it ended: the task says so itself.
-_UNWANTED = frozenset({"MainReportVersion", "MainReportArgs", "MainTrackingUserState", "CommandCompleted", "ResourceReport"})
+_UNWANTED = frozenset(
+    {"MainReportVersion", "MainReportArgs", "MainTrackingUserState", "CommandCompleted", "ResourceReport"}
+)
 
 # Made by the fork server before its first fork; the tasks it forks share what they parsed in it.
 shared_folder: str | None = None
@@ -36,7 +38,12 @@ class Invocation:
     def __init__(self, *, project_dir: str, scratch: str, profile: dict, variables: dict, project_hash: str) -> None:
         self.scratch = scratch
         self.arguments = common_arguments(
-            {"project_dir": project_dir, "scratch": scratch, "vars": variables, **{key: profile[key] for key in ("profiles_dir", "profile", "target")}}
+            {
+                "project_dir": project_dir,
+                "scratch": scratch,
+                "vars": variables,
+                **{key: profile[key] for key in ("profiles_dir", "profile", "target")},
+            }
         )
         self._manifest_key = _key(project_hash, profile["public"], variables)
 
@@ -45,18 +52,18 @@ class Invocation:
         manifest = self._kept()
         if manifest is not None:
             return manifest
-        parsed = self.run(None, ["parse", "--no-write-json"])
+        parsed = self.run(None, ["parse", "--no-write-json"], least=logging.WARNING)
         if not parsed.success:
             raise AirflowException(f"dbt cannot read the project: {reason_of(parsed)}")
         self._keep(parsed.result)
         return parsed.result
 
-    def run(self, manifest: Any, command: list[str]) -> Any:
+    def run(self, manifest: Any, command: list[str], *, least: int = logging.INFO) -> Any:
         without_tracker()
         from dbt.cli.main import dbtRunner
 
         # dbt leaves its event manager to the next invocation, with the listeners of the one before.
-        return dbtRunner(manifest=manifest, callbacks=[_say]).invoke([*command, *self.arguments])
+        return dbtRunner(manifest=manifest, callbacks=[_listener(least)]).invoke([*command, *self.arguments])
 
     def _path(self) -> str | None:
         return os.path.join(shared_folder, f"{self._manifest_key}.msgpack") if shared_folder else None
@@ -93,17 +100,17 @@ def _key(project_hash: str, public: dict, variables: dict) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _say(event: Any) -> None:
-    """One of dbt's events as a line of the task's log."""
-    info = event.info
-    if info.name in _UNWANTED or not info.msg:
-        return
-    level = _LEVELS.get(info.level, logging.INFO)
-    if level < logging.INFO and not log.isEnabledFor(logging.DEBUG):
-        return
-    text = info.msg.strip("\n")
-    if text.strip():
-        log.log(level, "%s", text)
+def _listener(least: int):
+    """dbt's events as lines of the task's log."""
+    least = logging.DEBUG if log.isEnabledFor(logging.DEBUG) else least
+
+    def say(event: Any) -> None:
+        info = event.info
+        level = _LEVELS.get(info.level, logging.INFO)
+        if level >= least and info.name not in _UNWANTED and info.msg.strip():
+            log.log(level, "%s", info.msg.strip("\n"))
+
+    return say
 
 
 def reason_of(result: Any) -> str:
@@ -120,6 +127,7 @@ def preload() -> None:
         return
     owner = os.getpid()
     os.environ.setdefault("DBT_SEND_ANONYMOUS_USAGE_STATS", "false")
+    without_tracker()
     with contextlib.suppress(ImportError):  # the task says what is missing
         import dbt.cli.main
         import dbt.task.build
@@ -133,8 +141,42 @@ def preload() -> None:
     atexit.register(remove)
 
 
-def preload_adapter(name: str) -> None:
+_TINY = {"dbt_project.yml": "name: tiny\nversion: '1.0'\nprofile: tiny\n", "models/one.sql": "select 1 as one\n"}
+
+
+def warm_up(adapter: str) -> None:
+    """Reads a project of one model, before the first fork: dbt makes the schemas of its own files, the writers of its classes and
+    the environment of its templates when it first needs them, which every task would do again (1 s of 2 of a small one)."""
+    from dbt.adapters.factory import reset_adapters
+    from dbt.cli.main import dbtRunner
+
+    from .profiles import profiles_text, stand_in
+
+    with tempfile.TemporaryDirectory(prefix="svc-dbt-") as folder:
+        for name, text in {**_TINY, "profiles.yml": profiles_text("tiny", "default", stand_in(adapter))}.items():
+            place = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            with open(place, "w", encoding="utf-8") as file:
+                file.write(text)
+        before = os.getcwd()
+        request = {
+            "project_dir": folder,
+            "scratch": folder,
+            "profiles_dir": folder,
+            "profile": "tiny",
+            "target": "default",
+        }
+        # The static parser has threads of its own, and a process with threads cannot be forked.
+        dbtRunner().invoke(["parse", "--no-write-json", "--no-static-parser", *common_arguments(request)])
+        os.chdir(before)
+        # The adapter knows the profile it was made with.
+        reset_adapters()
+
+
+def preload_adapter(name: str, *, warms_up: bool) -> None:
     import importlib
 
-    with contextlib.suppress(ImportError):
+    with contextlib.suppress(Exception):  # the task says what is missing
         importlib.import_module(f"dbt.adapters.{name}")
+        if warms_up:
+            warm_up(name)

@@ -22,18 +22,34 @@ from ..run import current as running
 from .graph import FORMAT, Graph
 from .project import ProjectPlace, project_hash
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 PREFIX = "dbt-graph/"
 
 
 class Wanted:
     """What a graph depends on beside the project's files."""
 
-    def __init__(self, *, adapter: str | None, profile_args: dict, target: str | None, vars: dict, select: list, exclude: list, selector: str | None) -> None:
-        self.parts = {
+    def __init__(
+        self,
+        *,
+        adapter: str | None,
+        profile_args: dict,
+        target: str | None,
+        vars: dict,
+        env: dict,
+        select: list,
+        exclude: list,
+        selector: str | None,
+    ) -> None:
+        self.parts: dict[str, Any] = {
             "adapter": adapter,
             "profile_args": profile_args,
             "target": target,
             "vars": vars,
+            "env": env,
             "select": select,
             "exclude": exclude,
             "selector": selector,
@@ -52,12 +68,15 @@ def graph_of(name: str, place: ProjectPlace, wanted: Wanted, *, python: str | No
         text = templating.version_files.get(key)
         if text is None:
             raise RecordingError(
-                f"this version of the DAG has no graph for the dbt group '{name}'", "Register the DAG again: the group has another name now"
+                f"this version of the DAG has no graph for the dbt group '{name}'",
+                "Register the DAG again: the group has another name now",
             )
         return Graph.from_text(text)
     if key in recording.version_files:
         raise RecordingError(f"two dbt groups are named '{name}'", "Give each its own group_id")
-    text = json.dumps(_from_manifest(manifest, place, wanted) if manifest else _read(place, wanted, python), sort_keys=True)
+    text = json.dumps(
+        _from_manifest(manifest, place, wanted) if manifest else _read(place, wanted, python), sort_keys=True
+    )
     recording.version_files[key] = text
     return Graph.from_text(text)
 
@@ -77,7 +96,11 @@ def _changed(interpreter: str) -> float:
     """Of the packages beside it: another version of dbt may see another graph."""
     folder = os.path.join(os.path.dirname(os.path.dirname(interpreter)), "lib")
     try:
-        return max(os.stat(os.path.join(folder, name, "site-packages")).st_mtime for name in os.listdir(folder) if name.startswith("python"))
+        return max(
+            os.stat(os.path.join(folder, name, "site-packages")).st_mtime
+            for name in os.listdir(folder)
+            if name.startswith("python")
+        )
     except (OSError, ValueError):
         return 0.0
 
@@ -106,6 +129,7 @@ def _ask(place: ProjectPlace, wanted: Wanted, interpreter: str, found: str) -> d
             json.dump({"project_dir": place.path, "scratch": scratch, "hash": found, **wanted.parts}, file)
         own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         env = {**os.environ, "PYTHONPATH": own, "HOME": scratch, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
+        env.update({name: str(value) for name, value in wanted.parts["env"].items()})
         command = [interpreter, "-m", "svc_runtime.dbt.probe", request, answer]
         if recording.ask_for_time is not None:
             recording.ask_for_time()
@@ -121,7 +145,9 @@ def _ask(place: ProjectPlace, wanted: Wanted, interpreter: str, found: str) -> d
         return said["graph"]
     if said.get("missing"):
         raise RecordingError(f"dbt is not installed in {interpreter}: {said['message']}", INSTALL)
-    raise RecordingError(f"dbt cannot read the project {place.relative}: {said['message']}", "Try `dbt parse` in its folder")
+    raise RecordingError(
+        f"dbt cannot read the project {place.relative}: {said['message']}", "Try `dbt parse` in its folder"
+    )
 
 
 def _take_time() -> None:
@@ -139,7 +165,8 @@ def _from_manifest(manifest: str, place: ProjectPlace, wanted: Wanted) -> dict:
     given = [name for name in ("select", "exclude", "selector") if wanted.parts[name]]
     if given:
         raise RecordingError(
-            f"a dbt group with manifest= cannot have {', '.join(given)}: only dbt can select", "Leave out manifest, and dbt is asked"
+            f"a dbt group with manifest= cannot have {', '.join(given)}: only dbt can select",
+            "Leave out manifest, and dbt is asked",
         )
     path = manifest if os.path.isabs(manifest) else os.path.join(place.path, manifest)
     try:
@@ -149,5 +176,6 @@ def _from_manifest(manifest: str, place: ProjectPlace, wanted: Wanted) -> dict:
         return compact(text, selected=nodes, project_hash=project_hash(place.path))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RecordingError(
-            f"{manifest} is no manifest of dbt: {type(error).__name__}: {error}", "Make it with `dbt parse`, or leave out manifest"
+            f"{manifest} is no manifest of dbt: {type(error).__name__}: {error}",
+            "Make it with `dbt parse`, or leave out manifest",
         ) from None

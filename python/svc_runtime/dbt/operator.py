@@ -9,6 +9,7 @@ import json
 import os
 import tempfile
 import time
+from urllib.parse import quote
 
 from ..exceptions import AirflowException
 from ..record.operator import BaseOperator
@@ -29,7 +30,7 @@ _ARTIFACTS = ("run_results.json", "manifest.json")
 class DbtOperator(BaseOperator):
     """`select` are dbt selectors of exactly the nodes of this task. The graph stays with the group: it is not an argument."""
 
-    template_fields = ("vars", "target", "artifacts", "full_refresh")
+    template_fields = ("select", "vars", "env", "target", "artifacts", "full_refresh")
     ui_color = "#ff694a"
     ui_fgcolor = "#fff"
 
@@ -41,6 +42,9 @@ class DbtOperator(BaseOperator):
         select: list,
         conn_id: str | None = None,
         profile_args: dict | None = None,
+        profiles_yml: str | None = None,
+        profile: str | None = None,
+        env: dict | None = None,
         target: str | None = None,
         vars: dict | None = None,
         full_refresh: bool | str = False,
@@ -55,6 +59,9 @@ class DbtOperator(BaseOperator):
         self.select = select
         self.conn_id = conn_id
         self.profile_args = profile_args or {}
+        self.profiles_yml = profiles_yml
+        self.profile = profile
+        self.env = env or {}
         self.target = target
         self.vars = vars or {}
         self.full_refresh = full_refresh
@@ -72,13 +79,17 @@ class DbtOperator(BaseOperator):
         graph: Graph = self.__dict__["svc_graph"]
         path = os.path.join(os.environ.get("SVC_DAGS_FOLDER") or os.getcwd(), self.project_dir)
         if not os.path.isfile(os.path.join(path, "dbt_project.yml")):
-            raise AirflowException(f"the dbt project {self.project_dir} is not where the task runs: it was not found at {path}")
+            raise AirflowException(
+                f"the dbt project {self.project_dir} is not where the task runs: it was not found at {path}"
+            )
         now = project_hash(path)
         if now != graph.project_hash:
             self.log.warning(
-                "The dbt project %s was changed after this version was made: the files of now are used", self.project_dir
+                "The dbt project %s was changed after this version was made: the files of now are used",
+                self.project_dir,
             )
         wanted = self._wanted(context)
+        os.environ.update({name: str(value) for name, value in self.env.items()})
         with tempfile.TemporaryDirectory(prefix="svc-dbt-") as scratch:
             profile = self._profile(path, scratch)
             with _alone_with(profile["public"], self.log):
@@ -105,18 +116,23 @@ class DbtOperator(BaseOperator):
     def _profile(self, path: str, scratch: str) -> dict:
         """A private profiles.yml of the connection, or the project's own. `public` is what parsing may depend on."""
         if self.conn_id is None:
-            # Empty: dbt looks beside the project, as on the command line.
-            text = _read(os.path.join(path, "profiles.yml"))
-            public = {"file": text, **_duckdb_of(text, self.target, path)}
-            return {"profiles_dir": path if text is not None else None, "profile": None, "target": self.target, "public": public}
+            file = os.path.join(os.environ.get("SVC_DAGS_FOLDER") or "", self.profiles_yml) if self.profiles_yml else ""
+            file = file or os.path.join(path, "profiles.yml")
+            text = _read(file)
+            if text is None and self.profiles_yml:
+                raise AirflowException(f"there is no {self.profiles_yml} where the task runs")
+            # Without one dbt looks where it always does, as on the command line.
+            folder = os.path.dirname(file) if text is not None else None
+            public = {"file": text, "env": self.env, **_duckdb_of(text, self.target, path)}
+            return {"profiles_dir": folder, "profile": self.profile, "target": self.target, "public": public}
         from ..run.hooks import BaseHook
 
         output = profile_output(BaseHook.get_connection(self.conn_id), profile_args=self.profile_args, project_dir=path)
         target = self.target or "default"
         name = "svc"
         descriptor = os.open(os.path.join(scratch, "profiles.yml"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(profiles_text(name, target, output))
+        with open(descriptor, "w", encoding="utf-8") as made:
+            made.write(profiles_text(name, target, output))
         from ..run.masks import is_sensitive_name
 
         public = {key: value for key, value in output.items() if not is_sensitive_name(key)}
@@ -136,13 +152,20 @@ class DbtOperator(BaseOperator):
             command.append("--full-refresh")
         if self.command == "freshness":
             command += ["--output", os.path.join(scratch, "sources.json")]
+        if not self.artifacts:
+            # Of the whole manifest nothing but the nodes of this task is kept: writing it takes as long as a small model.
+            command.append("--no-write-json")
         result = invocation.run(manifest, [*command, *self.dbt_args])
         ended = time.monotonic()
         found = _results(result, os.path.join(scratch, "run_results.json"))
         everything = outcome_of.merged(self.__dict__.get("svc_previous") or [], found)
         self._leave(context, everything, scratch, manifest)
         self.log.info(
-            "dbt %s: %d nodes, read in %.2f s, run in %.2f s", self.command, len(found), parsed - started, ended - parsed
+            "dbt %s: %d nodes, read in %.2f s, run in %.2f s",
+            self.command,
+            len(found),
+            parsed - started,
+            ended - parsed,
         )
         if not result.success:
             if outcome_of.failures(found):
@@ -166,18 +189,19 @@ class DbtOperator(BaseOperator):
             self._write_artifacts(context, scratch)
 
     def _write_artifacts(self, context, scratch: str) -> None:
-        from ..run.files import ObjectStoragePath
-
         ti = context["ti"]
-        names = (ti.dag_id, ti.run_id, ti.task_id, *([str(ti.map_index)] if ti.map_index >= 0 else []), str(ti.try_number))
-        folder = ObjectStoragePath(self.artifacts)
-        for name in names:
-            folder = folder / name
-        folder.mkdir(parents=True, exist_ok=True)
+        parts = (
+            ti.dag_id,
+            ti.run_id,
+            ti.task_id,
+            *([str(ti.map_index)] if ti.map_index >= 0 else []),
+            str(ti.try_number),
+        )
+        folder = "/".join([str(self.artifacts).rstrip("/"), *(quote(part, safe="+:@~") for part in parts)])
         for name in (*_ARTIFACTS, "sources.json"):
             text = _read(os.path.join(scratch, name))
             if text is not None:
-                (folder / name).write_text(text)
+                _write(f"{folder}/{name}", text)
         self.log.info("Artifacts of dbt are in %s", folder)
 
     def _tell_assets(self, context, found: list[dict], graph: Graph) -> None:
@@ -192,7 +216,11 @@ class DbtOperator(BaseOperator):
                 "status": result["status"],
                 "execution_time": result.get("execution_time"),
                 "relation": result.get("relation_name"),
-                **{name: value for name, value in (result.get("adapter_response") or {}).items() if name == "rows_affected"},
+                **{
+                    name: value
+                    for name, value in (result.get("adapter_response") or {}).items()
+                    if name == "rows_affected"
+                },
             }
 
     def on_kill(self) -> None:
@@ -220,8 +248,9 @@ def _is_true(value) -> bool:
 
 
 def _results(result: Any, path: str) -> list[dict]:
-    """From the artifact: the same words on every version of dbt."""
-    del result
+    """From the artifact: the same words on every version of dbt. Empty when dbt did not get that far."""
+    if hasattr(result.result, "write"):
+        result.result.write(path)
     return [entry for entry in _json(path).get("results") or [] if isinstance(entry, dict)]
 
 
@@ -248,6 +277,22 @@ def _duckdb_of(text: str | None, target: str | None, path: str) -> dict:
         if output.get("type") == "duckdb":
             return {"type": "duckdb", "path": os.path.join(path, str(output.get("path") or ":memory:"))}
     return {}
+
+
+def _write(place: str, text: str) -> None:
+    if "://" not in place:
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(place, "w", encoding="utf-8") as file:
+            file.write(text)
+        return
+    try:
+        import fsspec
+    except ImportError:
+        raise AirflowException(
+            f"artifacts is {place}: add fsspec and its package for that store, such as s3fs, to the project's dependencies"
+        ) from None
+    with fsspec.open(place, "w") as store:
+        store.write(text)
 
 
 def _manifest_of(manifest: Any, ids: set[str]) -> dict:

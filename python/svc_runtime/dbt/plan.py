@@ -6,6 +6,7 @@ after everything it reads, and before whatever comes after all of that, as with 
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from ..exceptions import RecordingError
@@ -46,7 +47,7 @@ def plan(graph: Graph, *, granularity: str, tests: str, source_freshness: bool =
     else:
         parts = _in_parts(graph, _levels(graph, order) if granularity == "level" else _folders(graph, order), tests)
         if granularity == "level":
-            for before, after in zip(parts, parts[1:], strict=False):
+            for before, after in itertools.pairwise(parts):
                 after.upstream = {before.key}
     if tests == "after_all" and graph.tests:
         last = Part("test", command="test", nodes=graph.tests)
@@ -256,7 +257,8 @@ def _freshness(graph: Graph, parts: list[Part]) -> list[Part]:
 
 def _in_order(parts: list[Part]) -> list[Part]:
     """As they could run, otherwise as given."""
-    left, done, order = list(parts), set(), []
+    left, order = list(parts), []
+    done: set[str] = set()
     while left:
         ready = next((part for part in left if part.upstream <= done), None)
         if ready is None:

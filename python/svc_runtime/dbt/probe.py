@@ -88,7 +88,9 @@ def _profile_for(request: dict) -> dict:
     adapter = request.get("adapter") or own["type"] or _only_adapter()
     if adapter not in STAND_INS:
         if not own["type"]:
-            raise Unknown(f"what a profile of the adapter {adapter!r} looks like is not known: put a profiles.yml into the project")
+            raise Unknown(
+                f"what a profile of the adapter {adapter!r} looks like is not known: put a profiles.yml into the project"
+            )
         return {"profiles_dir": request["project_dir"]}
     target = request.get("target") or own["target"] or "default"
     output = {**stand_in(adapter), **(request.get("profile_args") or {}), "type": adapter}
@@ -120,7 +122,9 @@ def _only_adapter() -> str:
         return names[0]
     if not names:
         raise Unknown("dbt is installed without an adapter: add one to the dependencies, such as dbt-postgres")
-    raise Unknown(f"several adapters of dbt are installed ({', '.join(names)}): name the one to use, adapter={names[0]!r}")
+    raise Unknown(
+        f"several adapters of dbt are installed ({', '.join(names)}): name the one to use, adapter={names[0]!r}"
+    )
 
 
 def installed_adapters() -> list[str]:

@@ -88,7 +88,11 @@ def _postgres(connection: Connection, extra: dict) -> dict:
         "password": connection.password,
         "dbname": connection.schema or extra.get("dbname") or connection.login,
         "schema": extra.get("schema") or "public",
-        **{name: extra[name] for name in ("sslmode", "sslcert", "sslkey", "sslrootcert", "role", "search_path") if name in extra},
+        **{
+            name: extra[name]
+            for name in ("sslmode", "sslcert", "sslkey", "sslrootcert", "role", "search_path")
+            if name in extra
+        },
         **{name: extra[name] for name in ("keepalives_idle", "connect_timeout", "retries") if name in extra},
     }
 
@@ -97,7 +101,9 @@ def _redshift(connection: Connection, extra: dict) -> dict:
     return {
         **_postgres(connection, extra),
         "port": connection.port or 5439,
-        **{name: extra[name] for name in ("method", "cluster_id", "iam_profile", "region", "ra3_node") if name in extra},
+        **{
+            name: extra[name] for name in ("method", "cluster_id", "iam_profile", "region", "ra3_node") if name in extra
+        },
     }
 
 
@@ -123,7 +129,11 @@ def _snowflake(connection: Connection, extra: dict) -> dict:
         "user": connection.login,
         "password": connection.password or None,
         "schema": connection.schema or keyed.get("schema") or "public",
-        **{name: keyed[name] for name in ("role", "warehouse", "database", "region", "authenticator") if keyed.get(name)},
+        **{
+            name: keyed[name]
+            for name in ("role", "warehouse", "database", "region", "authenticator")
+            if keyed.get(name)
+        },
         **_snowflake_key(connection, keyed),
     }
 

@@ -8,6 +8,10 @@ import sys
 
 from ..exceptions import RecordingError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+
 _READ = (".sql", ".yml", ".yaml", ".csv", ".py", ".md", ".json", ".jinja", ".txt")
 # What dbt or others write there, and what is no part of it.
 _SKIPPED = {"target", "logs", "__pycache__", "node_modules", "venv", "env"}
@@ -24,13 +28,13 @@ class ProjectPlace:
 
 def caller_folder() -> str:
     """Of the DAG file: the first file up the stack that is not ours."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     roots = (_OWN, os.path.join(os.path.dirname(_OWN), "svc"), os.path.join(os.path.dirname(_OWN), "cosmos"))
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith((*(root + os.sep for root in roots), "<")):
             return os.path.dirname(os.path.abspath(name))
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return os.getcwd()
 
 
