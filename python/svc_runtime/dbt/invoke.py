@@ -107,7 +107,8 @@ def _listener(least: int):
     def say(event: Any) -> None:
         info = event.info
         level = _LEVELS.get(info.level, logging.INFO)
-        if level >= least and info.name not in _UNWANTED and info.msg.strip():
+        # Where the compiled text was: the folder is gone with the task, and the text is in its manifest.
+        if level >= least and info.name not in _UNWANTED and info.msg.strip() and "compiled code at /" not in info.msg:
             log.log(level, "%s", info.msg.strip("\n"))
 
     return say

@@ -16,6 +16,8 @@ _MESSAGE = 160
 class DbtFailed(AirflowException):
     """Names what failed, so that nobody has to read a log to know."""
 
+    svc_cause = "dbt_failed"
+
 
 def merged(previous: list[dict], now: list[dict]) -> list[dict]:
     """Of every node its last result, in the order they ended first."""
