@@ -130,13 +130,13 @@ function copies({ project, groupDirectories, repository, hasNoSource }: BuildFil
   return [...new Set([...(hasNoSource ? [] : [dagSource]), ...directories])].map(copy);
 }
 
-/** What dbt writes into its projects: no part of them. */
-export function leftoversOf(groupDirectories: BuildFileInput['groupDirectories']): string[] {
-  const directories = groupDirectories === 'whole' ? ['.'] : groupDirectories;
+/** What dbt writes into its projects: no part of them. `directories`: as for `groupDirectories`. */
+export function leftoversOf(directories: readonly string[]): string[] {
   // With a slash each: models may well lie in a folder named logs.
-  return directories.flatMap((path) =>
-    ['target', 'logs', '.user.yml'].map((name) => `${path === '.' ? '' : path.replace(/^\.\//, '')}/${name}`),
-  );
+  return directories.flatMap((path) => {
+    const folder = posix.normalize(path).replace(/\/+$/, '');
+    return ['target', 'logs', '.user.yml'].map((name) => `${folder === '.' ? '' : folder}/${name}`);
+  });
 }
 
 function copy(path: string): string {

@@ -46,6 +46,7 @@ export async function buildProject(
     groupDirectories: repository ? 'whole' : projectsOfGroups(unit),
     repository: repository && { env: repository.env },
     ignoresBuildFile: repository?.hasAirflowImage,
+    dbtProjects: projectsOfGroups(unit),
     hasNoSource:
       (project.dbt ?? project.dbt_groups) !== undefined && !existsSync(join(unit.unit.root, project.dag_source)),
     version: VERSION,

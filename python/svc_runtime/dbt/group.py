@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ..bundle_path import project_root
 from ..exceptions import RecordingError
 from ..record import current as recording
 from ..record.group import TaskGroup
@@ -143,7 +144,7 @@ def _beside(profiles_yml: Any) -> str | None:
             f"profiles_yml is {profiles_yml}: there is no such profiles.yml",
             "Give the path of the file, relative to the DAG file",
         )
-    return os.path.relpath(path, os.environ.get("SVC_DAGS_FOLDER") or folder)
+    return os.path.relpath(path, project_root(folder))
 
 
 def _words(value: Any, name: str) -> list[str]:

@@ -11,6 +11,7 @@ import tempfile
 import time
 from urllib.parse import quote
 
+from ..bundle_path import project_root
 from ..exceptions import AirflowException
 from ..record.operator import BaseOperator
 from . import results as outcome_of
@@ -77,7 +78,7 @@ class DbtOperator(BaseOperator):
 
         _check_installed()
         graph: Graph = self.__dict__["svc_graph"]
-        path = os.path.join(os.environ.get("SVC_DAGS_FOLDER") or os.getcwd(), self.project_dir)
+        path = os.path.join(project_root(os.getcwd()), self.project_dir)
         if not os.path.isfile(os.path.join(path, "dbt_project.yml")):
             raise AirflowException(
                 f"the dbt project {self.project_dir} is not where the task runs: it was not found at {path}"
@@ -116,7 +117,7 @@ class DbtOperator(BaseOperator):
     def _profile(self, path: str, scratch: str) -> dict:
         """A private profiles.yml of the connection, or the project's own. `public` is what parsing may depend on."""
         if self.conn_id is None:
-            file = os.path.join(os.environ.get("SVC_DAGS_FOLDER") or "", self.profiles_yml) if self.profiles_yml else ""
+            file = os.path.join(project_root(""), self.profiles_yml) if self.profiles_yml else ""
             file = file or os.path.join(path, "profiles.yml")
             text = _read(file)
             if text is None and self.profiles_yml:

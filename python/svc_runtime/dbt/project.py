@@ -6,6 +6,7 @@ import hashlib
 import os
 import sys
 
+from ..bundle_path import project_root
 from ..exceptions import RecordingError
 
 TYPE_CHECKING = False
@@ -41,7 +42,7 @@ def caller_folder() -> str:
 def find_project(given: object, folder: str) -> ProjectPlace:
     """`folder` is that of the DAG file; a relative path is looked for there, then in the folder of the DAGs."""
     text = os.fspath(given) if isinstance(given, os.PathLike) else str(given)
-    root = os.environ.get("SVC_DAGS_FOLDER") or folder
+    root = project_root(folder)
     candidates = [text] if os.path.isabs(text) else [os.path.join(base, text) for base in dict.fromkeys((folder, root))]
     for candidate in candidates:
         path = os.path.normpath(candidate)
