@@ -16,15 +16,35 @@ from . import PYTHON
 # Every arrow between packages there is: one that is missing here is a mistake in the code, one that nobody uses a mistake here.
 ARROWS: dict[str, set[str]] = {
     "svc_runtime.compile_server": {"svc_runtime.compile"},
-    "svc_runtime.compile": {"airflow", "svc_runtime.fix", "svc_runtime.record", "svc_runtime.exceptions"},
+    "svc_runtime.compile": {
+        "airflow",
+        "svc_runtime.bundle_path",
+        "svc_runtime.dbt",
+        "svc_runtime.fix",
+        "svc_runtime.record",
+        "svc_runtime.exceptions",
+    },
     "svc_runtime.fix": {"svc_runtime.old_import_paths"},
-    "svc_runtime.import_paths": {"svc_runtime.old_import_paths"},
     "svc_runtime.old_import_paths": {"svc_runtime.exceptions"},
-    "svc_runtime.run_server": {"airflow", "svc_runtime.record", "svc_runtime.run", "svc_runtime.import_paths"},
+    "svc_runtime.run_server": {
+        "airflow",
+        "svc_runtime.bundle_path",
+        "svc_runtime.record",
+        "svc_runtime.run",
+        "svc_runtime.import_paths",
+    },
+    "svc": {"airflow", "svc_runtime.dbt"},
+    "cosmos": {"svc_runtime.dbt", "svc_runtime.exceptions", "svc_runtime.record"},
+    "svc_runtime.dbt": {
+        "svc_runtime.bundle_path",
+        "svc_runtime.exceptions",
+        "svc_runtime.record",
+        "svc_runtime.run",
+    },
     "svc_runtime.test_connection": {"airflow", "svc_runtime.run", "svc_runtime.import_paths"},
     "svc_runtime.decorators": {"airflow", "svc_runtime.record", "svc_runtime.run", "svc_runtime.exceptions"},
     "svc_runtime.for_providers": {"svc_runtime.record", "svc_runtime.run", "svc_runtime.exceptions"},
-    "svc_runtime.import_paths": {"svc_runtime.provider_import_paths"},
+    "svc_runtime.import_paths": {"svc_runtime.old_import_paths", "svc_runtime.provider_import_paths"},
     "airflow": {
         "svc_runtime.record",
         "svc_runtime.run",
@@ -40,7 +60,7 @@ ARROWS: dict[str, set[str]] = {
 def _modules() -> dict[str, str]:
     """Dotted name and path of every module; a package has its own name."""
     found = {}
-    for top in ("airflow", "svc_runtime"):
+    for top in ("airflow", "cosmos", "svc", "svc_runtime"):
         for folder, _, files in os.walk(os.path.join(PYTHON, top)):
             for file in files:
                 if file.endswith(".py"):
@@ -77,7 +97,8 @@ def _graph() -> dict[str, set[str]]:
 
 
 def _package(module: str) -> str:
-    return "airflow" if module.startswith("airflow") else ".".join(module.split(".")[:2])
+    top = module.split(".")[0]
+    return ".".join(module.split(".")[:2]) if top == "svc_runtime" else top
 
 
 def _a_circle(graph: dict[str, set[str]]) -> list[str]:
