@@ -32,6 +32,10 @@ const BENCHES: Record<string, Bench> = {
     about: 'one DAG file in a new process, and a workspace of 500 files in a warm one; spec size and memory',
     load: () => import('./compile.ts'),
   },
+  dbt: {
+    about: '200 models of a dbt project by level, folder and node beside `dbt build` [--runs 3 --only level]',
+    load: () => import('./dbt.ts'),
+  },
   diagnose: {
     about:
       'twenty DAGs broken in twenty ways: does one diagnose_run have what a good engineer would say, within 4,000 tokens? [--only <part of a name>]',

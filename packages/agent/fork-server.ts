@@ -17,7 +17,7 @@ export type LoadRequest = {
   dags_folder: string;
   dag_id: string;
   fileloc: string;
-  source: { path: string; module: string; text: string };
+  source: { path: string; module: string; text: string; files: Record<string, string> };
   bundle: { dags: string; import_roots: readonly string[]; plugins: readonly string[] } | null;
   env: Record<string, string>;
 };

@@ -73,7 +73,12 @@ export function createForkServers(input: {
       dags_folder: folder,
       dag_id: version.python_dag_id,
       fileloc: locationOf(folder, version.source_path),
-      source: { path: version.source_path, module: version.source_module, text: version.source_text },
+      source: {
+        path: version.source_path,
+        module: version.source_module,
+        text: version.source_text,
+        files: version.files,
+      },
       bundle: version.bundle,
       env: version.env,
     });

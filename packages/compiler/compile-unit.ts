@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { applyProject } from '@svc/spec/project/apply.ts';
 import { connectorPackages } from '@svc/spec/project/connectors.ts';
+import { dbtGroups, dbtKeyIn } from '@svc/spec/project/dbt.ts';
 import { loadProject } from '@svc/spec/project/load.ts';
 import type { LoadedProject } from '@svc/spec/project/load.ts';
 import { PROJECT_DEFAULTS } from '@svc/spec/project/schema.ts';
@@ -111,14 +112,18 @@ async function compileProject(
 ): Promise<CompiledUnit> {
   const dependencies = [...project.dependencies, ...connectorPackages(project.connectors)];
   const path = join(unit.root, project.dag_source);
-  const answer = await compiler.compile({ path, dagsFolder: unit.root, dependencies });
+  const answer = await compiler.compile({ path, dagsFolder: unit.root, dependencies, groups: dbtGroups(project) });
   const base = withAnswer({ ...baseOf(unit, project), warnings: warnings.map(inProjectFile) }, answer);
   if (!answer.ok && answer.error.type === ENVIRONMENT_ERROR) {
     const { message, instead } = answer.error;
     const listed = project.dependencies.findIndex((entry) => message.includes(entry));
     return failed(base, [{ ...inProjectFile({ message, ...at(['dependencies', listed]) }), instead }]);
   }
-  if (!answer.ok) return failed(base, [fromCompiler(answer.error, base.source)]);
+  if (!answer.ok) {
+    const key = dbtKeyIn(answer.error.message);
+    const problem = fromCompiler(answer.error, base.source);
+    return failed(base, [key ? { ...problem, file: PROJECT_FILE, ...at(key) } : problem]);
+  }
   if (answer.dags.length === 0) {
     const instead = 'Define a DAG at the top level of the file, and call functions decorated with @dag';
     return failed(base, [{ ...NOWHERE, file: base.source, message: 'the file defines no DAG', instead }]);

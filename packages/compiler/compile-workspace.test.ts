@@ -52,6 +52,13 @@ describe('a project', () => {
     ]);
   });
 
+  it('tells what is wrong with a dbt group of svc.yaml there, also without a DAG file', async () => {
+    const unit = await only({ 'shop/svc.yaml': 'owner: me\ndbt:\n  project_dir: transform\n' });
+    expect(problemsOf(unit)).toMatchObject([
+      { file: 'svc.yaml', line: 2, message: expect.stringMatching(/^dbt: there is no dbt project in transform/) },
+    ]);
+  });
+
   it('lets what the file says stand before the defaults, however it says it', async () => {
     const file = `
 from datetime import timedelta

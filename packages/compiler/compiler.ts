@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { StatedSettings } from '@svc/spec/project/apply.ts';
 import type { BundleSection, CompiledSpec } from '@svc/spec/schema.ts';
+import { userCacheFolder } from './python-environment.ts';
 
 export interface CompileLimits {
   readonly wall_seconds?: number;
@@ -36,6 +37,8 @@ export interface CompileRequest {
   /** Set while the file is loaded. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly limits?: CompileLimits;
+  /** What svc.yaml adds to the DAG of the file, or has instead of a file (python/svc_runtime/dbt/from_yaml.py). */
+  readonly groups?: object | undefined;
 }
 
 export interface CompileError {
@@ -105,7 +108,8 @@ export function createCompiler({ python, jobs = 1, startsAtOnce = false, taskUse
 
   const start = (): ChildProcessByStdio<Writable, Readable, Readable> => {
     const group = taskUser ? ['--group', String(taskUser.gid)] : [];
-    const started = spawn(python, ['-m', 'svc_runtime.compile_server', '--jobs', String(jobs), ...group], {
+    const keep = ['--keep', join(userCacheFolder(process.env), 'compiled')];
+    const started = spawn(python, ['-m', 'svc_runtime.compile_server', '--jobs', String(jobs), ...keep, ...group], {
       env: { ...childEnvironment(), ...(taskUser && { HOME: taskUser.home }) },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -150,12 +154,12 @@ export function createCompiler({ python, jobs = 1, startsAtOnce = false, taskUse
 
   if (startsAtOnce) child = start();
   return {
-    compile: ({ path, dagsFolder, bundle, env, limits }) =>
+    compile: ({ path, dagsFolder, bundle, env, limits, groups }) =>
       new Promise((resolve, reject) => {
         child ??= start();
         const id = nextId++;
         waiting.set(id, { resolve, reject });
-        const request = { id, path, dags_folder: dagsFolder, bundle, env, limits: limits ?? {} };
+        const request = { id, path, dags_folder: dagsFolder, bundle, env, limits: limits ?? {}, groups };
         child.stdin.write(`${JSON.stringify(request)}\n`);
       }),
     close: () =>

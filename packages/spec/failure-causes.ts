@@ -19,6 +19,7 @@ export const FAILURE_CAUSES = {
     witness: 'task',
     text: 'a later task is expanded over a value that is neither a list nor a dict',
   },
+  dbt_failed: { witness: 'task', text: 'dbt ran, and models or tests of the project failed: the detail names them' },
   execution_timeout: { witness: 'agent', text: 'the task ran longer than its execution_timeout' },
   process_killed: { witness: 'agent', text: 'the task process was killed by a signal' },
   process_exited: { witness: 'agent', text: 'the task process ended without a result' },

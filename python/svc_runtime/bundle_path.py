@@ -10,8 +10,16 @@ from __future__ import annotations
 import os
 import sys
 
+# What paths of the version are relative to: of a repository its root, else the DAGs folder.
+ROOT = "SVC_PROJECT_ROOT"
+
+
+def project_root(otherwise: str) -> str:
+    return os.environ.get(ROOT) or otherwise
+
 
 def enter(*, path: str, root: str, bundle: dict | None) -> None:
+    os.environ[ROOT] = root
     if not bundle:
         _put_first([os.path.dirname(path), root])
         os.environ["SVC_DAGS_FOLDER"] = root

@@ -31,6 +31,7 @@ import sys
 import time
 
 from .compile.child import run_child
+from .compile.kept import Kept
 from .compile.limits import Limits, become_subreaper, group_size, reap_strays
 
 TYPE_CHECKING = False
@@ -60,8 +61,13 @@ class _Job:
         self.next_count = self.started + _COUNT_SECONDS
 
     @property
+    def seconds(self) -> float:
+        """More for a file that has said it waits for another program (child.py): reading a large dbt project takes minutes."""
+        return max(self.limits.wall_seconds, self.limits.slow_seconds if self.result[:1] == b"\n" else 0)
+
+    @property
     def deadline(self) -> float:
-        return self.started + self.limits.wall_seconds
+        return self.started + self.seconds
 
 
 def _failure(kind: str, message: str, instead: str = "") -> dict:
@@ -77,8 +83,9 @@ def _too_many_processes(limits: Limits) -> dict:
 
 
 class Server:
-    def __init__(self, concurrency: int = 1, group: int | None = None) -> None:
+    def __init__(self, concurrency: int = 1, group: int | None = None, kept: Kept | None = None) -> None:
         self.concurrency = concurrency
+        self.kept = kept or Kept()
         self.group = group
         self.jobs: dict = {}
         self.waiting: list = []
@@ -101,7 +108,8 @@ class Server:
                     os.close(fd)
             os.close(out_read)
             os.close(result_read)
-            run_child(request, limits, out_write, result_write, self.group)
+            kept = self.kept.of(request["path"])
+            run_child({**request, "kept": kept}, limits, out_write, result_write, self.group)
             os._exit(0)
         os.close(out_write)
         os.close(result_write)
@@ -139,7 +147,7 @@ class Server:
         if job.failure is None and now >= job.deadline:
             job.failure = _failure(
                 "timeout",
-                f"the file was not loaded within {job.limits.wall_seconds:g} seconds",
+                f"the file was not loaded within {job.seconds:g} seconds",
                 "Move slow work (queries, downloads, loops) from the top level into tasks",
             )
         if job.failure is None and now >= job.next_count:
@@ -195,7 +203,7 @@ class Server:
         for fd in job.fds:
             os.close(fd)
         reap_strays(set(self.jobs))
-        return _answer(job, job.status)
+        return _answer(job, job.status, self.kept)
 
     @staticmethod
     def _check_leftovers(job: _Job) -> None:
@@ -248,7 +256,7 @@ class Server:
         self.submit(request)
 
 
-def _answer(job: _Job, status: int) -> str:
+def _answer(job: _Job, status: int, kept: Kept) -> str:
     head = {
         "id": job.request.get("id"),
         "duration_ms": round((time.monotonic() - job.started) * 1000, 1),
@@ -267,6 +275,8 @@ def _answer(job: _Job, status: int) -> str:
         folder = job.request.get("dags_folder") or os.path.dirname(job.request["path"])
         shown = os.path.relpath(job.request["path"], folder)
         return json.dumps({**head, "ok": False, "error": {**job.failure, "path": shown}, "dags": [], "warnings": []})
+    if body is not None and "keep" in body:
+        kept.keep(job.request["path"], body["keep"])
     # The child's text goes through unchanged, so the bytes that were hashed are the bytes that are stored.
     text = bytes(job.result).decode("utf-8").strip()
     return json.dumps(head)[:-1] + ", " + text[1:]
@@ -304,10 +314,14 @@ def main(arguments: list) -> None:
         sys.stdout.write(answers[0] + "\n")
         raise SystemExit(0 if json.loads(answers[0])["ok"] else 1)
 
-    def option(name: str) -> int | None:
-        return int(arguments[arguments.index(name) + 1]) if name in arguments else None
+    def text(name: str) -> str | None:
+        return arguments[arguments.index(name) + 1] if name in arguments else None
 
-    Server(option("--jobs") or 1, option("--group")).run(sys.stdin.buffer)
+    def number(name: str) -> int | None:
+        given = text(name)
+        return None if given is None else int(given)
+
+    Server(number("--jobs") or 1, number("--group"), Kept(text("--keep"))).run(sys.stdin.buffer)
 
 
 def _fixed_hash_seed() -> None:

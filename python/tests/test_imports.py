@@ -20,6 +20,7 @@ ARROWS: dict[str, set[str]] = {
         "airflow",
         "svc_runtime.ask_timetable",
         "svc_runtime.bundle_path",
+        "svc_runtime.dbt",
         "svc_runtime.fix",
         "svc_runtime.plugins",
         "svc_runtime.record",
@@ -37,6 +38,14 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.import_paths",
     },
     "svc_runtime.plugins": {"svc_runtime.run"},
+    "svc": {"airflow", "svc_runtime.dbt"},
+    "cosmos": {"svc_runtime.dbt", "svc_runtime.exceptions", "svc_runtime.record"},
+    "svc_runtime.dbt": {
+        "svc_runtime.bundle_path",
+        "svc_runtime.exceptions",
+        "svc_runtime.record",
+        "svc_runtime.run",
+    },
     "svc_runtime.ask_timetable": {"svc_runtime.record", "svc_runtime.enums", "svc_runtime.exceptions"},
     "svc_runtime.test_connection": {"airflow", "svc_runtime.run", "svc_runtime.import_paths"},
     "svc_runtime.decorators": {"airflow", "svc_runtime.record", "svc_runtime.run", "svc_runtime.exceptions"},
@@ -61,7 +70,7 @@ ARROWS: dict[str, set[str]] = {
 def _modules() -> dict[str, str]:
     """Dotted name and path of every module; a package has its own name."""
     found = {}
-    for top in ("airflow", "svc_runtime"):
+    for top in ("airflow", "cosmos", "svc", "svc_runtime"):
         for folder, _, files in os.walk(os.path.join(PYTHON, top)):
             for file in files:
                 if file.endswith(".py"):
@@ -98,7 +107,8 @@ def _graph() -> dict[str, set[str]]:
 
 
 def _package(module: str) -> str:
-    return "airflow" if module.startswith("airflow") else ".".join(module.split(".")[:2])
+    top = module.split(".")[0]
+    return ".".join(module.split(".")[:2]) if top == "svc_runtime" else top
 
 
 def _a_circle(graph: dict[str, set[str]]) -> list[str]:

@@ -43,7 +43,7 @@ const BUILD_FILES = {
   'svc-control-plane': 'deploy/control-plane/Dockerfile',
 };
 /** What those build files copy. */
-const CONTEXT = ['package.json', 'package-lock.json', '.npmrc', 'bin/*', 'deploy/agent-bundle/*', 'deploy/base-images/svc-agent', 'packages/**', 'python/requirements.txt', 'python/airflow/**', 'python/svc_runtime/**']; // prettier-ignore
+const CONTEXT = ['package.json', 'package-lock.json', '.npmrc', 'bin/*', 'deploy/agent-bundle/*', 'deploy/base-images/svc-agent', 'packages/**', 'python/requirements.txt', 'python/airflow/**', 'python/svc_runtime/**', 'python/svc/**', 'python/cosmos/**']; // prettier-ignore
 /** How the machine reaches package registries, for the commands of a build. */
 const MACHINE_FILES = [
   '/etc/ssl/certs/ca-certificates.crt',

@@ -10,7 +10,13 @@ export type Product = {
 };
 
 /** What compiles DAG files and runs tasks. Its tests stay behind. */
-const PYTHON = ['python/airflow', 'python/svc_runtime', 'python/requirements.txt'] as const;
+const PYTHON = [
+  'python/airflow',
+  'python/cosmos',
+  'python/svc',
+  'python/svc_runtime',
+  'python/requirements.txt',
+] as const;
 const AGENT = 'packages/agent/main.ts';
 
 export const PRODUCTS: readonly Product[] = [

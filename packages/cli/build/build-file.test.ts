@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { CONNECTORS } from '@svc/spec/project/connectors.ts';
 import { loadProject } from '@svc/spec/project/load.ts';
 import { CliError } from '../cli-error.ts';
-import { renderBuildFile } from './build-file.ts';
+import { leftoversOf, renderBuildFile } from './build-file.ts';
 import type { BuildFileInput, Project } from './build-file.ts';
 import { parseBuildFile } from '@svc/testing/build/parse-build-file.ts';
 
@@ -130,6 +130,23 @@ describe('what is copied', () => {
       ['./dags/orders.py', '/opt/svc/dag/dags/orders.py'],
       ['./transform', '/opt/svc/dag/transform'],
       ['./models/a b', '/opt/svc/dag/models/a b'],
+    ]);
+  });
+
+  it('is no DAG file where svc.yaml alone makes the DAG', () => {
+    expect(copied({ groupDirectories: ['transform'], hasNoSource: true })).toEqual([
+      ['./transform', '/opt/svc/dag/transform'],
+    ]);
+  });
+
+  it('is nothing that dbt writes into its projects, and a folder of models that is named alike', () => {
+    expect(leftoversOf(['transform/', '.'])).toEqual([
+      'transform/target',
+      'transform/logs',
+      'transform/.user.yml',
+      '/target',
+      '/logs',
+      '/.user.yml',
     ]);
   });
 

@@ -21,6 +21,8 @@ export type BuildFileInput = {
   readonly groupDirectories: readonly string[] | 'whole';
   /** It is copied whole, and its packages are installed without Airflow. Its variables come with every version. */
   readonly isRepository?: boolean | undefined;
+  /** svc.yaml alone makes the DAG (`dbt:`): there is no file to copy. */
+  readonly hasNoSource?: boolean | undefined;
   /** Our own version: every release has its base images. */
   readonly version: string;
   /** Where the base images are, for those who mirror them or make their own. */
@@ -104,7 +106,7 @@ function pythonPackages({ dependencies, connectors }: Project, leavesOutAirflow:
 }
 
 /** Only the DAG file and what its groups need. Owned by the task's user, because transformation tools write beside their project. */
-function copies({ project, groupDirectories, isRepository }: BuildFileInput): string[] {
+function copies({ project, groupDirectories, isRepository, hasNoSource }: BuildFileInput): string[] {
   if (isRepository) return [copy('.')];
   const dagSource = insidePath('dag_source', project.dag_source);
   if (dagSource === '.' || project.dag_source.endsWith('/')) {
@@ -115,7 +117,16 @@ function copies({ project, groupDirectories, isRepository }: BuildFileInput): st
       ? ['.']
       : groupDirectories.map((path) => insidePath('the project of a task group', path));
   if (directories.includes('.')) return [copy('.')];
-  return [...new Set([dagSource, ...directories])].map(copy);
+  return [...new Set([...(hasNoSource ? [] : [dagSource]), ...directories])].map(copy);
+}
+
+/** What dbt writes into its projects: no part of them. `directories`: as for `groupDirectories`. */
+export function leftoversOf(directories: readonly string[]): string[] {
+  // With a slash each: models may well lie in a folder named logs.
+  return directories.flatMap((path) => {
+    const folder = posix.normalize(path).replace(/\/+$/, '');
+    return ['target', 'logs', '.user.yml'].map((name) => `${folder === '.' ? '' : folder}/${name}`);
+  });
 }
 
 function copy(path: string): string {

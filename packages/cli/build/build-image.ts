@@ -1,7 +1,7 @@
 /** Builds the image of a DAG project, and pushes it when asked to. */
 import { usageError } from '../cli-error.ts';
 import type { Environment } from '../context.ts';
-import { baseImage, renderBuildFile } from './build-file.ts';
+import { baseImage, leftoversOf, renderBuildFile } from './build-file.ts';
 import type { BuildFileInput, Project } from './build-file.ts';
 import { findContainerTool } from './container-tool.ts';
 import type { ContainerTool, ToolName } from './container-tool.ts';
@@ -19,6 +19,8 @@ export type BuildImageOptions = Omit<BuildFileInput, 'project'> & {
   readonly projectDirectory: string;
   readonly project: Project;
   readonly tagSource: TagSource;
+  /** Directories of dbt projects in it. */
+  readonly dbtProjects?: readonly string[] | undefined;
   readonly push: boolean;
   /** The project's own build file is not for us: it makes an image of Airflow. */
   readonly ignoresBuildFile?: boolean | undefined;
@@ -105,5 +107,5 @@ function ignoreFileFor(tool: ToolName, options: BuildImageOptions, plan: Plan): 
     buildFileName: plan.ownName,
     firstChoice: tool === 'docker' ? '.dockerignore' : '.containerignore',
   });
-  return mergeIgnoreFile(own, options.project.exclude_paths);
+  return mergeIgnoreFile(own, [...options.project.exclude_paths, ...leftoversOf(options.dbtProjects ?? [])]);
 }

@@ -68,7 +68,7 @@ export async function letReach(input: {
   const { user, python, workspace, cache } = input;
   mkdirSync(cache, { recursive: true });
   const folders = [cache, PYTHON_FOLDER, ...(workspace ? [workspace] : [])];
-  const ours = ['svc_runtime', 'airflow'].map((name) => join(PYTHON_FOLDER, name));
+  const ours = ['svc_runtime', 'airflow', 'svc', 'cosmos'].map((name) => join(PYTHON_FOLDER, name));
   const child = spawn(python, ['-I', join(PYTHON_FOLDER, 'svc_runtime', 'passage.py')], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });

@@ -1,4 +1,6 @@
 /** The image of a compiled project: what to tag it with, and what to warn of before tasks fail in it. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { canonicalHash } from '@svc/spec/canonical.ts';
 import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
 import { buildImage } from '../build/build-image.ts';
@@ -44,6 +46,9 @@ export async function buildProject(
     groupDirectories: repository ? 'whole' : projectsOfGroups(unit),
     isRepository: repository !== undefined,
     ignoresBuildFile: repository?.hasAirflowImage,
+    dbtProjects: projectsOfGroups(unit),
+    hasNoSource:
+      (project.dbt ?? project.dbt_groups) !== undefined && !existsSync(join(unit.unit.root, project.dag_source)),
     version: VERSION,
     baseRepository: options.baseRepository,
     tagSource: { versionNumber, contentHash: contentHash(unit) },

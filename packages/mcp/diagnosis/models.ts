@@ -67,7 +67,7 @@ export function modelsOfTask(task: ModelTask): Model[] {
   const selected = commands.flatMap((command) =>
     [...command.matchAll(SELECTION)].flatMap((match) => words(match.groups?.['names'] ?? '')),
   );
-  return [...new Set([...named, ...selected])]
+  return [...new Set([...named, ...selected].map((name) => name.replace(/^(?:fqn|source):/, '')))]
     .filter((name) => NAME.test(name))
     .map((name) => ({ name, kind: null, path: null, seen_in: 'definition', task_ids: [task.task_id] }));
 }

@@ -407,6 +407,11 @@ export const DESCRIPTION = {
                     "bundle": {
                       "type": "Bundle",
                       "id": 12
+                    },
+                    "files": {
+                      "keyType": "string",
+                      "type": "string",
+                      "id": 13
                     }
                   }
                 },

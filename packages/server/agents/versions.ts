@@ -47,6 +47,9 @@ export type AttemptVersions = {
   peek(ref: VersionRef): AttemptVersion | undefined;
 };
 
+/** Of dbt projects, as the compiler has read them (python/svc_runtime/dbt/load_graph.py). Template files are read where the task runs. */
+const GRAPHS = 'dbt-graph/';
+
 /** A version of a few dozen tasks takes some 100 kB. */
 const KEPT = 200;
 
@@ -97,6 +100,9 @@ export function attemptVersion(ref: VersionRef, spec: CompiledSpec, fileloc: str
       dependencies: project?.dependencies ?? [],
       env: project?.env ?? {},
       ...(source.bundle && { bundle: source.bundle }),
+      files: Object.fromEntries(
+        spec.files.filter(({ path }) => path.startsWith(GRAPHS)).map(({ path, text }) => [path, text]),
+      ),
     },
   };
 }

@@ -1,6 +1,7 @@
 /** `svc.yaml`: how a DAG project is built and run. Every key is optional; what a key means is its description here. */
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
+import { DbtGroup, DbtProject } from './dbt.ts';
 import { DEFAULT_EXCLUDE_PATHS } from './exclude-patterns.ts';
 import { DEFAULT_PYTHON_LINE, PYTHON_LINES } from './python-lines.ts';
 import type { PythonLine } from './python-lines.ts';
@@ -249,6 +250,13 @@ export const ProjectFile = Closed(
         ),
       },
       'Volume shared by the tasks of a run',
+    ),
+    dbt: Type.Optional(DbtProject),
+    dbt_groups: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[A-Za-z0-9_-]{1,200}$' }), DbtGroup, {
+        additionalProperties: false,
+        description: 'dbt projects as groups of the DAG, by group id',
+      }),
     ),
     defaults: Type.Optional(Closed(Attempts, 'For every task; a task override wins')),
     tasks: Type.Optional(

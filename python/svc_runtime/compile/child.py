@@ -29,7 +29,8 @@ def run_child(request: dict, limits, output_fd: int, result_fd: int, group: int 
         gc.disable()
         limits.apply(group)
         sys.dont_write_bytecode = True  # no __pycache__ beside the author's files
-        answer = compile_request(request, limits)
+        # White space before the answer: the file waits for another program, and may take longer.
+        answer = compile_request(request, limits, lambda: _write_all(result_fd, b"\n"))
     except BaseException as error:  # never let the child fall back into the server's code
         answer = _text(
             {"ok": False, "error": _plain_error(f"{type(error).__name__}: {error}"), "dags": [], "warnings": []}
@@ -69,7 +70,7 @@ def _text(value: dict) -> bytes:
     return json.dumps(value).encode("utf-8")
 
 
-def compile_request(request: dict, limits) -> bytes:
+def compile_request(request: dict, limits, ask_for_time=None) -> bytes:
     """The answer as bytes. Specs are embedded as the canonical text that was hashed."""
     import hashlib
 
@@ -83,11 +84,13 @@ def compile_request(request: dict, limits) -> bytes:
     provider_stubs.install()
     current.reset()
     current.limits.max_tasks = int(limits.max_tasks)
+    current.kept.update(request.get("kept") or {})
+    current.ask_for_time = ask_for_time
     path = request["path"]
     folder = request.get("dags_folder") or os.path.dirname(os.path.abspath(path))
     try:
         os.environ.update(request.get("env") or {})
-        specs = load_file(path, folder, request.get("bundle"))
+        specs = load_file(path, folder, request.get("bundle"), request.get("groups"))
         parts = []
         for spec in specs:
             text = canonical_bytes(spec)
@@ -103,4 +106,12 @@ def compile_request(request: dict, limits) -> bytes:
             {"ok": False, "error": _plain_error("compiling needs more memory than allowed"), "dags": [], "warnings": []}
         )
     body = json.dumps({"ok": True, "warnings": current.warnings}).encode()
-    return body[:-1] + b', "dags": [' + b", ".join(parts) + b"]}"
+    # Only what the server does not have yet, or has in vain.
+    found = {} if current.used.keys() == current.kept.keys() else {"keep": current.used}
+    return body[:-1] + b', "dags": [' + b", ".join(parts) + b"]" + _more(found) + b"}"
+
+
+def _more(values: dict) -> bytes:
+    return b"".join(
+        b", " + json.dumps(name).encode() + b": " + json.dumps(value).encode() for name, value in values.items()
+    )

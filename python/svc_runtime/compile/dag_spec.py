@@ -229,7 +229,7 @@ def dag_spec(dag, *, source: dict, tree, dags_folder: str) -> dict:
             for name in ("on_success", "on_failure")
         },
         "secrets": declared.to_spec(),
-        "files": [_file(path, files[path]) for path in sorted(files)],
+        "files": [_file(path, text) for path, text in sorted({**files, **current.version_files}.items())],
         "source": source,
     }
 

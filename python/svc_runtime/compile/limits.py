@@ -12,6 +12,8 @@ MIB = 1024 * 1024
 
 class Limits:
     wall_seconds = 30.0
+    # For a file that waits for a program which reads a whole project.
+    slow_seconds = 300.0
     cpu_seconds = 30
     memory_bytes = 2048 * MIB
     file_bytes = 64 * MIB
@@ -35,16 +37,18 @@ class Limits:
         """In the child, before any of the file's code runs. `group`: of those who may read what tasks may, and no more."""
         import resource
 
-        def bound(kind, value: int) -> None:
+        def bound(kind, value: int, most: int = 0) -> None:
             try:
                 _, hard = resource.getrlimit(kind)
-                top = value if hard == resource.RLIM_INFINITY else min(value, hard)
-                resource.setrlimit(kind, (top, top))
+                most = max(value, most)
+                top = most if hard == resource.RLIM_INFINITY else min(most, hard)
+                resource.setrlimit(kind, (min(value, top), top))
             except (ValueError, OSError):
                 pass  # a platform without this limit still has the wall clock
 
         bound(resource.RLIMIT_AS, int(self.memory_bytes))
-        bound(resource.RLIMIT_CPU, int(self.cpu_seconds) + 1)
+        # A program it waits for may take more, as long as the wall clock lets it.
+        bound(resource.RLIMIT_CPU, int(self.cpu_seconds) + 1, int(self.slow_seconds))
         bound(resource.RLIMIT_FSIZE, int(self.file_bytes))
         bound(resource.RLIMIT_NOFILE, int(self.open_files))
         bound(resource.RLIMIT_CORE, 0)

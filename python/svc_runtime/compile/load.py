@@ -197,13 +197,13 @@ def _digest(path: str) -> str:
         return hashlib.sha256(file.read()).hexdigest()
 
 
-def load_file(path: str, dags_folder: str, bundle: dict | None = None) -> list:
+def load_file(path: str, dags_folder: str, bundle: dict | None = None, groups: dict | None = None) -> list:
     """Specs of every DAG in the file, in order of dag_id. `dags_folder` is what paths are relative to: of a repository,
-    its root. Raises LoadError."""
+    its root. `groups`: what svc.yaml adds to the file, or has instead. Raises LoadError."""
     path = os.path.abspath(path)
     dags_folder = os.path.abspath(dags_folder)
     shown = os.path.relpath(path, dags_folder)
-    text = read_source(path, shown)
+    text = _source(path, shown, groups)
     bundle_path.enter(path=path, root=dags_folder, bundle=bundle)
     before = set(sys.modules)
     module = ModuleType(module_name(path))
@@ -224,6 +224,17 @@ def load_file(path: str, dags_folder: str, bundle: dict | None = None) -> list:
         raise
     except BaseException as error:  # a DAG file may raise anything, SystemExit and KeyboardInterrupt included
         raise LoadError(_describe(error, path, shown)) from None
+
+
+def _source(path: str, shown: str, groups: dict | None) -> str:
+    """What the version keeps and its tasks will load: groups of svc.yaml are part of it, as lines of Python."""
+    if groups is None:
+        return read_source(path, shown)
+    from ..dbt.from_yaml import added_lines, whole_file
+
+    if os.path.lexists(path):
+        return read_source(path, shown) + added_lines(groups)
+    return whole_file(groups)
 
 
 def _build(module, text: str, tree, shown: str, dags_folder: str, modules: list, bundle: dict | None) -> list:

@@ -11,6 +11,10 @@ from types import FrameType
 
 from ..exceptions import RecordingError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 DEFAULT_MAX_TASKS = 10_000
 
 dag_stack: list = []
@@ -22,6 +26,13 @@ collected_dags: list = []
 stated_settings: dict[str, dict[str, list[str]]] = {}
 # Notes for the author that do not stop the compile.
 warnings: list[str] = []
+# By name: texts that tasks of the version need and that are in no file, such as the graph of a dbt project.
+version_files: dict[str, str] = {}
+# By content: what earlier compiles of this file found at some cost, and what this one has used of it or found itself.
+kept: dict[str, dict] = {}
+used: dict[str, dict] = {}
+# Called before a program is started that may take long; None where nobody counts the seconds.
+ask_for_time: Callable[[], None] | None = None
 
 
 class _Limits:
@@ -91,4 +102,7 @@ def reset() -> None:
     collected_dags.clear()
     stated_settings.clear()
     warnings.clear()
+    version_files.clear()
+    kept.clear()
+    used.clear()
     limits.max_tasks = DEFAULT_MAX_TASKS

@@ -53,6 +53,8 @@ class ParsingContext:
     def __init__(self, dag_id: str | None = None, task_id: str | None = None) -> None:
         self.dag_id = dag_id
         self.task_id = task_id
+        # More attempts will be forked from this process than one: what they have in common is worth preparing.
+        self.is_shared = False
 
 
 parsing_context = ParsingContext()

@@ -79,6 +79,8 @@ class Outcome:
             cause = "xcom_too_large"
         elif isinstance(error, (UnmappableXComTypePushed, XComForMappingNotPushed)):
             cause = "unmappable_value"
+        elif getattr(type(error), "svc_cause", None) == "dbt_failed":
+            cause = "dbt_failed"  # dbt/results.py, which most processes never load
         self.retryable = cause not in ("sensor_timeout", "failed_without_retry")
         self.failure = {"cause": cause, "text": failure_text(error)}
 

@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 
+from ..run import current as running
 from ..run import logs
 from ..run.channel import from_json, to_json
 from ..run.kernel import OwnChildren, die_with_parent, memory_file, own_threads, peek_ended
@@ -99,6 +100,7 @@ class Server:
         os.environ.update({name: str(value) for name, value in (request.get("env") or {}).items()})
         logs.set_level()
         preload(request["source"]["text"], loads_late=LateModules.are_possible)
+        running.parsing_context.is_shared = not self.one_attempt
         if not self.one_attempt:
             self.warm_up = WarmUp()
             self.warm_up.run()

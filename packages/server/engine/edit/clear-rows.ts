@@ -18,7 +18,7 @@ export async function clearRows(open: OpenRun, rows: readonly InstanceRow[]): Pr
     trx,
     keys.map((key) => ({ ...ref, ...key })),
   );
-  await deleteOutputs(trx, ref, keys);
+  await deleteOutputs(trx, ref, { keys, of: 'cleared' });
   await resetInstances(
     trx,
     rows.map((row) => {

@@ -114,6 +114,28 @@ describe('clearing', () => {
     await expectTrueCounts(run);
   });
 
+  it('leaves what dbt did in the try before, and so does a retry; other values are gone', async () => {
+    const values = ['dbt_run_results', 'other'].map((key) => ({ key, value: '{}' }));
+    const left = async (run: number): Promise<string[]> => {
+      const rows = await engine.scope.selectFrom('xcoms').select('key').where('run', '=', run).execute();
+      return rows.map(({ key }) => key).toSorted();
+    };
+    ends = { a: { state: 'failed', xcoms: values } };
+    const cleared = await engine.trigger(await newDag({ tasks: { a: {} } }));
+    await engine.ended(cleared);
+    expect(await left(cleared)).toEqual(['dbt_run_results', 'other']);
+    ends = {};
+    await clear(cleared, null);
+    await engine.ended(cleared);
+    expect(await left(cleared)).toEqual(['dbt_run_results']);
+
+    let tries = 0;
+    engine.setScript(() => ((tries += 1) === 1 ? { state: 'failed', xcoms: values } : { state: 'success' }));
+    const retried = await engine.trigger(await newDag({ tasks: { a: { policy: { retries: 1, retry_delay: 0 } } } }));
+    expect(await engine.ended(retried)).toBe('success');
+    expect(await left(retried)).toEqual(['dbt_run_results']);
+  });
+
   it('everything runs everything once more, in order', async () => {
     const run = await engine.trigger(await newDag(CHAIN));
     await engine.ended(run);

@@ -113,7 +113,7 @@ export async function deleteInRun(
   move(open, row.state, 'absent');
   await deleteInstances(trx, open.ref, [key]);
   await deleteHistory(trx, open.ref, [key]);
-  await deleteOutputs(trx, open.ref, [key]);
+  await deleteOutputs(trx, open.ref, { keys: [key], of: 'deleted' });
   const waiting = await recount(open, neighboursOf(open, [key]));
   return { kind: 'deleted', effects: await closeRun(open, checksOf(waiting)) };
 }

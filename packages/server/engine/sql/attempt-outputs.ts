@@ -46,12 +46,14 @@ export async function saveRenderedFields(
     on conflict (tenant_id, run, task_id, map_index) do update set fields = excluded.fields`.execute(trx);
 }
 
+/** What dbt did in the try before: the next one runs only what failed (python/svc_runtime/dbt/results.py). */
+export const KEPT_ACROSS_TRIES = 'dbt_run_results';
+
 export async function deleteValues(trx: SharedDb, keys: readonly OutputKey[]): Promise<void> {
   if (keys.length === 0) return;
   await fixedSql`
     delete from xcoms x using unnest(${keys.map((key) => key.tenantId)}::uuid[], ${keys.map((key) => key.run)}::bigint[],
       ${keys.map((key) => key.taskId)}::text[], ${keys.map((key) => key.mapIndex)}::int[]) as k(tenant_id, run, task_id, map_index)
-    where x.tenant_id = k.tenant_id and x.run = k.run and x.task_id = k.task_id and x.map_index = k.map_index`.execute(
-    trx,
-  );
+    where x.tenant_id = k.tenant_id and x.run = k.run and x.task_id = k.task_id and x.map_index = k.map_index
+      and x.key <> ${KEPT_ACROSS_TRIES}`.execute(trx);
 }

@@ -7,6 +7,7 @@ import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
+import { KEPT_ACROSS_TRIES } from './attempt-outputs.ts';
 import { CLEARED_INSTANCES } from './instance-columns.ts';
 import type { ClearedInstance } from './instance-columns.ts';
 import type { RunRef } from './run-writes.ts';
@@ -60,16 +61,22 @@ export async function deleteInstances(trx: SharedDb, ref: RunRef, keys: readonly
   );
 }
 
-/** Values and rendered fields: they are of the try that is gone. */
-export async function deleteOutputs(trx: SharedDb, ref: RunRef, keys: readonly KeyInRun[]): Promise<void> {
+/** Values and rendered fields: they are of the try that is gone. An instance that is `cleared` keeps what its next try goes by. */
+export async function deleteOutputs(
+  trx: SharedDb,
+  ref: RunRef,
+  { keys, of }: { keys: readonly KeyInRun[]; of: 'cleared' | 'deleted' },
+): Promise<void> {
   if (keys.length === 0) return;
-  for (const table of ['xcoms', 'rendered_fields']) {
-    await sql`
-      delete from ${sql.table(table)} b using ${keysOf(ref, keys)} k
-      where b.tenant_id = k.tenant_id and b.run = k.run and b.task_id = k.task_id and b.map_index = k.map_index`.execute(
-      trx,
-    );
-  }
+  await sql`
+    delete from xcoms b using ${keysOf(ref, keys)} k
+    where b.tenant_id = k.tenant_id and b.run = k.run and b.task_id = k.task_id and b.map_index = k.map_index
+      and (b.key <> ${KEPT_ACROSS_TRIES} or ${of === 'deleted'})`.execute(trx);
+  await sql`
+    delete from rendered_fields b using ${keysOf(ref, keys)} k
+    where b.tenant_id = k.tenant_id and b.run = k.run and b.task_id = k.task_id and b.map_index = k.map_index`.execute(
+    trx,
+  );
 }
 
 export async function deleteHistory(trx: SharedDb, ref: RunRef, keys: readonly KeyInRun[]): Promise<void> {

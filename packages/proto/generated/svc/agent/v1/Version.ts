@@ -28,6 +28,10 @@ export interface Version {
    * Set when the DAG file belongs to a repository.
    */
   'bundle'?: (_svc_agent_v1_Bundle | null);
+  /**
+   * Texts that belong to the version and are in no file: graphs of dbt projects, by name.
+   */
+  'files'?: ({[key: string]: string});
 }
 
 export interface Version__Output {
@@ -55,4 +59,8 @@ export interface Version__Output {
    * Set when the DAG file belongs to a repository.
    */
   'bundle': (_svc_agent_v1_Bundle__Output | null);
+  /**
+   * Texts that belong to the version and are in no file: graphs of dbt projects, by name.
+   */
+  'files': ({[key: string]: string});
 }

@@ -1,0 +1,10 @@
+"""What DAG files may use of svc beyond what Airflow has: `from svc import dbt_group`."""
+
+from __future__ import annotations
+
+import airflow  # noqa: F401  installs the import paths
+from svc_runtime.dbt.assets import dbt_asset
+from svc_runtime.dbt.group import dbt_group
+from svc_runtime.dbt.operator import DbtOperator
+
+__all__ = ["DbtOperator", "dbt_asset", "dbt_group"]

@@ -1,0 +1,1 @@
+"""dbt projects as tasks: the graph while a file is compiled, dbt itself while a task runs."""
