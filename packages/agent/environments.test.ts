@@ -42,13 +42,13 @@ with zipfile.ZipFile(sys.argv[1], "w") as wheel:
     wheel.writestr(f"{info}/RECORD", "")
 `;
 
-/** As every provider package of Airflow 3, and one of Airflow 2 that says it will not do with 3. */
+/** Needs parts of Airflow, as every provider package does. */
 const WRITE_DEPENDENT = `
 import sys, zipfile
 info = "needs_airflow-1.0.dist-info"
 with zipfile.ZipFile(sys.argv[1], "w") as wheel:
     wheel.writestr("needs_airflow.py", "")
-    wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: needs-airflow\\nVersion: 1.0\\nRequires-Dist: apache-airflow>=2.11.0\\nRequires-Dist: apache-airflow-core>=3.0\\n")
+    wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: needs-airflow\\nVersion: 1.0\\nRequires-Dist: apache-airflow-task-sdk>=1.0\\nRequires-Dist: apache-airflow-providers-standard>=1.2\\n")
     wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
     wheel.writestr(f"{info}/RECORD", "")
 `;
@@ -168,9 +168,9 @@ describe('the Python of a task', () => {
     expect(progress.length).toBeGreaterThan(0);
     const versions = probe(
       python,
-      'from importlib.metadata import version; print(*(version(n) for n in ("needs-airflow", "apache-airflow", "apache-airflow-core")))',
+      'from importlib.metadata import version; print(*(version(n) for n in ("needs-airflow", "apache-airflow-task-sdk", "apache-airflow-providers-standard")))',
     );
-    expect(versions).toBe('1.0 3.2.2+svc 3.2.2+svc');
+    expect(versions).toBe('1.0 1.2.2+svc 1.99.0+svc');
     expect(() => probe(python, 'import airflow')).toThrow('No module named');
     // A name of its own in what is said, and what is wrong with it.
     await expect(made.get([provider, 'no-such-package-of-ours>=2'])).rejects.toThrow(

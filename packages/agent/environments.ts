@@ -50,7 +50,7 @@ type RunPython = (
 const STAMP = 'complete.json';
 const INSTALLER = join(import.meta.dirname, '..', '..', 'python', 'svc_runtime', 'install_packages.py');
 /** Part of the key: what an earlier release made may be made of something else. */
-const FORMAT = 3;
+const FORMAT = 4;
 const NAMED_PACKAGES = 5;
 const SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))';
 /** The packages every task needs come from the base environment; the project's own stand before them. */

@@ -7,7 +7,7 @@ refused, so that no entry becomes an option. When entries carry hashes, all must
 
 Provider packages depend on Airflow itself. Those dependencies are met by empty packages, made here, whose version no index
 has: `apache-airflow==3.2.2+svc`. So nothing of Airflow is fetched, whatever drags it in, and whoever asks for its version
-is told one.
+is told one. What Airflow brings along for its providers, they bring too.
 
 Progress goes to standard output, a JSON object per line; so does, at the end, why it failed and which entry is to blame.
 Standard error has the installer's own words. Runs alone, without our other modules.
@@ -29,6 +29,26 @@ STAND_INS = {
     "apache-airflow-task-sdk": "1.2.2+svc",
     "apache-airflow-providers-standard": "1.99.0+svc",
 }
+# Airflow brings these along, and provider packages use them without asking for them.
+_BROUGHT_ALONG = (
+    "attrs>=24.2",
+    "croniter>=2.0.2",
+    "deprecated>=1.2.13",
+    "fsspec>=2023.10",
+    "httpx>=0.27",
+    "jsonschema>=4.19.1",
+    "packaging>=25",
+    "psutil>=6.1",
+    "pydantic>=2.11",
+    "pyyaml>=6.0.3",
+    "requests>=2.32,<3",
+    "sqlalchemy>=2.0.48",
+    "tabulate>=0.9",
+    "tenacity>=8.3",
+    "typing-extensions>=4.14.1",
+    "universal-pathlib>=0.3.8",
+)
+_BRING = {"apache-airflow", "apache-airflow-core"}
 _ABOUT = "Stands for what svc brings itself"
 _KEPT_LINES = 400
 
@@ -54,8 +74,9 @@ def write_stand_ins(folder: str) -> None:
     for name, version in STAND_INS.items():
         stem = f"{name.replace('-', '_')}-{version}"
         info = f"{stem}.dist-info"
+        needs = "".join(f"Requires-Dist: {package}\n" for package in _BROUGHT_ALONG if name in _BRING)
         files = {
-            "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nSummary: {_ABOUT}\n",
+            "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nSummary: {_ABOUT}\n{needs}",
             "WHEEL": "Wheel-Version: 1.0\nGenerator: svc\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
             "RECORD": f"{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n",
         }

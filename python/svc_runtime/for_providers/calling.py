@@ -64,7 +64,7 @@ def get_unique_task_id(task_id: str, dag=None, task_group=None) -> str:
     return unique_task_id(task_id, dag, task_group)
 
 
-class timeout:  # noqa: N801  Airflow's name
+class timeout:
     """Raises AirflowTaskTimeout in the main thread when the block takes longer."""
 
     def __init__(self, seconds=1, error_message: str = "Timeout") -> None:

@@ -1,0 +1,87 @@
+"""What is told of an installer's words, and the empty packages that stand for Airflow."""
+
+import os
+import tempfile
+import unittest
+import zipfile
+
+from svc_runtime import install_packages as install
+
+
+class StandIns(unittest.TestCase):
+    def test_they_are_empty_always_the_same_and_bring_what_airflow_brings_along(self):
+        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+            install.write_stand_ins(one)
+            install.write_stand_ins(two)
+            names = sorted(os.listdir(one))
+            self.assertEqual(len(names), len(install.STAND_INS))
+            for name in names:
+                with open(os.path.join(one, name), "rb") as first, open(os.path.join(two, name), "rb") as second:
+                    self.assertEqual(first.read(), second.read())
+            core = zipfile.ZipFile(os.path.join(one, "apache_airflow_core-3.2.2+svc-py3-none-any.whl"))
+            self.assertTrue(all(".dist-info/" in name for name in core.namelist()))
+            about = core.read("apache_airflow_core-3.2.2+svc.dist-info/METADATA").decode()
+            self.assertIn("Requires-Dist: packaging>=25\n", about)
+            self.assertNotIn("Requires-Dist: apache-airflow", about)
+
+
+class Entries(unittest.TestCase):
+    def test_one_that_could_become_an_option_is_refused(self):
+        self.assertEqual(install.sort_entries(["a", "-c b==1"]), (["a"], ["b==1"]))
+        for entry in ("-r /etc/passwd", "--target=/tmp/x", "a\n-r b"):
+            with self.assertRaises(install.Refused):
+                install.sort_entries([entry])
+
+
+class Words(unittest.TestCase):
+    packages = ["fine", "Some.Package[x]==9 ; python_version > '3'", "git+https://example.org/x.git#egg=tool"]
+
+    def told(self, output):
+        refused = install.explained(output, self.packages)
+        return str(refused), refused.entry
+
+    def test_the_entry_is_named_as_it_was_written(self):
+        why, entry = self.told(
+            "ERROR: Could not find a version that satisfies the requirement some-package==9 (from versions: 1.0, 2.0)\n"
+            "ERROR: No matching distribution found for some-package==9\n"
+        )
+        self.assertEqual((why, entry), ("there is no such version, only 1.0, 2.0", self.packages[1]))
+
+    def test_a_conflict_is_told_with_its_parts(self):
+        why, entry = self.told(
+            "ERROR: Cannot install fine and some-package because …\nThe conflict is caused by:\n"
+            "    some-package 9 depends on apache-airflow<3\n    The user requested (constraint) apache-airflow==3.2.2+svc\n"
+            "\nTo fix this you could try to:\n"
+        )
+        self.assertIn("some-package 9 depends on apache-airflow<3; The user requested", why)
+        self.assertEqual(entry, self.packages[1])
+
+    def test_no_index_and_no_compiler_are_told_apart(self):
+        self.assertEqual(
+            self.told("WARNING: Retrying … NewConnectionError …\nERROR: No matching distribution found for fine")[0],
+            "the package index cannot be reached",
+        )
+        why, entry = self.told("error: command 'gcc' failed: No such file\nERROR: Failed building wheel for tool\n")
+        self.assertIn("cannot be built", why)
+        self.assertEqual(entry, self.packages[2])
+
+    def test_uv_is_understood_over_its_lines(self):
+        why, entry = self.told(
+            "  × No solution found when resolving dependencies:\n"
+            "  ╰─▶ Because there is no version of some-package==9 and you require\n      some-package==9, we can conclude …\n"
+        )
+        self.assertTrue(why.startswith("Because there is no version of some-package==9 and you require some-package"))
+        self.assertEqual(entry, self.packages[1])
+
+    def test_progress_is_what_people_wait_for(self):
+        for line, shown in (
+            ("Collecting pandas>=2 (from x)", "looking for pandas>=2"),
+            ("  Downloading numpy-2.1.0-cp311-manylinux.whl (16.3 MB)", "fetching numpy-2.1.0 (16.3 MB)"),
+            ("Resolved 11 packages in 5ms", "11 packages"),
+            ("Requirement already satisfied: x", None),
+        ):
+            self.assertEqual(install.progress_of(line), shown)
+
+
+if __name__ == "__main__":
+    unittest.main()
