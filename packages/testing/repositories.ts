@@ -6,12 +6,14 @@ import { zipSync } from 'fflate';
 
 const FOLDER = join(import.meta.dirname, 'repositories');
 
+const NAMES = ['airflow2', 'astronomer', 'monorepo'];
+
 export type RepositoryCopies = { root: string; remove(): void };
 
 /** `astronomer`, `airflow2` and `monorepo`; the last with the zip that its readme speaks of. */
 export function copyRepositories(): RepositoryCopies {
   const root = mkdtempSync(join(tmpdir(), 'svc-repositories-'));
-  cpSync(FOLDER, root, { recursive: true });
+  for (const name of NAMES) cpSync(join(FOLDER, name), join(root, name), { recursive: true });
   const orders = join(root, 'monorepo', 'orders');
   writeFileSync(join(orders, 'dags', 'packaged.zip'), zipOf(filesBelow(join(orders, 'packaged'))));
   return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
