@@ -13,6 +13,10 @@ from ..record.decorated import unique_task_id
 from ..record.mapped import MappedOperator
 from ..run.callables import context_arguments
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 DecoratedMappedOperator = MappedOperator
 
 
@@ -64,13 +68,13 @@ def get_unique_task_id(task_id: str, dag=None, task_group=None) -> str:
     return unique_task_id(task_id, dag, task_group)
 
 
-class timeout:  # noqa: N801  Airflow's name
+class timeout:
     """Raises AirflowTaskTimeout in the main thread when the block takes longer."""
 
     def __init__(self, seconds=1, error_message: str = "Timeout") -> None:
         self.seconds = seconds
         self.error_message = error_message
-        self._before = None
+        self._before: Any = None
         self._alarm = (0.0, 0.0)
 
     def handle_timeout(self, signum, frame) -> None:

@@ -26,10 +26,10 @@ def qualname(o, use_qualname: bool = False, exclude_module: bool = False) -> str
     """The dotted name under which a class or function is found again; of anything else, that of its class."""
     if isinstance(o, functools.partial):
         return qualname(o.func, use_qualname, exclude_module)
-    thing = o if isinstance(o, type) or callable(o) and hasattr(o, "__qualname__") else type(o)
+    thing = o if isinstance(o, type) or (callable(o) and hasattr(o, "__qualname__")) else type(o)
     name = thing.__qualname__ if use_qualname or exclude_module else getattr(thing, "__name__", thing.__qualname__)
     module = getattr(thing, "__module__", None)
-    return name if exclude_module or not module or module == "builtins" and use_qualname else f"{module}.{name}"
+    return name if exclude_module or not module or (module == "builtins" and use_qualname) else f"{module}.{name}"
 
 
 def iter_namespace(ns: ModuleType):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 
-class TaskInstanceKey(
-    namedtuple("TaskInstanceKey", "dag_id task_id run_id try_number map_index", defaults=(1, -1))  # noqa: PYI024
-):
+class TaskInstanceKey(namedtuple("TaskInstanceKey", "dag_id task_id run_id try_number map_index", defaults=(1, -1))):
     __slots__ = ()
 
     @property
