@@ -19,6 +19,7 @@ import type { TaskUser } from '@svc/proto/task-user.ts';
 import { makeFolderFor, pipConfiguration, removeFolderOf, takeOver } from './environment-owner.ts';
 import { LIST_PROVIDERS } from './installed-providers.ts';
 import type { InstalledProvider } from './installed-providers.ts';
+import { withProviderCompanions } from './provider-companions.ts';
 import { asUser, taskEnvironment } from './settings.ts';
 
 export type PythonEnvironments = {
@@ -187,7 +188,7 @@ async function buildVenv(build: Build, cache: string, target: string): Promise<v
     const options = ['--python', own, ...(uv === undefined ? [] : ['--uv', uv])];
     const installed = await run(
       sharesPip ? python : own,
-      [INSTALLER, ...options, '--', ...dependencies],
+      [INSTALLER, ...options, '--', ...withProviderCompanions(dependencies)],
       more,
       (line) => {
         const { progress } = eventOf(line);

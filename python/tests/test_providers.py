@@ -147,7 +147,9 @@ class Providers(unittest.TestCase):
         self.assertEqual(plant["template_fields"], ["tree"])
         self.assertEqual(plant["arguments"], {"season": "spring", "tree": "{{ ti.task_id }}"})
         operator = plant["operator"]
-        self.assertEqual([operator["module"], operator["name"]], ["airflow.providers.orchard.operators.trees", "PlantOperator"])
+        self.assertEqual(
+            [operator["module"], operator["name"]], ["airflow.providers.orchard.operators.trees", "PlantOperator"]
+        )
         self.assertEqual([operator["ui_color"], operator["extra_links"]], ["#00ff00", ["Tree"]])
         self.assertEqual(operator["link_keys"], {"Tree": "_link_TreeLink"})
         self.assertFalse(operator["recorded_only"])
@@ -170,7 +172,9 @@ class Providers(unittest.TestCase):
         answer = self.compile(recorded, installed=False)
         self.assertTrue(answer["ok"], answer)
         self.assertTrue(answer["dags"][0]["spec"]["tasks"][0]["operator"]["recorded_only"])
-        error = self.compile("from airflow.providers.orchard.operators.trees import rows\nrows(2)\n", installed=False)["error"]
+        error = self.compile("from airflow.providers.orchard.operators.trees import rows\nrows(2)\n", installed=False)[
+            "error"
+        ]
         self.assertEqual([error["type"], error["line"]], ["cannot_record", 2])
         self.assertIn("Install the provider package", error["instead"])
 

@@ -17,10 +17,11 @@ import { providersEnvironment } from './environment.ts';
 import { LOCAL_PASSWORD, LOCAL_USER, startLocalServers } from './local-servers.ts';
 
 const AGENT = 'svc-provider-tests/1';
+const ANY_HOST_KEY = JSON.stringify({ no_host_key_check: true });
 
 let live: LiveServer;
-let local: Awaited<ReturnType<typeof startLocalServers>>;
 let gcsUrl: string;
+let local: Awaited<ReturnType<typeof startLocalServers>>;
 const folder = mkdtempSync(join(tmpdir(), 'svc-providers-'));
 const ends: (() => Promise<unknown>)[] = [];
 
@@ -53,8 +54,8 @@ beforeAll(async () => {
     },
     probe_http: { conn_type: 'http', host: http },
     probe_ftp: { conn_type: 'ftp', ...login, port: local.ftp },
-    probe_ssh: { conn_type: 'ssh', ...login, port: local.ssh },
-    probe_sftp: { conn_type: 'sftp', ...login, port: local.ssh },
+    probe_ssh: { conn_type: 'ssh', ...login, port: local.ssh, extra: ANY_HOST_KEY },
+    probe_sftp: { conn_type: 'sftp', ...login, port: local.ssh, extra: ANY_HOST_KEY },
     probe_aws: {
       conn_type: 'aws',
       login: 'test',
@@ -88,8 +89,9 @@ afterAll(async () => {
 });
 
 /** States by task, after a run of the DAG in the file. */
-async function run(file: string, dagId: string, project?: object) {
-  await live.addDag(file, await readFile(join(import.meta.dirname, 'dags', `${file}.py`), 'utf8'), project);
+async function run(file: string, dagId: string) {
+  const text = await readFile(join(import.meta.dirname, 'dags', `${file}.py`), 'utf8');
+  await live.addDag(file, text.replace('GCS_EMULATOR_URL', gcsUrl));
   const runId = await live.trigger(dagId);
   await live.ended(dagId, runId, 200);
   const instances = await live.instances(dagId, runId);
@@ -154,7 +156,7 @@ it('amazon: S3, SQS and Secrets Manager', async () => {
 });
 
 it('google: Cloud Storage', async () => {
-  const found = await run('provider_google', 'provider_google', { env: { STORAGE_EMULATOR_HOST: gcsUrl } });
+  const found = await run('provider_google', 'provider_google');
   await expectStates(found, all('success', 'write', 'put', 'there', 'read'));
   expect(await found.value('read')).toEqual(['sent to a bucket']);
 });

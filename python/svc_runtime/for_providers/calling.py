@@ -13,6 +13,10 @@ from ..record.decorated import unique_task_id
 from ..record.mapped import MappedOperator
 from ..run.callables import context_arguments
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 DecoratedMappedOperator = MappedOperator
 
 
@@ -70,7 +74,7 @@ class timeout:
     def __init__(self, seconds=1, error_message: str = "Timeout") -> None:
         self.seconds = seconds
         self.error_message = error_message
-        self._before = None
+        self._before: Any = None
         self._alarm = (0.0, 0.0)
 
     def handle_timeout(self, signum, frame) -> None:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def safe_load(stream) -> Any:
-    import yaml
+    import yaml  # type: ignore[import-untyped, unused-ignore]
 
     return yaml.load(stream, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 

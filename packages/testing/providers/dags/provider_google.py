@@ -6,6 +6,8 @@ from airflow.providers.google.cloud.sensors.gcs import GCSObjectExistenceSensor
 from airflow.providers.google.cloud.transfers.local_to_gcs import LocalFilesystemToGCSOperator
 from airflow.sdk import DAG, task
 
+# The SDK's own way to name an emulator; the test writes its address here.
+os.environ["STORAGE_EMULATOR_HOST"] = "GCS_EMULATOR_URL"
 FILE = os.path.join(tempfile.gettempdir(), "svc-provider-google.txt")
 
 with DAG("provider_google", schedule=None, default_args={"gcp_conn_id": "probe_google"}):
