@@ -153,7 +153,6 @@ GONE = {
     "from airflow.www import app\n": ("web server", 1),
     "from airflow.api.client.local_client import Client\n": ("REST API", 1),
     "from airflow.models import XCom\nXCom.get_many()\n": ("xcom_pull", 2),
-    "import airflow\na = 'x {{ next_ds }}'\n": ("data_interval_end", 2),
 }
 
 ALLOWED = {
@@ -291,6 +290,12 @@ class Warning(unittest.TestCase):
                 any(text.startswith(f"dag.py:{line}: ") and old in text and new in text for text in found),
                 f"{line} {old}: {found}",
             )
+
+    def test_names_that_need_the_schedule_are_told(self) -> None:
+        found = self.warnings("import airflow\na = 'x {{ next_ds }}'\n")
+        self.assertEqual(len(found), 1)
+        self.assertTrue(found[0].startswith("dag.py:2: {{ next_ds }} is gone: "), found)
+        self.assertIn("data_interval_end", found[0])
 
     def test_old_arguments_have_their_effect(self) -> None:
         answer = compile_text(
