@@ -338,9 +338,7 @@ def _add_rows_of_providers() -> None:
     for path, names in provider_import_paths.MODULES.items():
         known = MODULES.get(path, "")
         MODULES[path] = names if names.startswith("=") else " ".join(dict.fromkeys(f"{known} {names}".split()))
-    CONSTANTS.update(
-        {path: {**CONSTANTS.get(path, {}), **values} for path, values in provider_import_paths.CONSTANTS.items()}
-    )
+    CONSTANTS.update({path: {**CONSTANTS.get(path, {}), **values} for path, values in provider_import_paths.CONSTANTS.items()})
     GONE.update(provider_import_paths.NOT_SERVED)
 
 

@@ -37,7 +37,9 @@ HOME: dict[str, str] = {
         "DeprecatedImportWarning add_deprecated_classes getattr_with_deprecation is_valid_dotpath iter_namespace qualname",
     ),
     **_names(_HERE + "stats", "DualStatsManager Stats normalize_name_for_stats"),
-    **_names(_HERE + "mail", "build_mime_message get_email_address_list send_email send_email_smtp send_mime_email"),
+    **_names(
+        _HERE + "mail", "build_mime_message get_email_address_list send_email send_email_smtp send_mime_email"
+    ),
     **_names(_HERE + "instance_values", "BaseXCom XCom"),
     **_names(_HERE + "json_values", "AirflowJsonEncoder WebEncoder XComDecoder XComEncoder"),
     **_names(

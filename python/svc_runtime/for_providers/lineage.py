@@ -65,9 +65,7 @@ class HookLineageCollector(LoggingMixin):
             kept[key] = (asset, context)
             self._counts[id(kept), key] += 1
 
-    def add_input_asset(
-        self, context, scheme=None, uri=None, name=None, group=None, asset_kwargs=None, asset_extra=None
-    ):
+    def add_input_asset(self, context, scheme=None, uri=None, name=None, group=None, asset_kwargs=None, asset_extra=None):
         parts = {"scheme": scheme, "uri": uri, "name": name, "group": group}
         self._add(self._inputs, context, {**parts, "asset_kwargs": asset_kwargs, "asset_extra": asset_extra})
 

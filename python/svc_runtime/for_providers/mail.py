@@ -145,14 +145,6 @@ def _server(conn_id: str) -> dict:
             "Create the connection, use a notifier callback, or an SMTP provider hook",
         ) from None
     extra = connection.extra_dejson
-    given = {
-        "host": connection.host,
-        "port": connection.port,
-        "login": connection.login,
-        "password": connection.password,
-    }
-    switches = {
-        "starttls": not extra.get("disable_tls", not settings["starttls"]),
-        "ssl": not extra.get("disable_ssl", True),
-    }
+    given = {"host": connection.host, "port": connection.port, "login": connection.login, "password": connection.password}
+    switches = {"starttls": not extra.get("disable_tls", not settings["starttls"]), "ssl": not extra.get("disable_ssl", True)}
     return {**settings, **{name: value for name, value in given.items() if value}, **switches}
