@@ -324,6 +324,14 @@ class Warning(unittest.TestCase):
         self.assertTrue(answer["warnings"][0].startswith("common.py:2: from airflow.datasets import Dataset"), answer)
 
 
+class Examples(unittest.TestCase):
+    def test_settings_that_airflows_own_examples_read_while_they_load(self) -> None:
+        answer = compile_text(
+            "from airflow.configuration import conf\nconf.get('kubernetes_executor', 'WORKER_CONTAINER_REPOSITORY')\n"
+        )
+        self.assertTrue(answer["ok"], answer.get("error"))
+
+
 class Program(unittest.TestCase):
     def test_one_line_per_file_and_nothing_is_run(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
