@@ -153,7 +153,6 @@ GONE = {
     "from airflow.www import app\n": ("web server", 1),
     "from airflow.api.client.local_client import Client\n": ("REST API", 1),
     "from airflow.models import XCom\nXCom.get_many()\n": ("xcom_pull", 2),
-    "import airflow\na = 'x {{ next_ds }}'\n": ("data_interval_end", 2),
 }
 
 ALLOWED = {
@@ -292,6 +291,12 @@ class Warning(unittest.TestCase):
                 f"{line} {old}: {found}",
             )
 
+    def test_names_that_need_the_schedule_are_told(self) -> None:
+        found = self.warnings("import airflow\na = 'x {{ next_ds }}'\n")
+        self.assertEqual(len(found), 1)
+        self.assertTrue(found[0].startswith("dag.py:2: {{ next_ds }} is gone: "), found)
+        self.assertIn("data_interval_end", found[0])
+
     def test_old_arguments_have_their_effect(self) -> None:
         answer = compile_text(
             "from airflow import DAG\nfrom airflow.operators.bash import BashOperator\n"
@@ -317,6 +322,14 @@ class Warning(unittest.TestCase):
 
             answer = compile_path(os.path.join(folder, "dag.py"), folder)
         self.assertTrue(answer["warnings"][0].startswith("common.py:2: from airflow.datasets import Dataset"), answer)
+
+
+class Examples(unittest.TestCase):
+    def test_settings_that_airflows_own_examples_read_while_they_load(self) -> None:
+        answer = compile_text(
+            "from airflow.configuration import conf\nconf.get('kubernetes_executor', 'WORKER_CONTAINER_REPOSITORY')\n"
+        )
+        self.assertTrue(answer["ok"], answer.get("error"))
 
 
 class Program(unittest.TestCase):

@@ -10,7 +10,7 @@ import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { CheckReport } from './report.ts';
 
-const OLD_STYLE = join(ROOT, 'packages/testing/repositories/airflow-2-style');
+const OLD_STYLE = join(ROOT, 'packages/testing/airflow-2-style');
 
 let env: Record<string, string>;
 beforeAll(async () => {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 
-from ..fix.findings import GONE
 from ..fix.scan import scan_for_compile
 from ..record import current
 
@@ -22,7 +21,7 @@ class GoneError(Exception):
 
 def check_spellings(text: str, tree: ast.Module, shown: str) -> None:
     for finding in scan_for_compile(text, tree):
-        if finding.kind == GONE:
+        if finding.refuses:
             raise GoneError(f"{finding.old} is gone", shown, finding.line, _sentence(finding.instead))
         hint = "; `svc fix` rewrites it" if finding.is_fixable else ""
         current.warn(f"{shown}:{finding.line}: {finding.message}{hint}")

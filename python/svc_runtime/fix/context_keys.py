@@ -30,6 +30,7 @@ EXPRESSIONS = {
     "tomorrow_ds_nodash": "((logical_date + macros.timedelta(days=1)) | ds_nodash)",
     "yesterday_ds_nodash": "((logical_date - macros.timedelta(days=1)) | ds_nodash)",
 }
+# Airflow 3 loads files that use them, and their tasks fail: told, not refused.
 BY_HAND = {
     **dict.fromkeys(("next_execution_date", "next_ds", "next_ds_nodash"), _NEXT),
     **dict.fromkeys(("prev_execution_date", "prev_ds", "prev_ds_nodash"), _PREVIOUS),
@@ -144,7 +145,7 @@ def _in_text(file: File, place: Place, given: set[str]) -> list[Finding]:
             by_hand = by_hand or "it is in an f-string"
         edits = None if by_hand else [Edit(start + change.start, start + change.end, change.new)]
         if change.old in BY_HAND and change.old not in given:
-            finding = Finding(GONE, node, old=old, instead=change.by_hand)
+            finding = Finding(GONE, node, old=old, instead=change.by_hand, refuses=False)
         else:
             finding = Finding(OLD, node, old=old, new=change.new, edits=edits, by_hand=by_hand)
         finding.line += file.source.of(node)[: change.start].count("\n")
@@ -180,7 +181,7 @@ def _key(file: File, place: Place, key: ast.Constant, given: set[str], tasks: se
     if (old not in RENAMED and old not in _IN_PYTHON) or (old == "conf" and "dag_run" in ast.unparse(place.node)):
         return []
     if old in BY_HAND and old not in given and getattr(place.function, "name", "") in {*tasks, "execute"}:
-        return [Finding(GONE, key, old=f'context["{old}"]', instead=BY_HAND[old])]
+        return [Finding(GONE, key, old=f'context["{old}"]', instead=BY_HAND[old], refuses=False)]
     if old not in RENAMED:
         return [Finding(OLD, key, old=f'context["{old}"]', by_hand=_IN_PYTHON[old])]
     new = RENAMED[old]
@@ -248,7 +249,7 @@ def _parameters(file: File, node: ast.FunctionDef | ast.AsyncFunctionDef, given:
             continue
         label = f"argument {old} of {node.name}()"
         if old in BY_HAND and old not in given:
-            found.append(Finding(GONE, argument, old=label, instead=BY_HAND[old]))
+            found.append(Finding(GONE, argument, old=label, instead=BY_HAND[old], refuses=False))
             continue
         if old not in RENAMED:
             found.append(Finding(OLD, argument, old=label, by_hand=_IN_PYTHON[old]))

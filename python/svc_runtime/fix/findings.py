@@ -19,8 +19,11 @@ class Finding:
         instead: str = "",
         edits: list[Edit] | None = None,
         by_hand: str = "",
+        refuses: bool = True,
     ) -> None:
         self.kind = kind
+        # Of what is gone: whether the file does not load for it.
+        self.refuses = kind == GONE and refuses
         self.line: int = node.lineno
         self.column: int = node.col_offset + 1
         self.old = old

@@ -117,6 +117,12 @@ DEFAULTS = {
         "jwt_audience": "urn:airflow.apache.org:task",
         "jwt_expiration_time": "600",
     },
+    # Of the Kubernetes provider; DAG files build images' names from them.
+    "kubernetes_executor": {
+        "namespace": "default",
+        "worker_container_repository": "",
+        "worker_container_tag": "",
+    },
     "logging": {
         "callsite_parameters": "filename,lineno",
         "celery_logging_level": "",

@@ -2,7 +2,7 @@
 
 Asked for by name they are always there. In everything at once (`**kwargs`, templates) only for versions whose text mentions one:
 to all others the context is that of Airflow 3. What has no value of its own (`next_ds`, `prev_ds`: they need the schedule) is
-refused when the file is compiled.
+not there, as in Airflow 3; compiling such a file warns.
 """
 
 from __future__ import annotations
