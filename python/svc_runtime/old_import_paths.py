@@ -242,7 +242,6 @@ GONE: dict[str, str] = {
     "airflow.www": "the web server is not part of the authoring interface; remove it, or use a plugin of the web server's own",
     "airflow.api": "use the REST API",
     "airflow.jobs": "jobs are not part of the authoring interface; use the REST API",
-    "airflow.executors": "executors are not part of the authoring interface; use the configuration of the control plane",
     "airflow.migrations": "the metadata database is not part of the authoring interface",
     "airflow.operators.postgres_operator": _SQL_OPERATOR,
     "airflow.operators.mysql_operator": _SQL_OPERATOR,
