@@ -192,7 +192,7 @@ class Providers(unittest.TestCase):
 
     def test_parts_of_airflows_own_processes_say_why_they_are_not_there(self) -> None:
         error = self.compile("from airflow.executors.base_executor import BaseExecutor\n")["error"]
-        self.assertIn("choose one by executor.type", error["message"])
+        self.assertIn("choose one by executor.type", error["message"] + error["instead"])
 
     def test_a_task_of_a_dag_is_decorated_by_the_dag(self) -> None:
         text = 'from airflow.sdk import DAG\nd = DAG("d")\n@d.task(task_id="a")\ndef f(): ...\nf()\n@d.task\ndef g(): ...\ng()\n'

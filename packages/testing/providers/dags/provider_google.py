@@ -19,7 +19,12 @@ with DAG("provider_google", schedule=None, default_args={"gcp_conn_id": "probe_g
 
     put = LocalFilesystemToGCSOperator(task_id="put", src=FILE, dst="runs/{{ run_id }}.txt", bucket="task-logs")
     there = GCSObjectExistenceSensor(
-        task_id="there", bucket="task-logs", object="runs/{{ run_id }}.txt", poke_interval=1, timeout=30
+        task_id="there",
+        google_cloud_conn_id="probe_google",
+        bucket="task-logs",
+        object="runs/{{ run_id }}.txt",
+        poke_interval=1,
+        timeout=30,
     )
 
     @task
