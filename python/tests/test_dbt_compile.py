@@ -106,11 +106,18 @@ class Compiled(unittest.TestCase):
         files = {one["path"]: one["text"] for one in spec["files"]}
         project = {"shop/dbt_project.yml": "name: rich\n"}
         text = group().replace(', manifest="manifest.json"', "")
-        with Agent(text, files=project, version_files=files) as agent:
+        settings = {"TMPDIR": tempfile.mkdtemp(dir=self.workspace.folder)}
+
+        def folders() -> list:
+            return [name for name in os.listdir(settings["TMPDIR"]) if name.startswith("svc-dbt-")]
+
+        with Agent(text, files=project, version_files=files, settings=settings) as agent:
             self.assertEqual(agent.loaded["event"], "ready", agent.loaded)
             attempt = agent.run("shop.report.run")
             self.assertEqual(attempt.result["state"], "failed")
             self.assertIn("dbt is not installed where the task runs", attempt.result["failure"]["text"])
+            self.assertEqual(len(folders()), 1)  # for what its tasks parse
+        self.assertEqual(folders(), [])
 
     def test_dbt_is_asked_once_for_the_same_content(self) -> None:
         python = self.workspace.dbt()
@@ -133,6 +140,19 @@ class Compiled(unittest.TestCase):
         self.workspace.server = Server(kept=Kept(folder))
         self.workspace.spec(HEAD + 'with DAG("d"):\n    pass\n')
         self.assertEqual(os.listdir(folder), [])
+
+
+class Secrets(unittest.TestCase):
+    def test_a_profile_is_in_memory_and_not_on_the_disk(self) -> None:
+        from svc_runtime.dbt.operator import _put_secret
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "profiles.yml")
+            _put_secret(path, "secret")
+            for _ in range(2):
+                with open(path, encoding="utf-8") as file:
+                    self.assertEqual(file.read(), "secret")
+            self.assertTrue(os.path.islink(path))
 
 
 class Refused(unittest.TestCase):

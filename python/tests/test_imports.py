@@ -107,7 +107,7 @@ def _graph() -> dict[str, set[str]]:
 
 
 def _package(module: str) -> str:
-    top = module.split(".", maxsplit=1)[0]
+    top = module.partition(".")[0]
     return ".".join(module.split(".")[:2]) if top == "svc_runtime" else top
 
 

@@ -14,6 +14,7 @@ import os
 import tempfile
 
 from ..exceptions import AirflowException
+from ..run import current as running
 from .probe import common_arguments, without_tracker
 
 TYPE_CHECKING = False
@@ -121,12 +122,10 @@ def reason_of(result: Any) -> str:
 def preload() -> None:
     """Before the first fork: what every task of the group would import, and a folder for what they parse."""
     global shared_folder
-    import atexit
     import shutil
 
     if shared_folder is not None:
         return
-    owner = os.getpid()
     os.environ.setdefault("DBT_SEND_ANONYMOUS_USAGE_STATS", "false")
     without_tracker()
     with contextlib.suppress(ImportError):  # the task says what is missing
@@ -135,11 +134,7 @@ def preload() -> None:
         import dbt.task.freshness  # noqa: F401
     shared_folder = tempfile.mkdtemp(prefix="svc-dbt-")
 
-    def remove() -> None:
-        if os.getpid() == owner:
-            shutil.rmtree(shared_folder or "", ignore_errors=True)
-
-    atexit.register(remove)
+    running.at_server_end.append(lambda: shutil.rmtree(shared_folder or "", ignore_errors=True))
 
 
 _TINY = {"dbt_project.yml": "name: tiny\nversion: '1.0'\nprofile: tiny\n", "models/one.sql": "select 1 as one\n"}

@@ -131,9 +131,7 @@ class DbtOperator(BaseOperator):
         output = profile_output(BaseHook.get_connection(self.conn_id), profile_args=self.profile_args, project_dir=path)
         target = self.target or "default"
         name = "svc"
-        descriptor = os.open(os.path.join(scratch, "profiles.yml"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as made:
-            made.write(profiles_text(name, target, output))
+        _put_secret(os.path.join(scratch, "profiles.yml"), profiles_text(name, target, output))
         from ..run.masks import is_sensitive_name
 
         public = {key: value for key, value in output.items() if not is_sensitive_name(key)}
@@ -242,6 +240,16 @@ def _check_installed() -> None:
         raise AirflowException(
             "dbt is not installed where the task runs: add dbt-core and its adapter, such as dbt-postgres, to the project's dependencies"
         )
+
+
+def _put_secret(path: str, text: str) -> None:
+    """In memory, under the name of a file: of a task that is killed nothing is left on the disk. Elsewhere than on Linux a file."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("profiles.yml", os.MFD_CLOEXEC)
+        os.symlink(f"/proc/{os.getpid()}/fd/{descriptor}", path)
+    else:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    os.write(descriptor, text.encode())
 
 
 def _is_true(value) -> bool:

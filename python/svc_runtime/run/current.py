@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _stack: list = []
@@ -58,6 +59,8 @@ class ParsingContext:
 
 
 parsing_context = ParsingContext()
+# Called when the process that attempts are forked from ends: it goes without Python's own farewell.
+at_server_end: list[Callable[[], None]] = []
 
 
 def get_parsing_context() -> ParsingContext:

@@ -298,6 +298,9 @@ class Server:
             self._kill_strays()
             for pid in strays:
                 os.waitpid(pid, 0)
+        for farewell in running.at_server_end:
+            with contextlib.suppress(Exception):
+                farewell()
         os._exit(0)
 
     # -- the loop
