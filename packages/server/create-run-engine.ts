@@ -85,6 +85,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     finishAndTakeNext: (...args) => scheduler.attempts.finishAndTakeNext(...args),
     heartbeat: (...args) => scheduler.attempts.heartbeat(...args),
     lost: (...args) => scheduler.attempts.lost(...args),
+    triggererLost: (...args) => scheduler.attempts.triggererLost(...args),
     findLive: (...args) => scheduler.attempts.findLive(...args),
     noteWait: (...args) => scheduler.attempts.noteWait(...args),
   };
@@ -148,6 +149,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     isBusy: () => workers?.isBusy() ?? false,
     agentAddress: () => workers?.address(),
     async stop() {
+      scheduler.stopTriggerers();
       await retention.stop();
       await notifications.stop();
       await workers?.close();
@@ -224,6 +226,11 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
     answerTimetable: async (answer) => {
       const { dueAt } = await recordAnswer(db, answer);
       if (dueAt !== null) scheduler().applyEffects({ ...noEffects(), dueAt });
+    },
+    triggers() {
+      const { triggers } = scheduler();
+      if (!triggers) throw new Error('unreachable: agents talk to a process with an executor');
+      return triggers;
     },
     readAssetEvents: (query) => readTaskAssetEvents(db.shared, query),
     settings: {

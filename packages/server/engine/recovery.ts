@@ -31,6 +31,7 @@ export function createRecovery(options: {
   explainSilence?: Executor['explainSilence'];
   startForgottenRuns: () => Promise<void>;
   dispatchCallbacks: () => Promise<void>;
+  findLostTriggerers?: (() => Promise<void>) | undefined;
   requestClaim: () => void;
   onEffects: (effects: RunEffects) => void;
   log: { warn(details: object, message: string): void };
@@ -65,6 +66,7 @@ export function createRecovery(options: {
     }
     for (const effects of await timeOutRuns(db, graphs)) onEffects(effects);
     await options.dispatchCallbacks();
+    if (listening.isLongEnough()) await options.findLostTriggerers?.();
   }
 
   return {

@@ -11,6 +11,8 @@ from ..exceptions import (
     AirflowRescheduleException,
     AirflowSensorTimeout,
     AirflowSkipException,
+    TaskDeferralError,
+    TaskDeferralTimeout,
 )
 from .operator import BaseOperator
 
@@ -113,10 +115,32 @@ class BaseSensorOperator(BaseOperator):
             time.sleep(pause)
             tries += 1
 
+    def resume_execution(self, next_method: str, next_kwargs: dict | None, context):
+        """What a deferred sensor could not wait for is a sensor that timed out, and may be forgiven like one."""
+        try:
+            return super().resume_execution(next_method, next_kwargs, context)
+        except TaskDeferralTimeout as error:
+            if self.soft_fail or self.never_fail:
+                raise AirflowSkipException(str(error)) from error
+            raise AirflowSensorTimeout(*error.args) from error
+        except (AirflowException, TaskDeferralError) as error:
+            if self.soft_fail and not isinstance(error, (AirflowSkipException, AirflowFailException)):
+                raise AirflowSkipException(str(error)) from error
+            raise
+
     def _next_moment(self, context, pause: float) -> datetime.datetime:
         """When to look again: after the pause, or exactly when the wait is over if the sensor knows."""
         known = self.svc_moment(context) if getattr(self, "deferrable", False) else None
         return known or datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=pause)
+
+    def svc_defer_until(self, moment: datetime.datetime) -> None:
+        """The engine waits for the moment; nothing runs until then. Returns when it has passed already."""
+        from airflow.providers.standard.triggers.temporal import DateTimeTrigger
+
+        if moment <= datetime.datetime.now(datetime.timezone.utc):
+            return
+        ends = bool(getattr(self, "end_from_trigger", False))
+        self.defer(trigger=DateTimeTrigger(moment=moment, end_from_trigger=ends), method_name="execute_complete")
 
     def svc_moment(self, context) -> datetime.datetime | None:
         """For sensors that wait for a point in time."""

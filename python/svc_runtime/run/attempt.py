@@ -94,8 +94,9 @@ class Attempt:
     def _body(self):
         task, context = self.task, self.context
         tell_running(context["ti"])
+        is_resumed = self.job.get("resume") is not None
         task.pre_execute(context)
-        if task.on_execute_callback:
+        if task.on_execute_callback and not is_resumed:
             run_callbacks(task.on_execute_callback, context, "on_execute")
         timeout = self._timeout()
         if timeout and timeout > 0:
@@ -108,7 +109,7 @@ class Attempt:
 
     def _value_of_body(self):
         try:
-            return run_body(self.task, self.context)
+            return run_body(self.task, self.context, self.job.get("resume"))
         except DagRunTriggerException as request:
             from .trigger_run import trigger
 
@@ -166,6 +167,8 @@ class Attempt:
             say("Task failed with exception", level=logging.ERROR, error=error)
         elif outcome.state == "skipped":
             say(f"Skipping task. {error}".rstrip())
+        elif outcome.state == "deferred":
+            say(f"Pausing task as DEFERRED. {outcome.deferral['classPath']}, then {outcome.deferral['nextMethod']}()")
         elif outcome.state == "reschedule":
             say(getattr(error, "svc_says", f"Rescheduling the task, next at {outcome.reschedule_at}"))
         elif outcome.skips:
@@ -178,7 +181,7 @@ class Attempt:
 
     def _finish(self) -> None:
         outcome, task = self.outcome, self.task
-        if task is None or outcome.state == "reschedule":
+        if task is None or outcome.state in ("reschedule", "deferred"):
             return
         if self.context.get("map_index_template"):
             self._render_map_index()

@@ -28,8 +28,22 @@ export type AssetEventOutcome = {
   extra?: Record<string, unknown>;
 };
 
+/** What a task waits for without a process, and how it goes on. Texts are JSON as the runtime encoded it, or sealed. */
+export type Deferral = {
+  classPath: string;
+  kwargs: string;
+  nextMethod: string;
+  nextKwargs: string;
+  timeoutSeconds: number | null;
+  /** Decided by the engine: the moment at which it fires, with the event. */
+  firesAt?: string | null;
+  event?: string | null;
+};
+
 export type AttemptOutcome = {
-  state: 'success' | 'failed' | 'skipped' | 'reschedule';
+  state: 'success' | 'failed' | 'skipped' | 'reschedule' | 'deferred';
+  /** Only `deferred`. */
+  deferral?: Deferral;
   /** Only `failed`: false when the task asked not to be tried again. Default true. */
   retryable?: boolean;
   failure?: Failure;
@@ -103,6 +117,8 @@ export type Attempts = {
    * executor knows that it cannot have begun, is dispatched anew, unless the executor has given up starting it.
    */
   lost(ref: AttemptRef, failure: Failure, known?: { hasBegun: boolean; hasGivenUp?: boolean }): Promise<void>;
+  /** The executor saw a triggerer die, or could not start it: another one takes over. */
+  triggererLost(ref: { tenantId: string; attemptId: string }, text: string): Promise<void>;
   /** Which of them are the current attempts of their instances, and whether they have started; the others are over. */
   findLive(refs: readonly AttemptRef[]): Promise<Map<string, 'queued' | 'running'>>;
   /** Why a queued attempt does not start, for people; forgotten when it does. */

@@ -39,6 +39,7 @@ function start(
     credentials: { issueAttempt: async () => 'token' },
     attempts: {
       lost: async () => {},
+      triggererLost: async () => {},
       heartbeat: async () => new Set<string>(),
       findLive: async () => new Map(),
       noteWait: async () => {},

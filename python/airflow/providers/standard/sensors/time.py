@@ -33,6 +33,14 @@ class TimeSensor(BaseSensorOperator):
     def poke(self, context):
         return datetime.datetime.now(datetime.timezone.utc) > self.svc_moment(context)
 
+    def execute(self, context):
+        if not self.deferrable:
+            return super().execute(context)
+        return self.svc_defer_until(self.svc_moment(context))
+
+    def execute_complete(self, context, event=None) -> None:
+        """The moment has come."""
+
 
 class TimeSensorAsync(TimeSensor):
     def __init__(self, **kwargs) -> None:
