@@ -18,6 +18,7 @@ import type { LogStore } from './logs/store.ts';
 import type { Leases } from './engine/advance/silent-attempts.ts';
 import type { RunEffects } from './engine/advance/apply-to-runs.ts';
 import { createBackfillRunner } from './engine/runs/backfills.ts';
+import { createDueDeadlines } from './engine/runs/deadlines.ts';
 import { createRunEndFollower } from './engine/runs/follow-run-end.ts';
 import { clearRuns } from './engine/edit/clear-many.ts';
 import { createLogRetention } from './logs/retention.ts';
@@ -103,7 +104,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     dispatch: { bufferSize: config.scheduler.dispatchBufferSize, workers: config.scheduler.dispatchWorkers },
     leases: leasesOf(config),
     recordAssetEvents,
-    dueSources: [() => dueTimetables(), () => dueQuestions(), () => dueAssets(), () => dueBackfills()],
+    dueSources: [() => dueTimetables(), () => dueQuestions(), () => dueAssets(), () => dueBackfills(), () => dueDeadlines()],
     onRunEnded: (ended) => followRunEnd(ended),
     notifyOthers: () => notifications.notifyOthers(),
     notifyStops: () => notifications.notifyStops(),
@@ -114,6 +115,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
   const assetRuns = createAssetRuns({ db, createRun: scheduler.createRun, onEffects, log: logger });
   const backfills = createBackfillRunner({ db, tools: scheduler, onEffects, log: logger });
   const followRunEnd = createRunEndFollower({ db, timetables, assetRuns, backfills });
+  const dueDeadlines = createDueDeadlines({ db, graphs: scheduler.graphs });
   const retention = createLogRetention({ logs: input.logs, retentionMs: config.logs.retention, log: logger });
 
   async function dueTimetables(): ReturnType<DueSource> {

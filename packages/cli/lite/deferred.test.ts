@@ -9,7 +9,7 @@ import type { LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
 const TRIGGERS = `
 import asyncio, os
 from airflow.sdk import Variable
-from airflow.triggers.base import BaseTrigger, TaskFailedEvent, TaskSkippedEvent, TaskSuccessEvent, TriggerEvent
+from airflow.triggers.base import BaseEventTrigger, BaseTrigger, TaskFailedEvent, TaskSkippedEvent, TaskSuccessEvent, TriggerEvent
 
 class FileAppears(BaseTrigger):
     def __init__(self, path, ends=None):
@@ -37,6 +37,31 @@ class FileAppears(BaseTrigger):
         with open(self.path + ".cleaned", "w") as file:
             file.write(str(os.getpid()))
 
+class LinesOf(BaseEventTrigger):
+    def __init__(self, path):
+        super().__init__()
+        self.path, self.seen = path, 0
+
+    def serialize(self):
+        return "waits.LinesOf", {"path": self.path}
+
+    async def run(self):
+        while True:
+            await asyncio.sleep(0.05)
+            lines = open(self.path).read().splitlines() if os.path.exists(self.path) else []
+            for line in lines[self.seen:]:
+                yield TriggerEvent({"line": line})
+            self.seen = len(lines)
+
+def is_late(path, context):
+    with open(path, "w") as file:
+        file.write(context["dag_run"].run_id)
+
+async def is_late_async(path, context):
+    await asyncio.sleep(0)
+    with open(path, "w") as file:
+        file.write(context["dag_run"]["run_id"])
+
 class Breaks(BaseTrigger):
     def serialize(self):
         return "waits.Breaks", {}
@@ -48,10 +73,11 @@ class Breaks(BaseTrigger):
 
 const DAG = (folder: string): string => `
 import datetime, os
-from airflow.sdk import BaseOperator, dag
+from airflow.sdk import Asset, AssetWatcher, AsyncCallback, BaseOperator, DeadlineAlert, DeadlineReference, SyncCallback, dag, task
+from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.providers.standard.sensors.date_time import DateTimeSensorAsync
 from airflow.providers.standard.sensors.time_delta import WaitSensor
-from waits import Breaks, FileAppears
+from waits import Breaks, FileAppears, LinesOf
 
 HERE = ${JSON.stringify(folder)}
 
@@ -92,6 +118,31 @@ def waits_for_times():
     DateTimeSensorAsync(task_id="moment", target_time="{{ (dag_run.run_after + macros.timedelta(seconds=1)).isoformat() }}")
     WaitSensor(task_id="wait", time_to_wait=datetime.timedelta(seconds=1), deferrable=True)
 
+queue = Asset("queue", watchers=[AssetWatcher(name="lines", trigger=LinesOf(os.path.join(HERE, "lines")))])
+again = Asset("again", watchers=[AssetWatcher(name="same", trigger=LinesOf(os.path.join(HERE, "lines")))])
+
+@dag(schedule=[queue])
+def reads_queue():
+    @task
+    def lines(triggering_asset_events=None):
+        return [event.extra["payload"]["line"] for events in triggering_asset_events.values() for event in events]
+    lines()
+
+@dag(schedule=[again])
+def reads_again():
+    EmptyOperator(task_id="nothing")
+
+SOON = datetime.timedelta(seconds=0.5)
+
+@dag(schedule=None, deadline=[
+    DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, SOON, SyncCallback("waits.is_late", {"path": os.path.join(HERE, "late.sync")})),
+    DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, SOON, AsyncCallback("waits.is_late_async", {"path": os.path.join(HERE, "late.async")})),
+    DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, datetime.timedelta(hours=1), SyncCallback("waits.is_late", {"path": os.path.join(HERE, "late.never")})),
+])
+def is_too_slow():
+    Waits(task_id="slow", name="a")
+
+reads_queue(); reads_again(); is_too_slow()
 waits_for_files(); ends_by_trigger(); goes_wrong(); waits_for_times()
 `;
 
@@ -114,7 +165,7 @@ beforeAll(async () => {
   lite.writeDag('dag.py', DAG(files));
   await lite.api('POST', '/variables', { key: 'waited_for', value: 'seven' });
   const known = async (): Promise<number> => (await lite.api<{ total_entries: number }>('GET', '/dags')).total_entries;
-  await vi.waitUntil(async () => (await known()) === 4, EVENTUALLY);
+  await vi.waitUntil(async () => (await known()) === 7, EVENTUALLY);
 }, 120_000);
 afterAll(() => lite?.stop());
 
@@ -217,5 +268,41 @@ describe('a deferred task', { timeout: 240_000 }, () => {
     await runEnds(lite.api, 'waits_for_files', runId);
     const said = await xcom<{ pid: number }>('waits_for_files', runId, 'first');
     expect(said.pid).not.toBe(pid);
+  });
+});
+
+describe('what a triggerer does beside', { timeout: 240_000 }, () => {
+  const runs = async (dagId: string): Promise<{ dag_run_id: string; state: string }[]> =>
+    (await lite.api<{ dag_runs: { dag_run_id: string; state: string }[] }>('GET', `/dags/${dagId}/dagRuns`)).dag_runs;
+
+  it('an asset is watched while a DAG that uses it is not paused, and each event starts what waits for it', async () => {
+    writeFileSync(join(files, 'lines'), 'early\n');
+    for (const dagId of ['reads_queue', 'reads_again']) await lite.api('PATCH', `/dags/${dagId}`, { is_paused: false });
+    await expect
+      .poll(async () => (await runs('reads_queue')).map(({ state }) => state), EVENTUALLY)
+      .toEqual(['success']);
+    // Two equal watchers are one trigger, and both assets have its event.
+    await expect
+      .poll(async () => (await runs('reads_again')).map(({ state }) => state), EVENTUALLY)
+      .toEqual(['success']);
+    const [run] = await runs('reads_queue');
+    expect(await xcom('reads_queue', run?.dag_run_id ?? '', 'lines')).toEqual(['early']);
+    const { asset_events: events } = await lite.api<{ asset_events: { extra: object }[] }>('GET', '/assets/events');
+    expect(events.map(({ extra }) => extra)).toEqual(
+      Array.from({ length: 2 }, () => ({ from_trigger: true, payload: { line: 'early' } })),
+    );
+  });
+
+  it('a deadline that is missed calls its callbacks, once each; one that is not calls nothing', async () => {
+    const runId = await trigger('is_too_slow', 'seven');
+    const said = (): string[] =>
+      readdirSync(files)
+        .filter((name) => name.startsWith('late.'))
+        .sort();
+    await expect.poll(said, EVENTUALLY).toEqual(['late.async', 'late.sync']);
+    await expect.poll(() => readFileSync(join(files, 'late.sync'), 'utf8'), EVENTUALLY).toBe(runId);
+    await expect.poll(() => readFileSync(join(files, 'late.async'), 'utf8'), EVENTUALLY).toBe(runId);
+    writeFileSync(join(files, 'seven.a'), 'A');
+    await runEnds(lite.api, 'is_too_slow', runId);
   });
 });

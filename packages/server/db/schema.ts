@@ -488,11 +488,14 @@ type TriggersTable = {
 
 type AssetWatchersTable = {
   tenant_id: TenantId;
-  trigger_id: number;
+  dag_id: string;
   asset_name: string;
   asset_uri: string;
-  dag_id: string;
   name: string;
+  version_number: number;
+  hash: string;
+  class_path: string;
+  kwargs: string;
 };
 
 type DeadlinesTable = {

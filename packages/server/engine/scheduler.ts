@@ -27,6 +27,7 @@ import { createRecovery } from './recovery.ts';
 import { createRunCreator } from './runs/create-run.ts';
 import type { CreateRun, CreateRunResult, NewRun, TriggerResult } from './runs/create-run.ts';
 import { askManual, askRange } from './runs/timetable-questions.ts';
+import { recordWatchedAssets } from './runs/asset-events.ts';
 import { triggerRun } from './runs/trigger-run.ts';
 import type { TriggerOptions } from './runs/trigger-run.ts';
 import type { Attempts } from './shared/attempts.ts';
@@ -182,6 +183,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     graphs,
     feed,
     finish: attempts.end,
+    recordWatchedAssets,
     onEffects,
     ended: async (ref, how) => triggerers?.ended(ref, how),
   });
@@ -194,7 +196,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     ...(executor?.explainSilence && { explainSilence: executor.explainSilence }),
     startForgottenRuns: starter.startForgotten,
     dispatchCallbacks,
-    findLostTriggerers: triggerers?.findLost,
+    triggerers,
     requestClaim: () => dispatcher?.requestClaim(),
     onEffects,
     log,
@@ -272,6 +274,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (executor) background.run('stopping what another process has superseded', () => stopSuperseded(executor));
     },
     async dagUnpaused(tenantId, dagId) {
+      if (triggerers) await triggerers.lookAround(); // its assets are watched again
       await releasePaused(db, { tenantId, dagId });
       await starter.startRunsOf({ tenantId, dagId });
       requestClaim();

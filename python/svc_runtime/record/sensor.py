@@ -133,15 +133,6 @@ class BaseSensorOperator(BaseOperator):
         known = self.svc_moment(context) if getattr(self, "deferrable", False) else None
         return known or datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=pause)
 
-    def svc_defer_until(self, moment: datetime.datetime) -> None:
-        """The engine waits for the moment; nothing runs until then. Returns when it has passed already."""
-        from airflow.providers.standard.triggers.temporal import DateTimeTrigger
-
-        if moment <= datetime.datetime.now(datetime.timezone.utc):
-            return
-        ends = bool(getattr(self, "end_from_trigger", False))
-        self.defer(trigger=DateTimeTrigger(moment=moment, end_from_trigger=ends), method_name="execute_complete")
-
     def svc_moment(self, context) -> datetime.datetime | None:
         """For sensors that wait for a point in time."""
         return None

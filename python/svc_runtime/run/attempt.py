@@ -230,12 +230,14 @@ def run_callback_job(job: dict, dag, channel) -> Outcome:
     current.push(context)
     which = job["which"]
     owner = ti.task if job.get("scope") == "task" and ti is not None else dag
-    if owner is dag:
+    if owner is dag and not which.startswith("deadline:"):
         run.state = "failed" if which == "on_failure" else "success"
     elif job.get("reason"):
         from ..exceptions import AirflowException
 
         context["exception"] = AirflowException(job["reason"])
+    if which.startswith("deadline:"):
+        return _run_deadline(dag.deadline[int(which.partition(":")[2])].callback, context, outcome)
     errors = run_callbacks(getattr(owner, f"{which}_callback", None), context, which)
     if errors:
         outcome.fail(errors[0])
@@ -252,5 +254,25 @@ def run_timetable_job(job: dict, dag, channel) -> Outcome:
         channel.request("answer_timetable", answer=answer(dag.timetable, job["question"]))
     except TimetableFailed as error:
         channel.request("answer_timetable", problem=f"{error.what}. {error.instead}")
+        outcome.fail(error)
+    return outcome
+
+
+def _run_deadline(callback, context: dict, outcome: Outcome) -> Outcome:
+    """A SyncCallback: a function, or the class of a notifier, which is made with the arguments and called with the context."""
+    import inspect
+
+    from .helpers import import_string
+
+    target = import_string(callback.callback) if isinstance(callback.callback, str) else callback.callback
+    try:
+        if inspect.isclass(target):
+            target(**callback.kwargs)(context)
+        else:
+            parameters = inspect.signature(target).parameters.values()
+            takes = any(one.name == "context" or one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+            target(**callback.kwargs, **({"context": context} if takes else {}))
+    except Exception as error:
+        say("The callback of a deadline failed", level=logging.ERROR, error=error)
         outcome.fail(error)
     return outcome

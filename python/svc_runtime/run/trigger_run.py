@@ -12,6 +12,7 @@ import time
 
 from ..exceptions import AirflowException, AirflowSkipException, TaskDeferred
 from .channel import RequestFailed
+from .helpers import import_string
 from .moments import iso
 
 _log = logging.getLogger("task")
@@ -41,10 +42,9 @@ def trigger(request, ti, channel) -> None:
     if not request.wait_for_completion:
         return
     if request.deferrable:
-        from airflow.providers.standard.triggers.external_task import DagStateTrigger
-
+        kind = import_string("airflow.providers.standard.triggers.external_task.DagStateTrigger")
         states = [str(state) for state in (*request.allowed_states, *request.failed_states)]
-        trigger = DagStateTrigger(
+        trigger = kind(
             dag_id=request.trigger_dag_id, states=states, run_ids=[run_id], poll_interval=request.poke_interval
         )
         raise TaskDeferred(trigger=trigger, method_name="execute_complete", kwargs=None)

@@ -9,6 +9,7 @@ class BaseTrigger(LoggingMixin):
     # Set by the triggerer.
     task_instance = None
     trigger_id: int | None = None
+    svc_order: dict = {}
 
     def __init__(self, **kwargs) -> None:
         super().__init__()

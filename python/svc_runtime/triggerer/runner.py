@@ -16,11 +16,13 @@ from ..run.triggers import BaseTaskEndEvent, TriggerEvent
 from ..run.xcom_values import decode, encode
 from .connection import Connection, current_order
 from .secrets import TriggerSecrets
+from .spec_values import from_spec
 from .trigger_logs import TriggerLogs
 from .watchdog import Watchdog
 
 _log = logging.getLogger("triggerer")
 _CLEANUP_PATIENCE = 5.0
+_WATCHER_PAUSE = 10.0
 
 
 class TriggerInstance:
@@ -115,6 +117,8 @@ class Runner:
             _log.error("Trigger failed: %s", error, exc_info=error)
             lines = [line.rstrip("\n") for line in traceback.format_exception(error)]
             await self._fire(order, {"error": "Trigger failure", "traceback": lines})
+            if order["kind"] == "asset":
+                await asyncio.sleep(_WATCHER_PAUSE)  # begun anew when this has ended: not in a circle
         finally:
             await self._clean_up(order, trigger)
 
@@ -152,8 +156,11 @@ class Runner:
 
 def _build(order: dict):
     kind = import_string(order["class_path"])  # first: values in the arguments may be of classes that it brings along
-    trigger = kind(**decode(json.loads(order["kwargs"])))
+    kwargs = json.loads(order["kwargs"])
+    # Of a deferred task as it encoded them; of watchers and callbacks as they were compiled.
+    trigger = kind(**(decode(kwargs) if order["kind"] == "task" else from_spec(kwargs)))
     trigger.trigger_id = order["id"]
+    trigger.svc_order = order
     if order["kind"] == "task":
         trigger.task_instance = TriggerInstance(order)
     return trigger

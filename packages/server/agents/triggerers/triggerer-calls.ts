@@ -81,11 +81,13 @@ export function createTriggererCalls(input: TriggererCallsInput) {
     return trigger;
   }
 
-  async function fire(identity: AttemptIdentity, params: Params): Promise<CallResult> {
+  async function fire(identity: AttemptIdentity, params: Params, requestId: string): Promise<CallResult> {
     const triggerId = params.optionalInteger('trigger') ?? 0;
     const event = params.text('event');
     checkEvent(event);
-    const isApplied = await input.triggers().fire({ ...refOf(identity), triggerId }, event);
+    const isApplied = await input
+      .triggers()
+      .fire({ ...refOf(identity), triggerId }, event, `${identity.attemptId} ${requestId}`);
     return { json: JSON.stringify(isApplied) };
   }
 
@@ -106,7 +108,8 @@ export function createTriggererCalls(input: TriggererCallsInput) {
     return { json: 'null' };
   }
 
-  const own: Readonly<Record<string, (identity: AttemptIdentity, params: Params) => Promise<CallResult>>> = {
+  type OwnCall = (identity: AttemptIdentity, params: Params, requestId: string) => Promise<CallResult>;
+  const own: Readonly<Record<string, OwnCall>> = {
     next_triggers: next,
     fire_trigger: fire,
     log_trigger: log,
@@ -119,7 +122,7 @@ export function createTriggererCalls(input: TriggererCallsInput) {
     const { method, params_json: json, request_id: requestId } = request;
     const params = readParams(json);
     const call = Object.hasOwn(own, method) ? own[method] : undefined;
-    if (call) return call(identity, params);
+    if (call) return call(identity, params, requestId);
     if (!FOR_TRIGGERS.has(method)) throw new RpcError('unknown_method', `a trigger cannot call ${method}`);
     const owner = identityOf(await held(identity, params));
     const version = await versions.get(owner);

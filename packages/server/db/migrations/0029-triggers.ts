@@ -63,18 +63,21 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     `create index triggers_unheld on triggers (tenant_id, id)
       where triggerer_id is null and fired_at is null and fires_at is null`,
     `create index triggers_held on triggers (tenant_id, triggerer_id) where triggerer_id is not null`,
-    // Which assets a watcher's trigger is for.
+    // What the current versions of DAGs want watched; the triggers for it are made by a scheduler, one for equal ones.
     `create table asset_watchers (
       tenant_id uuid not null,
-      trigger_id bigint not null,
+      dag_id text not null,
       asset_name text not null,
       asset_uri text not null,
-      dag_id text not null,
       name text not null,
-      primary key (tenant_id, trigger_id, dag_id, asset_name, asset_uri, name),
-      foreign key (tenant_id, trigger_id) references triggers on delete cascade
+      version_number integer not null,
+      hash text not null,
+      class_path text not null,
+      kwargs text not null,
+      primary key (tenant_id, dag_id, asset_name, asset_uri, name),
+      foreign key (tenant_id, dag_id) references dags on delete cascade
     )`,
-    `create index asset_watchers_of_dags on asset_watchers (tenant_id, dag_id)`,
+    `create index asset_watchers_by_hash on asset_watchers (tenant_id, hash)`,
     `create table deadlines (
       tenant_id uuid not null,
       id uuid not null default gen_random_uuid(),

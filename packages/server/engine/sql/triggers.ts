@@ -78,6 +78,8 @@ export type UnheldTrigger = {
   id: number;
   dagId: string;
   versionNumber: number;
+  classPath: string;
+  kind: TriggerRow['kind'];
   fileloc: string;
   failures: number;
 };
@@ -85,7 +87,8 @@ export type UnheldTrigger = {
 /** Nobody waits for them yet. Plan: index triggers_unheld, as many rows as are to be given out. */
 export async function findUnheldTriggers(db: Database, limit: number): Promise<UnheldTrigger[]> {
   const { rows } = await sql<UnheldTrigger>`
-    select t.tenant_id as "tenantId", t.id, t.dag_id as "dagId", t.version_number as "versionNumber", d.fileloc, t.failures
+    select t.tenant_id as "tenantId", t.id, t.dag_id as "dagId", t.version_number as "versionNumber", t.class_path as "classPath",
+      t.kind, d.fileloc, t.failures
     from triggers t
     join tenants on tenants.id = t.tenant_id and tenants.disabled_at is null
     join dags d on d.tenant_id = t.tenant_id and d.dag_id = t.dag_id
@@ -160,6 +163,14 @@ export async function recordEvent(
     update triggers set event = ${event}, fired_at = clock_timestamp(), triggerer_id = null
     where tenant_id = ${ref.tenantId} and id = ${ref.triggerId} and triggerer_id is not distinct from ${ref.triggererId}
       and fired_at is null`.execute(trx);
+  return numAffectedRows === 1n;
+}
+
+/** It has done what it was for. False when another one holds it. */
+export async function deleteTrigger(db: SharedDb, ref: TriggererRef & { triggerId: number }): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    delete from triggers where tenant_id = ${ref.tenantId} and id = ${ref.triggerId}
+      and triggerer_id = ${ref.triggererId}`.execute(db);
   return numAffectedRows === 1n;
 }
 

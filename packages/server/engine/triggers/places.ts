@@ -5,11 +5,19 @@ import type { CompiledSpec } from '@svc/spec/schema.ts';
 /** `environment`: in one process with all that have the same packages and the same code; `version`: with those of their DAG version. */
 export type TriggererPer = 'environment' | 'version';
 
-type Version = { dagId: string; versionNumber: number; fileloc: string };
+type Version = {
+  dagId: string;
+  versionNumber: number;
+  fileloc: string;
+  classPath: string;
+  kind: 'task' | 'asset' | 'callback';
+};
 
 /** Equal texts: one triggerer. Never asked across tenants, which share none. */
 export function placeOf(per: TriggererPer, version: Version, spec: Pick<CompiledSpec, 'project' | 'source'>): string {
-  if (per === 'version') return `version ${version.versionNumber} of ${version.dagId}`;
+  // What is written in the DAG file itself is there only where that version is loaded.
+  const isInFile = version.kind === 'callback' || version.classPath.startsWith(`${spec.source.module}.`);
+  if (per === 'version' || isInFile) return `version ${version.versionNumber} of ${version.dagId}`;
   const { dependencies = [] } = (spec.project as { dependencies?: readonly string[] } | null) ?? {};
   const { path, modules } = spec.source;
   const folder = version.fileloc.endsWith(`/${path}`) ? version.fileloc.slice(0, -path.length) : version.fileloc;

@@ -4,11 +4,17 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { TriggerRow } from '../../db/schema.ts';
+import { nowIso } from '@svc/spec/clock.ts';
+import { parseExact } from '@svc/spec/exact-json.ts';
+import { noEffects } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
+import type { RecordWatchedAssets } from '../runs/asset-events.ts';
+import { findWatchedAssets, takeWatcherEvent } from '../sql/watchers.ts';
 import { endingOf, resumeByEvent } from '../advance/deferral.ts';
 import type { Ending } from '../advance/ending.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import {
+  deleteTrigger,
   findHeldTrigger,
   isTriggererLive,
   listHeldTriggers,
@@ -31,8 +37,8 @@ export type TriggerReports = {
   next(ref: TriggererRef, known: readonly number[]): Promise<TriggererOrders>;
   /** The trigger, while this triggerer holds it and somebody waits for it. */
   find(ref: HeldTriggerRef): Promise<TriggerRow | undefined>;
-  /** False: it does not hold the trigger any more. */
-  fire(ref: HeldTriggerRef, event: string): Promise<boolean>;
+  /** False: it does not hold the trigger any more. `word`: the same when it is told again. */
+  fire(ref: HeldTriggerRef, event: string, word: string): Promise<boolean>;
   /** Which of them go on. */
   renew(refs: readonly TriggererRef[]): Promise<Set<string>>;
   isLive(ref: TriggererRef): Promise<boolean>;
@@ -109,6 +115,7 @@ export function createTriggerReports(options: {
   feed: TriggerFeed;
   finish: (ending: Ending) => Promise<unknown>;
   onEffects: (effects: RunEffects) => void;
+  recordWatchedAssets: RecordWatchedAssets;
   ended: TriggerReports['ended'];
 }): TriggerReports & { fail(trigger: UnheldTrigger, text: string): Promise<void> } {
   const { db, graphs, feed, onEffects } = options;
@@ -137,13 +144,40 @@ export function createTriggerReports(options: {
     return isApplied;
   }
 
+  /** An event of every asset whose watcher the trigger is; who waits for them is due at once. */
+  async function recordWatched(
+    trigger: TriggerRow,
+    ref: HeldTriggerRef,
+    { event, word }: { event: string; word: string },
+  ): Promise<boolean> {
+    const { error, payload } = parseExact(event) as { error?: unknown; payload?: unknown };
+    if (error !== undefined) return true; // it is in the log of the triggerer; the trigger is begun anew
+    const isTaken = await db.shared.transaction().execute(async (trx) => {
+      if (!(await takeWatcherEvent(trx, ref, word))) return false;
+      const assets = await findWatchedAssets(trx, { tenantId: ref.tenantId, hash: trigger.hash ?? '' });
+      const extra = { from_trigger: true, payload: payload ?? null };
+      const source = { tenantId: ref.tenantId };
+      await options.recordWatchedAssets(
+        trx,
+        source.tenantId,
+        assets.map((asset) => ({ asset, extra })),
+      );
+      return true;
+    });
+    if (isTaken) onEffects({ ...noEffects(), dueAt: nowIso() });
+    return isTaken;
+  }
+
   return {
     start: (ref, hostname) => startTriggerer(db, ref, hostname),
     next: feed.next,
     find: (ref) => findHeldTrigger(db.shared, ref),
-    async fire(ref, event) {
+    async fire(ref, event, word) {
       const trigger = await findHeldTrigger(db.shared, ref);
-      return trigger ? fireFor(trigger, ref.triggererId, event) : false;
+      if (!trigger) return false;
+      if (trigger.kind === 'asset') return recordWatched(trigger, ref, { event, word });
+      if (trigger.kind === 'callback') return deleteTrigger(db.shared, ref);
+      return fireFor(trigger, ref.triggererId, event);
     },
     async fail({ tenantId, id }, text) {
       const [trigger] = await readTriggers(db, tenantId, [id]);

@@ -23,6 +23,7 @@ import {
   holdTriggers,
 } from '../sql/triggers.ts';
 import type { TriggererRef, UnheldTrigger } from '../sql/triggers.ts';
+import { reconcileWatchers } from '../sql/watchers.ts';
 import { placeOf } from './places.ts';
 
 export type Triggerers = {
@@ -30,6 +31,8 @@ export type Triggerers = {
   assign(): void;
   /** The process ended, or could not start. */
   ended(ref: TriggererRef, how: { hasFailed: boolean; text?: string }): Promise<void>;
+  /** Watchers of new versions, and what a dead process has left lying. */
+  lookAround(): Promise<void>;
   /** Gives up those that were silent for a lease. */
   findLost(): Promise<void>;
   /** None is started any more. */
@@ -89,13 +92,9 @@ export function createTriggerers(options: {
 
   async function byPlace(triggers: readonly UnheldTrigger[]): Promise<Map<string, UnheldTrigger[]>> {
     const places = new Map<string, UnheldTrigger[]>();
-    const keys = new Map<string, string>();
     for (const trigger of triggers) {
-      const version = `${trigger.tenantId} ${trigger.versionNumber} ${trigger.dagId}`;
-      const place =
-        keys.get(version) ?? placeOf(executor.triggererPer, trigger, (await graphs.get(db.shared, trigger)).spec);
-      keys.set(version, place);
-      const key = `${trigger.tenantId}/${place}`;
+      const { spec } = await graphs.get(db.shared, trigger);
+      const key = `${trigger.tenantId}/${placeOf(executor.triggererPer, trigger, spec)}`;
       places.set(key, [...(places.get(key) ?? []), trigger]);
     }
     return places;
@@ -128,6 +127,10 @@ export function createTriggerers(options: {
     assign,
     ended,
     stop: () => void (isStopped = true),
+    async lookAround() {
+      if (await reconcileWatchers(db)) onHeld();
+      assign();
+    },
     async findLost() {
       for (const ref of await findSilentTriggerers(db, options.leaseMs)) {
         log.warn({ triggerer: ref.triggererId }, 'a triggerer was not heard of any more');
@@ -135,7 +138,6 @@ export function createTriggerers(options: {
         await ended(ref, { hasFailed: false });
       }
       await deleteForgottenTriggers(db);
-      assign();
     },
   };
 }

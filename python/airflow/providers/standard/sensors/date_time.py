@@ -7,6 +7,8 @@ import datetime
 from svc_runtime.record.sensor import BaseSensorOperator
 from svc_runtime.record.timezones import to_utc
 
+from ..triggers.temporal import defer_until
+
 
 class DateTimeSensor(BaseSensorOperator):
     template_fields = ("target_time",)
@@ -41,7 +43,7 @@ class DateTimeSensorAsync(DateTimeSensor):
         self.trigger_kwargs = trigger_kwargs
 
     def execute(self, context):
-        return self.svc_defer_until(self.svc_moment(context))
+        return defer_until(self, self.svc_moment(context))
 
     def execute_complete(self, context, event=None) -> None:
         """The moment has come."""

@@ -6,6 +6,8 @@ import datetime
 
 from svc_runtime.record.sensor import BaseSensorOperator
 
+from ..triggers.temporal import defer_until
+
 
 class TimeSensor(BaseSensorOperator):
     def __init__(
@@ -36,7 +38,7 @@ class TimeSensor(BaseSensorOperator):
     def execute(self, context):
         if not self.deferrable:
             return super().execute(context)
-        return self.svc_defer_until(self.svc_moment(context))
+        return defer_until(self, self.svc_moment(context))
 
     def execute_complete(self, context, event=None) -> None:
         """The moment has come."""

@@ -6,6 +6,8 @@ import datetime
 
 from svc_runtime.record.sensor import BaseSensorOperator
 
+from ..triggers.temporal import defer_until
+
 
 class TimeDeltaSensor(BaseSensorOperator):
     def __init__(
@@ -25,7 +27,7 @@ class TimeDeltaSensor(BaseSensorOperator):
     def execute(self, context):
         if not self.deferrable:
             return super().execute(context)
-        return self.svc_defer_until(self.svc_moment(context))
+        return defer_until(self, self.svc_moment(context))
 
     def execute_complete(self, context, event=None) -> None:
         """The moment has come."""
@@ -56,7 +58,7 @@ class WaitSensor(BaseSensorOperator):
     def execute(self, context):
         if not self.deferrable:
             return super().execute(context)
-        return self.svc_defer_until(self.svc_moment(context))
+        return defer_until(self, self.svc_moment(context))
 
     def execute_complete(self, context, event=None) -> None:
         """The moment has come."""

@@ -32,3 +32,11 @@ class TimeDeltaTrigger(DateTimeTrigger):
 
     def __init__(self, delta: datetime.timedelta, *, end_from_trigger: bool = False) -> None:
         super().__init__(datetime.datetime.now(datetime.timezone.utc) + delta, end_from_trigger=end_from_trigger)
+
+
+def defer_until(sensor, moment: datetime.datetime) -> None:
+    """The engine waits for the moment, and nothing runs until then. Returns when it has passed already."""
+    if moment <= datetime.datetime.now(datetime.timezone.utc):
+        return
+    ends = bool(getattr(sensor, "end_from_trigger", False))
+    sensor.defer(trigger=DateTimeTrigger(moment=moment, end_from_trigger=ends), method_name="execute_complete")
