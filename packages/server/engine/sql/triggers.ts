@@ -85,7 +85,7 @@ export type UnheldTrigger = {
 };
 
 /** Nobody waits for them yet. Plan: index triggers_unheld, as many rows as are to be given out. */
-export async function findUnheldTriggers(db: Database, limit: number): Promise<UnheldTrigger[]> {
+export async function findUnheldTriggers(db: SharedDb, limit: number): Promise<UnheldTrigger[]> {
   const { rows } = await sql<UnheldTrigger>`
     select t.tenant_id as "tenantId", t.id, t.dag_id as "dagId", t.version_number as "versionNumber", t.class_path as "classPath",
       t.kind, d.fileloc, t.failures
@@ -93,7 +93,7 @@ export async function findUnheldTriggers(db: Database, limit: number): Promise<U
     join tenants on tenants.id = t.tenant_id and tenants.disabled_at is null
     join dags d on d.tenant_id = t.tenant_id and d.dag_id = t.dag_id
     where t.triggerer_id is null and t.fired_at is null and t.fires_at is null and ${isLive}
-    order by t.tenant_id, t.id limit ${limit}`.execute(db.shared);
+    order by t.tenant_id, t.id limit ${limit}`.execute(db);
   return rows;
 }
 
@@ -122,11 +122,11 @@ export async function holdTriggers(
 }
 
 /** What the triggerer holds and what is still waited for. Plan: index triggers_held. */
-export async function listHeldTriggers(db: Database, ref: TriggererRef): Promise<number[]> {
+export async function listHeldTriggers(db: SharedDb, ref: TriggererRef): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
     select t.id from triggers t
     where t.tenant_id = ${ref.tenantId} and t.triggerer_id = ${ref.triggererId} and t.fired_at is null and ${isLive}
-    order by t.id`.execute(db.shared);
+    order by t.id`.execute(db);
   return rows.map(({ id }) => id);
 }
 

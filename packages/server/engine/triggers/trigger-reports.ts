@@ -70,7 +70,7 @@ export function createTriggerFeed({ db }: { db: Database }): TriggerFeed {
   }
 
   async function look(ref: TriggererRef, known: ReadonlySet<number>): Promise<TriggererOrders | undefined> {
-    const [isLive, held] = await Promise.all([isTriggererLive(db, ref), listHeldTriggers(db, ref)]);
+    const [isLive, held] = await Promise.all([isTriggererLive(db, ref), listHeldTriggers(db.shared, ref)]);
     if (!isLive) return { start: [], cancel: [...known], isOver: true };
     const wanted = new Set(held);
     const start = held.filter((id) => !known.has(id));

@@ -81,7 +81,7 @@ export function createTriggerers(options: {
 
   async function assignAll(): Promise<void> {
     for (;;) {
-      const found = await findUnheldTriggers(db, AT_ONCE);
+      const found = await findUnheldTriggers(db.shared, AT_ONCE);
       const hopeless = found.filter(({ failures }) => failures >= MAX_FAILURES);
       if (hopeless.length > 0) await options.failTriggers(hopeless, lastFailure);
       const open = found.filter(({ failures }) => failures < MAX_FAILURES);
