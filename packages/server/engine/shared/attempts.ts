@@ -7,6 +7,9 @@ import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import type { AttemptKey } from '../sql/attempts.ts';
+import type { Deferral } from '../sql/triggers.ts';
+
+export type { Deferral } from '../sql/triggers.ts';
 
 /** Its version when known: then what follows the attempt can be asked for together with the attempt itself. */
 export type AttemptRef = AttemptKey & { dagId?: string; versionNumber?: number };
@@ -26,18 +29,6 @@ export type AssetEventOutcome = {
   asset: { name: string; uri: string };
   alias?: string | null;
   extra?: Record<string, unknown>;
-};
-
-/** What a task waits for without a process, and how it goes on. Texts are JSON as the runtime encoded it, or sealed. */
-export type Deferral = {
-  classPath: string;
-  kwargs: string;
-  nextMethod: string;
-  nextKwargs: string;
-  timeoutSeconds: number | null;
-  /** Decided by the engine: the moment at which it fires, with the event. */
-  firesAt?: string | null;
-  event?: string | null;
 };
 
 export type AttemptOutcome = {

@@ -5,7 +5,18 @@
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { InstanceRow, TriggerRow } from '../../db/schema.ts';
-import type { Deferral } from '../shared/attempts.ts';
+
+/** What a task waits for without a process, and how it goes on. Texts are JSON as the runtime encoded it, or sealed. */
+export type Deferral = {
+  classPath: string;
+  kwargs: string;
+  nextMethod: string;
+  nextKwargs: string;
+  timeoutSeconds: number | null;
+  /** Decided by the engine: the moment at which it fires, with the event. */
+  firesAt?: string | null;
+  event?: string | null;
+};
 
 export type NewTrigger = {
   row: Pick<InstanceRow, 'tenant_id' | 'run' | 'task_id' | 'map_index' | 'try_number' | 'attempt_id' | 'dag_id'>;
