@@ -77,7 +77,10 @@ HOME: dict[str, str] = {
     **_names(_RUN + "secrets_backend", "BaseSecretsBackend"),
     **_names(_RUN + "providers_manager", "ProvidersManager ProvidersManagerTaskRuntime"),
     **_names(_RUN + "hooks", "BaseHook BaseNotifier LoggingMixin"),
-    **_names(_RUN + "triggers", "BaseTrigger BaseEventTrigger TriggerEvent StartTriggerArgs BaseTaskEndEvent TaskSuccessEvent TaskFailedEvent TaskSkippedEvent"),
+    **_names(
+        _RUN + "triggers",
+        "BaseTrigger BaseEventTrigger TriggerEvent StartTriggerArgs BaseTaskEndEvent TaskSuccessEvent TaskFailedEvent TaskSkippedEvent",
+    ),
     **_names(_RUN + "current", "get_current_context get_parsing_context"),
     **_names(_RUN + "files", "ObjectStoragePath"),
     **_names(_RUN + "conf", "conf"),

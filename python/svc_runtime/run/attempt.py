@@ -167,7 +167,7 @@ class Attempt:
             say("Task failed with exception", level=logging.ERROR, error=error)
         elif outcome.state == "skipped":
             say(f"Skipping task. {error}".rstrip())
-        elif outcome.state == "deferred":
+        elif outcome.deferral is not None:
             say(f"Pausing task as DEFERRED. {outcome.deferral['classPath']}, then {outcome.deferral['nextMethod']}()")
         elif outcome.state == "reschedule":
             say(getattr(error, "svc_says", f"Rescheduling the task, next at {outcome.reschedule_at}"))
@@ -264,10 +264,11 @@ def _run_deadline(callback, context: dict, outcome: Outcome) -> Outcome:
 
     from .helpers import import_string
 
-    target = import_string(callback.callback) if isinstance(callback.callback, str) else callback.callback
+    target: Any = import_string(callback.callback) if isinstance(callback.callback, str) else callback.callback
     try:
         if inspect.isclass(target):
-            target(**callback.kwargs)(context)
+            notifier: Any = target(**callback.kwargs)
+            notifier(context)
         else:
             parameters = inspect.signature(target).parameters.values()
             takes = any(one.name == "context" or one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)

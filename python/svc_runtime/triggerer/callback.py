@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 from ..run.helpers import import_string
 from ..run.triggers import BaseTrigger, TriggerEvent
@@ -27,7 +28,7 @@ class CallbackTrigger(BaseTrigger):
 async def call(callback, arguments: dict, context: dict) -> None:
     """A function, or the class of a notifier, which is made with the arguments and called with the context."""
     if inspect.isclass(callback):
-        notifier = callback(**arguments)
+        notifier: Any = callback(**arguments)
         notify = getattr(notifier, "async_notify", None)
         result = notify(context) if notify is not None else notifier(context)
     else:

@@ -38,7 +38,7 @@ class Connection:
             while True:
                 reply = self._channel.receive()
                 with self._lock:
-                    future = self._waiting.pop(reply.get("id"), None)
+                    future = self._waiting.pop(int(reply.get("id") or 0), None)
                 if future is not None and not future.cancelled():
                     future.set_result(reply)
         except (AgentGone, OSError):

@@ -88,7 +88,9 @@ export async function resumeByEvent(
   if (row?.state !== 'deferred' || row.attempt_id !== instance.attemptId) return nothing;
   if (!(await recordEvent(trx, trigger, event))) return nothing;
   work.change(row, { state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });
-  return { isApplied: true, effects: await writeAll(trx, works) };
+  const effects = await writeAll(trx, works);
+  // Its triggerer knows: it has said so.
+  return { isApplied: true, effects: { ...effects, hasTriggers: false } };
 }
 
 /** How an event of a trigger ends its task without a process (`end_from_trigger`); undefined: the task goes on with it. */

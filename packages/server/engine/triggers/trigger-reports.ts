@@ -48,7 +48,7 @@ export type TriggerReports = {
 /** Below the deadline of a call. Who has had nothing to do for so long leaves. */
 const LONGEST_WAIT_MS = 20_000;
 /** What comes together is told together. */
-const TOGETHER_MS = 5;
+const TOGETHER_MS = 20;
 
 export type TriggerFeed = { wake(): void; close(): void } & Pick<TriggerReports, 'next'>;
 

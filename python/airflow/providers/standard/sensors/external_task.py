@@ -115,7 +115,9 @@ class ExternalTaskSensor(BaseSensorOperator):
             poke_interval=self.poll_interval,
             soft_fail=self.soft_fail,
         )
-        return self.defer(timeout=self.execution_timeout, trigger=trigger, method_name="execute_complete")
+        return self.defer(
+            timeout=getattr(self, "execution_timeout", None), trigger=trigger, method_name="execute_complete"
+        )
 
     def execute_complete(self, context, event=None) -> None:
         status = (event or {}).get("status")
@@ -128,7 +130,9 @@ class ExternalTaskSensor(BaseSensorOperator):
                 raise AirflowSkipException("External job has failed skipping.")
             raise ExternalTaskFailedError("External job has failed.")
         else:
-            raise AirflowException("Error occurred while trying to retrieve task status. Please, check the name of executed task and Dag.")
+            raise AirflowException(
+                "Error occurred while trying to retrieve task status. Please, check the name of executed task and Dag."
+            )
 
     def poke(self, context):
         counts = context["ti"].svc_external_states(
