@@ -93,6 +93,11 @@ const BENCHES: Record<string, Bench> = {
       'the API against its own document, from random seeds, which are printed; ends with 1 when a round finds something [--times 3 --seed <random>]',
     load: () => import('./schemathesis.ts'),
   },
+  triggers: {
+    about:
+      'tasks that wait for triggers in one triggerer: its memory, and how soon after the event a task goes on [--times 1000]',
+    load: () => import('./triggers.ts'),
+  },
   ui: {
     about:
       'the pages of the web UI with 5,000 DAGs, 200,000 runs and 2,000,000 task instances [--only <part of a name>]',

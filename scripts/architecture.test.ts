@@ -55,6 +55,7 @@ const ENGINE: Arrows = {
   claim: ['shared', 'sql'],
   advance: ['claim', 'plan', 'shared', 'sql'],
   runs: ['advance', 'claim', 'plan', 'shared', 'sql'],
+  triggers: ['advance', 'runs', 'shared', 'sql'],
   edit: ['advance', 'plan', 'runs', 'shared', 'sql'],
 };
 
@@ -70,7 +71,7 @@ const RESOURCES: Arrows = {
   pools: [],
   variables: [],
   dags: ['logs'],
-  'task-instances': ['dags'],
+  'task-instances': ['dags', 'monitor'],
   xcoms: ['dags'],
   hitl: ['dags', 'task-instances'],
   'dag-runs': ['assets', 'dags', 'logs', 'task-instances'],

@@ -69,6 +69,8 @@ export type RunningAttempt = {
   /** Of its process; undefined until there is one. */
   pid(): number | undefined;
   cancel(reason: string): void;
+  /** Its worker takes no more attempts. */
+  leave(): void;
   /** An answer that its lease goes on. */
   renewLease(askedAt: number, ms: number): void;
   /** Ends the task when another could begin to run it soon. */
@@ -76,7 +78,7 @@ export type RunningAttempt = {
   readonly over: Promise<void>;
 };
 
-type Job = { spec?: { execution_timeout?: number | null }; masks?: string[] };
+type Job = { kind?: string; spec?: { execution_timeout?: number | null }; masks?: string[] };
 
 /** Asked of us, not of the control plane: to hide what the task has fetched elsewhere. */
 const OWN_METHOD = 'add_masks';
@@ -96,6 +98,7 @@ export function runAttempt(input: AttemptInput): RunningAttempt {
     needsHeartbeat: () => attempt.needsHeartbeat,
     pid: () => attempt.pid,
     cancel: (reason) => attempt.cancel(reason),
+    leave: () => attempt.leave(),
     renewLease: (askedAt, ms) => attempt.lease.renew(askedAt, ms),
     endWithLease: () => attempt.endWithLease(),
     over: attempt.run(),
@@ -116,6 +119,8 @@ class Attempt {
   #result: Outcome | undefined;
   #cancelled: string | undefined;
   #isTimedOut = false;
+  #isTriggerer = false;
+  #isLeaving = false;
   #resulted = Promise.withResolvers<void>();
 
   constructor(input: AttemptInput) {
@@ -159,6 +164,12 @@ class Attempt {
     this.#cancelled = reason;
     this.#log.note(`the attempt is stopped: ${reason}`, 'warning');
     this.#process?.stop();
+  }
+
+  /** Tasks run to their ends; a triggerer would wait for ever, and another worker can go on with what it waits for. */
+  leave(): void {
+    this.#isLeaving = true;
+    if (this.#isTriggerer) this.cancel('the agent leaves');
   }
 
   endWithLease(): void {
@@ -211,7 +222,9 @@ class Attempt {
   }
 
   async #runJob(job: string, launching: Promise<TaskProcess>): Promise<void> {
-    const { masks = [], spec } = JSON.parse(job) as Job;
+    const { kind, masks = [], spec } = JSON.parse(job) as Job;
+    this.#isTriggerer = kind === 'triggerer';
+    if (this.#isLeaving) this.leave();
     this.#masks.add(masks);
     this.#executionTimeout = spec?.execution_timeout || null; // none, or zero: no limit
     const launched = await launching.catch((error: unknown) => outcomeOfLaunch(error, this.#input, this.#log));

@@ -7,10 +7,12 @@ export type Failure = { cause: FailureCause; text?: string };
 
 /** As the control plane reads it (AttemptOutcome); `value` is JSON text. */
 export type Outcome = {
-  state: 'success' | 'failed' | 'skipped' | 'reschedule';
+  state: 'success' | 'failed' | 'skipped' | 'reschedule' | 'deferred';
   retryable?: boolean;
   failure?: Failure;
   rescheduleAt?: string;
+  /** As the control plane reads it (Deferral); its texts are JSON, passed on as they were written. */
+  deferral?: unknown;
   skips?: unknown;
   xcoms?: { key: string; value: string }[];
   assetEvents?: unknown;
@@ -24,6 +26,7 @@ export type ResultMessage = {
   state?: unknown;
   retryable?: unknown;
   reschedule_at?: unknown;
+  deferral?: unknown;
   failure?: { cause?: unknown; text?: unknown } | null;
   skips?: unknown;
   asset_events?: unknown;
@@ -31,7 +34,7 @@ export type ResultMessage = {
   rendered_map_index?: unknown;
 };
 
-const STATES = ['success', 'failed', 'skipped', 'reschedule'] as const;
+const STATES = ['success', 'failed', 'skipped', 'reschedule', 'deferred'] as const;
 
 /** `line` is the message as it came: values in it are passed on as they were written. */
 export function outcomeOfResult(
@@ -43,6 +46,11 @@ export function outcomeOfResult(
   if (state === undefined) return failed('exception', 'the task process sent a result that cannot be read');
   const outcome: Outcome = { state, xcoms: xcomsIn(line), ...optional(message) };
   if (state === 'failed') outcome.failure = failureOfResult(message.failure ?? {}, seen);
+  if (state === 'deferred') {
+    if (typeof message.deferral !== 'object' || message.deferral === null)
+      return failed('exception', 'the task did not say what it waits for');
+    return { ...outcome, deferral: message.deferral };
+  }
   if (state !== 'reschedule') return outcome;
   if (typeof message.reschedule_at !== 'string')
     return failed('exception', 'the task did not say when to run it again');

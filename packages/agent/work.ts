@@ -43,6 +43,8 @@ export async function work(input: {
     worker.stop('the agent was asked to stop');
   });
 
+  leaving.signal.addEventListener('abort', () => worker.leave());
+
   const code = await new Promise<number>((resolve) => {
     const leaveWhenIdle = (): void => {
       if (leaving.signal.aborted && worker.running === 0) resolve(0);

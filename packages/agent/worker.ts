@@ -23,6 +23,8 @@ export type Worker = {
   /** An attempt it has been given before is not run again: orders may be repeated. */
   accept(assignment: Assignment, started?: AttemptInput['started']): void;
   cancel(attemptIds: readonly string[], reason: string): void;
+  /** No more attempts are taken: what has no end of its own is given up. */
+  leave(): void;
   /** All of them. */
   stop(reason: string): void;
   /** Nothing can be reported any more: everything ends at once. */
@@ -113,6 +115,9 @@ export async function createWorker(input: {
     accept,
     cancel(attemptIds, reason) {
       for (const attemptId of attemptIds) attempts.get(attemptId)?.cancel(reason);
+    },
+    leave() {
+      for (const attempt of attempts.values()) attempt.leave();
     },
     stop(reason) {
       for (const attempt of attempts.values()) attempt.cancel(reason);

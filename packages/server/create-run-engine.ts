@@ -18,6 +18,7 @@ import type { LogStore } from './logs/store.ts';
 import type { Leases } from './engine/advance/silent-attempts.ts';
 import type { RunEffects } from './engine/advance/apply-to-runs.ts';
 import { createBackfillRunner } from './engine/runs/backfills.ts';
+import { createDueDeadlines } from './engine/runs/deadlines.ts';
 import { createRunEndFollower } from './engine/runs/follow-run-end.ts';
 import { clearRuns } from './engine/edit/clear-many.ts';
 import { createLogRetention } from './logs/retention.ts';
@@ -85,6 +86,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     finishAndTakeNext: (...args) => scheduler.attempts.finishAndTakeNext(...args),
     heartbeat: (...args) => scheduler.attempts.heartbeat(...args),
     lost: (...args) => scheduler.attempts.lost(...args),
+    triggererLost: (...args) => scheduler.attempts.triggererLost(...args),
     findLive: (...args) => scheduler.attempts.findLive(...args),
     noteWait: (...args) => scheduler.attempts.noteWait(...args),
   };
@@ -102,7 +104,13 @@ export function createRunEngine(input: EngineInput): RunEngine {
     dispatch: { bufferSize: config.scheduler.dispatchBufferSize, workers: config.scheduler.dispatchWorkers },
     leases: leasesOf(config),
     recordAssetEvents,
-    dueSources: [() => dueTimetables(), () => dueQuestions(), () => dueAssets(), () => dueBackfills()],
+    dueSources: [
+      () => dueTimetables(),
+      () => dueQuestions(),
+      () => dueAssets(),
+      () => dueBackfills(),
+      () => dueDeadlines(),
+    ],
     onRunEnded: (ended) => followRunEnd(ended),
     notifyOthers: () => notifications.notifyOthers(),
     notifyStops: () => notifications.notifyStops(),
@@ -113,6 +121,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
   const assetRuns = createAssetRuns({ db, createRun: scheduler.createRun, onEffects, log: logger });
   const backfills = createBackfillRunner({ db, tools: scheduler, onEffects, log: logger });
   const followRunEnd = createRunEndFollower({ db, timetables, assetRuns, backfills });
+  const dueDeadlines = createDueDeadlines({ db, graphs: scheduler.graphs });
   const retention = createLogRetention({ logs: input.logs, retentionMs: config.logs.retention, log: logger });
 
   async function dueTimetables(): ReturnType<DueSource> {
@@ -148,6 +157,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     isBusy: () => workers?.isBusy() ?? false,
     agentAddress: () => workers?.address(),
     async stop() {
+      scheduler.stopTriggerers();
       await retention.stop();
       await notifications.stop();
       await workers?.close();
@@ -224,6 +234,11 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
     answerTimetable: async (answer) => {
       const { dueAt } = await recordAnswer(db, answer);
       if (dueAt !== null) scheduler().applyEffects({ ...noEffects(), dueAt });
+    },
+    triggers() {
+      const { triggers } = scheduler();
+      if (!triggers) throw new Error('unreachable: agents talk to a process with an executor');
+      return triggers;
     },
     readAssetEvents: (query) => readTaskAssetEvents(db.shared, query),
     settings: {

@@ -13,6 +13,7 @@ export const WAIT_REASONS = {
   max_active_runs: 'as many runs of the DAG are active as max_active_runs allows',
   retry_delay: 'waits for the delay before the next try',
   reschedule: 'the sensor waits for its next poke',
+  trigger: 'it is deferred and waits for its trigger',
   answer: 'it has asked a question and waits for the answer: see Required Actions',
   run_queued: 'its run has not started yet',
   start_date: 'its start_date has not come yet',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import unittest
 
 from svc_runtime.run.xcom_values import decode
@@ -139,19 +140,24 @@ class Sensors(unittest.TestCase):
         self.ends("file", params={"path": __file__})
         self.assertEqual(self.ends("deco").value(), "found")
 
-    def test_those_that_wait_for_a_moment_give_back_their_slot_until_then(self) -> None:
-        moment = self.ends("date_async", "reschedule", params={"at": "2999-01-01T00:00:00+00:00"})
-        self.assertEqual(moment.result["reschedule_at"], "2999-01-01T00:00:00Z")
+    def moment_of(self, task_id: str, **options) -> str:
+        return self.ends(task_id, "deferred", **options).result["deferral"]["firesAt"]
+
+    def test_those_that_wait_for_a_moment_are_deferred_until_then(self) -> None:
+        self.assertEqual(
+            self.moment_of("date_async", params={"at": "2999-01-01T00:00:00+00:00"}), "2999-01-01T00:00:00Z"
+        )
         self.ends("date_async", params={"at": "2020-01-01T00:00:00+00:00"})
-        self.assertRegex(self.ends("time_async", "reschedule").result["reschedule_at"], "T23:59:59.999999Z$")
-        self.assertRegex(self.ends("delta_async", "reschedule").result["reschedule_at"], "^22")
+        self.assertRegex(self.moment_of("time_async"), "T23:59:59.999999Z$")
+        self.assertRegex(self.moment_of("delta_async"), "^22")
         first = datetime.datetime.now(UTC) - datetime.timedelta(minutes=59)
-        waiting = self.ends("wait_async", "reschedule", first_poke_at=first.isoformat())
-        left = datetime.datetime.fromisoformat(waiting.result["reschedule_at"].replace("Z", "+00:00")) - first
+        waiting = self.moment_of("wait_async", first_poke_at=first.isoformat())
+        left = datetime.datetime.fromisoformat(waiting.replace("Z", "+00:00")) - first
         self.assertEqual(left, datetime.timedelta(hours=1))
         self.ends("wait_async", first_poke_at=(first - datetime.timedelta(minutes=2)).isoformat())
         self.ends("deco_waits", "reschedule")
-        self.ends("file_async", "reschedule", params={"path": "/nowhere"})
+        waits = self.ends("file_async", "deferred", params={"path": "/nowhere"}).result["deferral"]
+        self.assertTrue(waits["classPath"].endswith("triggers.file.FileTrigger"))
         self.ends("file_async", params={"path": __file__})
 
     def external(self, task_id: str, state: str, rows: list, **answer):
@@ -206,13 +212,30 @@ class Sensors(unittest.TestCase):
         found = self.ends("asks", answers=answers).value()
         self.assertEqual(found, ["running", {"r": {"a": "success", "b_0": "failed"}}, 1, 1])
 
-    def test_deferred_operators_run_their_triggers_and_resume(self) -> None:
-        attempt = self.ends("defers")
-        self.assertEqual(decode(attempt.value()), [2, 1, 0])
-        self.assertEqual(attempt.events("task.stdout"), ["cleaned 2", "cleaned 1", "cleaned 0"])
-        late = self.ends("defers_too_long", "failed")
-        self.assertIn("TaskDeferralTimeout: Never gave no event", late.result["failure"]["text"])
-        self.assertEqual(self.ends("defers_broken", "failed").result["failure"]["text"], "ValueError: trigger broke")
+    def resumed(self, task_id: str, state: str, deferral: dict, event: dict):
+        resume = {
+            "next_method": deferral["nextMethod"],
+            "next_kwargs": deferral["nextKwargs"],
+            "event": json.dumps(event),
+        }
+        return self.ends(task_id, state, resume=resume)
+
+    def test_deferred_operators_say_what_they_wait_for_and_go_on_with_the_event(self) -> None:
+        deferral = self.ends("defers", "deferred").result["deferral"]
+        self.assertEqual(json.loads(deferral["kwargs"]), {"n": 2})
+        again = self.resumed("defers", "deferred", deferral, {"payload": {"left": 2}}).result["deferral"]
+        self.assertEqual([deferral["nextMethod"], json.loads(again["nextKwargs"])], ["again", {"seen": [2]}])
+        self.assertEqual(decode(self.resumed("defers", "success", again, {"payload": {"left": 0}}).value()), [2, 0])
+
+    def test_a_trigger_that_failed_or_took_too_long_fails_the_task_in_its_words(self) -> None:
+        deferral = self.ends("defers_too_long", "deferred").result["deferral"]
+        self.assertEqual(deferral["timeoutSeconds"], 0.05)
+        late = self.resumed("defers_too_long", "failed", deferral, {"error": "Trigger timeout"})
+        self.assertEqual(late.result["failure"]["text"], "TaskDeferralTimeout: Trigger timeout")
+        broken = {"error": "Trigger failure", "traceback": ["ValueError: trigger broke"]}
+        failed = self.resumed("defers_broken", "failed", deferral, broken)
+        self.assertEqual(failed.result["failure"]["text"], "TaskDeferralError: Trigger failure")
+        self.assertIn("ValueError: trigger broke", failed.text())
 
 
 if __name__ == "__main__":

@@ -3926,8 +3926,8 @@ export interface components {
             state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
             task_display_name: string;
             task_id: string;
-            trigger: null;
-            triggerer_job: null;
+            trigger: components["schemas"]["Trigger"] | null;
+            triggerer_job: components["schemas"]["Job"] | null;
             try_number: number;
             unixname: string | null;
             wait_reason: string | null;
@@ -4059,6 +4059,17 @@ export interface components {
             expires_in: number;
             /** @description Always `Bearer` */
             token_type: string;
+        };
+        /** Trigger */
+        Trigger: {
+            classpath: string;
+            /** Format: date-time */
+            created_date: string;
+            id: number;
+            /** @description Not shown: arguments of triggers may hold secrets */
+            kwargs: string;
+            queue: string | null;
+            triggerer_id: number | null;
         };
         /** UpdateTenantRequest */
         UpdateTenantRequest: {

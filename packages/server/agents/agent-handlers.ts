@@ -33,6 +33,9 @@ import { createStartAttempt } from './start-attempt.ts';
 import type { StartAttempt } from './start-attempt.ts';
 import { createStartFacts } from './start-facts.ts';
 import type { ValueCache } from '../xcom/value-cache.ts';
+import { beat } from '../db/processes/heartbeats.ts';
+import { sealDeferral } from './triggerers/sealed-deferral.ts';
+import { createTriggererCalls, refOf } from './triggerers/triggerer-calls.ts';
 import { createAttemptVersions } from './versions.ts';
 import type { AttemptVersions } from './versions.ts';
 import type { WorkerHub } from './worker-hub.ts';
@@ -102,6 +105,11 @@ export function createHandlers(
     onAlive: (attemptId: string): void => observers.forEach((observer) => observer.alive(attemptId)),
     onCurrent: openLogs.seen,
     isCallbackRunning: liveness.isLive,
+    async renewTriggerers(identities: readonly VerifiedAttempt[]): Promise<ReadonlySet<string>> {
+      const alive = (await options.triggers?.().renew(identities.map(refOf))) ?? new Set<string>();
+      for (const id of alive) await beat(db, { processId: id, hostname: '', version: '' }, 'triggerer');
+      return alive;
+    },
   };
 
   const unary =
@@ -140,7 +148,7 @@ export function createHandlers(
     Call: unary('Call', callHandler(parts)),
     GetVersion: unary('GetVersion', async (identity) => {
       // Asked for beside Start, so the attempt may still be queued.
-      const isOpen = identity.kind === 'callback' || (await isTaskCurrent(db.tenant(identity.tenantId), identity));
+      const isOpen = identity.kind !== 'task' || (await isTaskCurrent(db.tenant(identity.tenantId), identity));
       if (!isOpen) throw new RpcError('stale', 'the attempt is over');
       const version = await parts.versions.get(identity);
       if (!version) throw new RpcError('not_found', 'the DAG version of this attempt has been deleted');
@@ -237,6 +245,9 @@ function finishHandler(parts: Parts) {
     };
   }
 
+  const sealed = (outcome: AttemptOutcome, identity: VerifiedAttempt): AttemptOutcome =>
+    outcome.deferral ? { ...outcome, deferral: sealDeferral(options.keyring, outcome.deferral, identity) } : outcome;
+
   return async (
     identity: VerifiedAttempt,
     request: {
@@ -248,9 +259,16 @@ function finishHandler(parts: Parts) {
     },
   ): Promise<{ recorded: boolean; log_length: number; next?: NextAttempt }> => {
     const reported = await readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
-    const outcome = versioned(explained(parts, identity, reported), options.valueCache);
+    const outcome = versioned(explained(parts, identity, sealed(reported, identity)), options.valueCache);
     // Beside the transaction, which waits for it before its commit; begun when the first statements are on their way.
     const appended = nextTurn().then(() => appendTail(identity, request.log_offset, request.log_data));
+    if (identity.kind === 'triggerer') {
+      const hasFailed = outcome.state !== 'success';
+      const text = outcome.failure?.text;
+      await options.triggers?.().ended(refOf(identity), { hasFailed, ...(text !== undefined && { text }) });
+      ended(parts, identity);
+      return { recorded: true, log_length: await appended };
+    }
     if (identity.kind === 'callback') {
       const state = outcome.state === 'success' ? 'done' : 'failed';
       const recorded = await finishCallback(db.tenant(identity.tenantId), identity.attemptId, state);
@@ -299,10 +317,25 @@ function callHandler(parts: Parts) {
     maxBytes: settings.xcomMaxBytes,
     liveness,
   });
+  const callOfTriggerer = createTriggererCalls({
+    triggers() {
+      if (!options.triggers) throw new RpcError('unknown_method', 'there are no triggerers here');
+      return options.triggers();
+    },
+    keyring: options.keyring,
+    versions,
+    logs: options.logs,
+    runIdOf: logs.runIdOf,
+    calls,
+  });
   return async (
     identity: VerifiedAttempt,
     request: { method: string; params_json: string; request_id: string },
   ): Promise<{ value_json: string; masks: string[] }> => {
+    if (identity.kind === 'triggerer') {
+      const { json, masks = [] } = await callOfTriggerer(identity, request);
+      return { value_json: json, masks: [...masks] };
+    }
     const [version, runId] = await Promise.all([versions.get(identity), logs.runIdOf(identity)]);
     if (!version) throw new RpcError('stale', 'the DAG version of this attempt has been deleted');
     const params = readParams(request.params_json);

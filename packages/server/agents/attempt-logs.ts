@@ -41,10 +41,13 @@ export function createAttemptLogs(input: { db: Database; logs: LogSink; log: Age
     rememberRun,
     runIdOf,
     async append(identity, offset, bytes, options) {
-      // Callbacks belong to no try, so they have no log of their own.
-      if (identity.kind === 'callback') {
+      // Callbacks and triggerers belong to no try, so they have no log of their own.
+      if (identity.kind !== 'task') {
         for (const line of entriesOf(Buffer.from(bytes).toString('utf8').trimEnd())) {
-          log.info({ dag: identity.dagId, task: identity.taskId, callback: identity.attemptId, line }, 'callback');
+          log.info(
+            { dag: identity.dagId, task: identity.taskId, [identity.kind]: identity.attemptId, line },
+            identity.kind,
+          );
         }
         return offset + bytes.length;
       }

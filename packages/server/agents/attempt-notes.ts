@@ -19,7 +19,7 @@ const TRIES = 5;
 export function createAttemptNotes(input: { db: Database; logs: LogSink; log: AgentLog }): NoteAttempt {
   const { db, logs, log } = input;
   return async (identity, text, level) => {
-    if (identity.kind === 'callback') return log.warn({ callback: identity.attemptId }, text);
+    if (identity.kind !== 'task') return log.warn({ [identity.kind]: identity.attemptId }, text);
     try {
       const runId = await findRunId(db.tenant(identity.tenantId), identity.run);
       if (runId === undefined) return;

@@ -2,15 +2,19 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isRawNumber, parseExact } from '@svc/spec/exact-json.ts';
+import { momentOf } from '@svc/spec/clock.ts';
+import { approximated, isRawNumber, parseExact } from '@svc/spec/exact-json.ts';
 import { FAILURE_CAUSES, isFailureCause, mayReport } from '@svc/spec/failure-causes.ts';
 import { isFolderName } from '@svc/spec/ids.ts';
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import { isStorableText, storeProblem } from '@svc/spec/storable.ts';
-import type { AssetEventOutcome, AttemptOutcome, Failure } from '../engine/shared/attempts.ts';
+import type { AssetEventOutcome, AttemptOutcome, Deferral, Failure } from '../engine/shared/attempts.ts';
 import { RpcError } from './rpc-errors.ts';
 
-const STATES = ['success', 'failed', 'skipped', 'reschedule'] as const;
+const STATES = ['success', 'failed', 'skipped', 'reschedule', 'deferred'] as const;
+const MAX_NAME = 1_000;
+/** A hundred years. */
+const MAX_SECONDS = 100 * 366 * 86_400;
 /** An agent witnesses what happened on its machine. What only the control plane can know it may not claim. */
 const CAUSES = Object.keys(FAILURE_CAUSES)
   .filter(isFailureCause)
@@ -43,6 +47,7 @@ const Report = Type.Object({
   retryable: Type.Optional(Type.Unknown()),
   failure: Type.Optional(Type.Unknown()),
   rescheduleAt: Type.Optional(Type.Unknown()),
+  deferral: Type.Optional(Type.Unknown()),
   renderedFields: Type.Optional(Type.Unknown()),
   renderedMapIndex: Type.Optional(Type.Unknown()),
   pid: Type.Optional(Type.Unknown()),
@@ -81,6 +86,7 @@ export async function readOutcome(json: string, { maxXcomBytes }: { maxXcomBytes
     state,
     ...(sent.retryable === false && { retryable: false }),
     ...(state === 'failed' && { failure: failureOf(sent.failure) }),
+    ...(state === 'deferred' && { deferral: await deferralOf(sent.deferral) }),
     ...(state === 'reschedule' && { rescheduleAt: rescheduleAtOf(sent.rescheduleAt) }),
     ...(xcoms && xcoms.length > 0 && { xcoms: xcoms.map(({ key, value }) => ({ key, value })) }),
     ...effectsOf(sent),
@@ -124,6 +130,30 @@ function failureOf(failure: unknown): Failure {
   }
   const { cause, text } = failure;
   return { cause, ...(typeof text === 'string' && text !== '' && { text }) };
+}
+
+const deferralReport = Compile(
+  Type.Object({
+    classPath: Type.Refine(Type.String(), (text) => text !== '' && text.length <= MAX_NAME && isStorableText(text)),
+    kwargs: Type.String(),
+    nextMethod: Type.Refine(Type.String(), (text) => text !== '' && text.length <= MAX_NAME && isStorableText(text)),
+    nextKwargs: Type.String(),
+    timeoutSeconds: Type.Union([Type.Null(), Type.Number({ minimum: -MAX_SECONDS, maximum: MAX_SECONDS })]),
+    firesAt: Type.Optional(Type.Union([Type.Null(), DateText])),
+    event: Type.Optional(Type.Union([Type.Null(), Type.String()])),
+  }),
+);
+
+async function deferralOf(sent: unknown): Promise<Deferral> {
+  const plain = isRecord(sent) ? { ...sent, timeoutSeconds: approximated(sent['timeoutSeconds']) } : sent;
+  if (!deferralReport.Check(plain))
+    throw invalid('a deferral must name its trigger, its arguments and the method to go on with');
+  const { classPath, kwargs, nextMethod, nextKwargs, timeoutSeconds, firesAt = null, event = null } = plain;
+  for (const text of [kwargs, nextKwargs, ...(event === null ? [] : [event])]) {
+    if (!(await isJson(text)) || !isStorableText(text)) throw invalid('the arguments of a trigger must be JSON texts');
+  }
+  const moment = firesAt === null ? null : (momentOf(firesAt) ?? null);
+  return { classPath, kwargs, nextMethod, nextKwargs, timeoutSeconds, firesAt: moment, event };
 }
 
 function rescheduleAtOf(moment: unknown): string {

@@ -2,7 +2,7 @@
  * The credentials of attempts and of workers: HS256, signed with `auth.jwt.secret` like those of users, told apart from
  * them and from each other by their audience.
  *
- *   attempt   `svc:agent`   one attempt of one task, or one callback. Whoever holds it acts for that attempt and no other.
+ *   attempt   `svc:agent`   one attempt of one task, one callback, or one triggerer. Whoever holds it acts for that and no other.
  *   worker    `svc:worker`  receives orders. Says nothing about any attempt.
  *
  * An attempt's credential lives for minutes and is renewed by heartbeats, as long as the attempt is not older than
@@ -29,10 +29,11 @@ const ATTEMPT_TTL_SECONDS = 30 * 60;
 const WORKER_TTL_SECONDS = 24 * 60 * 60;
 
 export type AttemptIdentity = {
-  kind: 'task' | 'callback';
+  /** `trigger` is never that of a credential: what a trigger asks is asked by its triggerer, in the name of its task. */
+  kind: 'task' | 'callback' | 'triggerer' | 'trigger';
   tenantId: string;
   dagId: string;
-  /** `dag_runs.id`. */
+  /** `dag_runs.id`; 0 for a triggerer, which has none. */
   run: number;
   /** Empty for a callback of the run. */
   taskId: string;
@@ -166,7 +167,7 @@ const Claims = Compile(
     tenant_id: Type.String(),
     exp: Type.Number(),
     attempt: Type.Object({
-      kind: Type.Enum(['task', 'callback']),
+      kind: Type.Enum(['task', 'callback', 'triggerer']),
       dagId: Type.String(),
       run: Type.Number(),
       taskId: Type.String(),

@@ -52,6 +52,7 @@ function setUp(stopping: string[] = []) {
           credentials,
           onAlive: (id) => alive.push(id),
           onCurrent: () => {},
+          renewTriggerers: async (refs) => new Set(refs.map(({ attemptId }) => attemptId)),
           isCallbackRunning: async ({ attemptId }) => attemptId !== 'over',
           log,
         },

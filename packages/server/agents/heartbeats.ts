@@ -17,6 +17,8 @@ type Tools = {
   /** It is the current attempt. */
   onCurrent: (attemptId: string) => void;
   isCallbackRunning: (identity: VerifiedAttempt) => Promise<boolean>;
+  /** Which of these triggerers go on. */
+  renewTriggerers: (identities: readonly VerifiedAttempt[]) => Promise<ReadonlySet<string>>;
   log: AgentLog;
 };
 
@@ -37,7 +39,14 @@ export async function answerHeartbeat(
   const tasks = identities.flatMap((identity, index) =>
     typeof identity === 'string' || identity.kind !== 'task' ? [] : [{ ...identity, pid: pids[index] || null }],
   );
-  const stopping = tasks.length === 0 ? new Set<string>() : await tools.attempts.heartbeat(tasks);
+  const triggerers = identities.filter(
+    (identity): identity is VerifiedAttempt => typeof identity !== 'string' && identity.kind === 'triggerer',
+  );
+  const goOn = triggerers.length === 0 ? new Set<string>() : await tools.renewTriggerers(triggerers);
+  const stopping = new Set([
+    ...(tasks.length === 0 ? [] : await tools.attempts.heartbeat(tasks)),
+    ...triggerers.map(({ attemptId }) => attemptId).filter((id) => !goOn.has(id)),
+  ]);
   return Promise.all(identities.map((identity) => beatOf(tools, identity, stopping)));
 }
 

@@ -41,13 +41,19 @@ export function factsQuery(
   };
 }
 
+/** How a deferred try goes on. Texts are JSON. */
+export type Resume = { next_method: string; next_kwargs: string; event: string };
+
 /** JSON. Values of other tasks are copied as they were written, not parsed. */
-export function taskJob(input: JobInput & { task: AttemptTask; instance: InstanceRow }): string {
+export function taskJob(
+  input: JobInput & { task: AttemptTask; instance: InstanceRow; resume?: Resume | undefined },
+): string {
   const { identity, task, instance, facts } = input;
   const { xcoms, prefetched } = prefetch(facts, task);
   const { [identity.taskId]: ownLength, ...upstreamLengths } = facts.lengths;
   const job = {
     kind: 'task',
+    ...(input.resume && { resume: input.resume }),
     ...common(input, task),
     try_number: instance.try_number,
     max_tries: instance.max_tries,
@@ -113,6 +119,10 @@ const secretFields = (version: AttemptVersion, { secrets, scoping }: Pick<JobInp
   secrets: { scope: scoping, ...(scoping === 'enforce' && { declared: declaredNames(version) }) },
   masks: secrets.masks,
 });
+
+/** A triggerer is told what to wait for when it asks. */
+export const triggererJob = ({ scoping }: { scoping: SecretScoping }): string =>
+  JSON.stringify({ kind: 'triggerer', scoping, env: {}, masks: [], spec: { execution_timeout: null } });
 
 function common(input: JobInput, task: AttemptTask | undefined) {
   const { identity, version, run, facts, secrets, scoping, baseUrl, xcomMaxBytes, stagingDir } = input;

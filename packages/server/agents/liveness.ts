@@ -23,6 +23,7 @@ export type Liveness = {
 
 export function createLiveness({ db, mode, log }: { db: Database; mode: LivenessMode; log: AgentLog }): Liveness {
   async function isLive(identity: AttemptIdentity): Promise<boolean> {
+    if (identity.kind === 'trigger') return true; // its triggerer was asked whether it holds it
     const scoped = db.tenant(identity.tenantId);
     return identity.kind === 'callback'
       ? isCallbackRunning(scoped, identity.attemptId)

@@ -7,6 +7,8 @@ import type { Database } from '../db/database.ts';
 import { takeExchange } from '../db/attempts/token-exchanges.ts';
 import { recordAudit } from '../db/identity/audit-log.ts';
 import type { Attempts } from '../engine/shared/attempts.ts';
+import type { TriggerReports } from '../engine/triggers/trigger-reports.ts';
+import { refOf } from './triggerers/triggerer-calls.ts';
 import type { AgentLog } from './collaborators.ts';
 import type { AgentCredentials, AttemptIdentity } from './credentials.ts';
 import { RpcError } from './rpc-errors.ts';
@@ -25,6 +27,7 @@ export function createPodExchange(input: {
   db: Database;
   attempts: Pick<Attempts, 'findLive'>;
   credentials: Pick<AgentCredentials, 'issueAttempt'>;
+  triggers?: (() => Pick<TriggerReports, 'isLive'>) | undefined;
   log: AgentLog;
 }): (pod: ReviewedPod) => Promise<{ token: string }> {
   const { db, attempts, credentials, log } = input;
@@ -54,6 +57,8 @@ export function createPodExchange(input: {
       if (state === undefined) return refuse(pod, 'the attempt of this pod is over');
       if (state === 'running') return refuse(pod, 'the attempt of this pod has begun already');
     }
+    if (identity.kind === 'triggerer' && !(await input.triggers?.().isLive(refOf(identity))))
+      return refuse(pod, 'the triggerer of this pod is not needed any more');
     const isFirst = await takeExchange(db.tenant(identity.tenantId), {
       podUid: pod.uid,
       attemptId: identity.attemptId,

@@ -1,4 +1,5 @@
 /** What the agent service is made of: its settings, the rest of the control plane as it needs it, and who watches attempts. */
+import type { TriggerReports } from '../engine/triggers/trigger-reports.ts';
 import type { Database } from '../db/database.ts';
 import type { Attempts, Failure } from '../engine/shared/attempts.ts';
 import type { Keyring } from '../vault/keyring.ts';
@@ -25,6 +26,8 @@ export type AgentServiceOptions = {
   valueCache?: ValueCache;
   triggerRun: TriggerRun;
   answerTimetable: AnswerTimetable;
+  /** What triggerers ask and tell; without it there are none. */
+  triggers?: () => TriggerReports;
   readAssetEvents: ReadAssetEvents;
   settings: {
     scoping: SecretScoping;

@@ -9,8 +9,15 @@ import type { Attempts, HandedOver, ReadStartFacts } from '../engine/shared/atte
 import { logKeyOf } from './attempt-logs.ts';
 import type { LogSink } from './collaborators.ts';
 import type { AttemptIdentity } from './credentials.ts';
-import { callbackJob, factsQuery, taskJob, timetableJob } from './job.ts';
-import type { JobInput } from './job.ts';
+import { callbackJob, factsQuery, taskJob, timetableJob, triggererJob } from './job.ts';
+import type { JobInput, Resume } from './job.ts';
+import { findTriggersOf } from '../engine/sql/triggers.ts';
+import { isBeforeTimeout } from '../engine/advance/deferral.ts';
+import type { TriggerReports } from '../engine/triggers/trigger-reports.ts';
+import type { Keyring } from '../vault/keyring.ts';
+import { beat } from '../db/processes/heartbeats.ts';
+import { openDeferral } from './triggerers/sealed-deferral.ts';
+import { refOf } from './triggerers/triggerer-calls.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
 import type { StageFiles } from './service-options.ts';
 import type { LookUpFacts } from './start-facts.ts';
@@ -22,6 +29,8 @@ export type StartInput = {
   versions: AttemptVersions;
   facts: LookUpFacts;
   secrets: SecretDelivery;
+  keyring: Keyring;
+  triggers?: (() => TriggerReports) | undefined;
   logs: LogSink;
   settings: { baseUrl: string; xcomMaxBytes: number };
   /** Told the run's id as users know it, before the attempt writes to its log. */
@@ -98,7 +107,8 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     rememberRun(identity, run.run_id);
     const { stagingDir, problem } = job.version.hasStaging ? stage(identity) : {};
     if (problem !== undefined) return fail(identity, { text: problem, retryable: true });
-    const jobJson = taskJob({ ...job, stagingDir, run, task, instance });
+    const resume = await resumeOf(instance);
+    const jobJson = taskJob({ ...job, stagingDir, run, task, instance, resume });
     return { started: { job_json: jobJson, log_offset: await logOffset(identity, run.run_id, instance) } };
   }
 
@@ -114,6 +124,26 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     return { started: { job_json: timetableJob(job, question), log_offset: 0 } };
   }
 
+  /** Only a try that goes on can have waited for a trigger; without one it was a sensor that looks again. */
+  async function resumeOf(instance: InstanceRow): Promise<Resume | undefined> {
+    if (instance.first_poke_at === null) return undefined;
+    const [trigger] = await findTriggersOf(db.shared, [instance]);
+    if (trigger?.try_number !== instance.try_number) return undefined;
+    const hasEvent = trigger.event !== null && (trigger.fires_at === null || isBeforeTimeout(trigger));
+    return {
+      next_method: trigger.next_method,
+      next_kwargs: openDeferral(input.keyring, trigger).nextKwargs,
+      event: hasEvent && trigger.event !== null ? trigger.event : JSON.stringify({ error: 'Trigger timeout' }),
+    };
+  }
+
+  async function startTriggererJob(identity: AttemptIdentity, hostname: string): Promise<StartReply> {
+    const isWanted = await input.triggers?.().start(refOf(identity), hostname);
+    if (!isWanted) return stop('the triggerer is not needed any more');
+    await beat(db, { processId: identity.attemptId, hostname, version: '' }, 'triggerer');
+    return { started: { job_json: triggererJob(secrets), log_offset: 0 } };
+  }
+
   async function startCallbackJob(identity: AttemptIdentity, version: AttemptVersion | undefined): Promise<StartReply> {
     if (version && identity.run === 0) return startQuestionJob(identity, version);
     const started = version && (await startCallback(db.tenant(identity.tenantId), identity));
@@ -126,6 +156,7 @@ export function createStartAttempt(input: StartInput): StartAttempt {
 
   return {
     async start(identity, worker) {
+      if (identity.kind === 'triggerer') return startTriggererJob(identity, worker.hostname);
       const version = await versions.get(identity);
       return identity.kind === 'callback' ? startCallbackJob(identity, version) : startTask(identity, version, worker);
     },

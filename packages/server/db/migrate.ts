@@ -32,6 +32,7 @@ import * as singleSignOn from './migrations/0025-single-sign-on.ts';
 import * as logsInObjectStores from './migrations/0026-logs-in-object-stores.ts';
 import * as importedHistory from './migrations/0027-imported-history.ts';
 import * as ownTimetables from './migrations/0028-own-timetables-and-partitions.ts';
+import * as triggers from './migrations/0029-triggers.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -67,6 +68,7 @@ const MIGRATIONS = {
   '0026-logs-in-object-stores': logsInObjectStores,
   '0027-imported-history': importedHistory,
   '0028-own-timetables-and-partitions': ownTimetables,
+  '0029-triggers': triggers,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -449,6 +449,66 @@ type HitlRequestsTable = {
   params_input: Json<Record<string, unknown>>;
 };
 
+type TriggerersTable = {
+  tenant_id: TenantId;
+  id: Generated<string>;
+  place: string;
+  dag_id: string;
+  version_number: number;
+  created_at: Timestamp;
+  started_at: NullableTimestamp;
+  heartbeat_at: Timestamp;
+  hostname: Generated<string>;
+};
+
+type TriggersTable = {
+  tenant_id: TenantId;
+  id: Generated<number>;
+  kind: 'task' | 'asset' | 'callback';
+  dag_id: string;
+  version_number: number;
+  run: number | null;
+  task_id: string | null;
+  map_index: number | null;
+  try_number: number | null;
+  attempt_id: string | null;
+  hash: string | null;
+  class_path: string;
+  kwargs: string;
+  next_method: Generated<string>;
+  next_kwargs: Generated<string>;
+  created_at: Timestamp;
+  timeout_at: NullableTimestamp;
+  fires_at: NullableTimestamp;
+  event: string | null;
+  fired_at: NullableTimestamp;
+  triggerer_id: string | null;
+  failures: Generated<number>;
+};
+
+type AssetWatchersTable = {
+  tenant_id: TenantId;
+  dag_id: string;
+  asset_name: string;
+  asset_uri: string;
+  name: string;
+  version_number: number;
+  hash: string;
+  class_path: string;
+  kwargs: string;
+};
+
+type DeadlinesTable = {
+  tenant_id: TenantId;
+  id: Generated<string>;
+  run: number;
+  dag_id: string;
+  position: number;
+  deadline_time: Timestamp;
+  created_at: Timestamp;
+  missed_at: NullableTimestamp;
+};
+
 export type ReprocessBehavior = 'none' | 'failed' | 'completed';
 
 type BackfillsTable = {
@@ -611,6 +671,10 @@ export type TenantTables = {
   callback_requests: CallbackRequestsTable;
   token_exchanges: TokenExchangesTable;
   questions: HitlRequestsTable;
+  triggerers: TriggerersTable;
+  triggers: TriggersTable;
+  asset_watchers: AssetWatchersTable;
+  deadlines: DeadlinesTable;
   backfills: BackfillsTable;
   assets: AssetsTable;
   asset_aliases: AssetAliasesTable;
@@ -642,6 +706,7 @@ export type AllTables = TenantTables & SharedTables;
 /** A whole row of `dag_runs`, and one of `task_instances`, as they are read. */
 export type RunRow = Selectable<TenantTables['dag_runs']>;
 export type InstanceRow = Selectable<TenantTables['task_instances']>;
+export type TriggerRow = Selectable<TenantTables['triggers']>;
 
 /** The names, for the tenant scope. Typed so that a table added above and forgotten here does not compile. */
 const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
@@ -671,6 +736,10 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   callback_requests: true,
   token_exchanges: true,
   questions: true,
+  triggerers: true,
+  triggers: true,
+  asset_watchers: true,
+  deadlines: true,
   backfills: true,
   assets: true,
   asset_aliases: true,

@@ -32,8 +32,9 @@ export function createAttemptReports(options: {
   recordAssetEvents: RecordAssetEvents;
   keepsPlans: () => boolean;
   /** Called when a set has committed. */
+  triggererLost: Attempts['triggererLost'];
   onFinished: (finished: { answers: readonly FinishAnswer[]; effects: RunEffects }) => void;
-}): Attempts {
+}): Attempts & { end(ending: Ending): Promise<FinishAnswer> } {
   const { db, graphs, recordAssetEvents, keepsPlans } = options;
 
   /** Never throws: each end gets its own answer, or its own error. */
@@ -85,7 +86,9 @@ export function createAttemptReports(options: {
     async lost(ref, failure, { hasBegun, hasGivenUp = false } = { hasBegun: true }) {
       await end({ ref, lost: failure, hasBegun, hasGivenUp });
     },
+    triggererLost: options.triggererLost,
     findLive: (refs) => findLiveAttempts(db, refs),
+    end,
     noteWait: (ref, wait) => writeQueuedWait(db, ref, encodeWait(wait)),
   };
 }

@@ -19,6 +19,8 @@ export function createEffects(options: {
   background: BackgroundTasks;
   startRunsOf: (dag: DagKey) => Promise<void>;
   dispatchCallbacks: () => Promise<void>;
+  /** Something waits for a trigger, or waits for one no more. */
+  onTriggers: () => void;
   /** Something is due at that moment. */
   wakeAt: (moment: string) => void;
   /** Something may be claimable, here or elsewhere. */
@@ -49,6 +51,7 @@ export function createEffects(options: {
     for (const ended of effects.ended) background.run('following the end of a run', () => followEnd(ended));
     for (const dag of effects.queued) background.run('looking for a slot for a run', () => startRunsOf(dag));
     if (effects.hasCallbacks) background.run('dispatching callbacks', options.dispatchCallbacks);
+    if (effects.hasTriggers || effects.superseded.length > 0) options.onTriggers();
     if (effects.hasScheduled) options.requestClaim();
   }
 

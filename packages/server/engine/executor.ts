@@ -12,8 +12,12 @@
 import type { ConnectionTestJob, ConnectionTestResult } from '@svc/proto/connection-test.ts';
 import type { Attempt, AttemptRef, Failure } from './shared/attempts.ts';
 import type { CallbackJob } from './sql/callbacks.ts';
+import type { TriggererPer } from './triggers/places.ts';
 
 export type { CallbackJob } from './sql/callbacks.ts';
+
+/** A process that waits for triggers: started like an attempt, with the version's code and packages. Its id is the attempt's. */
+export type TriggererJob = { tenantId: string; triggererId: string; dagId: string; versionNumber: number };
 
 /** What the scheduler asks of an executor while it runs. */
 export type Executor = {
@@ -33,6 +37,11 @@ export type Executor = {
   onCapacity(listener: () => void): void;
   /** Callbacks of runs, and of tasks that could not run their own (db table callback_requests). */
   dispatchCallbacks(callbacks: readonly CallbackJob[]): void;
+  /** What may wait in one process. */
+  readonly triggererPer: TriggererPer;
+  /** They hold no slot. One that cannot start, or was lost, is told by `Attempts.triggererLost`. */
+  dispatchTriggerers(jobs: readonly TriggererJob[]): void;
+  cancelTriggerers(triggererIds: readonly string[]): void;
 };
 
 /** With its life, which the process that has it looks after. */

@@ -14,6 +14,7 @@ import type { Executor } from './executor.ts';
 import type { Attempts } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
 import { readClock } from './sql/attempts.ts';
+import type { Triggerers } from './triggers/triggerers.ts';
 import { findForgottenPasts, releaseForgotten } from './sql/waiting-instances.ts';
 
 const FORGOTTEN_EVERY_MS = 2_000;
@@ -31,6 +32,7 @@ export function createRecovery(options: {
   explainSilence?: Executor['explainSilence'];
   startForgottenRuns: () => Promise<void>;
   dispatchCallbacks: () => Promise<void>;
+  triggerers: Pick<Triggerers, 'findLost' | 'lookAround'> | null;
   requestClaim: () => void;
   onEffects: (effects: RunEffects) => void;
   log: { warn(details: object, message: string): void };
@@ -65,6 +67,8 @@ export function createRecovery(options: {
     }
     for (const effects of await timeOutRuns(db, graphs)) onEffects(effects);
     await options.dispatchCallbacks();
+    if (listening.isLongEnough()) await options.triggerers?.findLost();
+    await options.triggerers?.lookAround();
   }
 
   return {

@@ -27,6 +27,7 @@ import { createRecovery } from './recovery.ts';
 import { createRunCreator } from './runs/create-run.ts';
 import type { CreateRun, CreateRunResult, NewRun, TriggerResult } from './runs/create-run.ts';
 import { askManual, askRange } from './runs/timetable-questions.ts';
+import { recordWatchedAssets } from './runs/asset-events.ts';
 import { triggerRun } from './runs/trigger-run.ts';
 import type { TriggerOptions } from './runs/trigger-run.ts';
 import type { Attempts } from './shared/attempts.ts';
@@ -35,6 +36,9 @@ import type { DagKey } from './sql/dag-rows.ts';
 import { findNewestVersion } from './sql/dag-rows.ts';
 import { claimCallbacks } from './sql/callbacks.ts';
 import { createTableStatistics } from './table-statistics.ts';
+import { createTriggerFeed, createTriggerReports } from './triggers/trigger-reports.ts';
+import type { TriggerReports } from './triggers/trigger-reports.ts';
+import { createTriggerers } from './triggers/triggerers.ts';
 
 type Log = {
   info(details: object, message: string): void;
@@ -64,6 +68,8 @@ export type SchedulerOptions = {
 
 export type Scheduler = {
   readonly attempts: Attempts;
+  /** Null in a process without an executor: no triggerer talks to it. */
+  readonly triggers: TriggerReports | null;
   readonly graphs: DagGraphs;
   readonly createRun: CreateRun;
   /** A run in a transaction of its own. */
@@ -84,6 +90,8 @@ export type Scheduler = {
   tenantEnabled(): void;
   /** What time itself causes; called by the loop. */
   tick(): Promise<void>;
+  /** No triggerer is started from here any more: those that leave now are for the next process. */
+  stopTriggerers(): void;
   stop(): Promise<void>;
 };
 
@@ -118,6 +126,30 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   const wakeWorkers = (): void => background.run('asking a timetable', dispatchCallbacks);
 
+  const feed = createTriggerFeed({ db });
+  const triggerers =
+    executor &&
+    createTriggerers({
+      db,
+      graphs,
+      executor,
+      leaseMs: leases.runningMs,
+      background,
+      onHeld() {
+        feed.wake();
+        notifyOthers(); // the triggerer may talk to another process
+      },
+      async failTriggers(triggers, text) {
+        for (const trigger of triggers) await reports.fail(trigger, text);
+      },
+      log,
+    });
+  function onTriggers(): void {
+    if (!triggerers) return notifyOthers();
+    triggerers.assign();
+    feed.wake();
+  }
+
   const applyEffects = createEffects({
     db,
     graphs,
@@ -126,6 +158,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     background,
     startRunsOf: starter.startRunsOf,
     dispatchCallbacks,
+    onTriggers,
     wakeAt: dispatcher ? due.wakeAt : notifyOthers, // who has no timer wakes somebody who has
     requestClaim,
     onRunEnded: options.onRunEnded,
@@ -136,11 +169,23 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     graphs,
     recordAssetEvents,
     keepsPlans: statistics.keepsPlans,
+    triggererLost: ({ tenantId, attemptId }, text) =>
+      reports.ended({ tenantId, triggererId: attemptId }, { hasFailed: false, text }),
     onFinished({ answers, effects }) {
       statistics.tasksEnded();
       for (const { next } of answers) if (next) executor?.adopt(next.attempt);
       applyEffects(effects);
     },
+  });
+
+  const reports = createTriggerReports({
+    db,
+    graphs,
+    feed,
+    finish: attempts.end,
+    recordWatchedAssets,
+    onEffects,
+    ended: async (ref, how) => triggerers?.ended(ref, how),
   });
 
   const recovery = createRecovery({
@@ -151,6 +196,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     ...(executor?.explainSilence && { explainSilence: executor.explainSilence }),
     startForgottenRuns: starter.startForgotten,
     dispatchCallbacks,
+    triggerers,
     requestClaim: () => dispatcher?.requestClaim(),
     onEffects,
     log,
@@ -196,6 +242,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   function onNotified(): void {
     dispatcher?.requestClaim();
+    if (triggerers) onTriggers();
     background.run('looking for what another process has left to do', async () => {
       await due.run();
       await starter.startForgotten();
@@ -210,6 +257,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (versionNumber === undefined) return { kind: 'failed', problem: 'there is no such DAG' };
       return askRange(db, key, { ...range, versionNumber, wake: wakeWorkers });
     },
+    triggers: triggerers && reports,
     graphs,
     createRun,
     trigger,
@@ -222,9 +270,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       notifyOthers();
     },
     onStops() {
+      feed.wake();
       if (executor) background.run('stopping what another process has superseded', () => stopSuperseded(executor));
     },
     async dagUnpaused(tenantId, dagId) {
+      if (triggerers) await triggerers.lookAround(); // its assets are watched again
       await releasePaused(db, { tenantId, dagId });
       await starter.startRunsOf({ tenantId, dagId });
       requestClaim();
@@ -236,8 +286,13 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       await statistics.refresh();
       await recovery.tick();
     },
+    stopTriggerers() {
+      triggerers?.stop();
+      feed.close();
+    },
     async stop() {
       due.stop();
+      feed.close();
       const idle = background.stop();
       await dispatcher?.stop();
       await idle;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ensureTenant } from '../auth/tenants.ts';
@@ -5,6 +6,8 @@ import { findUnconsidered } from './sql/asset-events.ts';
 import { findBackfillsToAdvance } from './sql/backfills.ts';
 import { openDatabase, scopedToTenant } from '../db/database.ts';
 import type { Database, SharedDb } from '../db/database.ts';
+import { takeDueDeadlines } from './sql/deadlines.ts';
+import { findUnheldTriggers, listHeldTriggers } from './sql/triggers.ts';
 import { findDueDags, lastAutomatedInterval, nextDueMoment } from './sql/due-dags.ts';
 import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
@@ -51,6 +54,10 @@ const LOAD = [
   `insert into asset_events (tenant_id, asset_id) select tenant_id, id from assets, generate_series(1, 30000)`,
   `insert into asset_queue (tenant_id, dag_id, event_id, asset_id, is_considered)
     select tenant_id, 'copy-' || (id % 2000 + 1), id, asset_id, true from asset_events`,
+  `insert into triggers (tenant_id, kind, dag_id, version_number, run, task_id, map_index, try_number, class_path, kwargs, fired_at)
+    select tenant_id, 'task', dag_id, 1, id, 't', -1, 1, 'c', '{}', now() from dag_runs`,
+  `insert into deadlines (tenant_id, run, dag_id, position, deadline_time, missed_at)
+    select tenant_id, id, dag_id, 0, now(), now() from dag_runs`,
   `analyze`,
 ];
 
@@ -65,18 +72,21 @@ async function rowsScanned(work: (trx: SharedDb) => Promise<unknown>): Promise<R
     const before = await read();
     await work(trx);
     const after = await read();
-    const tables = ['dag_runs', 'dags', 'asset_queue', 'asset_events', 'backfills'];
+    const tables = ['dag_runs', 'dags', 'asset_queue', 'asset_events', 'backfills', 'triggers', 'deadlines'];
     return Object.fromEntries(tables.map((name) => [name, (after.get(name) ?? 0) - (before.get(name) ?? 0)]));
   });
 }
 
-const NONE = { dag_runs: 0, dags: 0, asset_queue: 0, asset_events: 0, backfills: 0 };
+const NONE = { dag_runs: 0, dags: 0, asset_queue: 0, asset_events: 0, backfills: 0, triggers: 0, deadlines: 0 };
 
 it.each<[string, (trx: SharedDb) => Promise<unknown>]>([
   ['which DAGs are due', (trx) => findDueDags(trx, { now: new Date().toISOString(), limit: 100 })],
   ['when the next one is', (trx) => nextDueMoment(trx, new Date().toISOString())],
   ['whose asset events nobody has considered', (trx) => findUnconsidered(trx, 100)],
   ['which backfills can go on', (trx) => findBackfillsToAdvance(trx)],
+  ['which triggers nobody holds', (trx) => findUnheldTriggers(trx, 100)],
+  ['what a triggerer waits for', (trx) => listHeldTriggers(trx, { tenantId, triggererId: randomUUID() })],
+  ['which deadlines are due', (trx) => takeDueDeadlines(trx, 100)],
 ])('to find out %s, the tick reads nothing of what has ended', async (_what, question) => {
   expect(await rowsScanned(question)).toEqual(NONE);
 });

@@ -5,7 +5,7 @@ import type { CallbackJob } from '../engine/executor.ts';
 const NO_RUN = 0;
 
 /** A callback is carried out like an attempt; its id is that of the request. */
-export function callbackIdentity(callback: CallbackJob): Omit<AttemptIdentity, 'issuedAt'> {
+export function callbackIdentity(callback: CallbackJob): Omit<AttemptIdentity, 'issuedAt'> & { kind: 'callback' } {
   return {
     kind: 'callback',
     tenantId: callback.tenant_id,

@@ -20,9 +20,10 @@ import { assignmentOf } from '../agents/assignment.ts';
 import type { AgentLog } from '../agents/collaborators.ts';
 import type { AgentCredentials, AttemptIdentity } from '../agents/credentials.ts';
 import type { AnnouncedWorker } from '../agents/worker-hub.ts';
-import type { CallbackJob, ManagedExecutor } from '../engine/executor.ts';
-import type { Attempt, AttemptRef, Attempts } from '../engine/shared/attempts.ts';
+import type { CallbackJob, ManagedExecutor, TriggererJob } from '../engine/executor.ts';
+import type { Attempt, Attempts } from '../engine/shared/attempts.ts';
 import { callbackIdentity } from './callback-identity.ts';
+import { triggererIdentity } from './triggerer-identity.ts';
 import { createConnectionTester } from './connection-test.ts';
 import { startAgentProcess } from './agent-process.ts';
 import type { AgentProcess } from './agent-process.ts';
@@ -32,7 +33,7 @@ import type { TaskSettings } from './task-settings.ts';
 export type SubprocessExecutorOptions = {
   service: Pick<AgentService, 'workers' | 'observe' | 'startEarly' | 'stageFilesWith'>;
   credentials: AgentCredentials;
-  attempts: Pick<Attempts, 'lost'>;
+  attempts: Pick<Attempts, 'lost' | 'triggererLost'>;
   /** `executor.agent_path`. */
   agentPath: string;
   /** `executor.subprocess_workdir`; empty keeps ours. */
@@ -153,10 +154,11 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     tellCapacity();
   }
 
-  async function tellLost(ref: AttemptRef, { text, hasBegun }: { text: string; hasBegun: boolean }): Promise<void> {
+  async function tellLost(ref: Identity, { text, hasBegun }: { text: string; hasBegun: boolean }): Promise<void> {
     const pauses = createBackoff(PAUSES);
     while (!isClosing()) {
       try {
+        if (ref.kind === 'triggerer') return await attempts.triggererLost(ref, text);
         return await attempts.lost(ref, { cause: 'agent_lost', text }, { hasBegun });
       } catch (error) {
         log.warn({ err: error, attempt: ref.attemptId }, 'a lost attempt could not be recorded: tried again');
@@ -183,7 +185,13 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     for (const [attemptId, { seenAt }] of inFlight) {
       if (Date.now() - seenAt > FORGOTTEN_MS) inFlight.delete(attemptId);
     }
-    return Math.max(parallelism - inFlight.size, 0);
+    const triggerers = [...inFlight.values()].filter(({ identity }) => identity.kind === 'triggerer').length;
+    return Math.max(parallelism - (inFlight.size - triggerers), 0);
+  }
+
+  function cancel(attemptIds: readonly string[]): void {
+    const ours = attemptIds.filter((id) => inFlight.has(id));
+    if (ours.length > 0) worker?.announced.send({ cancel: { attempt_ids: ours, reason: 'cancelled' } });
   }
 
   return {
@@ -198,11 +206,13 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     dispatchCallbacks(callbacks: readonly CallbackJob[]) {
       for (const callback of callbacks) accept(callbackIdentity(callback));
     },
-    holds: () => [...inFlight.values()].map(({ identity }) => identity).filter(({ kind }) => kind === 'task'),
-    cancel(attemptIds) {
-      const ours = attemptIds.filter((id) => inFlight.has(id));
-      if (ours.length > 0) worker?.announced.send({ cancel: { attempt_ids: ours, reason: 'cancelled' } });
+    triggererPer: 'environment',
+    dispatchTriggerers(jobs: readonly TriggererJob[]) {
+      for (const job of jobs) accept(triggererIdentity(job));
     },
+    cancelTriggerers: cancel,
+    holds: () => [...inFlight.values()].map(({ identity }) => identity).filter(({ kind }) => kind === 'task'),
+    cancel,
     testConnection: createConnectionTester(options),
     isConnected: () => worker?.announced.isConnected() ?? false,
     onCapacity: (listener) => void listeners.push(listener),

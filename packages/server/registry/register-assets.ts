@@ -1,4 +1,5 @@
 /** The assets of a version: written so that events find who waits for them, and so that people see who uses what. */
+import { createHash } from 'node:crypto';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { TenantDb } from '../db/database.ts';
 import {
@@ -10,6 +11,8 @@ import {
   saveAssets,
 } from '../db/assets/references.ts';
 import type { AssetReference } from '../db/assets/references.ts';
+import { replaceWatchers } from '../db/assets/watchers.ts';
+import type { NewWatcher } from '../db/assets/watchers.ts';
 import type { AssetRole } from '../db/schema.ts';
 import { leavesOf } from '../engine/runs/asset-condition.ts';
 import type { AssetLeaf } from '../engine/runs/asset-condition.ts';
@@ -19,7 +22,11 @@ const DEFAULT_GROUP = 'asset';
 type Use = { role: AssetRole; taskId: string; leaf: AssetLeaf };
 
 /** The DAG's row exists. Gives back what is wrong with its assets, one sentence each. */
-export async function registerAssets(trx: TenantDb, dagId: string, spec: CompiledSpec): Promise<string[]> {
+export async function registerAssets(
+  trx: TenantDb,
+  { dagId, versionNumber }: { dagId: string; versionNumber: number },
+  spec: CompiledSpec,
+): Promise<string[]> {
   const uses = usesOf(spec);
   const assetIds = await saveAssets(trx, assetsOf(spec, uses));
   const aliasIds = await saveAliases(trx, aliasesOf(spec, uses));
@@ -28,12 +35,26 @@ export async function registerAssets(trx: TenantDb, dagId: string, spec: Compile
     dagId,
     uses.map((use) => referenceTo(use, { assetIds, aliasIds })),
   );
+  await replaceWatchers(trx, { dagId, versionNumber, watchers: watchersOf(spec) });
   if ('assets' in spec.schedule) await reconsiderQueue(trx, dagId);
   const conflicts = await findAssetConflicts(trx, dagId, [...assetIds.values()]);
   return conflicts.map(
     ({ name, uri, otherName, otherUri, otherDagId }) =>
       `the asset "${name}" (${uri}) is "${otherName}" (${otherUri}) in DAG ${otherDagId}: ` +
       'events of the one do not count for the other; use the same name and URI in both',
+  );
+}
+
+/** A watcher's trigger as the compiler records it: its class and its arguments by name. */
+function watchersOf(spec: CompiledSpec): NewWatcher[] {
+  return spec.assets.assets.flatMap(({ name: assetName, uri: assetUri, watchers }) =>
+    watchers.flatMap(({ name, trigger }) => {
+      const { class: classPath, kwargs = {} } = (trigger ?? {}) as { class?: unknown; kwargs?: unknown };
+      if (typeof classPath !== 'string') return [];
+      const text = JSON.stringify(kwargs);
+      const hash = createHash('sha256').update(`${classPath}\0${text}`).digest('hex');
+      return [{ assetName, assetUri, name, classPath, kwargs: text, hash }];
+    }),
   );
 }
 

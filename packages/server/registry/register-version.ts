@@ -73,7 +73,7 @@ export async function registerVersion(
     const lastInterval = await lastIntervalOf(trx, dagId);
     const values = dagValues({ spec, artifact, versionNumber, lastInterval, now });
     await upsertDag(trx, values);
-    const conflicts = await registerAssets(trx, dagId, spec);
+    const conflicts = await registerAssets(trx, { dagId, versionNumber }, spec);
     await replaceDagWarnings(trx, dagId, [
       ...(artifact.warnings ?? []).map((message) => ({ type: 'runtime varying value', message })),
       ...conflicts.map((message) => ({ type: 'asset conflict', message })),

@@ -35,12 +35,14 @@ export const INSTANCES: Readonly<Record<string, number>> = {
   chaos_mapped: 11,
   chaos_retry: 4,
   chaos_branch: 5,
+  chaos_defer: 3,
 };
 
 export const chaosDags = (folder: string): string => `
-import fcntl, json, os, time
+import asyncio, fcntl, json, os, time
 from contextlib import contextmanager
-from airflow.sdk import DAG, get_current_context, task
+from airflow.sdk import DAG, BaseOperator, get_current_context, task
+from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 HERE = ${JSON.stringify(folder)}
 # Kills are no fault of the task: there are enough tries for all of them.
@@ -113,6 +115,35 @@ with DAG("chaos_chain", schedule=None, max_active_runs=1000, default_args=KEEN):
                     expect(who, before and before["run"] == who["run"] and before["number"] == number - 1, f"got {before}")
                 return value_of(who, number)
         previous = step(number, previous)
+
+class Soon(BaseTrigger):
+    def __init__(self, seconds):
+        super().__init__(seconds=seconds)
+        self.seconds = seconds
+
+    async def run(self):
+        await asyncio.sleep(self.seconds)
+        yield TriggerEvent({"waited": self.seconds})
+
+
+class Waits(BaseOperator):
+    def __init__(self, seconds, **kwargs):
+        super().__init__(**kwargs)
+        self.seconds = seconds
+
+    def execute(self, context):
+        self.defer(trigger=Soon(self.seconds), method_name="go_on", kwargs={"number": 7})
+
+    # The body of the try: whatever becomes of triggerers, it runs once.
+    def go_on(self, context, number, event):
+        with body(seconds=0.05) as who:
+            expect(who, event == {"waited": self.seconds} and number == 7, f"got {event} {number}")
+            return value_of(who, number)
+
+
+with DAG("chaos_defer", schedule=None, max_active_runs=1000, default_args=KEEN):
+    for number in range(3):
+        Waits(task_id=f"waits{number}", seconds=0.3 + number)
 
 with DAG("chaos_fan", schedule=None, max_active_runs=1000, max_active_tasks=4, default_args=KEEN):
     @task

@@ -102,6 +102,7 @@ export function createRowAttempts(db: Database): RowAttempts {
       endOf(ref.attemptId).resolve(failure);
     },
 
+    triggererLost: async () => {},
     findLive: (refs) => findLiveAttempts(db, refs),
     noteWait: async () => {},
   };

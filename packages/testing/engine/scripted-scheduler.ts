@@ -10,7 +10,7 @@ import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { registerVersion } from '@svc/server/registry/register-version.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
 import type { Attempt, AttemptOutcome } from '@svc/server/engine/shared/attempts.ts';
-import type { Executor } from '@svc/server/engine/executor.ts';
+import type { Executor, TriggererJob } from '@svc/server/engine/executor.ts';
 import { createDagGraphs } from '@svc/server/engine/shared/dag-graphs.ts';
 import { createScheduler } from '@svc/server/engine/scheduler.ts';
 import { createTestDatabase } from '../postgres/test-database.ts';
@@ -58,6 +58,7 @@ export async function startScriptedScheduler(
   let script: Script = input.script ?? (() => ({ state: 'success' }));
   const seen: Attempt[] = [];
   const cancelled: string[] = [];
+  const triggerers: TriggererJob[] = [];
   const problems: unknown[] = [];
   let inFlight = 0;
   const listeners: (() => void)[] = [];
@@ -100,6 +101,9 @@ export async function startScriptedScheduler(
     cancel: (ids) => void cancelled.push(...ids),
     onCapacity: (listener) => void listeners.push(listener),
     dispatchCallbacks: () => {},
+    triggererPer: 'environment',
+    dispatchTriggerers: (jobs) => void triggerers.push(...jobs),
+    cancelTriggerers: () => {},
     ...(input.explainSilence && { explainSilence: input.explainSilence }),
   };
   const log = {
@@ -152,6 +156,7 @@ export async function startScriptedScheduler(
     scheduler,
     seen,
     cancelled,
+    triggerers,
     problems,
     register,
     states,

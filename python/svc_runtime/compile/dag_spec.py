@@ -10,6 +10,7 @@ from ..record import current
 from ..record.assets import Asset, AssetAlias, BaseAsset
 from ..record.base_args import as_list
 from ..record.group import MappedTaskGroup, TaskGroup
+from ..record.provider_stubs import RecordedObject
 from ..record.timezones import iso
 from ..record.topology import topological_order
 from .encode import Encoder, seconds, whole
@@ -143,7 +144,7 @@ def _assets(dag, encoder: Encoder) -> dict:
                 {**encoder.asset(asset), "inlet_of": set(), "outlet_of": set(), "scheduled": False, "watchers": {}},
             )
             for watcher in asset.watchers:
-                entry["watchers"][watcher.name] = encoder.encode(watcher.trigger)
+                entry["watchers"][watcher.name] = _trigger(watcher.trigger, encoder)
         elif isinstance(asset, AssetAlias):
             entry = aliases.setdefault(
                 asset.name, {**encoder.asset(asset), "inlet_of": set(), "outlet_of": set(), "scheduled": False}
@@ -171,6 +172,14 @@ def _assets(dag, encoder: Encoder) -> dict:
         "assets": [known[key] for key in sorted(known)],
         "aliases": [aliases[key] for key in sorted(aliases)],
     }
+
+
+def _trigger(trigger, encoder: Encoder):
+    """As it would be written down to be run elsewhere. One of a package that is not installed is what the file says."""
+    if isinstance(trigger, RecordedObject) or not callable(getattr(trigger, "serialize", None)):
+        return encoder.encode(trigger)
+    path, kwargs = trigger.serialize()
+    return {"__type": "object", "class": path, "args": [], "kwargs": encoder.encode(dict(kwargs))}
 
 
 def _check_params(dag, params: list) -> None:

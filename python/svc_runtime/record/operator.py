@@ -314,6 +314,21 @@ class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
 
         raise TaskDeferred(trigger=trigger, method_name=method_name, kwargs=kwargs, timeout=timeout)
 
+    def resume_execution(self, next_method: str, next_kwargs: dict | None, context):
+        """Goes on after a deferral; `__fail__` when its trigger failed or took too long."""
+        from ..exceptions import TaskDeferralError, TaskDeferralTimeout
+
+        next_kwargs = next_kwargs or {}
+        if next_method == "__fail__":
+            if next_kwargs.get("traceback") is not None:
+                self.log.error("Trigger failed:\n%s", "\n".join(next_kwargs["traceback"]))
+            error = next_kwargs.get("error", "Unknown")
+            raise TaskDeferralTimeout(error) if error == "Trigger timeout" else TaskDeferralError(error)
+        method = getattr(self, next_method, None)
+        if method is None:
+            raise TaskDeferralError(f"{type(self).__name__} has no method {next_method!r} to resume")
+        return method(context, **next_kwargs)
+
     @staticmethod
     def xcom_push(context, key: str, value) -> None:
         context["ti"].xcom_push(key=key, value=value)

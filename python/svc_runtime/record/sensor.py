@@ -11,6 +11,8 @@ from ..exceptions import (
     AirflowRescheduleException,
     AirflowSensorTimeout,
     AirflowSkipException,
+    TaskDeferralError,
+    TaskDeferralTimeout,
 )
 from .operator import BaseOperator
 
@@ -112,6 +114,19 @@ class BaseSensorOperator(BaseOperator):
                 raise AirflowRescheduleException(self._next_moment(context, pause))
             time.sleep(pause)
             tries += 1
+
+    def resume_execution(self, next_method: str, next_kwargs: dict | None, context):
+        """What a deferred sensor could not wait for is a sensor that timed out, and may be forgiven like one."""
+        try:
+            return super().resume_execution(next_method, next_kwargs, context)
+        except TaskDeferralTimeout as error:
+            if self.soft_fail or self.never_fail:
+                raise AirflowSkipException(str(error)) from error
+            raise AirflowSensorTimeout(*error.args) from error
+        except (AirflowException, TaskDeferralError) as error:
+            if self.soft_fail and not isinstance(error, (AirflowSkipException, AirflowFailException)):
+                raise AirflowSkipException(str(error)) from error
+            raise
 
     def _next_moment(self, context, pause: float) -> datetime.datetime:
         """When to look again: after the pause, or exactly when the wait is over if the sensor knows."""

@@ -94,8 +94,9 @@ class Attempt:
     def _body(self):
         task, context = self.task, self.context
         tell_running(context["ti"])
+        is_resumed = self.job.get("resume") is not None
         task.pre_execute(context)
-        if task.on_execute_callback:
+        if task.on_execute_callback and not is_resumed:
             run_callbacks(task.on_execute_callback, context, "on_execute")
         timeout = self._timeout()
         if timeout and timeout > 0:
@@ -108,7 +109,7 @@ class Attempt:
 
     def _value_of_body(self):
         try:
-            return run_body(self.task, self.context)
+            return run_body(self.task, self.context, self.job.get("resume"))
         except DagRunTriggerException as request:
             from .trigger_run import trigger
 
@@ -166,6 +167,8 @@ class Attempt:
             say("Task failed with exception", level=logging.ERROR, error=error)
         elif outcome.state == "skipped":
             say(f"Skipping task. {error}".rstrip())
+        elif outcome.deferral is not None:
+            say(f"Pausing task as DEFERRED. {outcome.deferral['classPath']}, then {outcome.deferral['nextMethod']}()")
         elif outcome.state == "reschedule":
             say(getattr(error, "svc_says", f"Rescheduling the task, next at {outcome.reschedule_at}"))
         elif outcome.skips:
@@ -178,7 +181,7 @@ class Attempt:
 
     def _finish(self) -> None:
         outcome, task = self.outcome, self.task
-        if task is None or outcome.state == "reschedule":
+        if task is None or outcome.state in ("reschedule", "deferred"):
             return
         if self.context.get("map_index_template"):
             self._render_map_index()
@@ -227,12 +230,14 @@ def run_callback_job(job: dict, dag, channel) -> Outcome:
     current.push(context)
     which = job["which"]
     owner = ti.task if job.get("scope") == "task" and ti is not None else dag
-    if owner is dag:
+    if owner is dag and not which.startswith("deadline:"):
         run.state = "failed" if which == "on_failure" else "success"
     elif job.get("reason"):
         from ..exceptions import AirflowException
 
         context["exception"] = AirflowException(job["reason"])
+    if which.startswith("deadline:"):
+        return _run_deadline(dag.deadline[int(which.partition(":")[2])].callback, context, outcome)
     errors = run_callbacks(getattr(owner, f"{which}_callback", None), context, which)
     if errors:
         outcome.fail(errors[0])
@@ -249,5 +254,26 @@ def run_timetable_job(job: dict, dag, channel) -> Outcome:
         channel.request("answer_timetable", answer=answer(dag.timetable, job["question"]))
     except TimetableFailed as error:
         channel.request("answer_timetable", problem=f"{error.what}. {error.instead}")
+        outcome.fail(error)
+    return outcome
+
+
+def _run_deadline(callback, context: dict, outcome: Outcome) -> Outcome:
+    """A SyncCallback: a function, or the class of a notifier, which is made with the arguments and called with the context."""
+    import inspect
+
+    from .helpers import import_string
+
+    target: Any = import_string(callback.callback) if isinstance(callback.callback, str) else callback.callback
+    try:
+        if inspect.isclass(target):
+            notifier: Any = target(**callback.kwargs)
+            notifier(context)
+        else:
+            parameters = inspect.signature(target).parameters.values()
+            takes = any(one.name == "context" or one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+            target(**callback.kwargs, **({"context": context} if takes else {}))
+    except Exception as error:
+        say("The callback of a deadline failed", level=logging.ERROR, error=error)
         outcome.fail(error)
     return outcome

@@ -1,64 +1,73 @@
-"""Deferred operators. The trigger runs inside the attempt, on an event loop, then the named method goes on."""
+"""Deferred operators. A task that defers ends its attempt: the control plane keeps what it waits for, a triggerer waits for it
+(or the engine itself, for a moment), and the same try goes on in another attempt, with the event.
+"""
 
 from __future__ import annotations
 
-from ..exceptions import TaskDeferralError, TaskDeferralTimeout, TaskDeferred
+import datetime
+import json
+
+from ..exceptions import TaskDeferred
+from .moments import iso
+from .xcom_values import decode, encode
+
+# Decided by the engine, without a process.
+_TIME = "airflow.providers.standard.triggers.temporal.DateTimeTrigger"
 
 
-def start(task, context):
-    """The first step of a body: execute(), or the trigger of an operator that starts from one."""
+def run_body(task, context, resume: dict | None):
+    """execute(), or the method that a deferred try goes on with."""
+    if resume is not None:
+        method, kwargs = next_call(resume)
+        return task.resume_execution(method, kwargs, context)
     arguments = getattr(task, "start_trigger_args", None)
     if getattr(task, "start_from_trigger", False) and arguments is not None:
-        from .helpers import import_string
-
-        trigger = import_string(arguments.trigger_cls)(**(arguments.trigger_kwargs or {}))
-        deferred = TaskDeferred(
-            trigger=trigger, method_name=arguments.next_method, kwargs=arguments.next_kwargs, timeout=arguments.timeout
-        )
-        return _resume(task, context, deferred)
+        raise started_from_trigger(arguments)
     return task.execute(context)
 
 
-def run_body(task, context):
-    """execute(), and as many deferrals as it asks for."""
-    try:
-        return start(task, context)
-    except TaskDeferred as deferred:
-        pending = deferred
-    while True:
-        try:
-            return _resume(task, context, pending)
-        except TaskDeferred as deferred:
-            pending = deferred
+def started_from_trigger(arguments) -> TaskDeferred:
+    from .helpers import import_string
+
+    trigger = import_string(arguments.trigger_cls)(**(arguments.trigger_kwargs or {}))
+    return TaskDeferred(
+        trigger=trigger, method_name=arguments.next_method, kwargs=arguments.next_kwargs, timeout=arguments.timeout
+    )
 
 
-def _resume(task, context, deferred: TaskDeferred):
-    import asyncio
-    import logging
-
-    logging.getLogger("task").info("Waiting for %s, then %s()", type(deferred.trigger).__name__, deferred.method_name)
-    method = getattr(task, deferred.method_name, None)
-    if method is None:
-        raise TaskDeferralError(f"{type(task).__name__} has no method {deferred.method_name!r} to resume")
-    payload = asyncio.run(_first_event(deferred.trigger, deferred.timeout))
-    return method(context, event=payload, **(deferred.kwargs or {}))
+def next_call(resume: dict) -> tuple[str, dict]:
+    """The method and its arguments; a trigger that failed or took too long is a call of `__fail__`, as in Airflow."""
+    event = json.loads(resume["event"])
+    if "error" in event:
+        return "__fail__", {"error": event["error"], "traceback": event.get("traceback")}
+    kwargs = decode(json.loads(resume["next_kwargs"])) or {}
+    return resume["next_method"], {**kwargs, "event": decode(event.get("payload"))}
 
 
-async def _first_event(trigger, timeout):
-    import asyncio
+def deferral_of(deferred: TaskDeferred) -> dict:
+    """What the control plane keeps. Values are JSON texts: it carries them and does not look into them."""
+    class_path, kwargs = deferred.trigger.serialize()
+    moment, event = _moment_of(class_path, kwargs)
+    return {
+        "classPath": class_path,
+        "kwargs": json.dumps(encode(dict(kwargs))),
+        "nextMethod": deferred.method_name,
+        "nextKwargs": json.dumps(encode(dict(deferred.kwargs or {}))),
+        "timeoutSeconds": _seconds(deferred.timeout),
+        "firesAt": moment,
+        "event": event,
+    }
 
-    seconds = timeout.total_seconds() if hasattr(timeout, "total_seconds") else timeout
-    try:
-        return await asyncio.wait_for(_next_event(trigger), seconds)
-    except asyncio.TimeoutError:
-        raise TaskDeferralTimeout(f"{type(trigger).__name__} gave no event within {seconds} seconds") from None
-    finally:
-        await trigger.cleanup()
+
+def _moment_of(class_path: str, kwargs: dict) -> tuple[str | None, str | None]:
+    moment = kwargs.get("moment")
+    if class_path != _TIME or not isinstance(moment, datetime.datetime):
+        return None, None
+    event = {"ends": "success"} if kwargs.get("end_from_trigger") else {"payload": encode(moment)}
+    return iso(moment), json.dumps(event)
 
 
-async def _next_event(trigger):
-    events = trigger.run()
-    async for event in events:
-        await events.aclose()
-        return event.payload
-    raise TaskDeferralError(f"{type(trigger).__name__} ended without an event")
+def _seconds(timeout) -> float | None:
+    if timeout is None:
+        return None
+    return timeout.total_seconds() if hasattr(timeout, "total_seconds") else float(timeout)

@@ -21,6 +21,8 @@ from .masks import masks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .channel import Channel
 
 _MAX_EVENT = 64 * 1024
@@ -50,6 +52,8 @@ class LogSink:
     def __init__(self) -> None:
         self._channel: Channel | None = None
         self._held: list | None = None
+        # Of a triggerer: takes the records that belong to one of its triggers.
+        self.route: Callable[[list], bool] | None = None
 
     def attach(self, channel: Channel | None) -> None:
         self._channel = channel
@@ -66,6 +70,8 @@ class LogSink:
     def emit(self, record: dict) -> None:
         record["event"] = clean(masks.apply(record["event"]))
         records = list(_split(record))
+        if self.route is not None and self.route(records):
+            return
         if self._channel is None or not self._channel.is_ours:
             # A process that the task forked too: its words take the way of any other program's output.
             for piece in records:

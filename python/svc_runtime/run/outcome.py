@@ -13,6 +13,7 @@ from ..exceptions import (
     AirflowSkipException,
     DownstreamTasksSkipped,
     HITLTimeoutError,
+    TaskDeferred,
     UnmappableXComTypePushed,
     XComForMappingNotPushed,
 )
@@ -29,6 +30,7 @@ class Outcome:
         self.state = "success"
         self.retryable = True
         self.reschedule_at: str | None = None
+        self.deferral: dict | None = None
         self.failure: dict | None = None
         self.error: BaseException | None = None
         self.xcoms: list = []
@@ -43,6 +45,7 @@ class Outcome:
             "state": self.state,
             "retryable": self.retryable,
             "reschedule_at": self.reschedule_at,
+            "deferral": self.deferral,
             "failure": self.failure,
             "xcoms": self.xcoms,
             "skips": self.skips,
@@ -62,7 +65,19 @@ class Outcome:
         elif isinstance(error, AirflowRescheduleException):
             self.state = "reschedule"
             self.reschedule_at = iso(error.reschedule_date)
+        elif isinstance(error, TaskDeferred):
+            self._defer(error)
         else:
+            self.fail(error)
+
+    def _defer(self, deferred: TaskDeferred) -> None:
+        from .deferral import deferral_of
+
+        try:
+            self.deferral = deferral_of(deferred)
+            self.state = "deferred"
+            self.error = None
+        except Exception as error:  # a trigger that cannot be written down cannot be waited for
             self.fail(error)
 
     def fail(self, error: BaseException) -> None:

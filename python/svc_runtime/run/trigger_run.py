@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import time
 
-from ..exceptions import AirflowException, AirflowSkipException
+from ..exceptions import AirflowException, AirflowSkipException, TaskDeferred
 from .channel import RequestFailed
+from .helpers import import_string
 from .moments import iso
 
 _log = logging.getLogger("task")
@@ -38,8 +39,16 @@ def trigger(request, ti, channel) -> None:
     run_id = answer["run_id"]
     _log.info("Triggered %s, run %s", request.trigger_dag_id, run_id)
     ti.xcom_push(_RUN_KEY, run_id)
-    if request.wait_for_completion:
-        _wait(request, run_id, ti)
+    if not request.wait_for_completion:
+        return
+    if request.deferrable:
+        kind = import_string("airflow.providers.standard.triggers.external_task.DagStateTrigger")
+        states = [str(state) for state in (*request.allowed_states, *request.failed_states)]
+        trigger = kind(
+            dag_id=request.trigger_dag_id, states=states, run_ids=[run_id], poll_interval=request.poke_interval
+        )
+        raise TaskDeferred(trigger=trigger, method_name="execute_complete", kwargs=None)
+    _wait(request, run_id, ti)
 
 
 def _wait(request, run_id: str, ti) -> None:

@@ -1,4 +1,4 @@
-"""Trigger base classes: recorded for asset watchers, passed on by deferring operators."""
+"""Trigger base classes. Operators make triggers and hand them over; a triggerer runs them (svc_runtime.triggerer)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from .hooks import LoggingMixin
 
 
 class BaseTrigger(LoggingMixin):
+    # Set by the triggerer.
+    task_instance = None
+    trigger_id: int | None = None
+    svc_order: dict = {}
+
     def __init__(self, **kwargs) -> None:
         super().__init__()
         self.svc_arguments = ((), kwargs)
@@ -20,9 +25,23 @@ class BaseTrigger(LoggingMixin):
     async def cleanup(self) -> None:
         """Called when the trigger ends, in whatever way."""
 
+    def __repr__(self) -> str:
+        class_path, kwargs = self.serialize()
+        return f"<{class_path} {', '.join(f'{name}={value}' for name, value in kwargs.items())}>"
+
 
 class BaseEventTrigger(BaseTrigger):
     supports_triggerer_queue = False
+
+    @staticmethod
+    def hash(classpath: str, kwargs: dict) -> int:
+        import hashlib
+        import json
+
+        from .xcom_values import encode
+
+        text = json.dumps([classpath, encode(dict(kwargs))], sort_keys=True)
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
 
 
 class TriggerEvent:
@@ -34,6 +53,30 @@ class TriggerEvent:
 
     def __repr__(self) -> str:
         return f"TriggerEvent<{self.payload!r}>"
+
+
+class BaseTaskEndEvent(TriggerEvent):
+    """Ends the task that waits for the trigger; no worker is started for it."""
+
+    task_instance_state = ""
+
+    def __init__(self, *, xcoms: dict | None = None, **kwargs) -> None:
+        if "payload" in kwargs:
+            raise ValueError("Param 'payload' not supported for this class.")
+        super().__init__(payload=self.task_instance_state)
+        self.xcoms = xcoms
+
+
+class TaskSuccessEvent(BaseTaskEndEvent):
+    task_instance_state = "success"
+
+
+class TaskFailedEvent(BaseTaskEndEvent):
+    task_instance_state = "failed"
+
+
+class TaskSkippedEvent(BaseTaskEndEvent):
+    task_instance_state = "skipped"
 
 
 class StartTriggerArgs:

@@ -81,6 +81,10 @@ def _run(job: dict, request: dict, dag: DAG | None, channel: Channel, stopping: 
             outcome = Outcome()
             outcome.fail(failure)
             return outcome
+    if job.get("kind") == "triggerer":
+        from ..triggerer.runner import run_triggerer
+
+        return run_triggerer(job, channel)
     if job.get("kind") == "callback":
         return run_callback_job(job, dag, channel)
     if job.get("kind") == "timetable":

@@ -1,11 +1,11 @@
 /** The processes of the control plane, as Airflow shows its jobs. */
 import { Type } from 'typebox';
 import { listJobs } from '../../db/processes/jobs.ts';
-import type { JobRow } from '../../db/processes/jobs.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
-import { Collection, DateTime, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
+import { Collection, DateTime, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import { Job, jobBody } from './job-body.ts';
 
 const ORDER_COLUMNS = {
   id: 'id',
@@ -18,25 +18,6 @@ const ORDER_COLUMNS = {
 } as const;
 /** Accepted because Airflow has them; all jobs are alike here. */
 const NO_ORDER = ['dag_id', 'executor_class', 'unixname'];
-
-const Job = Type.Object(
-  {
-    id: Type.Integer(),
-    dag_id: Nullable(Type.String()),
-    state: Nullable(
-      Type.String({ description: 'running, success when it left by itself, failed when it fell silent' }),
-    ),
-    job_type: Nullable(Type.String({ description: 'SchedulerJob, TriggererJob or DagProcessorJob' })),
-    start_date: Nullable(DateTime),
-    end_date: Nullable(DateTime),
-    latest_heartbeat: Nullable(DateTime),
-    executor_class: Nullable(Type.String()),
-    hostname: Nullable(Type.String()),
-    unixname: Nullable(Type.String()),
-    dag_display_name: Nullable(Type.String()),
-  },
-  { title: 'Job' },
-);
 
 const END_OPERATORS = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;
 type RangeName = `${'start_date' | 'end_date'}_${keyof typeof END_OPERATORS}`;
@@ -107,17 +88,3 @@ function rangeOf(query: Partial<Record<RangeName, string>>) {
     }),
   );
 }
-
-const jobBody = (job: JobRow) => ({
-  id: job.id,
-  dag_id: null,
-  state: job.state,
-  job_type: job.jobType,
-  start_date: job.startedAt,
-  end_date: job.endedAt,
-  latest_heartbeat: job.lastSeenAt,
-  executor_class: null,
-  hostname: job.hostname,
-  unixname: null,
-  dag_display_name: null,
-});

@@ -5,6 +5,9 @@ import { shownFailure } from '@svc/spec/failure-causes.ts';
 import type { Static } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
 import { findPoolUse, findRenderedFields, findVersionsOf } from '../../db/task-instances/details.ts';
+import { findTriggersOf } from '../../db/task-instances/triggers.ts';
+import type { ShownTrigger } from '../../db/task-instances/triggers.ts';
+import { jobBody } from '../monitor/job-body.ts';
 import type { VersionOfInstance } from '../../db/task-instances/details.ts';
 import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
 import type { TryRow } from '../../db/task-instances/try-history.ts';
@@ -23,16 +26,25 @@ export async function instanceBodies(
 ): Promise<TaskInstanceBody[]> {
   const pools = [...new Set(rows.filter((row) => row.state === 'scheduled').map((row) => row.pool))];
   const keys = rows.map((row) => ({ run: row.run, taskId: row.task_id, mapIndex: row.map_index }));
-  const [surroundings, rendered, uses] = await Promise.all([
+  const deferred = rows.filter((row) => row.state === 'deferred');
+  const waiting = deferred.map((row) => ({ run: row.run, taskId: row.task_id, mapIndex: row.map_index }));
+  const [surroundings, rendered, uses, triggers] = await Promise.all([
     surroundingsOf(db, summaries, rows),
     findRenderedFields(db, keys),
     findPoolUse(db, pools),
+    findTriggersOf(db, waiting),
   ]);
+  const triggerOf = new Map(triggers.map((one) => [keyText(one.run, one.taskId, one.mapIndex), one]));
   const fields = new Map(rendered.map((row) => [keyText(row.run, row.taskId, row.mapIndex), row.fields]));
   const poolByName = new Map(uses.map((use) => [use.name, use]));
   return mapInTurns(rows, (row) => {
     const around = surroundings(row);
-    const context = { isPaused: around.version?.is_paused ?? false, pool: poolByName.get(row.pool) };
+    const trigger = row.state === 'deferred' ? triggerOf.get(keyText(row.run, row.task_id, row.map_index)) : undefined;
+    const context = {
+      isPaused: around.version?.is_paused ?? false,
+      pool: poolByName.get(row.pool),
+      trigger: trigger?.classPath,
+    };
     return {
       id: row.id,
       ...tryBody(row, around),
@@ -42,12 +54,22 @@ export async function instanceBodies(
       // The UI shows this and nothing else, so a mapped instance without a name of its own goes by its number.
       rendered_map_index: row.rendered_map_index ?? (row.map_index < 0 ? null : String(row.map_index)),
       rendered_fields: parsed(fields.get(keyText(row.run, row.task_id, row.map_index))),
-      trigger: null,
-      triggerer_job: null,
+      trigger: trigger ? triggerBody(trigger) : null,
+      triggerer_job: trigger?.job ? jobBody(trigger.job) : null,
       wait_reason: waitReasonOf(row, context)?.text ?? null,
     };
   });
 }
+
+/** Its arguments may hold secrets, and nobody needs them to see what is waited for. */
+const triggerBody = (trigger: ShownTrigger) => ({
+  id: trigger.id,
+  classpath: trigger.classPath,
+  kwargs: '***',
+  created_date: trigger.createdAt,
+  queue: null,
+  triggerer_id: trigger.job?.id ?? null,
+});
 
 export async function tryBodies(db: TenantDb, summaries: TaskSummaries, rows: readonly TryRow[]): Promise<TryBody[]> {
   const surroundings = await surroundingsOf(db, summaries, rows);

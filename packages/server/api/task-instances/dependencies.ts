@@ -18,6 +18,7 @@ import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { MapIndexQuery, MappedParams, RUN_PATH, TAGS, TaskParams, existingInstance } from './paths.ts';
 import { TaskDependencies } from './schemas.ts';
+import { findTriggersOf } from '../../db/task-instances/triggers.ts';
 import { waitReasonOf } from './wait-reason.ts';
 
 type Dependency = { name: string; reason: string };
@@ -35,6 +36,7 @@ const NAMES: Record<WaitReason, string> = {
   max_active_runs: 'Dagrun Running',
   retry_delay: 'Not In Retry Period',
   reschedule: 'Ready To Reschedule',
+  trigger: 'Trigger',
   answer: 'Required Action',
   run_queued: 'Dagrun Running',
   start_date: 'Execution Date',
@@ -109,7 +111,9 @@ async function dependenciesOf(input: {
   if (row.state === null) {
     found.push(...(await graphDependency(services, tenantId, row)));
   } else {
-    const wait = waitReasonOf(row, { isPaused: false, pool });
+    const key = { run: row.run, taskId: row.task_id, mapIndex: row.map_index };
+    const [trigger] = row.state === 'deferred' ? await findTriggersOf(scope, [key]) : [];
+    const wait = waitReasonOf(row, { isPaused: false, pool, trigger: trigger?.classPath });
     if (wait && !found.some(({ name }) => name === NAMES[wait.reason])) {
       found.push({ name: NAMES[wait.reason], reason: wait.text });
     }

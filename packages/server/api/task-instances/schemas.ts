@@ -1,4 +1,5 @@
 /** The shapes of task instances on the wire: the specification's fields and all of Airflow's. */
+import { Job } from '../monitor/job-body.ts';
 import { Type } from 'typebox';
 import { FAILURE_CAUSES } from '@svc/spec/failure-causes.ts';
 import { MARKABLE_STATES, TASK_STATES } from '@svc/spec/states.ts';
@@ -54,6 +55,18 @@ const tryFields = {
   ),
 };
 
+const Trigger = Type.Object(
+  {
+    id: Type.Integer(),
+    classpath: Type.String(),
+    kwargs: Type.String({ description: 'Not shown: arguments of triggers may hold secrets' }),
+    created_date: DateTime,
+    queue: Nullable(Type.String()),
+    triggerer_id: Nullable(Type.Integer({ description: 'The job that waits for it; null while none does' })),
+  },
+  { title: 'Trigger' },
+);
+
 export const TaskInstance = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
@@ -63,8 +76,8 @@ export const TaskInstance = Type.Object(
     note: Nullable(Type.String()),
     rendered_map_index: Nullable(Type.String()),
     rendered_fields: Type.Record(Type.String(), Type.Unknown(), maskedWithout('write:task_instance')),
-    trigger: Type.Null(),
-    triggerer_job: Type.Null(),
+    trigger: Nullable(Trigger),
+    triggerer_job: Nullable(Job),
     wait_reason: Nullable(Type.String({ description: 'What it waits for; null when it does not wait' })),
   },
   { title: 'TaskInstance' },

@@ -13,6 +13,8 @@ export type WaitContext = {
   isPaused: boolean;
   /** Undefined: the pool does not exist. */
   pool: PoolUse | undefined;
+  /** Of a deferred instance: the class of what it waits for; undefined: it has asked people. */
+  trigger?: string | undefined;
 };
 
 export type Wait = { reason: WaitReason; text: string };
@@ -36,7 +38,8 @@ export function waitReasonOf(row: WaitingRow, context: WaitContext): Wait | null
     case 'up_for_reschedule':
       return say('reschedule', until(row.due_at));
     case 'deferred':
-      return say('answer', until(row.due_at));
+      if (context.trigger === undefined) return say('answer', until(row.due_at));
+      return say('trigger', [context.trigger, until(row.due_at)].filter((part) => part !== undefined).join(', '));
     default:
       return null; // it runs or it is finished
   }

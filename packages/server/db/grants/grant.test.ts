@@ -88,6 +88,9 @@ describe('the identity of the API', () => {
     ['gives a role more permissions', `update roles set permissions = '{}'`],
     ['speaks for a scheduler', `insert into heartbeats (process_id, component, hostname, version) values (gen_random_uuid(), 'scheduler', '', '')`], // prettier-ignore
     ['asks people in the name of a task', `insert into questions select * from questions`],
+    ['fires a trigger', `update triggers set event = '{}'`],
+    ['speaks for a triggerer', `update triggerers set heartbeat_at = now()`],
+    ['says that a deadline was not missed', `update deadlines set missed_at = null`],
     ['writes rendered fields', `update rendered_fields set fields = ''`],
     ['takes another installation for its own', `update installation set id = gen_random_uuid()`],
     ['says that logs are elsewhere', `update installation set logs_marked_at = now()`],

@@ -77,6 +77,11 @@ export const GRANTS: Grants = {
     scheduler: WRITE,
   },
   questions: { api: { select: true, update: true }, scheduler: WRITE },
+  // What is waited for is decided by tasks and watched by schedulers; who clears a task or deletes a run takes it away.
+  triggerers: { api: READ, scheduler: WRITE },
+  triggers: { api: { select: true, delete: true }, scheduler: WRITE },
+  asset_watchers: both(WRITE),
+  deadlines: { api: { select: true, insert: { except: ['missed_at'] }, delete: true }, scheduler: WRITE },
   backfills: both(WRITE),
   token_exchanges: { api: NONE, scheduler: WRITE },
   // Assets.

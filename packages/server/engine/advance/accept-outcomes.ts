@@ -4,6 +4,7 @@
  *   success, skipped   as reported
  *   failed             up_for_retry while tries are left and the task did not ask otherwise; else failed
  *   reschedule         up_for_reschedule: the same try goes on at its time
+ *   deferred           deferred: the same try goes on with the event of its trigger (deferral.ts)
  *   lost, not begun    back to scheduled: nothing has run
  *
  * The report of an attempt that is not the current one of its instance changes nothing.
@@ -15,6 +16,7 @@ import { isRunFinished } from '@svc/spec/states.ts';
 import type { InstanceRow } from '../../db/schema.ts';
 import type { PlanEvent } from '../plan/types.ts';
 import type { AttemptOutcome, AttemptRef, Failure, FinishAnswer } from '../shared/attempts.ts';
+import { deferredColumns } from './deferral.ts';
 import type { Ending } from './ending.ts';
 import type { RunWork } from './run-work.ts';
 
@@ -27,6 +29,8 @@ export type AcceptedOutcomes = {
   kept: Ending[];
   /** The same report again, because its answer was lost. */
   repeated: Ending[];
+  /** Of attempts that may have gone on from a trigger. */
+  resumed: ReadonlySet<Ending>;
   events: ReadonlyMap<RunWork, PlanEvent[]>;
 };
 
@@ -34,22 +38,24 @@ export type AcceptedOutcomes = {
 export function acceptOutcomes(byRun: ReadonlyMap<number, RunWork>, endings: readonly Ending[]): AcceptedOutcomes {
   const kept: Ending[] = [];
   const repeated: Ending[] = [];
+  const resumed = new Set<Ending>();
   const events = new Map<RunWork, PlanEvent[]>([...byRun.values()].map((work) => [work, []]));
   const answers = endings.map((ending): FinishAnswer['answer'] => {
     const work = byRun.get(ending.ref.run);
     const row = work && currentRow(work, ending.ref);
     if (!work || !row) return 'stale';
-    if (row.state !== 'running' && row.state !== 'queued') {
+    if (row.state !== 'running' && row.state !== 'queued' && !(row.state === 'deferred' && 'byTrigger' in ending)) {
       repeated.push(ending);
       return 'recorded'; // the first time
     }
     if (ending.ref.tenantId !== work.run.tenant_id) return 'stale';
+    if (row.first_poke_at !== null) resumed.add(ending);
     const event = applyEnding(work, row, ending);
     if (event) events.get(work)?.push(event);
     kept.push(ending);
     return 'recorded';
   });
-  return { answers, kept, repeated, events };
+  return { answers, kept, repeated, resumed, events };
 }
 
 function currentRow(work: RunWork, ref: AttemptRef): InstanceRow | undefined {
@@ -86,6 +92,10 @@ function applyEnding(work: RunWork, row: InstanceRow, ending: Ending): PlanEvent
       work.change(row, { ...reported, ...next });
       return undefined;
     }
+    case 'deferred':
+      if (!outcome.deferral) throw new Error('unreachable: a deferred outcome names its trigger');
+      work.change(row, { ...reported, ...deferredColumns(row, outcome.deferral, work.now) });
+      return undefined;
     case 'failed':
       return applyFailure(work, row, {
         failure: outcome.failure ?? { cause: 'exception' },
@@ -133,7 +143,7 @@ function applyLoss(
       waits: null,
       attempt_id: null,
       queued_at: null,
-      start_date: null,
+      start_date: row.first_poke_at === null ? null : row.start_date, // a resumed try began long ago
       try_number: Math.max(0, row.try_number - (row.first_poke_at === null ? 1 : 0)),
     });
     return undefined;

@@ -42,6 +42,8 @@ export type RunEffects = {
   /** Something may be claimed now. */
   hasScheduled: boolean;
   hasCallbacks: boolean;
+  /** Something waits for a trigger now, or waits for one no more. */
+  hasTriggers: boolean;
 };
 
 export const noEffects = (): RunEffects => ({
@@ -52,6 +54,7 @@ export const noEffects = (): RunEffects => ({
   queued: [],
   hasScheduled: false,
   hasCallbacks: false,
+  hasTriggers: false,
 });
 
 /** Of a run that is queued: it starts when its DAG has a slot for it. */
@@ -243,6 +246,8 @@ function collectEffects(work: RunWork, effects: RunEffects): void {
   const movedOn: string[] = [];
   for (const row of work.changedRows()) {
     if (row.state === 'scheduled') effects.hasScheduled = true;
+    if (row.state === 'deferred' || (row.state === 'scheduled' && row.first_poke_at !== null))
+      effects.hasTriggers = true;
     if (row.due_at !== null && (effects.dueAt === null || row.due_at < effects.dueAt)) effects.dueAt = row.due_at;
     // Not by its end: that is reported by the clock of the agent.
     if (work.graph.pastMatters && isFinished(row.state)) movedOn.push(row.task_id);

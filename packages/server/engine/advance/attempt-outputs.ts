@@ -6,6 +6,7 @@ import type { AssetEventOutcome } from '../shared/attempts.ts';
 import { deleteValues, saveRenderedFields, saveValues } from '../sql/attempt-outputs.ts';
 import { requestCallback } from '../sql/callbacks.ts';
 import type { RunEffects } from './apply-to-runs.ts';
+import { saveTriggers } from './deferral.ts';
 import { reportedOf, retriedOf } from './ending.ts';
 import type { Ending, ReportedEnding } from './ending.ts';
 import { waitForAnswers } from './hitl.ts';
@@ -53,12 +54,18 @@ export function sendOutputs(
 /** What only some endings have, and planning or the next try must find done. Sends nothing for those that have none of it. */
 export async function saveRareOutputs(
   trx: SharedDb,
-  input: { endings: readonly Ending[]; byRun: ReadonlyMap<number, RunWork>; recordAssetEvents: RecordAssetEvents },
+  input: {
+    endings: readonly Ending[];
+    resumed: ReadonlySet<Ending>;
+    byRun: ReadonlyMap<number, RunWork>;
+    recordAssetEvents: RecordAssetEvents;
+  },
 ): Promise<{ dueAt: string | null; hasCallbacks: boolean }> {
   const { endings, byRun } = input;
   const reported = reportedOf(endings);
   await deleteValues(trx, retriedOf(endings, byRun)); // a new try begins without the values of the one before
   await waitForAnswers(trx, rescheduledOf(reported, byRun));
+  await saveTriggers(trx, input);
   let dueAt: string | null = null;
   for (const { ref, outcome } of reported) {
     const work = byRun.get(ref.run);

@@ -1,11 +1,17 @@
-/** Retries, rescheduled sensors and questions whose time has come go back among the scheduled. */
-import type { Database } from '../../db/database.ts';
+/** Retries, rescheduled sensors, triggers and questions whose time has come go back among the scheduled. */
+import type { Database, SharedDb } from '../../db/database.ts';
+import type { InstanceRow } from '../../db/schema.ts';
 import { findDueInstances, nextDueAt } from '../sql/due-instances.ts';
 import type { DueInstance } from '../sql/due-instances.ts';
 import { lockRuns } from '../sql/run-writes.ts';
-import { load, noEffects, openWork, writeAll } from './apply-to-runs.ts';
+import { load, noEffects, openWork, planAll, writeAll } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
+import { deleteTriggersOf, findTriggersOf } from '../sql/triggers.ts';
+import { acceptOutcomes } from './accept-outcomes.ts';
+import { endingOf, isBeforeTimeout } from './deferral.ts';
+import type { Ending } from './ending.ts';
+import type { RunWork } from './run-work.ts';
 
 const AT_ONCE = 500;
 
@@ -29,14 +35,41 @@ async function scheduleThese(db: Database, graphs: DagGraphs, due: readonly DueI
         picks: due.filter((row) => row.run === work.run.id).map(({ taskId, mapIndex }) => ({ taskId, mapIndex })),
       })),
     );
+    const ended = await endByTime(trx, works);
     for (const work of works) {
       for (const row of work.loadedRows()) {
+        if (ended.has(row)) continue;
         const isWaiting = row.state === 'up_for_retry' || row.state === 'up_for_reschedule' || row.state === 'deferred';
         if (isWaiting && work.run.state === 'running') {
-          work.change(row, { state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });
+          // A deferred try goes on, so it began when it began; a poke begins anew.
+          const start = row.state === 'deferred' ? {} : { start_date: null };
+          work.change(row, { ...start, state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });
         } else work.change(row, { due_at: null }); // the run is over, or somebody has decided about it meanwhile
       }
     }
     return writeAll(trx, works);
   });
+}
+
+/** Time triggers that end their tasks (`end_from_trigger`): no process is started for that. */
+async function endByTime(trx: SharedDb, works: readonly RunWork[]): Promise<ReadonlySet<InstanceRow>> {
+  const deferred = works
+    .filter(({ run }) => run.state === 'running')
+    .flatMap((work) => [...work.loadedRows()].filter(({ state }) => state === 'deferred'));
+  const endings = (await findTriggersOf(trx, deferred)).flatMap((trigger): Ending[] => {
+    const outcome = trigger.fires_at !== null && trigger.event !== null ? endingOf(trigger.event) : undefined;
+    const { tenant_id: tenantId, run, task_id: taskId, map_index: mapIndex, attempt_id: attemptId } = trigger;
+    if (!outcome || !isBeforeTimeout(trigger) || run === null || taskId === null || mapIndex === null) return [];
+    return [{ ref: { tenantId, run, taskId, mapIndex, attemptId: attemptId ?? '' }, outcome, byTrigger: true }];
+  });
+  if (endings.length === 0) return new Set();
+  const byRun = new Map(works.map((work) => [work.run.id, work]));
+  const { kept, events } = acceptOutcomes(byRun, endings);
+  await planAll(
+    trx,
+    works.map((work) => ({ work, events: events.get(work) ?? [] })),
+  );
+  const rows = kept.flatMap(({ ref }) => byRun.get(ref.run)?.row(ref) ?? []);
+  await deleteTriggersOf(trx, rows);
+  return new Set(rows);
 }

@@ -6,6 +6,8 @@ export type Ending = {
   ref: AttemptRef;
   beforeCommit?: Promise<unknown> | undefined;
   worker?: FinishingWorker | undefined;
+  /** Its trigger has ended the task, which waits without a process. */
+  byTrigger?: true;
 } & ({ outcome: AttemptOutcome } | { lost: Failure; hasBegun: boolean; hasGivenUp: boolean });
 
 export type ReportedEnding = { ref: AttemptRef; outcome: AttemptOutcome };

@@ -40,11 +40,11 @@ export async function finishAttempts(
     // Round trip 1: the runs, the finished instances and their children.
     const works = await openAround(tx.db, graphs, endings);
     const byRun = new Map(works.map((work) => [work.run.id, work]));
-    const { answers, kept, repeated, events } = acceptOutcomes(byRun, endings);
+    const { answers, kept, repeated, resumed, events } = acceptOutcomes(byRun, endings);
 
     // Round trip 2: what was left behind, what follows in the runs, what could be started next.
     tx.send(sendOutputs(tx.db, kept, byRun));
-    const rare = await saveRareOutputs(tx.db, { endings: kept, byRun, recordAssetEvents });
+    const rare = await saveRareOutputs(tx.db, { endings: kept, resumed, byRun, recordAssetEvents });
     await planAll(
       tx.db,
       works.map((work) => ({ work, events: isRunFinished(work.run.state) ? [] : (events.get(work) ?? []) })),

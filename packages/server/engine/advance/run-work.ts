@@ -128,8 +128,9 @@ export class RunWork implements RunView {
   change(row: InstanceRow, values: Partial<InstanceRow>): void {
     const key = keyText(row.task_id, row.map_index);
     if (values.state !== undefined) this.#recount(row.state, values.state);
+    const isGoingOn = row.first_poke_at !== null;
     Object.assign(row, values);
-    keepOrder(row);
+    keepOrder(row, { isGoingOn });
     this.#changed.add(key);
     this.#views.delete(key);
   }
@@ -271,8 +272,11 @@ export class RunWork implements RunView {
   }
 }
 
-/** Its times come from the database, from this process and from an agent, and their clocks differ. */
-function keepOrder(row: InstanceRow): void {
-  if (row.start_date !== null) row.start_date = latest(row.start_date, row.queued_at);
+/**
+ * Its times come from the database, from this process and from an agent, and their clocks differ. A try that goes on after a
+ * deferral is queued again, and began before.
+ */
+function keepOrder(row: InstanceRow, { isGoingOn }: { isGoingOn: boolean }): void {
+  if (row.start_date !== null && !isGoingOn) row.start_date = latest(row.start_date, row.queued_at);
   if (row.end_date !== null) row.end_date = latest(row.end_date, row.start_date);
 }

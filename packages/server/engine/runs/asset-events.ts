@@ -54,6 +54,27 @@ export const recordAssetEvents: RecordAssetEvents = async (trx, source, events) 
   return { effects: consumers.length === 0 ? [] : [{ ...noEffects(), dueAt: nowIso() }] };
 };
 
+/** Events that watchers of the assets have seen. */
+export type RecordWatchedAssets = (
+  trx: SharedDb,
+  tenantId: string,
+  events: readonly { asset: { name: string; uri: string }; extra: Record<string, unknown> }[],
+) => Promise<void>;
+
+export const recordWatchedAssets: RecordWatchedAssets = async (trx, tenantId, events) => {
+  if (events.length === 0) return;
+  const assetIds = await resolveAssets(
+    trx,
+    tenantId,
+    events.map(({ asset }) => asset),
+  );
+  const eventIds = await insertEvents(trx, tenantId, {
+    source: null,
+    events: events.map(({ extra }, index) => ({ assetId: assetIds[index] ?? 0, alias: null, extra })),
+  });
+  await queueForConsumers(trx, tenantId, eventIds);
+};
+
 /** An event that no task made: somebody says that the asset has changed. */
 export async function recordExternalEvent(
   trx: SharedDb,

@@ -16,6 +16,7 @@ import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { hasRunId, insertQueuedRun, lockDag } from '../sql/new-runs.ts';
 import type { DagFacts, QueuedRun } from '../sql/new-runs.ts';
 import { countRunning } from '../sql/queued-runs.ts';
+import { makeDeadlines } from './deadlines.ts';
 import { paramProblems } from './run-params.ts';
 import { startRun } from './start-run.ts';
 
@@ -57,6 +58,10 @@ export type TriggerResult = Exclude<CreateRunResult, { kind: 'ask_timetable' }>;
 /** Within a transaction of the caller's. Afterwards, when committed, the scheduler wants to hear of the effects. */
 export type CreateRun = (trx: SharedDb, tenantId: string, input: NewRun) => Promise<CreateRunResult>;
 
+/** Somebody looks when the deadline comes. */
+export const withDeadline = (effects: RunEffects, deadline: string | null): RunEffects =>
+  deadline !== null && (effects.dueAt === null || deadline < effects.dueAt) ? { ...effects, dueAt: deadline } : effects;
+
 /** Two triggers in one microsecond get two ids and two dates. */
 const COLLISIONS_SURVIVED = 20;
 
@@ -66,12 +71,20 @@ export function createRunCreator(graphs: DagGraphs): CreateRun {
     const inserted = await insertRun(trx, graphs, { tenantId, input, dag });
     if (inserted.kind !== 'inserted') return inserted;
     const { run, startsNow } = inserted;
-    return { kind: 'created', run, effects: startsNow ? await startRun(trx, graphs, run) : inserted.effects };
+    const effects = startsNow ? await startRun(trx, graphs, run) : inserted.effects;
+    return { kind: 'created', run, effects: withDeadline(effects, inserted.deadline) };
   };
 }
 
 /** `effects`: of a run that does not start now. */
-export type InsertedRun = { kind: 'inserted'; run: RunRow; startsNow: boolean; effects: RunEffects };
+export type InsertedRun = {
+  kind: 'inserted';
+  run: RunRow;
+  startsNow: boolean;
+  effects: RunEffects;
+  /** The first moment by which it should have ended. */
+  deadline: string | null;
+};
 
 /** The queued run, and whether it starts at once. The caller holds the lock of the DAG's row. One round trip. */
 export async function insertRun(
@@ -98,11 +111,12 @@ export async function insertRun(
     dag.is_paused || input.backfillId !== undefined ? 0 : countRunning(trx, { tenantId, dagId: input.dagId }),
   ]);
   if ('kind' in inserted) return inserted;
+  const deadline = await makeDeadlines(trx, inserted, spec.dag.deadlines);
   const mayStart = mayStartNow(dag, inserted);
   const startsNow = mayStart && running < dag.max_active_runs;
   // A slot may have come free before the run is there to be seen.
   const effects = mayStart && !startsNow ? waitingForSlot(inserted) : noEffects();
-  return { kind: 'inserted', run: inserted, startsNow, effects };
+  return { kind: 'inserted', run: inserted, startsNow, effects, deadline };
 }
 
 /**

@@ -10,7 +10,7 @@ import { takeQueued } from '../claim/take-queued.ts';
 import type { Attempt } from '../shared/attempts.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { lockDag } from '../sql/new-runs.ts';
-import { insertRun } from './create-run.ts';
+import { insertRun, withDeadline } from './create-run.ts';
 import type { CreateRunResult, NewRun } from './create-run.ts';
 import { planStart } from './start-run.ts';
 
@@ -45,7 +45,7 @@ export async function triggerRun(
     const choosing = work && slots > 0 && !isHoldingBack(work);
     const choice = choosing ? tx.send(chooseAtOnce(tx.db, graphs, slots)) : undefined;
     await tx.flush();
-    const effects = work ? await concludeAll(tx.db, [work]) : inserted.effects;
+    const effects = withDeadline(work ? await concludeAll(tx.db, [work]) : inserted.effects, inserted.deadline);
     const { chosen, hasMore } = (await choice) ?? { chosen: [], hasMore: () => true };
 
     // Round trip 4: the claim, what the caller writes, commit.

@@ -7,6 +7,9 @@ import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import type { AttemptKey } from '../sql/attempts.ts';
+import type { Deferral } from '../sql/triggers.ts';
+
+export type { Deferral } from '../sql/triggers.ts';
 
 /** Its version when known: then what follows the attempt can be asked for together with the attempt itself. */
 export type AttemptRef = AttemptKey & { dagId?: string; versionNumber?: number };
@@ -29,7 +32,9 @@ export type AssetEventOutcome = {
 };
 
 export type AttemptOutcome = {
-  state: 'success' | 'failed' | 'skipped' | 'reschedule';
+  state: 'success' | 'failed' | 'skipped' | 'reschedule' | 'deferred';
+  /** Only `deferred`. */
+  deferral?: Deferral;
   /** Only `failed`: false when the task asked not to be tried again. Default true. */
   retryable?: boolean;
   failure?: Failure;
@@ -103,6 +108,8 @@ export type Attempts = {
    * executor knows that it cannot have begun, is dispatched anew, unless the executor has given up starting it.
    */
   lost(ref: AttemptRef, failure: Failure, known?: { hasBegun: boolean; hasGivenUp?: boolean }): Promise<void>;
+  /** The executor saw a triggerer die, or could not start it: another one takes over. */
+  triggererLost(ref: { tenantId: string; attemptId: string }, text: string): Promise<void>;
   /** Which of them are the current attempts of their instances, and whether they have started; the others are over. */
   findLive(refs: readonly AttemptRef[]): Promise<Map<string, 'queued' | 'running'>>;
   /** Why a queued attempt does not start, for people; forgotten when it does. */

@@ -115,7 +115,8 @@ export async function queueInstances(trx: SharedDb, chosen: readonly Candidate[]
   if (chosen.length === 0) return [];
   const { rows } = await fixedSql<QueuedRow>`
     ${locked(chosen, [])}
-    update task_instances t set state = 'queued', ${FRESH}, start_date = null, heartbeat_at = null,
+    update task_instances t set state = 'queued', ${FRESH}, heartbeat_at = null,
+      start_date = case when t.first_poke_at is not null then t.start_date end,
       pid = null
     from locked l
     where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
@@ -132,7 +133,8 @@ export async function startInstances(
   if (chosen.length === 0) return [];
   const { rows } = await fixedSql<InstanceRow>`
     ${locked(chosen, finished)}
-    update task_instances t set state = 'running', ${FRESH}, start_date = greatest(clock_timestamp(), t.scheduled_at), heartbeat_at = clock_timestamp(),
+    update task_instances t set state = 'running', ${FRESH}, start_date = coalesce(
+        case when t.first_poke_at is not null then t.start_date end, greatest(clock_timestamp(), t.scheduled_at)), heartbeat_at = clock_timestamp(),
       hostname = l.hostname, pid = null
     from locked l
     where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index

@@ -26,7 +26,7 @@ import type { SeenPod } from './pod-watch.ts';
 
 export type AttemptPodsOptions = {
   requests: PodRequests;
-  attempts: Pick<Attempts, 'lost' | 'heartbeat' | 'findLive' | 'noteWait'>;
+  attempts: Pick<Attempts, 'lost' | 'heartbeat' | 'findLive' | 'noteWait' | 'triggererLost'>;
   /** Makes the pod for the identity and sends it. */
   create: (identity: PodIdentity) => Promise<CreateAnswer>;
   note: NoteAttempt;
@@ -74,15 +74,16 @@ export class AttemptPods {
     this.#creation = createPodCreation(options);
   }
 
+  /** What counts against the capacity: triggerers do not. */
   get size(): number {
-    return this.#held.size;
+    return [...this.#held.values()].filter(({ identity }) => identity.kind !== 'triggerer').length;
   }
 
   has(attemptId: string): boolean {
     return this.#held.has(attemptId);
   }
 
-  /** A claimed attempt, or a callback. */
+  /** A claimed attempt, a callback, or a triggerer. */
   hold(identity: Omit<PodIdentity, 'dispatch'>): void {
     if (this.#held.has(identity.attemptId)) return;
     this.#make(fresh({ ...identity, dispatch: 1 }));
@@ -225,7 +226,7 @@ export class AttemptPods {
 
   #tellWait(known: Held, wait: PodWait): void {
     const text = `${wait.reason}: ${wait.detail}`;
-    if (text === known.wait || known.identity.kind === 'callback') return;
+    if (text === known.wait || known.identity.kind !== 'task') return;
     known.wait = text;
     this.#options.attempts.noteWait(known.identity, wait).catch(() => {}); // for people; told again when it changes
   }
@@ -239,6 +240,8 @@ export class AttemptPods {
     const reports = createBackoff(REPORTS);
     while (!this.#closing.signal.aborted) {
       try {
+        if (identity.kind === 'triggerer')
+          return await this.#options.attempts.triggererLost(identity, `${failure.cause}: ${failure.text}`);
         return await this.#options.attempts.lost(identity, failure, how);
       } catch (error) {
         const details = { err: error, attempt: identity.attemptId };
@@ -252,6 +255,10 @@ export class AttemptPods {
   async #settle(identity: PodIdentity, failure: PodFailure): Promise<void> {
     const { attemptId } = identity;
     if (this.#over.has(attemptId) || identity.kind === 'callback') return this.#release(attemptId);
+    if (identity.kind === 'triggerer') {
+      this.#release(attemptId);
+      return this.#tellLost(identity, failure, { hasBegun: true });
+    }
     const state = await this.#stateOf(identity);
     if (state === 'unknown' || this.#isSuperseded(identity)) return; // the first is looked at again, by lookAfter
     const known = this.#held.get(attemptId);

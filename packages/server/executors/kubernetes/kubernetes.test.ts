@@ -4,6 +4,7 @@ import { eventually } from '@svc/testing/eventually.ts';
 import { podIdentity } from '@svc/testing/kubernetes/pod-identity.ts';
 import type { ManagedExecutor } from '../../engine/executor.ts';
 import type { ApiClient } from './api-client.ts';
+import { triggererIdentity } from '../triggerer-identity.ts';
 import { createKubernetesExecutor } from './kubernetes.ts';
 import type { KubernetesExecutorOptions } from './kubernetes.ts';
 import { podAnnotations, podLabels, podName } from './pod-names.ts';
@@ -22,8 +23,14 @@ function start(
     warnings = [],
     pods = [],
     stays = false,
+    onPost = () => {},
     ...more
-  }: Partial<KubernetesExecutorOptions> & { warnings?: string[]; pods?: V1Pod[]; stays?: boolean } = {},
+  }: Partial<KubernetesExecutorOptions> & {
+    warnings?: string[];
+    pods?: V1Pod[];
+    stays?: boolean;
+    onPost?: (body: unknown) => void;
+  } = {},
 ) {
   let isThere = true;
   const get = async (): Promise<never> => {
@@ -32,13 +39,18 @@ function start(
     return { items: pods, metadata: { resourceVersion: '1' } } as never;
   };
   const watch = stays ? () => new Promise<never>(() => {}) : away;
-  const api: ApiClient = { get, post: away, patch: away, delete: away, watch, close: () => {} };
+  const post: ApiClient['post'] = async (_path, body) => {
+    onPost(body);
+    return away();
+  };
+  const api: ApiClient = { get, post, patch: away, delete: away, watch, close: () => {} };
   const options: KubernetesExecutorOptions = {
     api,
     service: { observe: () => {}, explainStops: () => {}, reviewPodsWith: () => {} },
     credentials: { issueAttempt: async () => 'token' },
     attempts: {
       lost: async () => {},
+      triggererLost: async () => {},
       heartbeat: async () => new Set<string>(),
       findLive: async () => new Map(),
       noteWait: async () => {},
@@ -184,5 +196,38 @@ describe('a pod of ours', () => {
     );
     await eventually(() => expect(running.explainSilence?.(identity)).toMatchObject({ cause: 'node_lost' }));
     expect(running.explainSilence?.({ ...identity, attemptId: 'another' })).toBeUndefined();
+  });
+});
+
+describe('a triggerer', () => {
+  const job = { tenantId: 't', triggererId: '0b9b2b7e-0000-4000-8000-000000000001', dagId: 'd', versionNumber: 3 };
+  const identity = { ...podIdentity(), ...triggererIdentity(job) };
+
+  it('is one pod for its DAG version, and takes no slot from tasks', async () => {
+    const made: V1Pod[] = [];
+    const running = start({}, { stays: true, onPost: (body) => void made.push(body as V1Pod) });
+    await eventually(() => running.capacity() === 2);
+    expect(running.triggererPer).toBe('version');
+    running.dispatchTriggerers([job, job]);
+    await eventually(() => expect(made.length).toBeGreaterThan(0));
+    expect([running.capacity(), running.holds()]).toEqual([2, []]);
+    expect(new Set(made.map(({ metadata }) => metadata?.name))).toEqual(new Set([`svc-${job.triggererId}`]));
+  });
+
+  it('whose pod has ended by itself is told to be lost, so that another one takes over', async () => {
+    const lost: string[] = [];
+    const pod: V1Pod = {
+      metadata: {
+        name: podName(identity),
+        uid: 'u',
+        resourceVersion: '1',
+        labels: podLabels(identity, { installation: 'abc', runId: '' }),
+        annotations: podAnnotations(identity, { runId: '', owner: 'me' }),
+      },
+      spec: { nodeName: 'n', containers: [] },
+      status: { phase: 'Failed', reason: 'Evicted' },
+    };
+    start({ triggererLost: async ({ attemptId }, text) => void lost.push(`${attemptId} ${text}`) }, { pods: [pod] });
+    await eventually(() => expect(lost[0]).toMatch(new RegExp(`^${job.triggererId} pod_evicted`)));
   });
 });

@@ -14,9 +14,10 @@ import type { AgentService } from '../../agents/agent-service.ts';
 import type { NoteAttempt } from '../../agents/attempt-notes.ts';
 import type { AgentLog } from '../../agents/collaborators.ts';
 import type { AgentCredentials } from '../../agents/credentials.ts';
-import type { CallbackJob, ManagedExecutor } from '../../engine/executor.ts';
+import type { CallbackJob, ManagedExecutor, TriggererJob } from '../../engine/executor.ts';
 import type { Attempt, AttemptRef, Attempts, Failure } from '../../engine/shared/attempts.ts';
 import { callbackIdentity } from '../callback-identity.ts';
+import { triggererIdentity } from '../triggerer-identity.ts';
 import type { ApiClient } from './api-client.ts';
 import { AttemptPods, MAX_DISPATCHES } from './attempt-pods.ts';
 import type { ReadPodFacts } from './pod-facts.ts';
@@ -38,7 +39,7 @@ export type KubernetesExecutorOptions = {
   api: ApiClient;
   service: Pick<AgentService, 'observe' | 'explainStops' | 'reviewPodsWith'>;
   credentials: Pick<AgentCredentials, 'issueAttempt'>;
-  attempts: Pick<Attempts, 'lost' | 'heartbeat' | 'findLive' | 'noteWait'>;
+  attempts: Pick<Attempts, 'lost' | 'heartbeat' | 'findLive' | 'noteWait' | 'triggererLost'>;
   note: NoteAttempt;
   readFacts: ReadPodFacts;
   readRunId: (identity: { tenantId: string; run: number }) => Promise<string | undefined>;
@@ -122,7 +123,8 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
   options.service.explainStops(explainStop);
 
   async function create(identity: PodIdentity): Promise<CreateAnswer> {
-    const [facts, runId] = await Promise.all([options.readFacts(identity), options.readRunId(identity)]);
+    const readRunId = identity.kind === 'triggerer' ? '' : options.readRunId(identity); // it serves many runs
+    const [facts, runId] = await Promise.all([options.readFacts(identity), readRunId]);
     if (!facts || runId === undefined) {
       return { kind: 'refused', failure: { cause: 'dispatch_failed', text: 'the DAG version or the run was deleted' } };
     }
@@ -227,13 +229,11 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     adopt: () => {}, // the agent of a pod takes one attempt only
     dispatchCallbacks: (callbacks: readonly CallbackJob[]) =>
       callbacks.forEach((callback) => pods.hold(callbackIdentity(callback))),
+    triggererPer: 'version',
+    dispatchTriggerers: (jobs: readonly TriggererJob[]) => jobs.forEach((job) => pods.hold(triggererIdentity(job))),
+    cancelTriggerers: cancel,
     holds: () => pods.tasks(),
-    cancel(attemptIds) {
-      for (const attemptId of attemptIds) {
-        if (pods.has(attemptId)) pods.cancel(attemptId);
-        else void removeUnheld(attemptId);
-      }
-    },
+    cancel,
     explainSilence,
     isConnected: () => watch.hasSynced() && trouble === undefined,
     onCapacity: (listener) => void listeners.push(listener),
@@ -252,6 +252,13 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
       api.close();
     },
   };
+
+  function cancel(attemptIds: readonly string[]): void {
+    for (const attemptId of attemptIds) {
+      if (pods.has(attemptId)) pods.cancel(attemptId);
+      else void removeUnheld(attemptId);
+    }
+  }
 
   /** Of an attempt whose pod another process looks after. */
   async function removeUnheld(attemptId: string): Promise<void> {

@@ -10,7 +10,7 @@ import { Compile } from 'typebox/compile';
 
 /** What an attempt is, for as long as its pod is. `run` is `dag_runs.id`. */
 const PodIdentity = Type.Object({
-  kind: Type.Enum(['task', 'callback']),
+  kind: Type.Enum(['task', 'callback', 'triggerer']),
   tenantId: Type.String(),
   dagId: Type.String(),
   run: Type.Number(),

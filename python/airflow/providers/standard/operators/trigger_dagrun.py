@@ -96,6 +96,17 @@ class TriggerDagRunOperator(BaseOperator):
             note=self.note,
         )
 
+    def execute_complete(self, context, event=None) -> None:
+        found = event[1] if event else {}
+        run_ids = found.get("run_ids") or []
+        allowed, failed = ({str(state) for state in states} for states in (self.allowed_states, self.failed_states))
+        for run_id in run_ids:
+            state = found.get(run_id)
+            if state in failed:
+                raise AirflowException(f"{self.trigger_dag_id}, run {run_id}, is {state}")
+            if state not in allowed:
+                raise AirflowException(f"{self.trigger_dag_id}, run {run_id}, is {state}, which is no allowed state")
+
 
 def _check_date(name: str, value):
     if value is None or not is_arg_set(value) or isinstance(value, (str, datetime.datetime)):

@@ -7,6 +7,8 @@ import datetime
 from svc_runtime.record.sensor import BaseSensorOperator
 from svc_runtime.record.timezones import to_utc
 
+from ..triggers.temporal import defer_until
+
 
 class DateTimeSensor(BaseSensorOperator):
     template_fields = ("target_time",)
@@ -28,7 +30,7 @@ class DateTimeSensor(BaseSensorOperator):
 
 
 class DateTimeSensorAsync(DateTimeSensor):
-    """Waiting costs no slot: the attempt ends and the scheduler starts another one at the moment."""
+    """Waiting costs no slot: the attempt ends, and the same try goes on at the moment."""
 
     deferrable = True
 
@@ -39,3 +41,9 @@ class DateTimeSensorAsync(DateTimeSensor):
         self.start_from_trigger = start_from_trigger
         self.end_from_trigger = end_from_trigger
         self.trigger_kwargs = trigger_kwargs
+
+    def execute(self, context):
+        return defer_until(self, self.svc_moment(context))
+
+    def execute_complete(self, context, event=None) -> None:
+        """The moment has come."""

@@ -16,6 +16,7 @@ from svc_runtime.record.operator import BaseOperatorLink
 from svc_runtime.record.sensor import BaseSensorOperator
 
 from ..operators.empty import EmptyOperator
+from ..triggers.external_task import WorkflowTrigger
 
 
 class ExternalDagLink(BaseOperatorLink):
@@ -97,6 +98,41 @@ class ExternalTaskSensor(BaseSensorOperator):
             result = call_with_context(self.execution_date_fn, (logical_date,), {}, context)
             return list(result) if isinstance(result, (list, tuple)) else [result]
         return [logical_date]
+
+    def execute(self, context):
+        if not self.deferrable:
+            return super().execute(context)
+        if self.poke(context):
+            return None
+        trigger = WorkflowTrigger(
+            external_dag_id=self.external_dag_id,
+            external_task_group_id=self.external_task_group_id,
+            external_task_ids=list(self.external_task_ids) if self.external_task_ids is not None else None,
+            logical_dates=self.target_dates(context),
+            allowed_states=[str(s) for s in self.allowed_states],
+            skipped_states=[str(s) for s in self.skipped_states],
+            failed_states=[str(s) for s in self.failed_states],
+            poke_interval=self.poll_interval,
+            soft_fail=self.soft_fail,
+        )
+        return self.defer(
+            timeout=getattr(self, "execution_timeout", None), trigger=trigger, method_name="execute_complete"
+        )
+
+    def execute_complete(self, context, event=None) -> None:
+        status = (event or {}).get("status")
+        if status == "success":
+            self.log.info("External tasks %s has executed successfully.", self.external_task_ids)
+        elif status == "skipped":
+            raise AirflowSkipException("External job has skipped skipping.")
+        elif status == "failed":
+            if self.soft_fail:
+                raise AirflowSkipException("External job has failed skipping.")
+            raise ExternalTaskFailedError("External job has failed.")
+        else:
+            raise AirflowException(
+                "Error occurred while trying to retrieve task status. Please, check the name of executed task and Dag."
+            )
 
     def poke(self, context):
         counts = context["ti"].svc_external_states(

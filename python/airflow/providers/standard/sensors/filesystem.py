@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import glob
 import os
 
+from svc_runtime.exceptions import AirflowException
 from svc_runtime.record.sensor import BaseSensorOperator
+
+from ..triggers.file import FileTrigger
 
 
 class FileSensor(BaseSensorOperator):
@@ -45,3 +49,18 @@ class FileSensor(BaseSensorOperator):
                 if files:
                     return True
         return False
+
+    def execute(self, context):
+        if not self.deferrable:
+            return super().execute(context)
+        if self.poke(context):
+            return None
+        trigger = FileTrigger(filepath=self.path, recursive=self.recursive, poke_interval=self.poke_interval)
+        return self.defer(
+            trigger=trigger, method_name="execute_complete", timeout=datetime.timedelta(seconds=self.timeout)
+        )
+
+    def execute_complete(self, context, event=None) -> None:
+        if not event:
+            raise AirflowException(f"{self.task_id} task failed as {self.filepath} not found.")
+        self.log.info("%s completed successfully as %s found.", self.task_id, self.filepath)

@@ -6,6 +6,8 @@ import datetime
 
 from svc_runtime.record.sensor import BaseSensorOperator
 
+from ..triggers.temporal import defer_until
+
 
 class TimeSensor(BaseSensorOperator):
     def __init__(
@@ -32,6 +34,14 @@ class TimeSensor(BaseSensorOperator):
 
     def poke(self, context):
         return datetime.datetime.now(datetime.timezone.utc) > self.svc_moment(context)
+
+    def execute(self, context):
+        if not self.deferrable:
+            return super().execute(context)
+        return defer_until(self, self.svc_moment(context))
+
+    def execute_complete(self, context, event=None) -> None:
+        """The moment has come."""
 
 
 class TimeSensorAsync(TimeSensor):

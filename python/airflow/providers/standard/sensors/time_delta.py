@@ -6,6 +6,8 @@ import datetime
 
 from svc_runtime.record.sensor import BaseSensorOperator
 
+from ..triggers.temporal import defer_until
+
 
 class TimeDeltaSensor(BaseSensorOperator):
     def __init__(
@@ -22,6 +24,14 @@ class TimeDeltaSensor(BaseSensorOperator):
     def poke(self, context):
         return datetime.datetime.now(datetime.timezone.utc) > self.svc_moment(context)
 
+    def execute(self, context):
+        if not self.deferrable:
+            return super().execute(context)
+        return defer_until(self, self.svc_moment(context))
+
+    def execute_complete(self, context, event=None) -> None:
+        """The moment has come."""
+
 
 class TimeDeltaSensorAsync(TimeDeltaSensor):
     def __init__(self, *, end_from_trigger: bool = False, delta, **kwargs) -> None:
@@ -32,6 +42,7 @@ class WaitSensor(BaseSensorOperator):
     def __init__(self, *, time_to_wait, deferrable: bool = False, **kwargs) -> None:
         super().__init__(**kwargs)
         self.deferrable = deferrable
+        self.end_from_trigger = True
         self.time_to_wait = (
             time_to_wait if isinstance(time_to_wait, datetime.timedelta) else datetime.timedelta(minutes=time_to_wait)
         )
@@ -43,3 +54,11 @@ class WaitSensor(BaseSensorOperator):
 
     def poke(self, context):
         return datetime.datetime.now(datetime.timezone.utc) > self.svc_moment(context)
+
+    def execute(self, context):
+        if not self.deferrable:
+            return super().execute(context)
+        return defer_until(self, self.svc_moment(context))
+
+    def execute_complete(self, context, event=None) -> None:
+        """The moment has come."""

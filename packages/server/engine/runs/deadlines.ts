@@ -1,0 +1,111 @@
+/**
+ * Deadline alerts: by when a run should have ended, and what is called when it has not.
+ *
+ *   a run is created ─▶ its deadlines are dates ─▶ one comes ─┬─ the run had ended: forgotten
+ *                                                             └─ it had not: missed, once; the callback is called
+ *
+ * A SyncCallback is called like the callback of a run, by a worker; an AsyncCallback by a triggerer.
+ */
+import { nowIso, momentOf, secondsAfter } from '@svc/spec/clock.ts';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+import type { Database, SharedDb } from '../../db/database.ts';
+import type { RunRow } from '../../db/schema.ts';
+import { noEffects } from '../advance/apply-to-runs.ts';
+import type { RunEffects } from '../advance/apply-to-runs.ts';
+import type { DueSource } from '../due-work.ts';
+import type { DagGraphs } from '../shared/dag-graphs.ts';
+import { requestCallback } from '../sql/callbacks.ts';
+import {
+  insertCallbackTrigger,
+  insertDeadlines,
+  nextDeadlineAt,
+  readRuntimes,
+  takeDueDeadlines,
+} from '../sql/deadlines.ts';
+import type { DueDeadline } from '../sql/deadlines.ts';
+
+type Alert = CompiledSpec['dag']['deadlines'][number];
+type Encoded = { value?: unknown } | string | number | null | undefined;
+
+/** As in Airflow where it is not said. */
+const AVERAGE_OF = 10;
+const AT_ONCE = 100;
+/** Which trigger of ours calls an AsyncCallback (python/svc_runtime/triggerer/callback.py). */
+const CALLS = 'svc_runtime.triggerer.callback.CallbackTrigger';
+
+/** Answers with the first of them. */
+export async function makeDeadlines(trx: SharedDb, run: RunRow, alerts: readonly Alert[]): Promise<string | null> {
+  if (alerts.length === 0) return null;
+  const dates = await Promise.all(alerts.map((alert) => referenceOf(trx, run, alert)));
+  const deadlines = alerts.flatMap(({ interval }, position) => {
+    const from = dates[position];
+    return from === null || from === undefined ? [] : [{ position, at: secondsAfter(from, interval) }];
+  });
+  if (deadlines.length > 0) await insertDeadlines(trx, run, deadlines);
+  return deadlines.map(({ at }) => at).sort()[0] ?? null;
+}
+
+/** Null: there is no such date for this run, so it has no such deadline. */
+async function referenceOf(trx: SharedDb, run: RunRow, alert: Alert): Promise<string | null> {
+  const given = alert.reference_arguments as Record<string, Encoded>;
+  switch (alert.reference) {
+    case 'dagrun_logical_date':
+      return run.logical_date;
+    case 'dagrun_queued_at':
+      return run.queued_at ?? nowIso();
+    case 'fixed_datetime': {
+      const date = given['datetime'];
+      return momentOf(String(typeof date === 'object' ? date?.value : date)) ?? null;
+    }
+    case 'average_runtime': {
+      const limit = Number(given['max_runs'] ?? AVERAGE_OF);
+      const runtimes = await readRuntimes(trx, { tenantId: run.tenant_id, dagId: run.dag_id, limit });
+      if (runtimes.length === 0 || runtimes.length < Number(given['min_runs'] ?? limit)) return null;
+      return secondsAfter(nowIso(), runtimes.reduce((sum, seconds) => sum + seconds, 0) / runtimes.length);
+    }
+    default:
+      return null;
+  }
+}
+
+export function createDueDeadlines({ db, graphs }: { db: Database; graphs: DagGraphs }): DueSource {
+  return async () => {
+    const due = await db.shared.transaction().execute(async (trx) => {
+      const taken = await takeDueDeadlines(trx, AT_ONCE);
+      for (const deadline of taken) if (deadline.isMissed) await callFor(trx, graphs, deadline);
+      return taken;
+    });
+    const effects: RunEffects[] = due.some(({ isMissed }) => isMissed)
+      ? [{ ...noEffects(), hasCallbacks: true, hasTriggers: true }]
+      : [];
+    return { effects, nextAt: due.length === AT_ONCE ? nowIso() : await nextDeadlineAt(db) };
+  };
+}
+
+async function callFor(trx: SharedDb, graphs: DagGraphs, deadline: DueDeadline): Promise<void> {
+  const { tenantId, run, dagId, versionNumber, position } = deadline;
+  const { spec } = await graphs.get(trx, { tenantId, dagId, versionNumber });
+  const callback = spec.dag.deadlines[position]?.callback as
+    | { path?: string; mode?: string; arguments?: unknown }
+    | undefined;
+  if (!callback) return;
+  if (callback.mode !== 'async') {
+    const which = `deadline:${position}`;
+    const reason = `the run had not ended by ${deadline.deadlineTime}`;
+    return requestCallback(trx, { tenant_id: tenantId, run, dag_id: dagId, which, reason });
+  }
+  const kwargs = {
+    path: callback.path,
+    arguments: callback.arguments ?? {},
+    deadline_id: deadline.id,
+    at: deadline.deadlineTime,
+  };
+  await insertCallbackTrigger(trx, {
+    tenantId,
+    run,
+    dagId,
+    versionNumber,
+    classPath: CALLS,
+    kwargs: JSON.stringify(kwargs),
+  });
+}

@@ -1,0 +1,86 @@
+/** Deadlines of runs: made with the run, due by their time. */
+import { sql } from 'kysely';
+import type { Database, SharedDb } from '../../db/database.ts';
+import type { RunRow } from '../../db/schema.ts';
+
+export async function insertDeadlines(
+  trx: SharedDb,
+  run: Pick<RunRow, 'tenant_id' | 'id' | 'dag_id'>,
+  deadlines: readonly { position: number; at: string }[],
+): Promise<void> {
+  const rows = deadlines.map(({ position, at }) => ({
+    tenant_id: run.tenant_id,
+    run: run.id,
+    dag_id: run.dag_id,
+    position,
+    deadline_time: at,
+  }));
+  await trx.insertInto('deadlines').values(rows).execute();
+}
+
+/** Seconds that the last runs of the DAG took that succeeded, the newest first. Plan: index dag_runs_newest. */
+export async function readRuntimes(
+  trx: SharedDb,
+  { tenantId, dagId, limit }: { tenantId: string; dagId: string; limit: number },
+): Promise<number[]> {
+  const { rows } = await sql<{ seconds: number }>`
+    select extract(epoch from end_date - start_date)::float8 as seconds from dag_runs
+    where tenant_id = ${tenantId} and dag_id = ${dagId} and state = 'success' and start_date is not null
+      and end_date is not null
+    order by run_after desc, id desc limit ${limit}`.execute(trx);
+  return rows.map(({ seconds }) => seconds);
+}
+
+export type DueDeadline = {
+  tenantId: string;
+  id: string;
+  run: number;
+  dagId: string;
+  position: number;
+  deadlineTime: string;
+  versionNumber: number;
+  isMissed: boolean;
+};
+
+/**
+ * Those whose time has come, each for one process alone: missed when the run had not ended by then. What was kept needs no row
+ * any more. Plan: index deadlines_due.
+ */
+export async function takeDueDeadlines(trx: SharedDb, limit: number): Promise<DueDeadline[]> {
+  const { rows } = await sql<DueDeadline>`
+    select d.tenant_id as "tenantId", d.id, d.run, d.dag_id as "dagId", d.position, d.deadline_time as "deadlineTime",
+      r.version_number as "versionNumber", coalesce(r.end_date, 'infinity') > d.deadline_time as "isMissed"
+    from deadlines d join dag_runs r on r.tenant_id = d.tenant_id and r.id = d.run
+    where d.missed_at is null and d.deadline_time <= clock_timestamp()
+    order by d.deadline_time limit ${limit} for update of d skip locked`.execute(trx);
+  const kept = rows.filter(({ isMissed }) => !isMissed).map(({ id }) => id);
+  const missed = rows.filter(({ isMissed }) => isMissed).map(({ id }) => id);
+  await sql`delete from deadlines where id = any(${kept}::uuid[])`.execute(trx);
+  await sql`update deadlines set missed_at = clock_timestamp() where id = any(${missed}::uuid[])`.execute(trx);
+  return rows;
+}
+
+export async function nextDeadlineAt(db: Database): Promise<string | null> {
+  const { rows } = await sql<{ at: string | null }>`
+    select min(deadline_time) as at from deadlines where missed_at is null`.execute(db.shared);
+  return rows[0]?.at ?? null;
+}
+
+/** Waited for by a triggerer like the trigger of a task: it calls the callback, and that is its event. */
+export async function insertCallbackTrigger(
+  trx: SharedDb,
+  input: { tenantId: string; run: number; dagId: string; versionNumber: number; classPath: string; kwargs: string },
+): Promise<void> {
+  await trx
+    .insertInto('triggers')
+    .values({
+      tenant_id: input.tenantId,
+      kind: 'callback',
+      run: input.run,
+      dag_id: input.dagId,
+      version_number: input.versionNumber,
+      class_path: input.classPath,
+      kwargs: input.kwargs,
+    })
+    .execute();
+}

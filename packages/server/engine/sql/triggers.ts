@@ -1,0 +1,265 @@
+/**
+ * Triggers: what deferred tasks wait for. A trigger of a task counts while its instance is deferred with the attempt that made
+ * it; whoever changes the instance in any way has thereby taken the trigger away.
+ */
+import { sql } from 'kysely';
+import type { Database, SharedDb } from '../../db/database.ts';
+import type { InstanceRow, TriggerRow } from '../../db/schema.ts';
+
+/** What a task waits for without a process, and how it goes on. Texts are JSON as the runtime encoded it, or sealed. */
+export type Deferral = {
+  classPath: string;
+  kwargs: string;
+  nextMethod: string;
+  nextKwargs: string;
+  timeoutSeconds: number | null;
+  /** Decided by the engine: the moment at which it fires, with the event. */
+  firesAt?: string | null;
+  event?: string | null;
+};
+
+export type NewTrigger = {
+  row: Pick<InstanceRow, 'tenant_id' | 'run' | 'task_id' | 'map_index' | 'try_number' | 'attempt_id' | 'dag_id'>;
+  versionNumber: number;
+  deferral: Deferral;
+  timeoutAt: string | null;
+};
+
+/** One for each instance: what it waited for before is over. */
+export async function replaceTriggers(trx: SharedDb, triggers: readonly NewTrigger[]): Promise<void> {
+  if (triggers.length === 0) return;
+  const rows = triggers.map(({ row }) => row);
+  await deleteTriggersOf(trx, rows);
+  const values = triggers.map(({ row, versionNumber, deferral, timeoutAt }) => ({
+    tenant_id: row.tenant_id,
+    kind: 'task' as const,
+    dag_id: row.dag_id,
+    version_number: versionNumber,
+    run: row.run,
+    task_id: row.task_id,
+    map_index: row.map_index,
+    try_number: row.try_number,
+    attempt_id: row.attempt_id,
+    class_path: deferral.classPath,
+    kwargs: deferral.kwargs,
+    next_method: deferral.nextMethod,
+    next_kwargs: deferral.nextKwargs,
+    timeout_at: timeoutAt,
+    fires_at: deferral.firesAt ?? null,
+    event: deferral.event ?? null,
+  }));
+  await trx.insertInto('triggers').values(values).execute();
+}
+
+type InstanceKey = Pick<InstanceRow, 'tenant_id' | 'run' | 'task_id' | 'map_index'>;
+
+/** Plan: index triggers_of_instance. */
+export async function deleteTriggersOf(trx: SharedDb, rows: readonly InstanceKey[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    delete from triggers t using unnest(${rows.map((row) => row.tenant_id)}::uuid[], ${rows.map((row) => row.run)}::bigint[],
+      ${rows.map((row) => row.task_id)}::text[], ${rows.map((row) => row.map_index)}::int[])
+      as k(tenant_id, run, task_id, map_index)
+    where t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
+      and t.kind = 'task'`.execute(trx);
+}
+
+/** Of these instances. Plan: index triggers_of_instance. */
+export async function findTriggersOf(trx: SharedDb, rows: readonly InstanceKey[]): Promise<TriggerRow[]> {
+  if (rows.length === 0) return [];
+  const found = await sql<TriggerRow>`
+    select t.* from triggers t join unnest(${rows.map((row) => row.tenant_id)}::uuid[],
+      ${rows.map((row) => row.run)}::bigint[], ${rows.map((row) => row.task_id)}::text[],
+      ${rows.map((row) => row.map_index)}::int[]) as k(tenant_id, run, task_id, map_index)
+      on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
+    where t.kind = 'task'`.execute(trx);
+  return found.rows;
+}
+
+export type TriggererRef = { tenantId: string; triggererId: string };
+
+/** Whether something still waits for the trigger. */
+const isLive = sql`(t.kind <> 'task' or exists (
+    select 1 from task_instances i
+    where i.tenant_id = t.tenant_id and i.run = t.run and i.task_id = t.task_id and i.map_index = t.map_index
+      and i.state = 'deferred' and i.attempt_id = t.attempt_id))`;
+
+export type UnheldTrigger = {
+  tenantId: string;
+  id: number;
+  dagId: string;
+  versionNumber: number;
+  classPath: string;
+  kind: TriggerRow['kind'];
+  fileloc: string;
+  failures: number;
+};
+
+/** Nobody waits for them yet. Plan: index triggers_unheld, as many rows as are to be given out. */
+export async function findUnheldTriggers(db: SharedDb, limit: number): Promise<UnheldTrigger[]> {
+  const { rows } = await sql<UnheldTrigger>`
+    select t.tenant_id as "tenantId", t.id, t.dag_id as "dagId", t.version_number as "versionNumber", t.class_path as "classPath",
+      t.kind, d.fileloc, t.failures
+    from triggers t
+    join tenants on tenants.id = t.tenant_id and tenants.disabled_at is null
+    join dags d on d.tenant_id = t.tenant_id and d.dag_id = t.dag_id
+    where t.triggerer_id is null and t.fired_at is null and t.fires_at is null and ${isLive}
+    order by t.tenant_id, t.id limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** The triggerer of the place, made when there is none, holds them from now on. */
+export async function holdTriggers(
+  db: Database,
+  input: { tenantId: string; place: string; dagId: string; versionNumber: number; triggerIds: readonly number[] },
+): Promise<{ triggererId: string; isNew: boolean }> {
+  const { tenantId, place } = input;
+  return db.shared.transaction().execute(async (trx) => {
+    const made = await sql<{ id: string }>`
+      insert into triggerers (tenant_id, place, dag_id, version_number)
+      values (${tenantId}, ${place}, ${input.dagId}, ${input.versionNumber})
+      on conflict (tenant_id, place) do nothing returning id`.execute(trx);
+    // Locked: one that has nothing to do any more must not leave at this moment.
+    const { rows } = await sql<{ id: string }>`
+      select id from triggerers where tenant_id = ${tenantId} and place = ${place} for update`.execute(trx);
+    const triggererId = rows[0]?.id;
+    if (triggererId === undefined) throw new Error('a triggerer has left at this moment: it is made again');
+    await sql`
+      update triggers set triggerer_id = ${triggererId}
+      where tenant_id = ${tenantId} and id = any(${[...input.triggerIds]}::bigint[]) and triggerer_id is null
+        and fired_at is null`.execute(trx);
+    return { triggererId, isNew: made.rows.length > 0 };
+  });
+}
+
+/** What the triggerer holds and what is still waited for. Plan: index triggers_held. */
+export async function listHeldTriggers(db: SharedDb, ref: TriggererRef): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select t.id from triggers t
+    where t.tenant_id = ${ref.tenantId} and t.triggerer_id = ${ref.triggererId} and t.fired_at is null and ${isLive}
+    order by t.id`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+export async function readTriggers(db: Database, tenantId: string, ids: readonly number[]): Promise<TriggerRow[]> {
+  if (ids.length === 0) return [];
+  return db.shared
+    .selectFrom('triggers')
+    .selectAll()
+    .where('tenant_id', '=', tenantId)
+    .where('id', 'in', [...ids])
+    .orderBy('id')
+    .execute();
+}
+
+/** The trigger, when this triggerer holds it and it is still waited for. */
+export async function findHeldTrigger(
+  db: SharedDb,
+  ref: TriggererRef & { triggerId: number },
+): Promise<TriggerRow | undefined> {
+  const { rows } = await sql<TriggerRow>`
+    select t.* from triggers t join triggerers r on r.tenant_id = t.tenant_id and r.id = t.triggerer_id
+    where t.tenant_id = ${ref.tenantId} and t.id = ${ref.triggerId} and t.triggerer_id = ${ref.triggererId}
+      and t.fired_at is null and ${isLive}`.execute(db);
+  return rows[0];
+}
+
+/** False when the triggerer does not hold it any more: another one does, or it has fired. */
+export async function recordEvent(
+  trx: SharedDb,
+  ref: { tenantId: string; triggerId: number; triggererId: string | null },
+  event: string,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update triggers set event = ${event}, fired_at = clock_timestamp(), triggerer_id = null
+    where tenant_id = ${ref.tenantId} and id = ${ref.triggerId} and triggerer_id is not distinct from ${ref.triggererId}
+      and fired_at is null`.execute(trx);
+  return numAffectedRows === 1n;
+}
+
+/** It has done what it was for. False when another one holds it. */
+export async function deleteTrigger(db: SharedDb, ref: TriggererRef & { triggerId: number }): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    delete from triggers where tenant_id = ${ref.tenantId} and id = ${ref.triggerId}
+      and triggerer_id = ${ref.triggererId}`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** It has begun, here. False when it is given up. */
+export async function startTriggerer(db: Database, ref: TriggererRef, hostname: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update triggerers set started_at = coalesce(started_at, clock_timestamp()), hostname = ${hostname},
+      heartbeat_at = clock_timestamp()
+    where tenant_id = ${ref.tenantId} and id = ${ref.triggererId}`.execute(db.shared);
+  return numAffectedRows === 1n;
+}
+
+/** Renews the leases; those that are not answered with are given up. */
+export async function renewTriggerers(db: Database, refs: readonly TriggererRef[]): Promise<Set<string>> {
+  if (refs.length === 0) return new Set();
+  const { rows } = await sql<{ id: string }>`
+    update triggerers t set heartbeat_at = clock_timestamp()
+    from unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.triggererId)}::uuid[]) as k(tenant_id, id)
+    where t.tenant_id = k.tenant_id and t.id = k.id returning t.id`.execute(db.shared);
+  return new Set(rows.map(({ id }) => id));
+}
+
+export async function isTriggererLive(db: Database, ref: TriggererRef): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from triggerers where tenant_id = ${ref.tenantId} and id = ${ref.triggererId}`.execute(db.shared);
+  return rows.length > 0;
+}
+
+/**
+ * Gives the triggerer up: what it held is there for another. `hasFailed`: it ended by itself, and what it held may be why.
+ * False when it was given up before.
+ */
+export async function giveUpTriggerer(
+  db: Database,
+  ref: TriggererRef,
+  { hasFailed }: { hasFailed: boolean },
+): Promise<boolean> {
+  return db.shared.transaction().execute(async (trx) => {
+    const { rows } = await sql`
+      select 1 from triggerers where tenant_id = ${ref.tenantId} and id = ${ref.triggererId} for update`.execute(trx);
+    if (rows.length === 0) return false;
+    await sql`
+      update triggers set triggerer_id = null, failures = failures + ${hasFailed ? 1 : 0}
+      where tenant_id = ${ref.tenantId} and triggerer_id = ${ref.triggererId}`.execute(trx);
+    await sql`delete from triggerers where tenant_id = ${ref.tenantId} and id = ${ref.triggererId}`.execute(trx);
+    return true;
+  });
+}
+
+/** True when it holds nothing that is waited for: then it is gone. */
+export async function retireTriggerer(db: Database, ref: TriggererRef): Promise<boolean> {
+  return db.shared.transaction().execute(async (trx) => {
+    await sql`select 1 from triggerers where tenant_id = ${ref.tenantId} and id = ${ref.triggererId} for update`.execute(
+      trx,
+    );
+    const { rows } = await sql`
+      delete from triggerers r where r.tenant_id = ${ref.tenantId} and r.id = ${ref.triggererId} and not exists (
+        select 1 from triggers t where t.tenant_id = r.tenant_id and t.triggerer_id = r.id and t.fired_at is null
+          and ${isLive})
+      returning 1`.execute(trx);
+    return rows.length > 0;
+  });
+}
+
+/** Triggerers that were not heard of for that long. A handful of rows. */
+export async function findSilentTriggerers(db: Database, leaseMs: number): Promise<TriggererRef[]> {
+  const { rows } = await sql<TriggererRef>`
+    select tenant_id as "tenantId", id as "triggererId" from triggerers
+    where abs(extract(epoch from clock_timestamp() - heartbeat_at)) > ${leaseMs / 1_000}::float8`.execute(db.shared);
+  return rows;
+}
+
+/** Triggers of tasks that wait for them no more, or whose try has ended. Plan: triggers, a row for each that is deferred. */
+export async function deleteForgottenTriggers(db: Database): Promise<void> {
+  await sql`
+    delete from triggers t where t.kind = 'task' and not exists (
+      select 1 from task_instances i
+      where i.tenant_id = t.tenant_id and i.run = t.run and i.task_id = t.task_id and i.map_index = t.map_index
+        and i.try_number = t.try_number and i.first_poke_at is not null
+        and i.state in ('deferred', 'scheduled', 'queued', 'running', 'restarting'))`.execute(db.shared);
+}
