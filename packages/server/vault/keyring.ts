@@ -19,6 +19,9 @@ export type Keyring = {
   isStale(sealed: string): boolean;
 };
 
+/** Of a text that is JSON otherwise, which never begins like this. */
+export const isSealed = (text: string): boolean => text.startsWith(`${VERSION}.`);
+
 export class UnsealError extends Error {}
 
 const VERSION = 'v1';

@@ -7,7 +7,7 @@ import { createKeyring } from './keyring.ts';
 import { loadConnectionSecrets, loadVariable } from './load-secrets.ts';
 import { reseal } from './rotate.ts';
 import type { ResealResult } from './rotate.ts';
-import { connectionBinding, variableBinding } from './vault.ts';
+import { connectionBinding, triggerBinding, variableBinding } from './vault.ts';
 
 const OLD = Buffer.alloc(32, 1);
 const NEW = Buffer.alloc(32, 2);
@@ -163,6 +163,33 @@ describe('key rotation', () => {
     expect(await loadVariable({ db: scope, keyring: only, tenantId: tenant }, 'n5')).toBe('plain');
     const row = await scope.selectFrom('variables').selectAll().where('key', '=', 'n5').executeTakeFirstOrThrow();
     expect(row.value_plain).toBeNull();
+  });
+
+  it('seals what deferred tasks wait for, and leaves what was stored plainly', async () => {
+    const [tenant = ''] = tenants;
+    const scope = db.tenant(tenant);
+    const attempts = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'] as const;
+    const of = (attempt: string, column: 'kwargs' | 'next_kwargs') => triggerBinding(tenant, attempt, column);
+    const shared = { kind: 'task', dag_id: 'd', version_number: 1, class_path: 'a.Trigger' } as const;
+    await scope
+      .insertInto('triggers')
+      .values([
+        {
+          ...shared,
+          task_id: 'sealed',
+          attempt_id: attempts[0],
+          kwargs: old.seal('{"a":1}', of(attempts[0], 'kwargs')),
+          next_kwargs: old.seal('{"b":2}', of(attempts[0], 'next_kwargs')),
+        },
+        { ...shared, task_id: 'plain', attempt_id: attempts[1], kwargs: '{"c":3}', next_kwargs: '{}' },
+      ])
+      .execute();
+    await reseal({ db, keyring: rotating });
+    const rows = await scope.selectFrom('triggers').selectAll().orderBy('id').execute();
+    expect(only.unseal(rows[0]?.kwargs ?? '', of(attempts[0], 'kwargs'))).toBe('{"a":1}');
+    expect(only.unseal(rows[0]?.next_kwargs ?? '', of(attempts[0], 'next_kwargs'))).toBe('{"b":2}');
+    expect([rows[1]?.kwargs, rows[1]?.next_kwargs]).toEqual(['{"c":3}', '{}']);
+    await scope.deleteFrom('triggers').execute();
   });
 
   it('needs a key to seal with', async () => {

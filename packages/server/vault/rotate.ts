@@ -1,17 +1,25 @@
 /**
  * Key rotation: seals everything that is stored with the current key, so that older keys can be taken out of the
- * configuration. Variables that were stored plainly, before there was a key, are sealed too.
+ * configuration: connections, variables, and what deferred tasks wait for. Variables that were stored plainly, before there was
+ * a key, are sealed too.
  *
  * It walks over the tables in small batches and replaces each value only if it is still the one that was read, so it can
  * run while servers write, be interrupted and started again, or run twice at once: a value is either untouched or done.
  * No lock is held from one row to the next.
  */
 import type { Database, SharedDb } from '../db/database.ts';
-import { connectionsAfter, replaceConnection, replaceVariable, variablesAfter } from '../db/secrets/sealed-values.ts';
-import type { SealedConnection, SealedVariable } from '../db/secrets/sealed-values.ts';
-import { UnsealError } from './keyring.ts';
+import {
+  connectionsAfter,
+  replaceConnection,
+  replaceTrigger,
+  replaceVariable,
+  triggersAfter,
+  variablesAfter,
+} from '../db/secrets/sealed-values.ts';
+import type { SealedConnection, SealedTrigger, SealedVariable } from '../db/secrets/sealed-values.ts';
+import { UnsealError, isSealed } from './keyring.ts';
 import type { Keyring, Binding } from './keyring.ts';
-import { connectionBinding, variableBinding } from './vault.ts';
+import { connectionBinding, triggerBinding, variableBinding } from './vault.ts';
 
 export type ResealResult = {
   /** Rows looked at. */
@@ -54,6 +62,7 @@ export async function reseal({ db, keyring, onProgress, batchSize = 200 }: Resea
     };
     await walk(pass, connectionsAfter, resealConnection);
     await walk(pass, variablesAfter, resealVariable);
+    await walk(pass, triggersAfter, resealTrigger);
     resealed = pass.resealed;
     if (pass.contended === 0 || number >= MAX_PASSES) return resultOf(pass);
   }
@@ -104,6 +113,17 @@ async function resealVariable(pass: Pass, row: SealedVariable): Promise<Step> {
   if (sealed === row.value_sealed) return 'nothing to do';
   const after = { ...row, value_plain: null, value_sealed: sealed };
   return (await replaceVariable(pass.db, row, after)) ? 'resealed' : 'contended';
+}
+
+/** One that was stored before there was a key stays plain: it goes with the task that waits for it. */
+async function resealTrigger(pass: Pass, row: SealedTrigger): Promise<Step> {
+  const resealed = (column: 'kwargs' | 'next_kwargs'): string => {
+    const binding = triggerBinding(row.tenant_id, row.attempt_id ?? '', column);
+    return (isSealed(row[column]) && resealValue(pass, row[column], binding)) || row[column];
+  };
+  const after = { ...row, kwargs: resealed('kwargs'), next_kwargs: resealed('next_kwargs') };
+  if (after.kwargs === row.kwargs && after.next_kwargs === row.next_kwargs) return 'nothing to do';
+  return (await replaceTrigger(pass.db, row, after)) ? 'resealed' : 'contended';
 }
 
 /** The same bytes when there is nothing to do, or nothing that can be done. */

@@ -51,6 +51,14 @@ export const connectionBinding = (tenantId: string, connectionId: string, column
   column,
 });
 
+/** Arguments of a trigger belong to the attempt that made it. */
+export const triggerBinding = (tenantId: string, attemptId: string, column: 'kwargs' | 'next_kwargs'): Binding => ({
+  tenantId,
+  table: 'triggers',
+  row: attemptId,
+  column,
+});
+
 export const variableBinding = (tenantId: string, key: string): Binding => ({
   tenantId,
   table: 'variables',

@@ -78,3 +78,38 @@ export async function replaceVariable(db: SharedDb, before: SealedVariable, afte
     .executeTakeFirstOrThrow();
   return numUpdatedRows === 1n;
 }
+
+export type SealedTrigger = {
+  tenant_id: string;
+  id: number;
+  attempt_id: string | null;
+  kwargs: string;
+  next_kwargs: string;
+};
+
+/** Those of tasks: what watchers and callbacks of a DAG are given stands in its version, for everybody to read. */
+export function triggersAfter(db: SharedDb, last: SealedTrigger | undefined, size: number): Promise<SealedTrigger[]> {
+  const rows = db
+    .selectFrom('triggers')
+    .select(['tenant_id', 'id', 'attempt_id', 'kwargs', 'next_kwargs'])
+    .where('kind', '=', 'task')
+    .orderBy('tenant_id')
+    .orderBy('id')
+    .limit(size);
+  return last
+    ? rows.where(sql<boolean>`(tenant_id, id) > (${last.tenant_id}::uuid, ${last.id}::bigint)`).execute()
+    : rows.execute();
+}
+
+/** False when the trigger is another's by now, or gone. */
+export async function replaceTrigger(db: SharedDb, before: SealedTrigger, after: SealedTrigger): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('triggers')
+    .set({ kwargs: after.kwargs, next_kwargs: after.next_kwargs })
+    .where('tenant_id', '=', before.tenant_id)
+    .where('id', '=', before.id)
+    .where('kwargs', '=', before.kwargs)
+    .where('next_kwargs', '=', before.next_kwargs)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
