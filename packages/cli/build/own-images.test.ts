@@ -112,7 +112,7 @@ RUN printf '%s\\n' '#!/bin/sh' 'mkdir -p $2 && cp packages/agent/package.json de
     expect(['bin', 'packages', 'python'].map(below)).toEqual([
       ['svc-agent'],
       ['agent'],
-      ['airflow', 'requirements.txt', 'svc_runtime'], // the pinned requirements are installed from that file
+      ['airflow', 'cosmos', 'requirements.txt', 'svc', 'svc_runtime'], // the pinned requirements are installed from that file
     ]);
     expect(files).toContain('opt/svc/packages/agent/package.json');
     expect(files).toContain('opt/svc/python/svc_runtime/__init__.py');
