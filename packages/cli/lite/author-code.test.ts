@@ -411,7 +411,10 @@ describe('a plugin', () => {
     const plugins = join(folder, 'projects', 'plugged', 'plugins');
     mkdirSync(plugins, { recursive: true });
     writeFileSync(join(plugins, 'mine_plugin.py'), PLUGIN);
-    writeFileSync(join(plugins, 'broken.py'), 'raise RuntimeError("broken on purpose")\n');
+    writeFileSync(
+      join(plugins, 'broken.py'),
+      'from airflow.plugins_manager import AirflowPlugin\n\nraise RuntimeError("broken on purpose")\n',
+    );
     await deploy(
       'plugged',
       `

@@ -192,7 +192,7 @@ with DAG("uses_helper", schedule=None):
     await sync.syncAll();
     await sync.syncAll();
     // Once, not with every file and not with every reading.
-    expect(warnings).toEqual(['requirements.txt: --pre is not used']);
+    expect(warnings).toEqual(['requirements.txt:2: --pre is not used']);
   });
 
   it('has the DAGs of a zip for as long as it has the zip', async () => {

@@ -1,8 +1,7 @@
 """Finds `AirflowPlugin` classes and keeps what tasks and DAG files use of them.
 
 Folders: those that the artifact of a repository names; else `AIRFLOW__CORE__PLUGINS_FOLDER` (several with `:`), else `plugins/`
-below the DAGs folder. Each `.py` file in them is
-imported under the name that DAG files import it by, so there is one copy of it. Packages: the entry points `airflow.plugins`.
+below the DAGs folder. Each `.py` file in them that speaks of plugins is imported under the name that DAG files import it by, so there is one copy of it. Packages: the entry points `airflow.plugins`.
 A plugin that cannot be imported is told, and the others go on, as in Airflow.
 """
 
@@ -112,7 +111,8 @@ def load_plugins(root: str, bundle: dict | None = None) -> Loaded:
         if folder not in sys.path:
             sys.path.append(folder)
         for path in _files(folder):
-            _load_file(folder, path)
+            if _speaks_of_plugins(path):
+                _load_file(folder, path)
     _load_entry_points()
     return loaded
 
@@ -123,6 +123,12 @@ def _files(folder: str) -> list[str]:
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
         found += [os.path.join(place, name) for name in sorted(files) if name.endswith(".py")]
     return found
+
+
+def _speaks_of_plugins(path: str) -> bool:
+    """The folder is also where people keep helpers: a DAG depends on those that it imports, not on all of them."""
+    with open(path, "rb") as file:
+        return b"plugin" in file.read().lower()
 
 
 def _load_file(folder: str, path: str) -> None:
