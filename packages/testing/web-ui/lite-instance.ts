@@ -107,10 +107,13 @@ export const EVENTUALLY = { timeout: RUN_ENDS_WITHIN_MS, interval: 500 };
 
 /** Triggers a run and waits for its end; gives its id. */
 export async function runToEnd(api: Caller, dagId: string, conf: object = {}): Promise<string> {
-  await api('PATCH', `/dags/${dagId}`, { is_paused: false }).catch(async (error: Error) => {
-    const problems = await api<{ import_errors: object[] }>('GET', '/importErrors');
-    throw new Error(`${error.message}; import errors: ${JSON.stringify(problems.import_errors)}`, { cause: error });
-  });
+  // What needs packages is compiled after lite has started.
+  const unpause = (): Promise<unknown> =>
+    api('PATCH', `/dags/${dagId}`, { is_paused: false }).catch(async (error: Error) => {
+      const { import_errors: errors } = await api<{ import_errors: object[] }>('GET', '/importErrors');
+      throw new Error(`${error.message}; import errors: ${JSON.stringify(errors)}`, { cause: error });
+    });
+  await eventually(unpause, { everyMs: EVENTUALLY.interval, withinMs: EVENTUALLY.timeout });
   const { dag_run_id: runId } = await api<{ dag_run_id: string }>('POST', `/dags/${dagId}/dagRuns`, { conf });
   await runEnds(api, dagId, runId);
   return runId;
