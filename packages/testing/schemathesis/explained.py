@@ -56,6 +56,12 @@ EXPLANATIONS = (
         detail=r"must be a valid date-time",
     ),
     Explanation(
+        "Only where people sign in at an identity provider may a user have no password; the document is the same everywhere.",
+        (VALID_REFUSED,),
+        ("post_user",),
+        detail=r"single sign-on is off",
+    ),
+    Explanation(
         "What may be the path of a file depends on its parts: their lengths in bytes, dots, what is closed to the editor.",
         (VALID_REFUSED,),
         (
