@@ -16,6 +16,8 @@ with DAG("provider_storage", schedule=None):
         with path.open("w") as file:
             file.write(f"run\n{run_id}\n")
         ObjectStoragePath(LOCAL).write_text("sent by the operator")
+        if ObjectStoragePath(f"{LOCAL}.d").exists():  # of an earlier run
+            ObjectStoragePath(f"{LOCAL}.d").rmdir()
         return path
 
     @task
