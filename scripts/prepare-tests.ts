@@ -14,6 +14,7 @@ import { UiBundleError } from '@svc/cli/setup/ui-bundle.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { airflowOpenApi } from '@svc/testing/airflow/openapi-document.ts';
 import { clientEnvironment } from '@svc/testing/airflow/client-environment.ts';
+import { fsspecFolder } from '@svc/testing/fsspec/environment.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { schemathesisEnvironment } from '@svc/testing/schemathesis/environment.ts';
 import { objectStoresEnvironment } from '@svc/testing/services/object-stores.ts';
@@ -116,6 +117,7 @@ if (import.meta.main) {
       objectStoresEnvironment(),
       secretStoresEnvironment(),
       uvFolder(),
+      fsspecFolder(),
     ]);
   } catch (error) {
     const known = [PythonEnvironmentError, UiBundleError, VirtualEnvironmentError];

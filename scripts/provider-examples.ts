@@ -1,5 +1,6 @@
 // Compiles the example DAGs of provider packages, as their source packages have them, and prints one JSON line for each file that
-// does not compile, one for each package and one for all.
+// does not compile, one for each package and one for all. Files that import helpers of the tests of Airflow's repository, which no
+// package has, are counted apart (`needs_test_helpers`): no user can have them.
 //
 //   node scripts/provider-examples.ts <python> [package …]      # http amazon …; without any, those in PACKAGES
 //
@@ -19,6 +20,10 @@ const DOWNLOAD =
   'download --quiet --disable-pip-version-check --no-deps --no-binary :all: --no-build-isolation --dest'.split(' ');
 
 type Example = { package: string; file: string; ok: boolean; message?: string };
+
+/** Top-level packages of the repository's tests. Others, pytest too, a user can install. */
+const TEST_HELPERS = /No module named '(?:system|tests_common)\b/;
+const needsTestHelpers = ({ ok, message = '' }: Example): boolean => !ok && TEST_HELPERS.test(message);
 
 /** Unpacked; the newest that is there already, or else that of the index. */
 function sourceOf(name: string): string {
@@ -50,7 +55,7 @@ async function compile(python: string, folders: readonly string[]): Promise<Exam
   for await (const line of createInterface(child.stdout)) {
     const example = JSON.parse(line) as Example;
     found.push(example);
-    if (!example.ok) process.stdout.write(`${line}\n`);
+    if (!example.ok && !needsTestHelpers(example)) process.stdout.write(`${line}\n`);
   }
   return found;
 }
@@ -63,8 +68,13 @@ if (python === undefined) {
   const names = named.length > 0 ? named : PACKAGES.split(' ');
   const examples = await compile(python, names.map(sourceOf));
   const figure = (what: object, some: readonly Example[]) => {
-    const ok = some.filter((example) => example.ok).length;
-    process.stdout.write(`${JSON.stringify({ ...what, files: some.length, compiled: ok })}\n`);
+    const apart = some.filter(needsTestHelpers).length;
+    const counts = {
+      files: some.length - apart,
+      compiled: some.filter(({ ok }) => ok).length,
+      needs_test_helpers: apart,
+    };
+    process.stdout.write(`${JSON.stringify({ ...what, ...counts })}\n`);
   };
   for (const [name, some] of Map.groupBy(examples, (example) => example.package)) figure({ package: name }, some);
   figure({ package: 'all' }, examples);

@@ -1,11 +1,13 @@
 /** The Python side's own tests, each under its name: the comparison with Airflow, hostile files, refusals, recording, running. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fsspecFolder } from '@svc/testing/fsspec/environment.ts';
 import { ROOT } from '@svc/testing/paths.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { pythonTests } from '@svc/testing/python-tests.ts';
 import type { ModuleRun, PythonModule } from '@svc/testing/python-tests.ts';
 
+process.env['SVC_TEST_FSSPEC'] = await fsspecFolder(); // for test_object_storage.py, and nobody else
 const tests = pythonTests({ python: await pythonEnvironment(), folder: join(ROOT, 'python') });
 const modules = await tests.list();
 

@@ -114,7 +114,8 @@ def pip_settings() -> dict[str, list[str]]:
 def uv_command(uv: str, python: str, files: dict[str, str]) -> tuple[list[str], dict[str, str]]:
     settings = pip_settings()
     environment = dict(os.environ)
-    words = [uv, "pip", "install", "--python", python, "--link-mode", "copy", "--override", files["overrides"]]
+    words = [uv, "pip", "install", "--python", python, "--link-mode", "copy", "--compile-bytecode"]
+    words += ["--override", files["overrides"]]
     if not any(name in environment for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL")):
         for url in settings.get("index-url", [])[:1]:
             words += ["--default-index", url]
@@ -200,6 +201,7 @@ def progress_of(line: str) -> str | None:
         (r"\s*Building wheel for (\S+)", "building {}"),
         (r"Installing collected packages: (.+)", "installing {}"),
         (r"(?:Resolved|Prepared|Installed) (\d+ packages?) in", "{}"),
+        (r"Bytecode compiled (\d+ files?) in", "compiled {}"),
         (r"\s*Downloading (\S+) \((.+)\)", "fetching {} ({})"),
         (r"\s*Building (\S+)", "building {}"),
     ):

@@ -78,6 +78,7 @@ class Words(unittest.TestCase):
             ("Collecting pandas>=2 (from x)", "looking for pandas>=2"),
             ("  Downloading numpy-2.1.0-cp311-manylinux.whl (16.3 MB)", "fetching numpy-2.1.0 (16.3 MB)"),
             ("Resolved 11 packages in 5ms", "11 packages"),
+            ("Bytecode compiled 812 files in 1.2s", "compiled 812 files"),
             ("Requirement already satisfied: x", None),
         ):
             self.assertEqual(install.progress_of(line), shown)

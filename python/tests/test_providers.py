@@ -10,6 +10,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+from unittest import mock
 
 from . import PYTHON
 from .run_agent import Agent
@@ -81,6 +82,17 @@ FILES = {
                 "task-decorators": [
                     {"name": "water", "class-name": "airflow.providers.orchard.decorators.water_task"}
                 ],
+                "config": {
+                    "orchard": {
+                        "description": "Settings of trees",
+                        "options": {
+                            "Rows": {"type": "integer", "default": 4},
+                            "shade": {"type": "boolean", "default": "False"},
+                            "gardener": {"type": "string", "default": None},
+                        },
+                    },
+                    "core": {"options": {"parallelism": {"default": "999"}, "fernet_key": {"default": "canary"}}},
+                },
             }
     """,
     "apache_airflow_providers_orchard-1.0.dist-info/METADATA": """
@@ -189,6 +201,45 @@ class Providers(unittest.TestCase):
             watered = agent.run("water")
             self.assertEqual(watered.result["state"], "success", watered.text())
             self.assertEqual(watered.value(), ["watered", "orchard.example.org"])
+
+    def test_settings_have_the_defaults_that_installed_providers_declare(self) -> None:
+        text = """
+            from airflow.sdk import DAG, conf
+            from airflow.sdk.exceptions import AirflowConfigException
+
+            def asked(section, key):
+                try:
+                    return conf.get(section, key)
+                except AirflowConfigException as error:
+                    return str(error)
+
+            found = [conf.getint("orchard", "rows"), conf.getboolean("orchard", "shade"), conf.getsection("orchard")]
+            found += [asked("orchard", "gardener"), conf.getint("core", "parallelism"), asked("core", "fernet_key")]
+            with DAG("d", params={"found": found}):
+                ...
+        """
+        answer = self.compile(text)
+        self.assertTrue(answer["ok"], answer)
+        rows, shade, section, gardener, parallelism, key = answer["dags"][0]["spec"]["params"][0]["default"]
+        self.assertEqual([rows, shade, section], [4, False, {"rows": "4", "shade": "False"}])
+        self.assertIn("[orchard/gardener] not found", gardener)
+        # What Airflow itself declares is not a provider's to change, and a secret stays one.
+        self.assertEqual(parallelism, 32)
+        self.assertIn("is a secret of the control plane", key)
+
+    def test_the_environment_and_a_fallback_are_asked_before_and_after_a_providers_default(self) -> None:
+        text = (
+            "from airflow.sdk import DAG, conf\n"
+            'found = [conf.get("orchard", "rows", fallback="1"), conf.get("orchard", "gardener", fallback="ada")]\n'
+            'with DAG("d", params={"found": found}): ...\n'
+        )
+        found = self.compile(text)["dags"][0]["spec"]["params"][0]["default"]
+        self.assertEqual(found, ["4", "ada"])
+        with mock.patch.dict(os.environ, {"AIRFLOW__ORCHARD__ROWS": "7"}):
+            found = self.compile(text)["dags"][0]["spec"]["params"][0]["default"]
+        self.assertEqual(found, ["7", "ada"])
+        found = self.compile(text, installed=False)["dags"][0]["spec"]["params"][0]["default"]
+        self.assertEqual(found, ["1", "ada"])
 
     def test_parts_of_airflows_own_processes_say_why_they_are_not_there(self) -> None:
         error = self.compile("from airflow.executors.base_executor import BaseExecutor\n")["error"]

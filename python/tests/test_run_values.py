@@ -27,6 +27,21 @@ class Order:
     lines: list = dataclasses.field(default_factory=list)
 
 
+class Book:
+    """As classes of attrs are, whose package is not here."""
+
+    Field = collections.namedtuple("Field", "name alias init", defaults=(None, True))
+    __attrs_attrs__ = (Field("title"), Field("_pages", "pages"), Field("known", init=False))
+
+    def __init__(self, title: str, pages: tuple) -> None:
+        self.title, self._pages, self.known = title, pages, True
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Book) and vars(other) == vars(self)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 class Colour(enum.Enum):
     RED = "red"
 
@@ -50,6 +65,7 @@ class Journey(unittest.TestCase):
             -1.5,
             "täxt",
             [1, [2]],
+            Book("Notes", (1, datetime.date(1843, 9, 1))),
             {"a": {"b": None}},
             (1, ("x",)),
             {1, 2},

@@ -17,8 +17,8 @@ export const CONTROL_PLANE_IMAGE = `${REGISTRY}/svc-control-plane:${VERSION}`;
 export type ImageTools = Disposable & {
   /** For `svc deploy` and podman: an image store of their own, and the registry trusted over plain HTTP. */
   readonly env: Readonly<Record<string, string>>;
-  /** Builds a build file's text and pushes it; the reference by digest. */
-  readonly pushImage: (name: string, buildFile: string) => string;
+  /** Builds a build file's text, which may copy from the folder, and pushes it; the reference by digest. */
+  readonly pushImage: (name: string, buildFile: string, folder?: string) => string;
 };
 
 /** Removed with everything in it when disposed. */
@@ -29,11 +29,11 @@ export function makeImageTools(): ImageTools {
     execFileSync('podman', words, { env, cwd: directory, encoding: 'utf8', stdio: 'pipe' });
   return {
     env,
-    pushImage(name, buildFile) {
+    pushImage(name, buildFile, folder = '.') {
       const image = `${REGISTRY}/${name}`;
       const [file, digest] = [join(directory, 'Dockerfile'), join(directory, 'digest')];
       writeFileSync(file, buildFile);
-      podman('build', `--file=${file}`, `--tag=${image}`, '.');
+      podman('build', `--file=${file}`, `--tag=${image}`, folder);
       podman('push', `--digestfile=${digest}`, image);
       return `${image.replace(/:[^:/]+$/, '')}@${readFileSync(digest, 'utf8').trim()}`;
     },

@@ -13,15 +13,18 @@ import type { LiveServer } from '../server/live-server.ts';
 import { startGcs } from '../services/gcs.ts';
 import { startRedis } from '../services/redis.ts';
 import { startS3 } from '../services/s3.ts';
+import { DBT_ACCOUNT, startDbtCloud } from './dbt-cloud.ts';
 import { providersEnvironment } from './environment.ts';
 import { LOCAL_PASSWORD, LOCAL_USER, startLocalServers } from './local-servers.ts';
 
 const AGENT = 'svc-provider-tests/1';
+const DBT_TOKEN = 'dbt-secret-1815';
 const ANY_HOST_KEY = JSON.stringify({ no_host_key_check: true });
 
 let live: LiveServer;
 let gcsUrl: string;
 let local: Awaited<ReturnType<typeof startLocalServers>>;
+let dbtCloud: Awaited<ReturnType<typeof startDbtCloud>>;
 const folder = mkdtempSync(join(tmpdir(), 'svc-providers-'));
 const ends: (() => Promise<unknown>)[] = [];
 
@@ -29,9 +32,16 @@ beforeAll(async () => {
   const python = await providersEnvironment();
   local = await startLocalServers(python);
   const [s3, gcs, redis, cluster] = await Promise.all([startS3(), startGcs(), startRedis(), startScratchCluster()]);
-  live = await startLiveServer({ python, 'executor.http_user_agent': AGENT });
+  const caFile = join(folder, 'ca.pem');
+  dbtCloud = await startDbtCloud({ caFile, token: DBT_TOKEN });
+  // No container runtime here: functions of moto answer what they are sent.
+  await fetch(`${s3.url}/moto-api/config`, { method: 'POST', body: JSON.stringify({ lambda: { use_docker: false } }) });
+  // As an operator gives tasks a private authority: requests reads the one, Python's own TLS the other.
+  const trust = { REQUESTS_CA_BUNDLE: caFile, SSL_CERT_FILE: caFile };
+  live = await startLiveServer({ python, 'executor.http_user_agent': AGENT }, [], trust);
   ends.push(
     () => live.close(),
+    () => dbtCloud.stop(),
     () => local.stop(),
     () => s3.stop(),
     () => gcs.stop(),
@@ -78,6 +88,7 @@ beforeAll(async () => {
       extra: JSON.stringify({ base_url: `${http}/slack/api/` }),
     },
     probe_slack_hook: { conn_type: 'slackwebhook', host: `${http}/slack/hook`, password: 'T0/B0/hook-secret-1815' },
+    probe_dbt_cloud: { conn_type: 'dbt_cloud', host: dbtCloud.host, login: DBT_ACCOUNT, password: DBT_TOKEN },
     probe_redis: { conn_type: 'redis', host: '127.0.0.1', port: redis.port, extra: JSON.stringify({ db: 0 }) },
   };
   for (const [id, connection] of Object.entries(connections))
@@ -105,7 +116,10 @@ async function run(file: string, dagId: string) {
     task: (taskId: string) => live.api<Record<string, unknown>>('GET', `${path}/${taskId}`),
     links: (taskId: string) => live.api<unknown>('GET', `${path}/${taskId}/links`),
     /** For the message of a test that fails. */
-    log: async (taskId: string) => JSON.stringify(await live.api<unknown>('GET', `${path}/${taskId}/logs/1`)),
+    log: async (taskId: string) => {
+      const headers = { authorization: `Bearer ${live.token}`, accept: 'text/plain' };
+      return (await fetch(`${live.url}/api/v2${path}/${taskId}/logs/1`, { headers })).text();
+    },
   };
 }
 
@@ -153,6 +167,42 @@ it('amazon: S3, SQS and Secrets Manager', async () => {
   await expectStates(found, all('success', ...tasks));
   expect(await found.value('read')).toEqual(['from put']);
   expect(await found.value('listed')).toEqual([`runs/${found.runId}.txt`]);
+});
+
+it('amazon: Lambda', async () => {
+  const found = await run('provider_lambda', 'provider_lambda');
+  await expectStates(found, all('success', 'role', 'create', 'active', 'invoke'));
+  expect(JSON.parse(String(await found.value('invoke')))).toEqual({ run: found.runId, from: 'invoke' });
+});
+
+it('ObjectStoragePath in S3, and the operator that transfers files', async () => {
+  const found = await run('provider_storage', 'provider_storage');
+  await expectStates(found, all('success', 'write', 'read', 'transfer', 'sent'));
+  expect(await found.value('read')).toEqual({
+    text: `run\n${found.runId}\n`,
+    size: found.runId.length + 5,
+    files: ['in/rows.csv', 'moved/rows.csv'],
+    folders: ['in', 'moved'],
+    local: ['rows.csv'],
+    is: [true, true, true, false],
+  });
+  expect(await found.value('sent')).toEqual(['sent by the operator', false]);
+});
+
+it('dbt Cloud over https with a private authority: waited for, deferred, sensed, failed', async () => {
+  const found = await run('provider_dbt_cloud', 'provider_dbt_cloud');
+  const done = all('success', 'job', 'deferred', 'started', 'sensed', 'artifact', 'results');
+  await expectStates(found, { ...done, broken: 'failed' });
+  expect(JSON.parse(String(await found.value('results')))).toEqual({ results: ['run_results.json'] });
+  const id = await found.value('job');
+  expect(dbtCloud.runs.find((one) => one.id === id)).toMatchObject({ job: 1, cause: `run ${found.runId}` });
+  expect(await found.links('job')).toMatchObject({ extra_links: { 'Monitor Job Run': `${dbtCloud.url}/runs/${id}` } });
+});
+
+it('papermill: a notebook with parameters, in a kernel of the environment', async () => {
+  const found = await run('provider_papermill', 'provider_papermill');
+  await expectStates(found, all('success', 'write', 'notebook', 'read'));
+  expect(await found.value('read')).toEqual([`hello ${found.runId}\n`]);
 });
 
 it('google: Cloud Storage', async () => {

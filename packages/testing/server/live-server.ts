@@ -17,8 +17,12 @@ export type InstanceTimes = {
   end_date: string | null;
 };
 
-/** On a cluster of its own, unless the settings have a database. */
-export async function startLiveServer(settings: Record<string, string> = {}, nodeArgs: readonly string[] = []) {
+/** On a cluster of its own, unless the settings have a database. `env`: variables that tasks find, too. */
+export async function startLiveServer(
+  settings: Record<string, string> = {},
+  nodeArgs: readonly string[] = [],
+  env: Record<string, string> = {},
+) {
   const directory = await mkdtemp(join(tmpdir(), 'svc-bench-'));
   const dags = join(directory, 'dags');
   await mkdir(dags);
@@ -35,6 +39,7 @@ export async function startLiveServer(settings: Record<string, string> = {}, nod
         ...settings,
       },
       nodeArgs,
+      env,
       logFile: join(directory, `server-${(starts += 1)}.log`),
     });
     await process.untilReady();
@@ -87,15 +92,18 @@ export async function startLiveServer(settings: Record<string, string> = {}, nod
     logLines: () => server.logLines(),
     exited: () => server.exited(),
     stop: (signal?: NodeJS.Signals) => server.stop(signal),
-    /** Compiles the file, registers its DAG and unpauses it. `project`: what a svc.yaml beside it would have said. */
-    async addDag(dagId: string, text: string, project?: object): Promise<void> {
+    /**
+     * Compiles the file, registers its DAG and unpauses it. `project`: what a svc.yaml beside it would have said; `image`: what
+     * a deployment would have built for it.
+     */
+    async addDag(dagId: string, text: string, project?: object, image?: string): Promise<void> {
       const path = join(dags, `${dagId}.py`);
       await writeFile(path, text);
       const answer = await compiler.compile({ path, dagsFolder: dags });
       if (!answer.ok) throw new Error(answer.error.message);
       for (const dag of answer.dags) {
         const spec = project ? { ...(dag.spec as object), project } : dag.spec;
-        await api('POST', `/dags/${dag.dag_id}/dagVersions`, { spec, fileloc: path });
+        await api('POST', `/dags/${dag.dag_id}/dagVersions`, { spec, fileloc: path, ...(image && { image }) });
         await api('PATCH', `/dags/${dag.dag_id}`, { is_paused: false });
       }
     },

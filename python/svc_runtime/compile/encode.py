@@ -125,7 +125,9 @@ class Encoder:
         return {"__type": "pattern", "value": str(value.pattern)}
 
     def _path(self, value, depth):
-        return {"__type": "path", "value": self.text(os.fspath(value))}
+        # Those in object stores are no local files, which is what os.fspath asks for.
+        text = str(value) if type(value).__name__ == "ObjectStoragePath" else os.fspath(value)
+        return {"__type": "path", "value": self.text(text)}
 
     def _xcom(self, value, depth):
         if isinstance(value, PlainXComArg):
@@ -233,8 +235,6 @@ class Encoder:
             return {"__type": "dag", "dag_id": value.dag_id}
         if value is NOTSET:
             return {"__type": "not_set"}
-        if type(value).__name__ == "ObjectStoragePath":
-            return {"__type": "object_path", "value": self.text(str(value)), "conn_id": value.conn_id}
         if (callable(value) and hasattr(value, "__qualname__")) or hasattr(value, "svc_task_decorator"):
             return self._callable(getattr(value, "function", value), depth)
         return self._with_arguments(value, depth)

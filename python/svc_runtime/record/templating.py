@@ -101,6 +101,8 @@ class Renderer:
             return {key: self.value(owner, item) for key, item in value.items()}
         if hasattr(value, "template_fields") and not isinstance(value, (type, TaskNode)):
             self.fields(value)
+        if hasattr(type(value), "svc_rendered"):
+            return value.svc_rendered(lambda text: self._text(None, text))
         return value
 
     def _text(self, owner, value: str):

@@ -1,7 +1,8 @@
 """`airflow.configuration.conf`: settings that authors read, strongest first:
 
 the environment (AIRFLOW__SECTION__KEY), what svc itself knows (the folders, the address of the web UI, the executor),
-`airflow.cfg` of the repository (AIRFLOW_CONFIG, else in AIRFLOW_HOME, else above the DAGs folder), Airflow's documented defaults.
+`airflow.cfg` of the repository (AIRFLOW_CONFIG, else in AIRFLOW_HOME, else above the DAGs folder), Airflow's documented defaults,
+the defaults that installed provider packages declare for their settings.
 
 Secrets of a control plane (database address, keys) are never readable, whoever set them: a DAG file has no use for them.
 """
@@ -110,7 +111,16 @@ def _found(section: str, key: str) -> str | None:
         value = _files.read().get(section, {}).get(key)
     if value is None:
         value = _OWN_DEFAULTS.get((section, key))
-    return DEFAULTS.get(section, {}).get(key) if value is None else value
+    if value is None:
+        value = DEFAULTS.get(section, {}).get(key)
+    return _of_providers().default_setting(section, key) if value is None else value
+
+
+def _of_providers():
+    # Only when it is asked: most files read no setting, and the metadata of many packages takes a moment.
+    from .providers_manager import ProvidersManager
+
+    return ProvidersManager()
 
 
 class _Conf:
@@ -209,6 +219,7 @@ class _Conf:
         names = {
             *DEFAULTS.get(section, {}),
             *(key for name, key in _OWN_DEFAULTS if name == section),
+            *_of_providers().settings_of(section),
             *_files.read().get(section, {}),
             *(name[len(prefix) :].lower() for name in os.environ if name.startswith(prefix)),
         }

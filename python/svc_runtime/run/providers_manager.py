@@ -158,6 +158,10 @@ class ProvidersManager:
         """What a provider declares as the default of one of its settings."""
         return self._defaults.get((section.lower(), key.lower()))
 
+    def settings_of(self, section: str) -> list[str]:
+        """Names of a section's settings that providers declare a default for."""
+        return [key for name, key in self._defaults if name == section.lower()]
+
     def __getattr__(self, name: str):
         if name.startswith("initialize_"):
             return lambda: None  # everything is read when it is asked for

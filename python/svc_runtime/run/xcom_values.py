@@ -4,7 +4,7 @@ What JSON cannot say becomes `{"__classname__": …, "__version__": …, "__data
 bytes, time, enums, numbers that are not finite and integers beyond all floats.
 
 Decoding never imports: a value may have been written through the REST API, and importing runs code. A class must be
-loaded already, because the DAG file uses it, and must be a dataclass, an enum, or offer `deserialize`.
+loaded already, because the DAG file uses it, and must be a dataclass, a class of attrs, an enum, or offer `deserialize`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import sys
 import uuid
 
 from ..record.assets import Asset
+from .files import ObjectStoragePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ MAX_INTEGER = int(sys.float_info.max)
 _MAX_DEPTH = 200
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _ASSET = "airflow.sdk.definitions.asset.Asset"
+_PATH = "airflow.sdk.io.path.ObjectStoragePath"
 
 
 class XComEncodeError(TypeError):
@@ -69,6 +71,9 @@ def encode(value, _depth: int = 0):
             return encoder(value, _depth + 1)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: encode(getattr(value, field.name), _depth + 1) for field in dataclasses.fields(value)}
+        return _tagged(_class_name(kind), _version(kind), fields)
+    if hasattr(kind, "__attrs_attrs__"):
+        fields = {field.name: encode(getattr(value, field.name), _depth + 1) for field in kind.__attrs_attrs__}
         return _tagged(_class_name(kind), _version(kind), fields)
     if hasattr(value, "svc_lazy_sequence"):
         return [encode(item, _depth + 1) for item in value]
@@ -187,6 +192,7 @@ _ENCODERS: list = [
     (decimal.Decimal, _encode_decimal),
     (uuid.UUID, lambda value, depth: _tagged("uuid.UUID", 1, str(value))),
     (Asset, _encode_asset),
+    (ObjectStoragePath, lambda value, depth: _tagged(_PATH, 1, encode(value.serialize(), depth))),
     (os.PathLike, lambda value, depth: _text(os.fspath(value))),
 ]
 
@@ -211,12 +217,25 @@ def _decode_object(name: str, data):
             return kind(plain)
         if dataclasses.is_dataclass(kind) and isinstance(plain, dict):
             return kind(**plain)
+        if hasattr(kind, "__attrs_attrs__") and isinstance(plain, dict):
+            return kind(
+                **{
+                    _argument(field): plain[field.name]
+                    for field in kind.__attrs_attrs__
+                    if field.init and field.name in plain
+                }
+            )
         deserialize = getattr(kind, "deserialize", None)
         if callable(deserialize):
             return deserialize(plain, 1)
     raise TypeError(
         f"the value is a {name}, which this DAG file does not know; import the class in the file, or pass plain values"
     )
+
+
+def _argument(field) -> str:
+    """What the constructor of a class of attrs calls the field."""
+    return getattr(field, "alias", None) or field.name.lstrip("_")
 
 
 def _loaded_class(name: str):
@@ -295,6 +314,7 @@ _DECODERS: dict[str, Callable] = {
     "decimal.Decimal": lambda data: decimal.Decimal(str(data)),
     "uuid.UUID": uuid.UUID,
     _ASSET: lambda data: Asset(**decode(data)),
+    _PATH: lambda data: ObjectStoragePath.deserialize(decode(data)),
 }
 
 
