@@ -84,7 +84,9 @@ const dayOf = (now: Date): string =>
 /** Their tasks ask which day or hour it is, so there is one end for each of these moments. */
 const MOMENTS: Readonly<Record<string, (now: Date) => string>> = {
   example_branch_datetime_operator_2: (now) => (now.getUTCHours() < 15 ? 'before 15:00' : 'after 15:00'),
-  example_sensors: dayOf,
+  // Between 23:00 and midnight its "in an hour" is a time that has passed.
+  example_sensors: (now) =>
+    now.getUTCHours() === 23 ? 'after 23:00' : now.getUTCDay() === 1 ? 'monday' : 'other days',
   example_weekday_branch_operator: dayOf,
 };
 
