@@ -135,6 +135,21 @@ describe('params', () => {
     expect(withParam({ type: 'string', title: 'T', description_md: 'x' }, 'y')).toEqual([]);
   });
 
+  it('of the format time are what the time picker gives, with or without an offset', () => {
+    const time = { type: ['string', 'null'], format: 'time' };
+    for (const value of ['12:13:14', '12:13:14.5', '12:13:14Z', '12:13:14+02:00'])
+      expect(withParam(time, value)).toEqual([]);
+    for (const value of ['12:13', '25:00:00', 'noon']) expect(withParam(time, value)).toHaveLength(1);
+  });
+
+  it('of the format date-time need no offset, as on Airflow', () => {
+    const moment = { type: 'string', format: 'date-time' };
+    for (const value of ['2024-01-01T00:00:00+00:00', '2024-01-01T00:00:00', '2024-01-01 00:00:00', '2024-01-01'])
+      expect(withParam(moment, value)).toEqual([]);
+    for (const value of ['2024-13-01', '2024-01-01T25:00:00', 'noon', '2024-01-01T00:00:00 Z'])
+      expect(withParam(moment, value)).toHaveLength(1);
+  });
+
   it('may be empty by default, which means: ask', () => {
     expect(withParam({ type: 'string' }, null)).toEqual([]);
   });

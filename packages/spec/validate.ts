@@ -2,9 +2,11 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Compile } from 'typebox/compile';
+import { Set as setFormat } from 'typebox/format';
 import { Compile as CompileJsonSchema } from 'typebox/schema';
 import { approximated } from './exact-json.ts';
 import { hasInvisible, isDagId, isTaskId } from './ids.ts';
+import { PARAM_FORMATS } from './param-formats.ts';
 import type { ParamSpec } from './schema-parts.ts';
 import { CompiledSpec } from './schema.ts';
 import { findCycle } from './task-graph.ts';
@@ -278,6 +280,9 @@ function paramProblems({ params, tasks }: CompiledSpec): SpecProblem[] {
   for (const task of tasks) check(`tasks[${task.task_id}].params`, task.params);
   return problems;
 }
+
+// No schema of ours that is checked by this library has these formats: only those of authors do.
+for (const [name, check] of Object.entries(PARAM_FORMATS)) setFormat(name, check);
 
 function defaultProblem(param: ParamSpec): string | undefined {
   try {

@@ -12,7 +12,7 @@ from .run_agent import Agent, Refused
 UTC = datetime.timezone.utc
 
 OPERATORS = """
-    import datetime, os, sys
+    import datetime, json, os, sys
     from datetime import timedelta
     from airflow.sdk import DAG, Asset, AssetAlias, Metadata, Param, PokeReturnValue, TaskGroup, asset, task
     from airflow.providers.standard.operators.bash import BashOperator
@@ -100,6 +100,18 @@ OPERATORS = """
             return f"echo {word} $Y"
 
         deco_bash("hi")
+
+        @task.bash(multiple_outputs=True, output_processor=json.loads)
+        def deco_bash_many():
+            return "echo '" + json.dumps({"a": 1, "b": "two"}) + "'"
+
+        deco_bash_many()
+
+        @task.bash(multiple_outputs=True)
+        def deco_bash_text():
+            return "echo text"
+
+        deco_bash_text()
 
         @task.virtualenv(venv_cache_path=os.environ["VENVS"])
         def deco_venv(x):
@@ -321,6 +333,10 @@ class Operators(unittest.TestCase):
 
     def test_decorated_bash(self) -> None:
         self.assertEqual(self.run_task("deco_bash").value(), "hi 2024-05-01")
+        many = self.run_task("deco_bash_many")
+        self.assertEqual((many.value(), many.value("a"), many.value("b")), ({"a": 1, "b": "two"}, 1, "two"))
+        # Text has no keys, so there is nothing to push one by one.
+        self.assertEqual(self.run_task("deco_bash_text").value(), "text")
 
     def test_asset_events_of_outlets_and_aliases(self) -> None:
         self.assertEqual(

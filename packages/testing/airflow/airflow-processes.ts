@@ -14,7 +14,8 @@ import { CACHE } from '../paths.ts';
 import { startScratchCluster } from '../postgres/scratch-cluster.ts';
 import type { InstanceTimes } from '../server/live-server.ts';
 
-const COMMAND = join(CACHE, 'airflow-3.2.2', 'bin', 'airflow');
+/** Not bin/airflow: it names the path of the clone that installed it, and clones may share the cache. */
+const PYTHON = join(CACHE, 'airflow-3.2.2', 'bin', 'python');
 /** Airflow imports for many seconds, and so does each of its processes, more so on a busy machine. */
 const START_TIMEOUT_MS = 600_000;
 const STOP_TIMEOUT_MS = 20_000;
@@ -30,8 +31,8 @@ export function installAirflow(): void {
   if (status !== 0) throw new Error('Airflow could not be installed; see the lines above');
 }
 
-/** `dags` by file name. */
-export async function startAirflow(dags: Record<string, string>) {
+/** `dags` by file name. With a triggerer where tasks defer. */
+export async function startAirflow(dags: Record<string, string>, { triggerer = false }: { triggerer?: boolean } = {}) {
   const home = await mkdtemp(join(tmpdir(), 'svc-bench-airflow-'));
   const dagsFolder = join(home, 'dags');
   await mkdir(dagsFolder);
@@ -44,7 +45,12 @@ export async function startAirflow(dags: Record<string, string>) {
   const start = (name: string, args: readonly string[]): ChildProcess => {
     const output = openSync(join(home, `${name}.log`), 'a');
     // In a process group of its own, so that its workers can be ended with it.
-    const child = spawn(COMMAND, args, { env, stdio: ['ignore', output, output], detached: true, cwd: home });
+    const child = spawn(PYTHON, ['-m', 'airflow', ...args], {
+      env,
+      stdio: ['ignore', output, output],
+      detached: true,
+      cwd: home,
+    });
     processes.set(name, child);
     return child;
   };
@@ -75,6 +81,7 @@ export async function startAirflow(dags: Record<string, string>) {
     const api = await connect({ port, failIfEnded });
     start('dag-processor', ['dag-processor']);
     start('scheduler', ['scheduler', '--skip-serve-logs']);
+    if (triggerer) start('triggerer', ['triggerer', '--skip-serve-logs']);
     return { api, ...runsOn(api, failIfEnded), stop };
   } catch (error) {
     await stop();
@@ -102,6 +109,8 @@ function environment(input: {
     AIRFLOW__API__BASE_URL: `http://127.0.0.1:${input.port}`,
     AIRFLOW__API__SECRET_KEY: randomBytes(16).toString('hex'),
     AIRFLOW__API_AUTH__JWT_SECRET: randomBytes(32).toString('hex'),
+    // As `airflow connections create-default-connections` makes it.
+    AIRFLOW_CONN_FS_DEFAULT: '{"conn_type": "fs", "extra": {"path": "/"}}',
     AIRFLOW__DATABASE__SQL_ALCHEMY_CONN: input.databaseUrl.replace(/^postgres(ql)?:/, 'postgresql+psycopg2:'),
   };
 }

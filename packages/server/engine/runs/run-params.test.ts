@@ -46,6 +46,17 @@ describe('the params of a run', () => {
     expect(paramProblems([needed], { needed: 'x' })).toEqual([]);
   });
 
+  it('take a time, and a date with one, with or without an offset', () => {
+    const time = param('at', { type: ['string', 'null'], format: 'time' }, { default: '12:13:14' });
+    for (const at of ['12:13:14', '23:59:59+02:00', null]) expect(paramProblems([time], { at })).toEqual([]);
+    expect(paramProblems([time], {})).toEqual([]);
+    expect(paramProblems([time], { at: '25:00:00' })).toEqual([expect.stringContaining('conf.at')]);
+    const since = param('since', { type: 'string', format: 'date-time' }, { default: '2024-01-01T00:00:00' });
+    for (const value of ['2024-01-01T00:00:00', '2024-01-01T00:00:00Z', '2024-01-01'])
+      expect(paramProblems([since], { since: value })).toEqual([]);
+    expect(paramProblems([since], { since: 'noon' })).toEqual([expect.stringContaining('conf.since')]);
+  });
+
   it('are not refused by a schema that nobody can read', () => {
     expect(paramProblems([param('odd', { type: 'no such type' }, { default: 1 })], {})).toEqual([]);
   });

@@ -2,6 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
+import { PARAM_FORMATS } from '@svc/spec/param-formats.ts';
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import { compareExactly, compileExactly } from './exact-schema.ts';
 import type { SchemaCheck } from './exact-schema.ts';
@@ -9,6 +10,7 @@ import type { SchemaCheck } from './exact-schema.ts';
 // Not strict: authors' schemas carry the trigger form's own keywords (values_display, section …).
 const ajv = compareExactly(new Ajv2020({ strict: false, allErrors: true, validateFormats: true }));
 formats.default(ajv);
+for (const [name, check] of Object.entries(PARAM_FORMATS)) ajv.addFormat(name, check);
 const compiled = new WeakMap<ParamSpec, SchemaCheck>();
 
 export function mergeParams(

@@ -18,15 +18,17 @@ class _BashDecoratedOperator(DecoratedOperator, BashOperator):
     }
     custom_operator_name = "@task.bash"
 
-    def __init__(self, *, python_callable, op_args=None, op_kwargs=None, **kwargs) -> None:
-        if kwargs.pop("multiple_outputs", None):
-            current.warn("`multiple_outputs=True` is not supported in @task.bash tasks. Ignoring.")
+    def __init__(self, *, python_callable, op_args=None, op_kwargs=None, multiple_outputs=False, **kwargs) -> None:
+        # A line of output is text; only an output_processor makes a dict of it.
+        if multiple_outputs and "output_processor" not in kwargs:
+            current.warn("`multiple_outputs=True` is not supported in @task.bash tasks without output_processor. Ignoring.")
+            multiple_outputs = False
         super().__init__(
             python_callable=python_callable,
             op_args=op_args,
             op_kwargs=op_kwargs,
             bash_command=NOTSET,
-            multiple_outputs=False,
+            multiple_outputs=bool(multiple_outputs),
             **kwargs,
         )
 
