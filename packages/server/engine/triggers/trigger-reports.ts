@@ -117,7 +117,11 @@ export function createTriggerReports(options: {
   onEffects: (effects: RunEffects) => void;
   recordWatchedAssets: RecordWatchedAssets;
   ended: TriggerReports['ended'];
-}): TriggerReports & { fail(trigger: UnheldTrigger, text: string): Promise<void> } {
+}): TriggerReports & {
+  fail(trigger: UnheldTrigger, text: string): Promise<void>;
+  /** Nobody holds it: the engine has decided it. */
+  decided(trigger: TriggerRow, event: string): Promise<boolean>;
+} {
   const { db, graphs, feed, onEffects } = options;
 
   async function fireFor(trigger: TriggerRow, triggererId: string | null, event: string): Promise<boolean> {
@@ -183,6 +187,7 @@ export function createTriggerReports(options: {
       const [trigger] = await readTriggers(db, tenantId, [id]);
       if (trigger) await fireFor(trigger, null, JSON.stringify({ error: 'Trigger failure', traceback: [text] }));
     },
+    decided: (trigger, event) => fireFor(trigger, null, event),
     renew: (refs) => renewTriggerers(db, refs),
     isLive: (ref) => isTriggererLive(db, ref),
     ended: options.ended,
