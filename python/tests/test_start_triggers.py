@@ -9,7 +9,7 @@ import unittest
 from svc_runtime.run.deferral import next_call
 from svc_runtime.run.xcom_values import decode
 
-from .support import tasks_of
+from .support import spec_of, tasks_of
 
 TEXT = """
 import datetime
@@ -44,6 +44,7 @@ with DAG("d", schedule=None):
         kwargs={"moment": datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))})
     Starts(task_id="delta", path=TEMPORAL + "TimeDeltaTrigger",
         kwargs={"delta": datetime.timedelta(hours=1), "end_from_trigger": True})
+    Starts(task_id="connects", kwargs={"shop_conn_id": "shop"})
     Always(task_id="always")
     Always.partial(task_id="mapped").expand(value=[1, 2])
     DateTimeSensorAsync(task_id="sensor", target_time="2026-01-01T00:00:00+00:00", start_from_trigger=True,
@@ -56,13 +57,16 @@ class StartTriggers(unittest.TestCase):
     def test_what_is_plain_is_compiled_and_the_rest_is_not(self) -> None:
         tasks = tasks_of(TEXT)
         found = {name: task["start_trigger"] for name, task in tasks.items() if "start_trigger" in task}
-        self.assertEqual(set(found), {"plain", "moment", "delta", "always", "sensor"})
+        self.assertEqual(set(found), {"plain", "moment", "delta", "connects", "always", "sensor"})
         plain = found["plain"]
         self.assertEqual(decode(json.loads(plain["kwargs"])), {"when": datetime.datetime(2026, 1, 1), "names": ("a",)})
         self.assertEqual([plain["class_path"], plain["next_method"], plain["timeout"]], ["m.Waits", "go_on", 60])
         self.assertEqual(json.loads(plain["next_kwargs"]), {"n": 1})
         self.assertNotIn("fires", plain)
         self.assertEqual(found["always"]["kwargs"], "{}")
+
+    def test_connections_of_the_trigger_are_declared(self) -> None:
+        self.assertIn("shop", spec_of(TEXT)["secrets"]["connections"])
 
     def test_times_are_for_the_engine(self) -> None:
         tasks = tasks_of(TEXT)

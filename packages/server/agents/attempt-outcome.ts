@@ -186,10 +186,13 @@ async function deferralOf(sent: unknown): Promise<Deferral> {
   };
 }
 
-const awaitsOf = ({ logicalDates, ...awaits }: Static<typeof AwaitsReport>): Awaits => ({
-  ...awaits,
-  logicalDates: logicalDates && logicalDates.flatMap((date) => momentOf(date) ?? []),
-});
+function awaitsOf(awaits: Static<typeof AwaitsReport>): Awaits {
+  const dates = (awaits.logicalDates ?? []).flatMap((date) => momentOf(date) ?? []);
+  const isWhole = dates.length === (awaits.logicalDates ?? []).length;
+  if (!isWhole || (awaits.runIds ?? dates).length === 0)
+    throw invalid('a trigger that awaits runs must name them, by id or by logical date with its offset');
+  return { ...awaits, logicalDates: awaits.logicalDates && dates };
+}
 
 function rescheduleAtOf(moment: unknown): string {
   if (typeof moment !== 'string' || !isDate(moment)) throw invalid('rescheduleAt must be a date');
