@@ -12,7 +12,8 @@ import type { InstanceRow } from '../../db/schema.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import type { AttemptOutcome } from '../shared/attempts.ts';
 import { lockRuns } from '../sql/run-writes.ts';
-import { deleteTriggersOf, recordEvent, replaceTriggers } from '../sql/triggers.ts';
+import { deleteTriggersOf, recordEvents, replaceTriggers } from '../sql/triggers.ts';
+import type { TriggerEvent } from '../sql/triggers.ts';
 import { load, noEffects, openWork, writeAll } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import { timeoutOf } from './deferred-columns.ts';
@@ -44,32 +45,53 @@ export async function saveTriggers(
 /** An instance that waits for a trigger, and the attempt that made it. */
 export type WaitingInstance = { tenantId: string; run: number; taskId: string; mapIndex: number; attemptId: string };
 
+/** The event of a trigger, and who waits for it. */
+export type Resumption = { instance: WaitingInstance; event: TriggerEvent };
+
 /**
- * The trigger has an event: the instance goes on with it. False when nobody waits for it any more, or the triggerer has lost
- * it: then nothing changes. Idempotent, because the first time takes the trigger from the triggerer.
+ * Triggers have their events: their instances go on with them, a burst of them in one transaction. False where nobody waits any
+ * more, or the triggerer has lost the trigger: there nothing changes. Idempotent, because the first time takes the trigger from
+ * the triggerer.
  */
-export async function resumeByEvent(
+export async function resumeByEvents(
   trx: SharedDb,
   graphs: DagGraphs,
-  input: {
-    instance: WaitingInstance;
-    trigger: { tenantId: string; triggerId: number; triggererId: string | null };
-    event: string;
-  },
-): Promise<{ isApplied: boolean; effects: RunEffects }> {
-  const { instance, trigger, event } = input;
-  const works = await openWork(trx, graphs, await lockRuns(trx, [instance]));
-  const [work] = works;
-  const nothing = { isApplied: false, effects: noEffects() };
-  if (!work || work.run.state !== 'running') return nothing;
-  await load(trx, [{ work, picks: [{ taskId: instance.taskId, mapIndex: instance.mapIndex }] }]);
-  const row = work.row(instance);
-  if (row?.state !== 'deferred' || row.attempt_id !== instance.attemptId) return nothing;
-  if (!(await recordEvent(trx, trigger, event))) return nothing;
-  work.change(row, { state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });
-  const effects = await writeAll(trx, works);
-  // Its triggerer knows: it has said so.
-  return { isApplied: true, effects: { ...effects, hasTriggers: false } };
+  resumptions: readonly Resumption[],
+): Promise<{ isApplied: boolean[]; effects: RunEffects }> {
+  const runs = new Map(resumptions.map(({ instance: { tenantId, run } }) => [run, { tenantId, run }]));
+  const works = await openWork(trx, graphs, await lockRuns(trx, [...runs.values()]));
+  const byRun = new Map(works.map((work) => [work.run.id, work]));
+  await load(
+    trx,
+    works.map((work) => ({
+      work,
+      picks: resumptions.flatMap(({ instance: { run, taskId, mapIndex } }) =>
+        run === work.run.id ? [{ taskId, mapIndex }] : [],
+      ),
+    })),
+  );
+  // Told twice in one set: the first counts.
+  const open = new Map<number, Resumption>();
+  for (const resumption of resumptions) {
+    const { instance, event } = resumption;
+    const work = byRun.get(instance.run);
+    const row = work?.row(instance);
+    if (work?.run.state !== 'running' || row?.state !== 'deferred' || row.attempt_id !== instance.attemptId) continue;
+    if (!open.has(event.triggerId)) open.set(event.triggerId, resumption);
+  }
+  const recorded = await recordEvents(
+    trx,
+    [...open.values()].map(({ event }) => event),
+  );
+  const applied = new Set([...open.values()].filter(({ event }) => recorded.has(event.triggerId)));
+  for (const { instance } of applied) {
+    const work = byRun.get(instance.run);
+    const row = work?.row(instance);
+    if (work && row) work.change(row, { state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });
+  }
+  const effects = applied.size > 0 ? await writeAll(trx, works) : noEffects();
+  // Their triggerer knows: it has said so.
+  return { isApplied: resumptions.map((one) => applied.has(one)), effects: { ...effects, hasTriggers: false } };
 }
 
 /**

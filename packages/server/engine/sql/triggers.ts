@@ -242,17 +242,27 @@ export async function findHeldTrigger(
   return rows[0];
 }
 
-/** False when the triggerer does not hold it any more: another one does, or it has fired. */
-export async function recordEvent(
-  trx: SharedDb,
-  ref: { tenantId: string; triggerId: number; triggererId: string | null },
-  event: string,
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update triggers set event = ${event}, fired_at = clock_timestamp(), triggerer_id = null
-    where tenant_id = ${ref.tenantId} and id = ${ref.triggerId} and triggerer_id is not distinct from ${ref.triggererId}
-      and fired_at is null`.execute(trx);
-  return numAffectedRows === 1n;
+export type TriggerEvent = { tenantId: string; triggerId: number; triggererId: string | null; event: string };
+
+/**
+ * Which of them count: not those that the triggerer does not hold any more, because another one does, or that have fired. Locked
+ * in the order of their ids, as by who gives up a triggerer.
+ */
+export async function recordEvents(trx: SharedDb, events: readonly TriggerEvent[]): Promise<Set<number>> {
+  if (events.length === 0) return new Set();
+  const { rows } = await sql<{ id: number }>`
+    with k as (
+      select * from unnest(${events.map(({ tenantId }) => tenantId)}::uuid[], ${events.map(({ triggerId }) => triggerId)}::bigint[],
+        ${events.map(({ triggererId }) => triggererId)}::uuid[], ${events.map(({ event }) => event)}::text[])
+        as k(tenant_id, id, triggerer_id, event)
+    ), locked as (
+      select t.tenant_id, t.id, k.event from triggers t join k on t.tenant_id = k.tenant_id and t.id = k.id
+      where t.triggerer_id is not distinct from k.triggerer_id and t.fired_at is null
+      order by t.id for update of t
+    )
+    update triggers t set event = l.event, fired_at = clock_timestamp(), triggerer_id = null
+    from locked l where t.tenant_id = l.tenant_id and t.id = l.id returning t.id`.execute(trx);
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** It has done what it was for. False when another one holds it. */
@@ -302,8 +312,12 @@ export async function giveUpTriggerer(
       select 1 from triggerers where tenant_id = ${ref.tenantId} and id = ${ref.triggererId} for update`.execute(trx);
     if (rows.length === 0) return false;
     await sql`
-      update triggers set triggerer_id = null, failures = failures + ${hasFailed ? 1 : 0}
-      where tenant_id = ${ref.tenantId} and triggerer_id = ${ref.triggererId}`.execute(trx);
+      with held as (
+        select id from triggers where tenant_id = ${ref.tenantId} and triggerer_id = ${ref.triggererId}
+        order by id for update
+      )
+      update triggers t set triggerer_id = null, failures = failures + ${hasFailed ? 1 : 0}
+      from held where t.tenant_id = ${ref.tenantId} and t.id = held.id`.execute(trx);
     await sql`delete from triggerers where tenant_id = ${ref.tenantId} and id = ${ref.triggererId}`.execute(trx);
     return true;
   });

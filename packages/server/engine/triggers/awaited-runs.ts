@@ -76,10 +76,12 @@ export function createAwaitedRuns(options: {
       for (const question of questions) await answer(dag, [question]);
       return;
     }
-    for (const { trigger, awaits, tasks } of questions) {
-      const event = decide(awaits, tasks, states);
-      if (event !== undefined) await fire(trigger, event);
-    }
+    await Promise.all(
+      questions.map(async ({ trigger, awaits, tasks }) => {
+        const event = decide(awaits, tasks, states);
+        if (event !== undefined) await fire(trigger, event);
+      }),
+    );
   }
 
   /** One after another: an older answer must not come after a newer one. Those that are new here. */
