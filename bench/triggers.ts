@@ -1,7 +1,7 @@
 /**
  * 1,000 tasks that wait for triggers in one triggerer: what it takes while they wait, and how long after its event a task goes
  * on. The events come one by one, so that the figure is the way from the event to the task, not the queue before a worker; those
- * behind the first ones come all at once at the end, and only have to arrive.
+ * behind the first ones come all at once at the end: a burst, which queues for workers.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
@@ -16,6 +16,8 @@ import { usageOf } from './process-usage.ts';
 const BETWEEN_EVENTS_MS = 200;
 /** The others wait until these have gone on: the machine must not be busy with them. */
 const MEASURED = 150;
+/** From this one on, all at once. */
+const LAST_IN_TURN = MEASURED + 10;
 const PAGE = 100;
 
 const TRIGGERS = `
@@ -33,7 +35,7 @@ class InTurn(BaseTrigger):
                 file.write(str(os.getpid()))
         while not os.path.exists(self.go):
             await asyncio.sleep(1)
-        at = float(open(self.go).read()) + min(self.number, ${MEASURED + 10}) * ${BETWEEN_EVENTS_MS / 1_000}
+        at = float(open(self.go).read()) + min(self.number, ${LAST_IN_TURN}) * ${BETWEEN_EVENTS_MS / 1_000}
         await asyncio.sleep(max(0, at - time.time()))
         yield TriggerEvent({"at": time.time(), "pid": os.getpid()})
 `;
@@ -95,15 +97,20 @@ export async function run({ number, print, say }: BenchOptions): Promise<void> {
     writeFileSync(go, String(Date.now() / 1_000 + 3));
     await until(async () => (await lite.api<{ state: string }>('GET', path)).state === 'success');
     const values = await valuesOf(lite, path, times);
-    const ms = values
-      .slice(0, MEASURED)
-      .map((value) => value.ms)
-      .toSorted((a, b) => a - b);
-    const at = (share: number): number =>
-      rounded(ms[Math.min(ms.length - 1, Math.floor(share * ms.length))] ?? Number.NaN);
+    const [singly, burst] = [values.slice(0, MEASURED), values.slice(LAST_IN_TURN)];
+    const shareOf = (some: readonly Value[], share: number): number => {
+      const ms = some.map((value) => value.ms).toSorted((a, b) => a - b);
+      return rounded(ms[Math.min(ms.length - 1, Math.floor(share * ms.length))] ?? Number.NaN);
+    };
+    const at = (share: number): number => shareOf(singly, share);
     const pids = [...new Set(values.map(({ pid }) => pid))];
     print({ bench: 'triggers', figure: 'wake_up_p50', value: at(0.5), unit: 'ms', times });
     print({ bench: 'triggers', figure: 'wake_up_p99', value: at(0.99), unit: 'ms', times });
+    if (burst.length > 0) {
+      const events = burst.length;
+      print({ bench: 'triggers', figure: 'burst_p50', value: shareOf(burst, 0.5), unit: 'ms', times, events });
+      print({ bench: 'triggers', figure: 'burst_last', value: shareOf(burst, 1), unit: 'ms', times, events });
+    }
     print({ bench: 'triggers', figure: 'processes', value: pids.length, unit: 'processes', times });
   } finally {
     await lite.stop();

@@ -99,7 +99,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
   });
   const scheduler: Scheduler = createScheduler({
     db,
-    graphs: createDagGraphs(),
+    graphs: createDagGraphs({ isApiOnly: workers === null }),
     executor: workers?.executor ?? null,
     dispatch: { bufferSize: config.scheduler.dispatchBufferSize, workers: config.scheduler.dispatchWorkers },
     leases: leasesOf(config),

@@ -99,6 +99,29 @@ const SensorSpec = Type.Object(
   { ...closed, description: 'of sensors' },
 );
 
+/** Texts are JSON as the runtime encodes values: carried, and not looked into. */
+const StartTriggerSpec = Type.Object(
+  {
+    class_path: Text('class of the trigger'),
+    kwargs: Text('its arguments (JSON)'),
+    next_method: Text('method of the task that goes on with the event'),
+    next_kwargs: Text('arguments of that method (JSON)'),
+    timeout: Seconds('longest wait'),
+    fires: Type.Optional(
+      Type.Object(
+        {
+          at: Type.Optional(Type.String({ description: 'this moment' })),
+          after: Type.Optional(Type.Number({ minimum: 0, description: 'so many seconds after it began' })),
+          ends: Flag('the moment ends the task'),
+        },
+        { ...closed, description: 'of time triggers: when it fires' },
+      ),
+    ),
+  },
+  { ...closed, description: 'what a task waits for before anything of it runs (`start_from_trigger`)' },
+);
+export type StartTriggerSpec = Static<typeof StartTriggerSpec>;
+
 /** Assets, aliases and references; other objects in inlets and outlets are kept as values. */
 const AssetUse = Type.Union([
   AssetCondition,
@@ -124,6 +147,7 @@ export const TaskSpec = Type.Object(
     }),
     policy: PolicySpec,
     sensor: Nullable(SensorSpec, 'only of sensors'),
+    start_trigger: Type.Optional(StartTriggerSpec),
     resources: PythonValue('resources asked for by the DAG file or svc.yaml'),
     env: Type.Record(Type.String(), Type.String(), { description: 'environment variables from svc.yaml' }),
     execution: PythonValue('execution settings from svc.yaml'),

@@ -24,6 +24,8 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.fix",
         "svc_runtime.plugins",
         "svc_runtime.record",
+        # How values of start triggers are written down, which a task reads back.
+        "svc_runtime.run",
         "svc_runtime.exceptions",
     },
     "svc_runtime.fix": {"svc_runtime.old_import_paths"},

@@ -75,8 +75,11 @@ const DAG = (folder: string): string => `
 import datetime, os
 from airflow.sdk import Asset, AssetWatcher, AsyncCallback, BaseOperator, DeadlineAlert, DeadlineReference, SyncCallback, dag, task
 from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
+from airflow.providers.standard.sensors.external_task import ExternalTaskSensor
 from airflow.providers.standard.sensors.date_time import DateTimeSensorAsync
 from airflow.providers.standard.sensors.time_delta import WaitSensor
+from airflow.triggers.base import StartTriggerArgs
 from waits import Breaks, FileAppears, LinesOf
 
 HERE = ${JSON.stringify(folder)}
@@ -118,6 +121,35 @@ def waits_for_times():
     DateTimeSensorAsync(task_id="moment", target_time="{{ (dag_run.run_after + macros.timedelta(seconds=1)).isoformat() }}")
     WaitSensor(task_id="wait", time_to_wait=datetime.timedelta(seconds=1), deferrable=True)
 
+class Starts(BaseOperator):
+    start_from_trigger = True
+    start_trigger_args = StartTriggerArgs(
+        trigger_cls="waits.FileAppears", trigger_kwargs={"path": os.path.join(HERE, "start")}, next_method="go_on",
+        next_kwargs={"since": datetime.datetime(2026, 1, 1)})
+
+    def execute(self, context):
+        raise AssertionError("nothing runs before the event")
+
+    def go_on(self, context, since, event):
+        return {"text": event["text"], "since": since.isoformat(), "try": context["ti"].try_number}
+
+@dag(schedule=None)
+def starts_from_trigger():
+    moment = DateTimeSensorAsync(task_id="moment", target_time="2026-01-01T00:00:00+00:00", start_from_trigger=True)
+    moment >> Starts(task_id="starts")
+
+# Nobody looks again within the hour: it is told.
+@dag(schedule=None)
+def waits_for_others():
+    TriggerDagRunOperator(task_id="starts", trigger_dag_id="is_waited_for", wait_for_completion=True, deferrable=True,
+        logical_date="{{ logical_date.isoformat() }}", poke_interval=3600)
+    ExternalTaskSensor(task_id="sees", external_dag_id="is_waited_for", external_task_id="slow", deferrable=True,
+        poll_interval=3600)
+
+@dag(schedule=None)
+def is_waited_for():
+    Waits(task_id="slow", name="other")
+
 queue = Asset("queue", watchers=[AssetWatcher(name="lines", trigger=LinesOf(os.path.join(HERE, "lines")))])
 again = Asset("again", watchers=[AssetWatcher(name="same", trigger=LinesOf(os.path.join(HERE, "lines")))])
 
@@ -142,7 +174,7 @@ SOON = datetime.timedelta(seconds=0.5)
 def is_too_slow():
     Waits(task_id="slow", name="a")
 
-reads_queue(); reads_again(); is_too_slow()
+reads_queue(); reads_again(); is_too_slow(); starts_from_trigger(); waits_for_others(); is_waited_for()
 waits_for_files(); ends_by_trigger(); goes_wrong(); waits_for_times()
 `;
 
@@ -165,7 +197,7 @@ beforeAll(async () => {
   lite.writeDag('dag.py', DAG(files));
   await lite.api('POST', '/variables', { key: 'waited_for', value: 'seven' });
   const known = async (): Promise<number> => (await lite.api<{ total_entries: number }>('GET', '/dags')).total_entries;
-  await vi.waitUntil(async () => (await known()) === 7, EVENTUALLY);
+  await vi.waitUntil(async () => (await known()) === 10, EVENTUALLY);
 }, 120_000);
 afterAll(() => lite?.stop());
 
@@ -245,6 +277,34 @@ describe('a deferred task', { timeout: 240_000 }, () => {
     const runId = await trigger('waits_for_times', 'four');
     await runEnds(lite.api, 'waits_for_times', runId);
     expect(await log('waits_for_times', runId, 'wait')).toContain('DEFERRED');
+  });
+
+  it('that starts from its trigger runs for the first time when that has fired', async () => {
+    const runId = await trigger('starts_from_trigger', 'start');
+    await expect
+      .poll(() => states('starts_from_trigger', runId), EVENTUALLY)
+      .toEqual({ moment: 'success', starts: 'deferred' });
+    await expect.poll(() => log('starts_from_trigger', runId, 'starts'), EVENTUALLY).toContain('looking for start');
+    writeFileSync(join(files, 'start'), 'S');
+    await runEnds(lite.api, 'starts_from_trigger', runId);
+    const said = await xcom('starts_from_trigger', runId, 'starts');
+    expect(said).toEqual({ text: 'S', since: '2026-01-01T00:00:00', try: 1 });
+    expect(await log('starts_from_trigger', runId, 'starts')).not.toContain('DEFERRED');
+  });
+
+  it('that waits for a run of another DAG, or a task in it, goes on when that has ended', async () => {
+    await lite.api('PATCH', '/dags/is_waited_for', { is_paused: false });
+    const runId = await trigger('waits_for_others', 'others');
+    const both = { starts: 'deferred', sees: 'deferred' };
+    await expect.poll(() => states('waits_for_others', runId), EVENTUALLY).toEqual(both);
+    const { starts, sees } = await instances('waits_for_others', runId);
+    expect([starts?.trigger?.classpath, sees?.trigger?.classpath].map((path) => path?.split('.').at(-1))).toEqual([
+      'DagStateTrigger',
+      'WorkflowTrigger',
+    ]);
+    writeFileSync(join(files, 'any.other'), 'A');
+    await runEnds(lite.api, 'waits_for_others', runId);
+    expect((await instances('waits_for_others', runId))['sees']?.triggerer_job).toBeNull();
   });
 
   it('that is cleared is waited for no more: its trigger cleans up, and the next try has its own', async () => {

@@ -166,6 +166,14 @@ export const diagnoseRunOutput = z.object({
         map_index: count,
         state: TaskState,
         wait_reason: nullableText,
+        trigger: z
+          .object({
+            class_path: text,
+            since: text,
+            triggerer: nullableText.describe('The host; null: nobody, or the engine'),
+          })
+          .nullable()
+          .describe('Of a deferred task: what it waits for, and since when'),
         last_lines: z.array(text).describe('Untrusted: of a task that runs'),
       }),
     )

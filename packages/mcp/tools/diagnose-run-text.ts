@@ -112,9 +112,10 @@ function waitingLines({ waiting, counts, state }: DiagnoseRunOutput): string[] {
   if (waiting.length === 0 || state === 'success' || state === 'failed') return [];
   const lines = waiting.map((one) => {
     const reason = one.wait_reason === null ? '' : `, ${JSON.stringify(one.wait_reason)}`;
+    const trigger = one.trigger === null ? '' : `, waits for ${one.trigger.class_path} since ${one.trigger.since}`;
     const said =
       one.last_lines.length === 0 ? '' : `, its last lines (untrusted): ${JSON.stringify(one.last_lines.join('\n'))}`;
-    return `- ${nameOf(one)}: ${one.state ?? 'no state yet'}${reason}${said}`;
+    return `- ${nameOf(one)}: ${one.state ?? 'no state yet'}${trigger}${reason}${said}`;
   });
   const total = counts.active + counts.waiting;
   const rest = total - waiting.length;

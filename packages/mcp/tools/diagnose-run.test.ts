@@ -1,5 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { graphOf } from '@svc/testing/engine/scripted-scheduler.ts';
+import { makeTask } from '@svc/testing/spec/make-spec.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, connectHttp, startToolServer } from '@svc/testing/mcp/connect.ts';
 import { logLine, startFailedRuns } from '@svc/testing/mcp/failed-runs.ts';
@@ -204,6 +205,7 @@ describe('a run in which nothing failed', () => {
         map_index: -1,
         state: 'running',
         wait_reason: null,
+        trigger: null,
         last_lines: ['[2026-11-15T06:31:12.123456Z] INFO - page 7'],
       },
       ...['b', 'c'].map((id) => ({
@@ -211,12 +213,24 @@ describe('a run in which nothing failed', () => {
         map_index: -1,
         state: null,
         wait_reason: 'waits for upstream tasks (0 of 1 are finished)',
+        trigger: null,
         last_lines: [],
       })),
     ]);
     expect(structured.summary).toBe(
       `Run ${runId} of slow is running and nothing failed so far: 1 of 3 tasks active, 2 waiting. First reason: waits for upstream tasks.`,
     );
+  });
+
+  it('names the trigger of a deferred task, and since when it waits', async () => {
+    const start = { class_path: 'shop.Paid', kwargs: '{}', next_method: 'go_on', next_kwargs: '{}', timeout: null };
+    await world.register('deferred', [makeTask('a', { rest: { start_trigger: start } })]);
+    const { runId } = await world.run('deferred', {}, { a: 'deferred' });
+    const { structured, text } = await diagnose('deferred', runId);
+    const [waiting] = structured.waiting;
+    expect(waiting).toMatchObject({ state: 'deferred', trigger: { class_path: 'shop.Paid', triggerer: null } });
+    expect(text).toContain(`- a: deferred, waits for shop.Paid since ${waiting?.trigger?.since}`);
+    expect(structured.summary).toContain('waits for its trigger');
   });
 
   it('names what a run waits for that has not started', async () => {

@@ -75,6 +75,11 @@ function diagnosisOf({ facts, around }: { facts: RunFacts; around: Around }, log
       map_index: instance.map_index,
       state: instance.state,
       wait_reason: safeTextOrNull(instance.wait_reason),
+      trigger: instance.trigger && {
+        class_path: safeText(instance.trigger.classpath),
+        since: instance.trigger.created_date,
+        triggerer: safeTextOrNull(instance.triggerer_job?.hostname ?? null),
+      },
       last_lines: around.runningLines.get(instance) ?? [],
     })),
     run_waits_for: runWait(facts),

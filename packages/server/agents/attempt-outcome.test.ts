@@ -3,6 +3,29 @@ import { readOutcome } from './attempt-outcome.ts';
 
 const read = (outcome: unknown) => readOutcome(JSON.stringify(outcome), { maxXcomBytes: 10 });
 
+const AWAITS = {
+  dagId: 'other',
+  runIds: ['r'],
+  logicalDates: null,
+  taskIds: null,
+  taskGroupId: null,
+  allowed: ['success'],
+  skipped: [],
+  failed: [],
+  echo: null,
+};
+const deferredFor = (more: object) => ({
+  state: 'deferred',
+  deferral: {
+    classPath: 'm.T',
+    kwargs: '{}',
+    nextMethod: 'n',
+    nextKwargs: '{}',
+    timeoutSeconds: null,
+    awaits: { ...AWAITS, ...more },
+  },
+});
+
 describe('the outcome of an attempt', () => {
   it.each([
     [[], 'it is no JSON object'],
@@ -27,6 +50,12 @@ describe('the outcome of an attempt', () => {
     [{ state: 'success', skips: [1] }, 'skips must be a list of texts'],
     [{ state: 'success', assetEvents: {} }, 'assetEvents must be a list'],
     [{ state: 'success', assetEvents: [{ asset: { name: 1 } }] }, 'an asset event names no asset'],
+    [deferredFor({ allowed: 'success' }), 'a deferral must name its trigger'],
+    [deferredFor({ dagId: 'a\0' }), 'a deferral must name its trigger'],
+    [deferredFor({ runIds: Array.from({ length: 1_001 }, () => 'r') }), 'a deferral must name its trigger'],
+    [deferredFor({ echo: '{' }), 'the arguments of a trigger must be JSON texts'],
+    [deferredFor({ runIds: [] }), 'a trigger that awaits runs must name them'],
+    [deferredFor({ runIds: null, logicalDates: ['2026-01-01T00:00:00'] }), 'a trigger that awaits runs must name them'],
     [{ state: 'reschedule' }, 'rescheduleAt must be a date'],
     [{ state: 'failed', failure: { cause: 'agent_lost' } }, 'an agent cannot report the cause "agent_lost"'],
   ])('that is malformed, %j, is refused, and the message names what is wrong', async (outcome, problem) => {
@@ -49,6 +78,11 @@ describe('the outcome of an attempt', () => {
       xcoms: [{ key: 'k', value: '1' }],
       assetEvents: [{ asset: { name: 's3://a', uri: 's3://a' }, alias: null, extra: { text: 'ab' } }],
     });
+  });
+
+  it('names the runs that a deferred task waits for, their dates as they are stored', async () => {
+    const { deferral } = await read(deferredFor({ runIds: null, logicalDates: ['2026-01-01T01:00:00+01:00'] }));
+    expect(deferral?.awaits).toEqual({ ...AWAITS, runIds: null, logicalDates: ['2026-01-01T00:00:00.000000Z'] });
   });
 
   it('keeps the digits of what a task says of an asset, and of its rendered fields', async () => {

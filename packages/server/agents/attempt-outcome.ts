@@ -1,6 +1,6 @@
 /** Reads what an agent reports of an attempt's end. Whatever it sends, what comes out is well-formed and within its rights. */
 import { Type } from 'typebox';
-import type { Static } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { momentOf } from '@svc/spec/clock.ts';
 import { approximated, isRawNumber, parseExact } from '@svc/spec/exact-json.ts';
@@ -8,7 +8,7 @@ import { FAILURE_CAUSES, isFailureCause, mayReport } from '@svc/spec/failure-cau
 import { isFolderName } from '@svc/spec/ids.ts';
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import { isStorableText, storeProblem } from '@svc/spec/storable.ts';
-import type { AssetEventOutcome, AttemptOutcome, Deferral, Failure } from '../engine/shared/attempts.ts';
+import type { AssetEventOutcome, AttemptOutcome, Awaits, Deferral, Failure } from '../engine/shared/attempts.ts';
 import { RpcError } from './rpc-errors.ts';
 
 const STATES = ['success', 'failed', 'skipped', 'reschedule', 'deferred'] as const;
@@ -132,6 +132,25 @@ function failureOf(failure: unknown): Failure {
   return { cause, ...(typeof text === 'string' && text !== '' && { text }) };
 }
 
+const Names = Type.Array(
+  Type.Refine(Type.String(), (text) => text.length <= MAX_NAME && isStorableText(text)),
+  { maxItems: 1_000 },
+);
+const OrNull = <T extends TSchema>(schema: T) => Type.Union([Type.Null(), schema]);
+
+const AwaitsReport = Type.Object({
+  dagId: Type.Refine(Type.String(), (text) => text !== '' && text.length <= MAX_NAME && isStorableText(text)),
+  runIds: OrNull(Names),
+  logicalDates: OrNull(Type.Array(DateText, { maxItems: 1_000 })),
+  taskIds: OrNull(Names),
+  taskGroupId: OrNull(Type.Refine(Type.String(), (text) => text.length <= MAX_NAME && isStorableText(text))),
+  allowed: Names,
+  skipped: Names,
+  failed: Names,
+  /** JSON, carried and not looked into. */
+  echo: OrNull(Type.String()),
+});
+
 const deferralReport = Compile(
   Type.Object({
     classPath: Type.Refine(Type.String(), (text) => text !== '' && text.length <= MAX_NAME && isStorableText(text)),
@@ -141,6 +160,7 @@ const deferralReport = Compile(
     timeoutSeconds: Type.Union([Type.Null(), Type.Number({ minimum: -MAX_SECONDS, maximum: MAX_SECONDS })]),
     firesAt: Type.Optional(Type.Union([Type.Null(), DateText])),
     event: Type.Optional(Type.Union([Type.Null(), Type.String()])),
+    awaits: Type.Optional(Type.Union([Type.Null(), AwaitsReport])),
   }),
 );
 
@@ -149,11 +169,29 @@ async function deferralOf(sent: unknown): Promise<Deferral> {
   if (!deferralReport.Check(plain))
     throw invalid('a deferral must name its trigger, its arguments and the method to go on with');
   const { classPath, kwargs, nextMethod, nextKwargs, timeoutSeconds, firesAt = null, event = null } = plain;
-  for (const text of [kwargs, nextKwargs, ...(event === null ? [] : [event])]) {
+  const { awaits = null } = plain;
+  for (const text of [kwargs, nextKwargs, event, awaits?.echo ?? null].filter((one) => one !== null)) {
     if (!(await isJson(text)) || !isStorableText(text)) throw invalid('the arguments of a trigger must be JSON texts');
   }
   const moment = firesAt === null ? null : (momentOf(firesAt) ?? null);
-  return { classPath, kwargs, nextMethod, nextKwargs, timeoutSeconds, firesAt: moment, event };
+  return {
+    classPath,
+    kwargs,
+    nextMethod,
+    nextKwargs,
+    timeoutSeconds,
+    firesAt: moment,
+    event,
+    awaits: awaits && awaitsOf(awaits),
+  };
+}
+
+function awaitsOf(awaits: Static<typeof AwaitsReport>): Awaits {
+  const dates = (awaits.logicalDates ?? []).flatMap((date) => momentOf(date) ?? []);
+  const isWhole = dates.length === (awaits.logicalDates ?? []).length;
+  if (!isWhole || (awaits.runIds ?? dates).length === 0)
+    throw invalid('a trigger that awaits runs must name them, by id or by logical date with its offset');
+  return { ...awaits, logicalDates: awaits.logicalDates && dates };
 }
 
 function rescheduleAtOf(moment: unknown): string {

@@ -12,7 +12,7 @@ import type { AttemptIdentity } from './credentials.ts';
 import { callbackJob, factsQuery, taskJob, timetableJob, triggererJob } from './job.ts';
 import type { JobInput, Resume } from './job.ts';
 import { findTriggersOf } from '../engine/sql/triggers.ts';
-import { isBeforeTimeout } from '../engine/advance/deferral.ts';
+import { isBeforeTimeout } from '../engine/advance/deferred-columns.ts';
 import type { TriggerReports } from '../engine/triggers/trigger-reports.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import { beat } from '../db/processes/heartbeats.ts';

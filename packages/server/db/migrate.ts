@@ -33,6 +33,7 @@ import * as logsInObjectStores from './migrations/0026-logs-in-object-stores.ts'
 import * as importedHistory from './migrations/0027-imported-history.ts';
 import * as ownTimetables from './migrations/0028-own-timetables-and-partitions.ts';
 import * as triggers from './migrations/0029-triggers.ts';
+import * as awaitedRuns from './migrations/0030-awaited-runs.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -69,6 +70,7 @@ const MIGRATIONS = {
   '0027-imported-history': importedHistory,
   '0028-own-timetables-and-partitions': ownTimetables,
   '0029-triggers': triggers,
+  '0030-awaited-runs': awaitedRuns,
 };
 
 export class SchemaTooNewError extends Error {}

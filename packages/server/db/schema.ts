@@ -484,6 +484,9 @@ type TriggersTable = {
   fired_at: NullableTimestamp;
   triggerer_id: string | null;
   failures: Generated<number>;
+  awaits: string | null;
+  awaits_dag_id: string | null;
+  awaits_runs: string[] | null;
 };
 
 type AssetWatchersTable = {
@@ -507,6 +510,7 @@ type DeadlinesTable = {
   deadline_time: Timestamp;
   created_at: Timestamp;
   missed_at: NullableTimestamp;
+  kept_at: NullableTimestamp;
 };
 
 export type ReprocessBehavior = 'none' | 'failed' | 'completed';

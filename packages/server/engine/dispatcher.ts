@@ -7,6 +7,8 @@
  */
 import type { Database } from '../db/database.ts';
 import { isOutage } from '../db/outage.ts';
+import type { RunEffects } from './advance/apply-to-runs.ts';
+import { deferScheduled } from './advance/deferral.ts';
 import { claim } from './claim/claim.ts';
 import type { Executor } from './executor.ts';
 import type { Attempt } from './shared/attempts.ts';
@@ -32,6 +34,7 @@ export function createDispatcher(options: {
   executor: Executor;
   bufferSize: number;
   workers: number;
+  onEffects: (effects: RunEffects) => void;
   log: { error(details: object, message: string): void };
 }): Dispatcher {
   const { db, graphs, executor, log } = options;
@@ -65,10 +68,15 @@ export function createDispatcher(options: {
       isShortOfRoom = room <= 0;
       if (room <= 0 || isStopped) return;
       promised += room;
-      const { attempts, withdrawn, missed } = await claim(db, graphs, room).finally(() => (promised -= room));
+      const { attempts, starts, withdrawn, missed } = await claim(db, graphs, room).finally(() => (promised -= room));
       if (missed > 0) setTimeout(requestClaim, MISSED_AGAIN_MS);
       if (attempts.length > 0) hand(attempts);
       isShortOfRoom = attempts.length >= room;
+      if (starts.length > 0) {
+        const effects = await deferScheduled(db, graphs, starts);
+        options.onEffects(effects);
+        if (effects.hasTriggers) continue; // they made room for others behind them
+      }
       // Withdrawn ones made room for others behind them; a full claim may have left some.
       if (attempts.length === 0 && withdrawn === 0) return;
       if (attempts.length > 0 && attempts.length < room && withdrawn === 0) return;

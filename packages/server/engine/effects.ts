@@ -21,6 +21,8 @@ export function createEffects(options: {
   dispatchCallbacks: () => Promise<void>;
   /** Something waits for a trigger, or waits for one no more. */
   onTriggers: () => void;
+  /** Runs have moved that somebody may wait for, or are waited for from now on. */
+  onAwaited: (effects: Pick<RunEffects, 'moved' | 'awaited'>) => void;
   /** Something is due at that moment. */
   wakeAt: (moment: string) => void;
   /** Something may be claimable, here or elsewhere. */
@@ -51,6 +53,7 @@ export function createEffects(options: {
     for (const ended of effects.ended) background.run('following the end of a run', () => followEnd(ended));
     for (const dag of effects.queued) background.run('looking for a slot for a run', () => startRunsOf(dag));
     if (effects.hasCallbacks) background.run('dispatching callbacks', options.dispatchCallbacks);
+    if (effects.moved.length > 0 || effects.awaited.length > 0) options.onAwaited(effects);
     if (effects.hasTriggers || effects.superseded.length > 0) options.onTriggers();
     if (effects.hasScheduled) options.requestClaim();
   }

@@ -14,6 +14,7 @@ import type { Executor } from './executor.ts';
 import type { Attempts } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
 import { readClock } from './sql/attempts.ts';
+import type { AwaitedRuns } from './triggers/awaited-runs.ts';
 import type { Triggerers } from './triggers/triggerers.ts';
 import { findForgottenPasts, releaseForgotten } from './sql/waiting-instances.ts';
 
@@ -33,6 +34,7 @@ export function createRecovery(options: {
   startForgottenRuns: () => Promise<void>;
   dispatchCallbacks: () => Promise<void>;
   triggerers: Pick<Triggerers, 'findLost' | 'lookAround'> | null;
+  awaited: Pick<AwaitedRuns, 'lookAround'> | null;
   requestClaim: () => void;
   onEffects: (effects: RunEffects) => void;
   log: { warn(details: object, message: string): void };
@@ -69,6 +71,7 @@ export function createRecovery(options: {
     await options.dispatchCallbacks();
     if (listening.isLongEnough()) await options.triggerers?.findLost();
     await options.triggerers?.lookAround();
+    await options.awaited?.lookAround();
   }
 
   return {

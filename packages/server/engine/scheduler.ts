@@ -36,6 +36,7 @@ import type { DagKey } from './sql/dag-rows.ts';
 import { findNewestVersion } from './sql/dag-rows.ts';
 import { claimCallbacks } from './sql/callbacks.ts';
 import { createTableStatistics } from './table-statistics.ts';
+import { createAwaitedRuns } from './triggers/awaited-runs.ts';
 import { createTriggerFeed, createTriggerReports } from './triggers/trigger-reports.ts';
 import type { TriggerReports } from './triggers/trigger-reports.ts';
 import { createTriggerers } from './triggers/triggerers.ts';
@@ -104,7 +105,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const createRun = createRunCreator(graphs);
   const background = createBackgroundTasks(log);
   const statistics = createTableStatistics(db);
-  const dispatcher = executor && createDispatcher({ db, graphs, executor, ...options.dispatch, log });
+  const dispatcher =
+    executor &&
+    createDispatcher({ db, graphs, executor, ...options.dispatch, onEffects: (effects) => applyEffects(effects), log });
   executor?.onCapacity(() => dispatcher?.onCapacity());
 
   // Effects lead to more of them: a run that has ended starts the next.
@@ -150,6 +153,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     feed.wake();
   }
 
+  const awaited =
+    executor &&
+    createAwaitedRuns({ db, graphs, background, fire: (trigger, event) => reports.decided(trigger, event) });
+
   const applyEffects = createEffects({
     db,
     graphs,
@@ -159,6 +166,12 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     startRunsOf: starter.startRunsOf,
     dispatchCallbacks,
     onTriggers,
+    onAwaited({ moved, awaited: begun }) {
+      if (!awaited) return; // found by a scheduler at the pace of its recovery
+      awaited.moved(moved);
+      awaited.awaited(begun);
+      if (begun.length > 0) notifyOthers();
+    },
     wakeAt: dispatcher ? due.wakeAt : notifyOthers, // who has no timer wakes somebody who has
     requestClaim,
     onRunEnded: options.onRunEnded,
@@ -197,6 +210,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     startForgottenRuns: starter.startForgotten,
     dispatchCallbacks,
     triggerers,
+    awaited,
     requestClaim: () => dispatcher?.requestClaim(),
     onEffects,
     log,
@@ -245,6 +259,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (triggerers) onTriggers();
     background.run('looking for what another process has left to do', async () => {
       await due.run();
+      await awaited?.refresh();
       await starter.startForgotten();
       await dispatchCallbacks();
     });

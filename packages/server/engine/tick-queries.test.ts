@@ -7,7 +7,7 @@ import { findBackfillsToAdvance } from './sql/backfills.ts';
 import { openDatabase, scopedToTenant } from '../db/database.ts';
 import type { Database, SharedDb } from '../db/database.ts';
 import { takeDueDeadlines } from './sql/deadlines.ts';
-import { findUnheldTriggers, listHeldTriggers } from './sql/triggers.ts';
+import { findAwaiting, findUnheldTriggers, listAwaitedDags, listHeldTriggers } from './sql/triggers.ts';
 import { findDueDags, lastAutomatedInterval, nextDueMoment } from './sql/due-dags.ts';
 import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
@@ -86,6 +86,8 @@ it.each<[string, (trx: SharedDb) => Promise<unknown>]>([
   ['which backfills can go on', (trx) => findBackfillsToAdvance(trx)],
   ['which triggers nobody holds', (trx) => findUnheldTriggers(trx, 100)],
   ['what a triggerer waits for', (trx) => listHeldTriggers(trx, { tenantId, triggererId: randomUUID() })],
+  ['which DAGs are waited for', (trx) => listAwaitedDags(trx)],
+  ['who waits for a run', (trx) => findAwaiting(trx, { tenantId, dagId: 'one', names: ['id:r'] })],
   ['which deadlines are due', (trx) => takeDueDeadlines(trx, 100)],
 ])('to find out %s, the tick reads nothing of what has ended', async (_what, question) => {
   expect(await rowsScanned(question)).toEqual(NONE);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 from ..exceptions import RecordingError
@@ -214,6 +215,8 @@ def dag_spec(dag, *, source: dict, tree, dags_folder: str) -> dict:
     for task in tasks:
         for section in ("arguments", "templates", "mapping"):
             declared.scan_value(task[section] or {})
+        if "start_trigger" in task:
+            declared.scan_value(json.loads(task["start_trigger"]["kwargs"]))
     for task in dag.tasks:
         declared.scan_attributes(task)
     for group in (dag, *dag.task_group_dict.values()):

@@ -12,6 +12,7 @@ from ..record.operator import BaseOperatorLink
 from ..record.timezones import iso
 from .encode import Encoder, seconds, whole
 from .params_spec import params_spec
+from .start_trigger_spec import start_trigger_spec
 
 _CALLBACK_KEYS = {name: name.removesuffix("_callback") for name in CALLBACKS}
 _DOCS = ("doc", "doc_md", "doc_json", "doc_yaml", "doc_rst")
@@ -245,6 +246,7 @@ def task_spec(task, encoder: Encoder, *, search_path: list, files: dict, warn) -
         "template_files": _template_files(task, search_path, files, warn),
         "policy": {name: whole(value) for name, value in _policy(task).items()},
         "sensor": _sensor(task),
+        **start_trigger_spec(task),
         "resources": encoder.encode(task.resources) if task.resources else None,
         # Filled from svc.yaml when the project has one.
         "env": {},

@@ -105,7 +105,7 @@ class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
     operator_extra_links: Sequence = ()
     shallow_copy_attrs: Sequence[str] = ()
     supports_lineage = False
-    start_trigger_args = None
+    start_trigger_args: object = None
     start_from_trigger = False
     custom_operator_name: str | None = None
     # True for recorded provider classes: which fields are templates is known only at run time.

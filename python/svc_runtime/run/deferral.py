@@ -8,11 +8,14 @@ import datetime
 import json
 
 from ..exceptions import TaskDeferred
+from ..record.timezones import parse_iso
+from .awaited_runs import awaits_of, event_of_runs
 from .moments import iso
 from .xcom_values import decode, encode
 
 # Decided by the engine, without a process.
-_TIME = "airflow.providers.standard.triggers.temporal.DateTimeTrigger"
+TIME_TRIGGER = "airflow.providers.standard.triggers.temporal.DateTimeTrigger"
+TIME_DELTA_TRIGGER = "airflow.providers.standard.triggers.temporal.TimeDeltaTrigger"
 
 
 def run_body(task, context, resume: dict | None):
@@ -41,7 +44,16 @@ def next_call(resume: dict) -> tuple[str, dict]:
     if "error" in event:
         return "__fail__", {"error": event["error"], "traceback": event.get("traceback")}
     kwargs = decode(json.loads(resume["next_kwargs"])) or {}
-    return resume["next_method"], {**kwargs, "event": decode(event.get("payload"))}
+    return resume["next_method"], {**kwargs, "event": _event_of(event)}
+
+
+def _event_of(event: dict):
+    """`moment`, `runs`: the engine has waited itself, for a time that it worked out or for runs of another DAG."""
+    if "moment" in event:
+        return parse_iso(event["moment"])
+    if "runs" in event:
+        return event_of_runs(event["runs"])
+    return decode(event.get("payload"))
 
 
 def deferral_of(deferred: TaskDeferred) -> dict:
@@ -53,21 +65,22 @@ def deferral_of(deferred: TaskDeferred) -> dict:
         "kwargs": json.dumps(encode(dict(kwargs))),
         "nextMethod": deferred.method_name,
         "nextKwargs": json.dumps(encode(dict(deferred.kwargs or {}))),
-        "timeoutSeconds": _seconds(deferred.timeout),
+        "timeoutSeconds": seconds_of(deferred.timeout),
         "firesAt": moment,
         "event": event,
+        "awaits": awaits_of(class_path, kwargs),
     }
 
 
 def _moment_of(class_path: str, kwargs: dict) -> tuple[str | None, str | None]:
     moment = kwargs.get("moment")
-    if class_path != _TIME or not isinstance(moment, datetime.datetime):
+    if class_path != TIME_TRIGGER or not isinstance(moment, datetime.datetime):
         return None, None
     event = {"ends": "success"} if kwargs.get("end_from_trigger") else {"payload": encode(moment)}
     return iso(moment), json.dumps(event)
 
 
-def _seconds(timeout) -> float | None:
+def seconds_of(timeout) -> float | None:
     if timeout is None:
         return None
     return timeout.total_seconds() if hasattr(timeout, "total_seconds") else float(timeout)

@@ -5,6 +5,8 @@ import { nowIso, secondsAfter } from '@svc/spec/clock.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { findRun } from '../../db/dag-runs/dag-runs.ts';
 import type { ListedRun } from '../../db/dag-runs/dag-runs.ts';
+import { listDeadlines } from '../../db/dag-runs/deadlines.ts';
+import type { StoredDeadline } from '../../db/dag-runs/deadlines.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { RunParams, noSuchRun } from '../paths.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
@@ -61,32 +63,46 @@ export function registerUiDeadlines(app: App, { db, scheduler }: Services): void
       const ref = { tenantId: principalOf(request).tenantId, dagId, versionNumber: run.version_number };
       const { spec } = await scheduler.graphs.get(db.shared, ref);
       const order = parseOrderBy(keys, ORDER_KEYS, [{ column: 'deadline_time', direction: 'asc' }]);
-      const deadlines = deadlinesOf(spec, run, nowIso()).toSorted((a, b) => compare(order, a, b));
+      const stored = await listDeadlines(databaseOf(request, db), [run.id]);
+      const deadlines = deadlinesOf(spec, { run, stored, now: nowIso() }).toSorted((a, b) => compare(order, a, b));
       return { deadlines: deadlines.slice(offset, offset + limit), total_entries: deadlines.length };
     },
   );
 }
 
-/** The average runtime of earlier runs is no date of this run, so such an alert has no deadline here. */
-export function deadlinesOf(spec: CompiledSpec, run: ListedRun, now: string): Deadline[] {
-  const created = run.queued_at ?? run.run_after;
-  return spec.dag.deadlines.flatMap((alert, index): Deadline[] => {
-    const from = { dagrun_logical_date: run.logical_date, dagrun_queued_at: run.queued_at }[alert.reference] ?? null;
-    if (from === null) return [];
-    const due = secondsAfter(from, alert.interval);
-    const ended = run.end_date ?? now;
-    const id = createHash('sha256').update(`${run.id}\0${index}`).digest('hex');
+/** As they were made with the run. A run that is older than its deadlines (imported) has those that its own dates give. */
+export function deadlinesOf(
+  spec: CompiledSpec,
+  { run, stored, now }: { run: ListedRun; stored: readonly StoredDeadline[]; now: string },
+): Deadline[] {
+  const ended = run.end_date ?? now;
+  const known = new Map(stored.filter((one) => one.run === run.id).map((one) => [one.position, one]));
+  return spec.dag.deadlines.flatMap((alert, position): Deadline[] => {
+    const found = known.get(position);
+    const due = found?.deadline_time ?? dateOf(alert, run);
+    if (due === null) return [];
+    const isMissed = found?.missed_at ? true : ended > due && !found?.kept_at;
     return [
       {
-        id: `${id.slice(0, 8)}-${id.slice(8, 12)}-8${id.slice(13, 16)}-8${id.slice(17, 20)}-${id.slice(20, 32)}`,
+        id: found?.id ?? idOf(run, position),
         deadline_time: due,
-        missed: ended > due,
-        created_at: created,
+        missed: isMissed,
+        created_at: found?.created_at ?? run.queued_at ?? run.run_after,
         alert_name: null,
         alert_description: null,
       },
     ];
   });
+}
+
+function dateOf(alert: CompiledSpec['dag']['deadlines'][number], run: ListedRun): string | null {
+  const from = { dagrun_logical_date: run.logical_date, dagrun_queued_at: run.queued_at }[alert.reference] ?? null;
+  return from === null ? null : secondsAfter(from, alert.interval);
+}
+
+function idOf(run: ListedRun, position: number): string {
+  const id = createHash('sha256').update(`${run.id}\0${position}`).digest('hex');
+  return `${id.slice(0, 8)}-${id.slice(8, 12)}-8${id.slice(13, 16)}-8${id.slice(17, 20)}-${id.slice(20, 32)}`;
 }
 
 type Order = readonly { column: keyof typeof ORDER_KEYS; direction: 'asc' | 'desc' }[];

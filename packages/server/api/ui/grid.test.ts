@@ -152,4 +152,34 @@ describe('a column of the grid', () => {
       still: true,
     });
   });
+
+  it('knows the deadlines that were made with the run, whatever they count from', async () => {
+    const spec = sampleDag({ dagId: 'average', taskId: 'task', text: 'x' }) as { dag: object };
+    const alerts = ['fixed_datetime', 'average_runtime', 'dagrun_logical_date'].map((reference) => ({
+      reference,
+      reference_arguments: {},
+      interval: 60,
+      callback: null,
+    }));
+    const body = { spec: { ...spec, dag: { ...spec.dag, deadlines: alerts } } };
+    const registered = await server.call('/api/v2/dags/average/dagVersions', { method: 'POST', token, body });
+    expect(registered.status, registered.text).toBe(201);
+    const run = await insertRun(tenant, { dagId: 'average', runId: 'one', state: 'success', end_date: '2026-01-01' });
+    const made = { run, dag_id: 'average' };
+    await tenant
+      .insertInto('deadlines')
+      .values([
+        { ...made, position: 0, deadline_time: '2025-12-31T00:00:00Z', kept_at: '2025-12-31T00:00:00Z' },
+        { ...made, position: 1, deadline_time: '2026-01-02T00:00:00Z', missed_at: '2026-01-02T00:00:00Z' },
+      ])
+      .execute();
+    const path = '/ui/dags/average/dagRuns/one/deadlines';
+    const { deadlines } = (await server.call(path, { token })).json<{ deadlines: object[] }>();
+    expect(deadlines).toMatchObject([
+      { deadline_time: '2025-12-31T00:00:00.000000Z', missed: false },
+      { deadline_time: '2026-01-02T00:00:00.000000Z', missed: true },
+    ]);
+    const [column] = (await server.call('/ui/grid/runs/average', { token })).json<{ has_missed_deadline: boolean }[]>();
+    expect(column?.has_missed_deadline).toBe(true);
+  });
 });

@@ -18,6 +18,7 @@ import { rangeProperties } from '../../http/ranges.ts';
 import { DateTime, OrderByQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import { listDeadlines } from '../../db/dag-runs/deadlines.ts';
 import { deadlinesOf } from './deadlines.ts';
 import { roleOf, tasksAround, treeOf } from './dag-tree.ts';
 import type { TreeNode } from './dag-tree.ts';
@@ -120,9 +121,12 @@ export function registerUiGrid(app: App, services: Services): void {
         specs.set(version, await specOf(tenantId, dagId, version));
       }
       const now = nowIso();
+      const hasDeadlines = [...specs.values()].some(({ dag }) => dag.deadlines.length > 0);
+      const ids = hasDeadlines ? runs.map(({ id }) => id) : [];
+      const stored = await listDeadlines(scope, ids);
       return runs.map((run) => {
         const spec = specs.get(run.version_number);
-        return gridRun(run, spec !== undefined && deadlinesOf(spec, run, now).some(({ missed }) => missed));
+        return gridRun(run, spec !== undefined && deadlinesOf(spec, { run, stored, now }).some(({ missed }) => missed));
       });
     },
   );

@@ -3,7 +3,9 @@ import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 
 /** Rows in one answer about other runs: more than any sensor looks at, less than would hurt. */
-const MAX_STATES = 10_000;
+export const MAX_STATES = 10_000;
+/** Runs that one question looks at. */
+export const MAX_RUNS = 1_000;
 
 export type ExternalStatesQuery = {
   tenantId: string;
@@ -33,7 +35,7 @@ export async function readExternalStates(db: TenantDb, query: ExternalStatesQuer
     where r.tenant_id = ${tenantId}::uuid and r.dag_id = ${dagId}
       and (${dates}::timestamptz[] is null or r.logical_date = any(${dates}::timestamptz[]))
       and (${runIds}::text[] is null or r.run_id = any(${runIds}::text[]))
-    order by r.run_after desc limit 1000`;
+    order by r.run_after desc limit ${MAX_RUNS}`;
   const statement =
     tasks === undefined
       ? sql<ExternalState>`

@@ -81,7 +81,7 @@ export const GRANTS: Grants = {
   triggerers: { api: READ, scheduler: WRITE },
   triggers: { api: { select: true, delete: true }, scheduler: WRITE },
   asset_watchers: both(WRITE),
-  deadlines: { api: { select: true, insert: { except: ['missed_at'] }, delete: true }, scheduler: WRITE },
+  deadlines: { api: { select: true, insert: { except: ['missed_at', 'kept_at'] }, delete: true }, scheduler: WRITE },
   backfills: both(WRITE),
   token_exchanges: { api: NONE, scheduler: WRITE },
   // Assets.

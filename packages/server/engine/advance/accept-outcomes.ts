@@ -16,7 +16,7 @@ import { isRunFinished } from '@svc/spec/states.ts';
 import type { InstanceRow } from '../../db/schema.ts';
 import type { PlanEvent } from '../plan/types.ts';
 import type { AttemptOutcome, AttemptRef, Failure, FinishAnswer } from '../shared/attempts.ts';
-import { deferredColumns } from './deferral.ts';
+import { deferredColumns } from './deferred-columns.ts';
 import type { Ending } from './ending.ts';
 import type { RunWork } from './run-work.ts';
 

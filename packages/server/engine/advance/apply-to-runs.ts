@@ -20,6 +20,7 @@ import {
   updateRunsAndInstances,
 } from '../sql/run-writes.ts';
 import { admit, countActive } from '../sql/slots.ts';
+import { insertStarts, nameOfDate, nameOfRun } from '../sql/triggers.ts';
 import type { InstancePick, RunChange } from '../sql/run-writes.ts';
 import { latest, nowIso } from '@svc/spec/clock.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
@@ -28,6 +29,7 @@ import { plan } from '../plan/plan.ts';
 import type { Need, PlanEvent } from '../plan/types.ts';
 import { loadLength, loadPast } from './external-needs.ts';
 import { RunWork } from './run-work.ts';
+import { deferStarts } from './start-triggers.ts';
 
 export type RunEffects = {
   ended: { tenantId: string; dagId: string; run: number; runId: string; state: RunState }[];
@@ -44,7 +46,25 @@ export type RunEffects = {
   hasCallbacks: boolean;
   /** Something waits for a trigger now, or waits for one no more. */
   hasTriggers: boolean;
+  /** Runs that have ended, or in which tasks have: somebody may be waiting for that. */
+  moved: NamedRuns[];
+  /** Runs that somebody waits for from now on. */
+  awaited: NamedRuns[];
 };
+
+/** Runs of a DAG by the names under which they are waited for. */
+export type NamedRuns = { tenantId: string; dagId: string; names: readonly string[] };
+
+export const namesOf = ({
+  tenant_id: tenantId,
+  dag_id: dagId,
+  run_id: runId,
+  logical_date: date,
+}: RunRow): NamedRuns => ({
+  tenantId,
+  dagId,
+  names: [nameOfRun(runId), ...(date === null ? [] : [nameOfDate(date)])],
+});
 
 export const noEffects = (): RunEffects => ({
   ended: [],
@@ -55,6 +75,8 @@ export const noEffects = (): RunEffects => ({
   hasScheduled: false,
   hasCallbacks: false,
   hasTriggers: false,
+  moved: [],
+  awaited: [],
 });
 
 /** Of a run that is queued: it starts when its DAG has a slot for it. */
@@ -176,11 +198,12 @@ async function loadNeeds(
 
 /** Writes what the works hold, ends runs that have nothing left to do, and lets the next instances through. */
 export async function writeAll(trx: SharedDb, works: readonly RunWork[]): Promise<RunEffects> {
+  await deferStarts(trx, works);
   await sendChanges(trx, works);
   return concludeAll(trx, works);
 }
 
-/** Sent at once, for a caller with more to send before the answers are there. `concludeAll` comes after it. */
+/** Sent at once, for a caller with more to send before the answers are there. Between `deferStarts` and `concludeAll`. */
 export function sendChanges(trx: SharedDb, works: readonly RunWork[]): Promise<unknown> {
   for (const work of works) markClaimable(work);
   const expanded = works.flatMap((work) =>
@@ -196,6 +219,10 @@ export function sendChanges(trx: SharedDb, works: readonly RunWork[]): Promise<u
     insertInstances(
       trx,
       works.flatMap((work) => work.fresh),
+    ),
+    insertStarts(
+      trx,
+      works.flatMap((work) => work.starts),
     ),
   ]);
 }
@@ -244,7 +271,9 @@ function collectEffects(work: RunWork, effects: RunEffects): void {
   const { run } = work;
   effects.superseded.push(...work.superseded);
   const movedOn: string[] = [];
+  let hasEnded = work.fresh.some((row) => isFinished(row.state));
   for (const row of work.changedRows()) {
+    hasEnded ||= isFinished(row.state);
     if (row.state === 'scheduled') effects.hasScheduled = true;
     if (row.state === 'deferred' || (row.state === 'scheduled' && row.first_poke_at !== null))
       effects.hasTriggers = true;
@@ -253,6 +282,11 @@ function collectEffects(work: RunWork, effects: RunEffects): void {
     if (work.graph.pastMatters && isFinished(row.state)) movedOn.push(row.task_id);
   }
   if (work.fresh.some((row) => row.state === 'scheduled')) effects.hasScheduled = true;
+  for (const { dueAt } of work.starts) {
+    effects.hasTriggers = true;
+    if (dueAt !== null && (effects.dueAt === null || dueAt < effects.dueAt)) effects.dueAt = dueAt;
+  }
+  if (hasEnded || work.unfinished() === 0) effects.moved.push(namesOf(run));
   if (movedOn.length > 0) {
     effects.pastMoved.push({ tenantId: run.tenant_id, dagId: run.dag_id, run: run.id, taskIds: [...new Set(movedOn)] });
   }

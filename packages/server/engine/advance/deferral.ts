@@ -7,33 +7,19 @@
  * The trigger is stored with the end of the attempt, and removed with the end of the try: until then the resumed attempt reads
  * from it how to go on. Times (of time triggers, and timeouts) are the instance's `due_at`, found like a retry's.
  */
-import { secondsAfter } from '@svc/spec/clock.ts';
-import type { SharedDb } from '../../db/database.ts';
-import type { InstanceRow, TriggerRow } from '../../db/schema.ts';
+import type { Database, SharedDb } from '../../db/database.ts';
+import type { InstanceRow } from '../../db/schema.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
-import type { AttemptOutcome, Deferral } from '../shared/attempts.ts';
+import type { AttemptOutcome } from '../shared/attempts.ts';
 import { lockRuns } from '../sql/run-writes.ts';
-import { deleteTriggersOf, recordEvent, replaceTriggers } from '../sql/triggers.ts';
+import { deleteTriggersOf, recordEvents, replaceTriggers } from '../sql/triggers.ts';
+import type { TriggerEvent } from '../sql/triggers.ts';
 import { load, noEffects, openWork, writeAll } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
+import { timeoutOf } from './deferred-columns.ts';
 import { reportedOf } from './ending.ts';
 import type { Ending } from './ending.ts';
 import type { RunWork } from './run-work.ts';
-
-export const timeoutOf = ({ timeoutSeconds }: Deferral, now: string): string | null =>
-  timeoutSeconds === null ? null : secondsAfter(now, Math.max(0, timeoutSeconds));
-
-/** What a deferral makes of its instance. */
-export function deferredColumns(row: InstanceRow, deferral: Deferral, now: string): Partial<InstanceRow> {
-  const moments = [timeoutOf(deferral, now), deferral.firesAt ?? null].filter((moment) => moment !== null);
-  return {
-    state: 'deferred',
-    end_date: null,
-    waits: null,
-    due_at: moments.sort()[0] ?? null,
-    first_poke_at: row.first_poke_at ?? row.start_date ?? now,
-  };
-}
 
 /** `resumed`: endings of attempts that had gone on from a trigger, perhaps; their tries are over now, or wait anew. */
 export async function saveTriggers(
@@ -56,41 +42,82 @@ export async function saveTriggers(
   await replaceTriggers(trx, made);
 }
 
-/** Of a time trigger: whether its moment comes before its timeout does. */
-export const isBeforeTimeout = ({
-  fires_at: firesAt,
-  timeout_at: timeoutAt,
-}: Pick<TriggerRow, 'fires_at' | 'timeout_at'>) => firesAt !== null && (timeoutAt === null || firesAt <= timeoutAt);
-
 /** An instance that waits for a trigger, and the attempt that made it. */
 export type WaitingInstance = { tenantId: string; run: number; taskId: string; mapIndex: number; attemptId: string };
 
+/** The event of a trigger, and who waits for it. */
+export type Resumption = { instance: WaitingInstance; event: TriggerEvent };
+
 /**
- * The trigger has an event: the instance goes on with it. False when nobody waits for it any more, or the triggerer has lost
- * it: then nothing changes. Idempotent, because the first time takes the trigger from the triggerer.
+ * Triggers have their events: their instances go on with them, a burst of them in one transaction. False where nobody waits any
+ * more, or the triggerer has lost the trigger: there nothing changes. Idempotent, because the first time takes the trigger from
+ * the triggerer.
  */
-export async function resumeByEvent(
+export async function resumeByEvents(
   trx: SharedDb,
   graphs: DagGraphs,
-  input: {
-    instance: WaitingInstance;
-    trigger: { tenantId: string; triggerId: number; triggererId: string | null };
-    event: string;
-  },
-): Promise<{ isApplied: boolean; effects: RunEffects }> {
-  const { instance, trigger, event } = input;
-  const works = await openWork(trx, graphs, await lockRuns(trx, [instance]));
-  const [work] = works;
-  const nothing = { isApplied: false, effects: noEffects() };
-  if (!work || work.run.state !== 'running') return nothing;
-  await load(trx, [{ work, picks: [{ taskId: instance.taskId, mapIndex: instance.mapIndex }] }]);
-  const row = work.row(instance);
-  if (row?.state !== 'deferred' || row.attempt_id !== instance.attemptId) return nothing;
-  if (!(await recordEvent(trx, trigger, event))) return nothing;
-  work.change(row, { state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });
-  const effects = await writeAll(trx, works);
-  // Its triggerer knows: it has said so.
-  return { isApplied: true, effects: { ...effects, hasTriggers: false } };
+  resumptions: readonly Resumption[],
+): Promise<{ isApplied: boolean[]; effects: RunEffects }> {
+  const runs = new Map(resumptions.map(({ instance: { tenantId, run } }) => [run, { tenantId, run }]));
+  const works = await openWork(trx, graphs, await lockRuns(trx, [...runs.values()]));
+  const byRun = new Map(works.map((work) => [work.run.id, work]));
+  await load(
+    trx,
+    works.map((work) => ({
+      work,
+      picks: resumptions.flatMap(({ instance: { run, taskId, mapIndex } }) =>
+        run === work.run.id ? [{ taskId, mapIndex }] : [],
+      ),
+    })),
+  );
+  // Told twice in one set: the first counts.
+  const open = new Map<number, Resumption>();
+  for (const resumption of resumptions) {
+    const { instance, event } = resumption;
+    const work = byRun.get(instance.run);
+    const row = work?.row(instance);
+    if (work?.run.state !== 'running' || row?.state !== 'deferred' || row.attempt_id !== instance.attemptId) continue;
+    if (!open.has(event.triggerId)) open.set(event.triggerId, resumption);
+  }
+  const recorded = await recordEvents(
+    trx,
+    [...open.values()].map(({ event }) => event),
+  );
+  const applied = new Set([...open.values()].filter(({ event }) => recorded.has(event.triggerId)));
+  for (const { instance } of applied) {
+    const work = byRun.get(instance.run);
+    const row = work?.row(instance);
+    if (work && row) work.change(row, { state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });
+  }
+  const effects = applied.size > 0 ? await writeAll(trx, works) : noEffects();
+  // Their triggerer knows: it has said so.
+  return { isApplied: resumptions.map((one) => applied.has(one)), effects: { ...effects, hasTriggers: false } };
+}
+
+/**
+ * Instances that start from their triggers and were scheduled all the same: by a process that may not write triggers, or while
+ * their DAG was paused.
+ */
+export async function deferScheduled(
+  db: Database,
+  graphs: DagGraphs,
+  starts: readonly Pick<InstanceRow, 'tenant_id' | 'run' | 'task_id' | 'map_index'>[],
+): Promise<RunEffects> {
+  return db.shared.transaction().execute(async (trx) => {
+    const refs = new Map(starts.map((row) => [row.run, { tenantId: row.tenant_id, run: row.run }]));
+    const works = await openWork(trx, graphs, await lockRuns(trx, [...refs.values()]));
+    const picksOf = ({ run }: RunWork) => starts.filter((row) => row.run === run.id);
+    await load(
+      trx,
+      works.map((work) => ({
+        work,
+        picks: picksOf(work).map((row) => ({ taskId: row.task_id, mapIndex: row.map_index })),
+      })),
+    );
+    for (const work of works)
+      for (const row of work.loadedRows()) if (row.state === 'scheduled') work.change(row, { claimable: false });
+    return writeAll(trx, works);
+  });
 }
 
 /** How an event of a trigger ends its task without a process (`end_from_trigger`); undefined: the task goes on with it. */

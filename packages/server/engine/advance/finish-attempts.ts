@@ -18,15 +18,17 @@ import { startInstances } from '../sql/claims.ts';
 import { lockInstances, lockRuns } from '../sql/run-writes.ts';
 import type { RunRef } from '../sql/run-writes.ts';
 import { lockTaskSlots, releaseHeldBack } from '../sql/slots.ts';
+import { awaitedNames } from '../sql/triggers.ts';
 import { keepTries } from '../sql/try-history.ts';
 import { acceptOutcomes } from './accept-outcomes.ts';
 import { concludeAll, isHoldingBack, openWork, planAll, sendChanges } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import { saveRareOutputs, sendOutputs } from './attempt-outputs.ts';
 import type { RecordAssetEvents } from './attempt-outputs.ts';
-import { retriedOf } from './ending.ts';
+import { reportedOf, retriedOf } from './ending.ts';
 import type { Ending } from './ending.ts';
 import type { RunWork } from './run-work.ts';
+import { deferStarts } from './start-triggers.ts';
 
 export type FinishTools = { graphs: DagGraphs; recordAssetEvents: RecordAssetEvents; keepsPlans?: boolean };
 
@@ -49,6 +51,7 @@ export async function finishAttempts(
       tx.db,
       works.map((work) => ({ work, events: isRunFinished(work.run.state) ? [] : (events.get(work) ?? []) })),
     );
+    await deferStarts(tx.db, works);
     tx.send(sendChanges(tx.db, works));
     tx.send(keepTries(tx.db, retriedOf(kept, byRun)));
     tx.send(releaseLimits(tx.db, works, kept));
@@ -73,10 +76,19 @@ export async function finishAttempts(
     effects.dueAt = rare.dueAt ?? effects.dueAt; // an asset event is due at once
     effects.hasScheduled = next?.hasMore(given.size) ?? (effects.hasScheduled || kept.length > 0); // a slot came free
     effects.hasCallbacks ||= rare.hasCallbacks;
+    effects.awaited.push(...awaitedBy(kept));
     const byEnded = new Map([...again, ...given]);
     return { answers: endings.map(({ ref }, index) => answerOf(answers[index], byEnded.get(ref.attemptId))), effects };
   });
 }
+
+/** Runs that tasks wait for which were deferred here. */
+const awaitedBy = (endings: readonly Ending[]): RunEffects['awaited'] =>
+  reportedOf(endings).flatMap(({ ref, outcome: { deferral } }) =>
+    deferral?.awaits
+      ? [{ tenantId: ref.tenantId, dagId: deferral.awaits.dagId, names: awaitedNames(deferral.awaits) }]
+      : [],
+  );
 
 const NOTHING_NEXT = { chosen: [], finished: [] };
 

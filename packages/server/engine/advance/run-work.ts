@@ -9,6 +9,7 @@ import { NO_FAILURE, failureColumns } from '@svc/spec/failure-causes.ts';
 import type { FailureColumns } from '@svc/spec/failure-causes.ts';
 import type { CountedState, InstanceRow, RunRow, StateCounts } from '../../db/schema.ts';
 import type { NewInstance } from '../sql/instance-columns.ts';
+import type { NewStart } from '../sql/triggers.ts';
 import type { DagGraph } from '../shared/dag-graphs.ts';
 import { operatorColumns } from '../shared/operator-columns.ts';
 import { decodeCounts, encodeCounts } from '../plan/encode.ts';
@@ -40,6 +41,8 @@ export class RunWork implements RunView {
   /** Instances made here: inserted at the end, in their final state. */
   readonly fresh: NewInstance[] = [];
   readonly expanded: string[] = [];
+  /** Instances that wait for a trigger before anything of them runs. */
+  readonly starts: NewStart[] = [];
   /** Attempts whose reports count no more. */
   readonly superseded: string[] = [];
   readonly #now: string;

@@ -9,7 +9,8 @@ import { findCandidates, tryClaimLock } from '../sql/claims.ts';
 import type { Candidate, ClaimPurpose } from '../sql/claims.ts';
 import { countActiveOfTask } from '../sql/slots.ts';
 
-export type Verdict = { candidate: Candidate; reason: WaitReason | null };
+/** `start_trigger`: it is deferred before anything of it runs, so it is nobody's to claim. */
+export type Verdict = { candidate: Candidate; reason: WaitReason | 'start_trigger' | null };
 
 export type Judged = {
   /** In the order of their priority, up to the last for which there was room. */
@@ -101,7 +102,8 @@ function judge(candidates: readonly Candidate[], usage: Usage, capacity: number)
     if (room <= 0) break;
     const pool = `${candidate.tenant_id}/${candidate.pool}`;
     const slots = free.get(pool) ?? candidate.free;
-    const reason = slots < candidate.pool_slots ? 'pool_full' : limitOf(candidate, usage);
+    const isFull = slots < candidate.pool_slots;
+    const reason = startOf(candidate, usage) ?? (isFull ? 'pool_full' : limitOf(candidate, usage));
     verdicts.push({ candidate, reason });
     if (reason !== null) continue;
     room -= 1;
@@ -116,6 +118,12 @@ function judge(candidates: readonly Candidate[], usage: Usage, capacity: number)
 /** How many instances of its task may be active in its run. */
 export const perRunLimit = (candidate: Candidate, graph: DagGraph | undefined): number | null =>
   graph?.blueprint.tasks.get(candidate.task_id)?.spec.policy.max_active_tis_per_dagrun ?? null;
+
+function startOf(candidate: Candidate, usage: Usage): 'start_trigger' | null {
+  const graph = usage.graphs.get(runKey(candidate));
+  if (!graph?.hasStartTriggers || candidate.is_going_on || candidate.is_paused) return null;
+  return graph.blueprint.tasks.get(candidate.task_id)?.spec.start_trigger ? 'start_trigger' : null;
+}
 
 function limitOf(candidate: Candidate, usage: Usage): WaitReason | null {
   if (candidate.is_paused) return 'paused';

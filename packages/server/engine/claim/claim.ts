@@ -11,6 +11,7 @@ import { inPipelinedTransaction } from '../../db/transaction.ts';
 import type { Attempt } from '../shared/attempts.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { BEGIN_CLAIM, withdrawInstances } from '../sql/claims.ts';
+import type { Candidate } from '../sql/claims.ts';
 import { lockRuns } from '../sql/run-writes.ts';
 import { countActive, countActiveOfTask, lockTaskSlots } from '../sql/slots.ts';
 import { judgeCandidates, perRunLimit, runKey } from './candidates.ts';
@@ -22,6 +23,8 @@ const CLAIMS_AT_ONCE = 500;
 export type Claimed = {
   attempts: Attempt[];
   withdrawn: number;
+  /** To be deferred instead: they start from their triggers. */
+  starts: Candidate[];
   /** Chosen, but held by another transaction at that moment: worth another look soon. */
   missed: number;
 };
@@ -30,13 +33,16 @@ export async function claim(db: Database, graphs: DagGraphs, capacity: number): 
   return inPipelinedTransaction(db.shared, BEGIN_CLAIM, async (tx) => {
     const look = Math.min(capacity, CLAIMS_AT_ONCE);
     const judged = await judgeCandidates(tx.db, graphs, { look, capacity, for: 'claim' });
-    const stopped = judged.verdicts.filter(({ reason }) => reason !== null && reason !== 'pool_full');
+    const starts = judged.verdicts.filter(({ reason }) => reason === 'start_trigger').map(({ candidate }) => candidate);
+    const stopped = judged.verdicts.filter(({ reason }) => reason !== null && !LEFT_ALONE.has(reason));
     await withdraw(tx.db, await stillStopped(tx.db, stopped, judged));
     const chosen = judged.verdicts.filter(({ reason }) => reason === null).map(({ candidate }) => candidate);
     const [attempts] = await tx.commitWith(takeQueued(tx.db, chosen));
-    return { attempts, withdrawn: stopped.length, missed: chosen.length - attempts.length };
+    return { attempts, starts, withdrawn: stopped.length, missed: chosen.length - attempts.length };
   });
 }
+
+const LEFT_ALONE = new Set<Verdict['reason']>(['pool_full', 'start_trigger']);
 
 /**
  * A finish that committed since the counting may have freed a slot, and has looked for whom to let through already: to take

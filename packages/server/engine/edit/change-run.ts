@@ -1,4 +1,5 @@
 /** What people do to a whole run: mark it, put it back in the queue, delete it. Each under the lock of the run's row. */
+import { nowIso } from '@svc/spec/clock.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { ImportedRunError, isImported } from '../../db/imports/imported-version.ts';
 import { deleteRunRow, requeueRun } from '../sql/run-edits.ts';
@@ -7,6 +8,8 @@ import type { RunRef } from '../sql/run-writes.ts';
 import { noEffects, waitingForSlot } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
+import { withDeadline } from '../runs/create-run.ts';
+import { remakeDeadlines } from '../runs/deadlines.ts';
 import { endRunAs } from '../runs/end-run.ts';
 
 export type MarkableRunState = 'queued' | 'success' | 'failed';
@@ -25,7 +28,10 @@ export async function markRun(
   // A running run has left the queue already and would leave it again at once.
   if (run.state === 'running') return noEffects();
   await requeueRun(trx, input);
-  return waitingForSlot(run);
+  const ref = { tenantId: run.tenant_id, dagId: run.dag_id, versionNumber: run.version_number };
+  const { spec } = await graphs.get(trx, ref);
+  const deadline = await remakeDeadlines(trx, { ...run, queued_at: nowIso() }, spec.dag.deadlines);
+  return withDeadline(waitingForSlot(run), deadline);
 }
 
 export type Deletion = { kind: 'deleted'; effects: RunEffects } | { kind: 'running' } | { kind: 'gone' };

@@ -25,6 +25,8 @@ import { sharedLevels } from '../plan/mapped-levels.ts';
 import { recountSources, recountUpstream } from '../plan/recount.ts';
 import type { Instance, PlanEvent } from '../plan/types.ts';
 import { countedAs } from '../advance/run-work.ts';
+import { withDeadline } from '../runs/create-run.ts';
+import { remakeDeadlines } from '../runs/deadlines.ts';
 import { startRun } from '../runs/start-run.ts';
 import { countRunning } from '../sql/queued-runs.ts';
 
@@ -47,6 +49,8 @@ export type OpenRun = {
   readonly superseded: string[];
   /** Tasks of which an instance gave up its slot. */
   readonly freed: Set<string>;
+  /** It was finished, and begins anew. */
+  isReopened: boolean;
 };
 
 /** Undefined when there is no such run (any more). */
@@ -70,6 +74,7 @@ export async function openRun(
     now: nowIso(),
     superseded: [],
     freed: new Set(),
+    isReopened: false,
     newestVersion,
   };
 }
@@ -146,6 +151,7 @@ export const keyText = ({ taskId, mapIndex }: KeyInRun): string => `${mapIndex}/
 /** A finished run waits for a slot among the DAG's runs again, as a new one would; it keeps the time it first started. */
 export function reopen(open: OpenRun): void {
   if (!isRunFinished(open.run.state)) return;
+  open.isReopened = true;
   Object.assign(open.run, { state: 'queued', queued_at: open.now, end_date: null, timeout_at: null });
 }
 
@@ -154,7 +160,8 @@ export async function closeRun(open: OpenRun, events: readonly PlanEvent[]): Pro
   const { trx, ref, run, counts } = open;
   Object.assign(run, { state_counts: counts });
   await writeRun(trx, run);
-  const effects = await goOn(open, events);
+  const deadline = open.isReopened ? await remakeDeadlines(trx, run, open.graph.spec.dag.deadlines) : null;
+  const effects = withDeadline(await goOn(open, events), deadline);
   if (open.freed.size > 0) {
     effects.hasScheduled = true; // a slot came free
     await releaseLimits(open);

@@ -15,7 +15,7 @@ import { deleteHistory, deleteInstances, deleteOutputs, lockFailed, markInstance
 import type { KeyInRun } from '../sql/run-edits.ts';
 import { lockInstances } from '../sql/run-writes.ts';
 import type { RunRef } from '../sql/run-writes.ts';
-import { noEffects } from '../advance/apply-to-runs.ts';
+import { namesOf, noEffects } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import { clearRows } from './clear-rows.ts';
 import { checksOf, closeRun, keyOf, keyText, move, openRun, recount, reopen, supersede } from './edit-run.ts';
@@ -71,6 +71,7 @@ export async function markInRun(
   const ends = ending.map((row): PlanEvent => ({ kind: 'finished', ...keyOf(row) }));
   const effects = await closeRun(open, [...ends, ...checksOf(waiting)]);
   tellNextRun(open, keys, effects);
+  effects.moved.push(namesOf(open.run));
   return { kind: 'marked', keys, cleared: failed.map(keyOf), effects };
 }
 

@@ -1,8 +1,9 @@
 /**
  * Deadline alerts: by when a run should have ended, and what is called when it has not.
  *
- *   a run is created ─▶ its deadlines are dates ─▶ one comes ─┬─ the run had ended: forgotten
+ *   a run is created ─▶ its deadlines are dates ─▶ one comes ─┬─ the run had ended: kept
  *                                                             └─ it had not: missed, once; the callback is called
+ *   a run is cleared ─▶ those that count from its start are dates anew, unless they were missed
  *
  * A SyncCallback is called like the callback of a run, by a worker; an AsyncCallback by a triggerer.
  */
@@ -16,6 +17,7 @@ import type { DueSource } from '../due-work.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { requestCallback } from '../sql/callbacks.ts';
 import {
+  deleteDeadlines,
   insertCallbackTrigger,
   insertDeadlines,
   nextDeadlineAt,
@@ -34,15 +36,32 @@ const AT_ONCE = 100;
 const CALLS = 'svc_runtime.triggerer.callback.CallbackTrigger';
 
 /** Answers with the first of them. */
-export async function makeDeadlines(trx: SharedDb, run: RunRow, alerts: readonly Alert[]): Promise<string | null> {
+export async function makeDeadlines(
+  trx: SharedDb,
+  run: RunRow,
+  alerts: readonly Alert[],
+  only?: readonly number[],
+): Promise<string | null> {
   if (alerts.length === 0) return null;
   const dates = await Promise.all(alerts.map((alert) => referenceOf(trx, run, alert)));
   const deadlines = alerts.flatMap(({ interval }, position) => {
     const from = dates[position];
+    if (only && !only.includes(position)) return [];
     return from === null || from === undefined ? [] : [{ position, at: secondsAfter(from, interval) }];
   });
   if (deadlines.length > 0) await insertDeadlines(trx, run, deadlines);
   return deadlines.map(({ at }) => at).sort()[0] ?? null;
+}
+
+/** Counted from when the run is queued: that is later now. The others are what they were. */
+const ANEW = new Set<string>(['dagrun_queued_at', 'average_runtime']);
+
+/** Of a run that is queued again. Answers with the first of those that are new. */
+export async function remakeDeadlines(trx: SharedDb, run: RunRow, alerts: readonly Alert[]): Promise<string | null> {
+  const positions = alerts.flatMap(({ reference }, position) => (ANEW.has(reference) ? [position] : []));
+  if (positions.length === 0) return null;
+  await deleteDeadlines(trx, run, positions);
+  return makeDeadlines(trx, run, alerts, positions);
 }
 
 /** Null: there is no such date for this run, so it has no such deadline. */

@@ -9,7 +9,7 @@ import type { Database, SharedDb } from '../../db/database.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import { findTimedOutRuns, listToEnd } from '../sql/run-ends.ts';
 import { lockRuns, updateRunsAndInstances } from '../sql/run-writes.ts';
-import { load, noEffects, openWork, requestRunCallback, runChange } from '../advance/apply-to-runs.ts';
+import { load, namesOf, noEffects, openWork, requestRunCallback, runChange } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import type { RunWork } from '../advance/run-work.ts';
@@ -32,6 +32,7 @@ export async function endRunAs(
   Object.assign(run, { state: input.state, end_date: latest(work.now, start), start_date: start });
   const effects = noEffects();
   effects.superseded = work.superseded;
+  effects.moved.push(namesOf(run));
   effects.ended.push({
     tenantId: run.tenant_id,
     dagId: run.dag_id,

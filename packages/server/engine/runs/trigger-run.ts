@@ -5,6 +5,7 @@
 import type { Database, SharedDb } from '../../db/database.ts';
 import { beginning, inPipelinedTransaction } from '../../db/transaction.ts';
 import { concludeAll, isHoldingBack, sendChanges } from '../advance/apply-to-runs.ts';
+import { deferStarts } from '../advance/start-triggers.ts';
 import { chooseAtOnce } from '../claim/candidates.ts';
 import { takeQueued } from '../claim/take-queued.ts';
 import type { Attempt } from '../shared/attempts.ts';
@@ -40,7 +41,10 @@ export async function triggerRun(
 
     // Round trip 3: its instances, and which of them can be claimed.
     const work = startsNow ? await planStart(tx.db, graphs, run) : undefined;
-    if (work) tx.send(sendChanges(tx.db, [work]));
+    if (work) {
+      await deferStarts(tx.db, [work]);
+      tx.send(sendChanges(tx.db, [work]));
+    }
     // Not for a run with more first tasks than may be active: those are let through in `concludeAll`.
     const choosing = work && slots > 0 && !isHoldingBack(work);
     const choice = choosing ? tx.send(chooseAtOnce(tx.db, graphs, slots)) : undefined;

@@ -9,7 +9,7 @@ import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import type { AttemptKey } from '../sql/attempts.ts';
 import type { Deferral } from '../sql/triggers.ts';
 
-export type { Deferral } from '../sql/triggers.ts';
+export type { Awaits, Deferral } from '../sql/triggers.ts';
 
 /** Its version when known: then what follows the attempt can be asked for together with the attempt itself. */
 export type AttemptRef = AttemptKey & { dagId?: string; versionNumber?: number };

@@ -20,6 +20,8 @@ export type DagGraph = {
   readonly pools: readonly string[];
   /** Some task looks at the previous run (depends_on_past, wait_for_downstream). */
   readonly pastMatters: boolean;
+  /** Some task starts from its trigger. */
+  readonly hasStartTriggers: boolean;
 };
 export type DagGraphs = {
   get(db: SharedDb, ref: VersionRef): Promise<DagGraph>;
@@ -33,15 +35,16 @@ const KEPT = 500;
 /** A version never changes, nor is its number given again: what is kept by this name stays true. */
 export const versionKey = (ref: VersionRef): string => `${ref.tenantId}/${ref.versionNumber}/${ref.dagId}`;
 
-export function createDagGraphs(): DagGraphs {
+/** `isApiOnly`: of a process that may not write triggers. What starts from one is deferred by a scheduler when it finds it scheduled. */
+export function createDagGraphs({ isApiOnly = false } = {}): DagGraphs {
   const kept = createLoadCache<DagGraph>({ max: KEPT });
   return {
-    get: (db, ref) => kept.get(versionKey(ref), () => load(db, ref)),
+    get: (db, ref) => kept.get(versionKey(ref), () => load(db, ref, isApiOnly)),
     peek: (ref) => kept.peek(versionKey(ref)),
   };
 }
 
-async function load(db: SharedDb, ref: VersionRef): Promise<DagGraph> {
+async function load(db: SharedDb, ref: VersionRef, isApiOnly: boolean): Promise<DagGraph> {
   const text = await readSpec(db, ref);
   if (text === undefined) throw new Error(`version ${ref.versionNumber} of DAG ${ref.dagId} is not registered`);
   const spec = (await parseJsonInTurns(text, { parse: parseExact })) as CompiledSpec;
@@ -50,5 +53,6 @@ async function load(db: SharedDb, ref: VersionRef): Promise<DagGraph> {
     blueprint: buildBlueprint(spec),
     pools: [...new Set(spec.tasks.map((task) => task.policy.pool))],
     pastMatters: spec.tasks.some(({ policy }) => policy.depends_on_past || policy.wait_for_downstream),
+    hasStartTriggers: !isApiOnly && spec.tasks.some((task) => task.start_trigger !== undefined),
   };
 }

@@ -40,6 +40,8 @@ export type Candidate = {
   queue: string;
   version_number: number;
   is_paused: boolean;
+  /** A try that has begun, and was deferred or rescheduled. */
+  is_going_on: boolean;
   /** Instances of its run, and of its task in that run, that hold a slot. */
   active_in_run: number;
   active_of_task: number;
@@ -66,7 +68,7 @@ const candidatesSql = (purpose: string): string => `/* ${purpose} */
       from open_pools p
       cross join lateral (
         select t.tenant_id, t.run, t.task_id, t.map_index, t.dag_id, t.pool, t.pool_slots, t.priority_weight,
-          t.max_active_tis_per_dag, t.queue
+          t.max_active_tis_per_dag, t.queue, t.first_poke_at is not null as is_going_on
         from task_instances t
         where t.tenant_id = p.tenant_id and t.pool = p.name and t.state = 'scheduled' and t.claimable
         order by t.priority_weight desc, t.run, t.task_id, t.map_index

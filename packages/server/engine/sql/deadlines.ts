@@ -15,7 +15,20 @@ export async function insertDeadlines(
     position,
     deadline_time: at,
   }));
-  await trx.insertInto('deadlines').values(rows).execute();
+  // One that was missed stays missed.
+  const write = trx.insertInto('deadlines').values(rows);
+  await write.onConflict((conflict) => conflict.columns(['tenant_id', 'run', 'position']).doNothing()).execute();
+}
+
+/** Of a run that begins anew; those that were missed stay. */
+export async function deleteDeadlines(
+  trx: SharedDb,
+  run: Pick<RunRow, 'tenant_id' | 'id'>,
+  positions: readonly number[],
+): Promise<void> {
+  await sql`
+    delete from deadlines where tenant_id = ${run.tenant_id} and run = ${run.id} and missed_at is null
+      and position = any(${[...positions]}::int[])`.execute(trx);
 }
 
 /** Seconds that the last runs of the DAG took that succeeded, the newest first. Plan: index dag_runs_newest. */
@@ -43,26 +56,26 @@ export type DueDeadline = {
 };
 
 /**
- * Those whose time has come, each for one process alone: missed when the run had not ended by then. What was kept needs no row
- * any more. Plan: index deadlines_due.
+ * Those whose time has come, each for one process alone: missed when the run had not ended by then, else kept. Plan: index
+ * deadlines_due.
  */
 export async function takeDueDeadlines(trx: SharedDb, limit: number): Promise<DueDeadline[]> {
   const { rows } = await sql<DueDeadline>`
     select d.tenant_id as "tenantId", d.id, d.run, d.dag_id as "dagId", d.position, d.deadline_time as "deadlineTime",
       r.version_number as "versionNumber", coalesce(r.end_date, 'infinity') > d.deadline_time as "isMissed"
     from deadlines d join dag_runs r on r.tenant_id = d.tenant_id and r.id = d.run
-    where d.missed_at is null and d.deadline_time <= clock_timestamp()
+    where d.missed_at is null and d.kept_at is null and d.deadline_time <= clock_timestamp()
     order by d.deadline_time limit ${limit} for update of d skip locked`.execute(trx);
   const kept = rows.filter(({ isMissed }) => !isMissed).map(({ id }) => id);
   const missed = rows.filter(({ isMissed }) => isMissed).map(({ id }) => id);
-  await sql`delete from deadlines where id = any(${kept}::uuid[])`.execute(trx);
+  await sql`update deadlines set kept_at = clock_timestamp() where id = any(${kept}::uuid[])`.execute(trx);
   await sql`update deadlines set missed_at = clock_timestamp() where id = any(${missed}::uuid[])`.execute(trx);
   return rows;
 }
 
 export async function nextDeadlineAt(db: Database): Promise<string | null> {
   const { rows } = await sql<{ at: string | null }>`
-    select min(deadline_time) as at from deadlines where missed_at is null`.execute(db.shared);
+    select min(deadline_time) as at from deadlines where missed_at is null and kept_at is null`.execute(db.shared);
   return rows[0]?.at ?? null;
 }
 

@@ -16,7 +16,30 @@ export type Deferral = {
   /** Decided by the engine: the moment at which it fires, with the event. */
   firesAt?: string | null;
   event?: string | null;
+  /** Decided by the engine: what other runs must come to. */
+  awaits?: Awaits | null;
 };
+
+/** Runs of another DAG, or tasks in them, by run ids or by logical dates. */
+export type Awaits = {
+  dagId: string;
+  runIds: readonly string[] | null;
+  logicalDates: readonly string[] | null;
+  /** Null: the runs themselves. None: all tasks. */
+  taskIds: readonly string[] | null;
+  taskGroupId: string | null;
+  allowed: readonly string[];
+  skipped: readonly string[];
+  failed: readonly string[];
+  /** Given back beside the states of the runs (JSON); null: the event says how they ended, in a word. */
+  echo: string | null;
+};
+
+/** What runs are called where they are waited for. */
+export const nameOfRun = (runId: string): string => `id:${runId}`;
+export const nameOfDate = (logicalDate: string): string => `at:${logicalDate}`;
+export const awaitedNames = ({ runIds, logicalDates }: Pick<Awaits, 'runIds' | 'logicalDates'>): string[] =>
+  runIds === null ? (logicalDates ?? []).map(nameOfDate) : runIds.map(nameOfRun);
 
 export type NewTrigger = {
   row: Pick<InstanceRow, 'tenant_id' | 'run' | 'task_id' | 'map_index' | 'try_number' | 'attempt_id' | 'dag_id'>;
@@ -25,30 +48,58 @@ export type NewTrigger = {
   timeoutAt: string | null;
 };
 
+/** Of an instance that nothing has run of yet. */
+export type NewStart = NewTrigger & { dueAt: string | null; firstPokeAt: string | null };
+
 /** One for each instance: what it waited for before is over. */
 export async function replaceTriggers(trx: SharedDb, triggers: readonly NewTrigger[]): Promise<void> {
   if (triggers.length === 0) return;
-  const rows = triggers.map(({ row }) => row);
-  await deleteTriggersOf(trx, rows);
-  const values = triggers.map(({ row, versionNumber, deferral, timeoutAt }) => ({
-    tenant_id: row.tenant_id,
-    kind: 'task' as const,
-    dag_id: row.dag_id,
-    version_number: versionNumber,
-    run: row.run,
-    task_id: row.task_id,
-    map_index: row.map_index,
-    try_number: row.try_number,
-    attempt_id: row.attempt_id,
-    class_path: deferral.classPath,
-    kwargs: deferral.kwargs,
-    next_method: deferral.nextMethod,
-    next_kwargs: deferral.nextKwargs,
-    timeout_at: timeoutAt,
-    fires_at: deferral.firesAt ?? null,
-    event: deferral.event ?? null,
-  }));
-  await trx.insertInto('triggers').values(values).execute();
+  await Promise.all([
+    deleteTriggersOf(
+      trx,
+      triggers.map(({ row }) => row),
+    ),
+    trx.insertInto('triggers').values(triggers.map(rowOf)).execute(),
+  ]);
+}
+
+const rowOf = ({ row, versionNumber, deferral, timeoutAt }: NewTrigger) => ({
+  tenant_id: row.tenant_id,
+  kind: 'task' as const,
+  dag_id: row.dag_id,
+  version_number: versionNumber,
+  run: row.run,
+  task_id: row.task_id,
+  map_index: row.map_index,
+  try_number: row.try_number,
+  attempt_id: row.attempt_id,
+  class_path: deferral.classPath,
+  kwargs: deferral.kwargs,
+  next_method: deferral.nextMethod,
+  next_kwargs: deferral.nextKwargs,
+  timeout_at: timeoutAt,
+  fires_at: deferral.firesAt ?? null,
+  event: deferral.event ?? null,
+  ...(deferral.awaits && {
+    awaits: JSON.stringify(deferral.awaits),
+    awaits_dag_id: deferral.awaits.dagId,
+    awaits_runs: awaitedNames(deferral.awaits),
+  }),
+});
+
+/** Behind the statements that write the instances, which may be new: those do not say what only an attempt has. Sent at once. */
+export async function insertStarts(trx: SharedDb, starts: readonly NewStart[]): Promise<void> {
+  if (starts.length === 0) return;
+  const rows = starts.map(({ row }) => row);
+  const attempts = sql`
+    update task_instances t set attempt_id = k.attempt_id, due_at = k.due_at, first_poke_at = k.first_poke_at
+    from unnest(${rows.map((row) => row.tenant_id)}::uuid[], ${rows.map((row) => row.run)}::bigint[],
+      ${rows.map((row) => row.task_id)}::text[], ${rows.map((row) => row.map_index)}::int[],
+      ${rows.map((row) => row.attempt_id)}::uuid[], ${starts.map(({ dueAt }) => dueAt)}::timestamptz[],
+      ${starts.map(({ firstPokeAt }) => firstPokeAt)}::timestamptz[])
+      as k(tenant_id, run, task_id, map_index, attempt_id, due_at, first_poke_at)
+    where t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index`;
+  await Promise.all([attempts.execute(trx), replaceTriggers(trx, starts)]);
 }
 
 type InstanceKey = Pick<InstanceRow, 'tenant_id' | 'run' | 'task_id' | 'map_index'>;
@@ -103,16 +154,43 @@ export async function findUnheldTriggers(db: SharedDb, limit: number): Promise<U
     from triggers t
     join tenants on tenants.id = t.tenant_id and tenants.disabled_at is null
     join dags d on d.tenant_id = t.tenant_id and d.dag_id = t.dag_id
-    where t.triggerer_id is null and t.fired_at is null and t.fires_at is null and ${isLive}
+    where t.triggerer_id is null and t.fired_at is null and t.fires_at is null and t.awaits_dag_id is null and ${isLive}
     order by t.tenant_id, t.id limit ${limit}`.execute(db);
   return rows;
 }
 
+/** DAGs whose runs somebody waits for. Plan: index triggers_awaiting, a row for each that waits. */
+export async function listAwaitedDags(db: SharedDb): Promise<{ tenantId: string; dagId: string }[]> {
+  const { rows } = await sql<{ tenantId: string; dagId: string }>`
+    select distinct tenant_id as "tenantId", awaits_dag_id as "dagId" from triggers
+    where awaits_dag_id is not null and fired_at is null`.execute(db);
+  return rows;
+}
+
+/** Who waits for runs of the DAG; for those of these names only, if there are any. Plan: index triggers_awaiting. */
+export async function findAwaiting(
+  db: SharedDb,
+  { tenantId, dagId, names }: { tenantId: string; dagId: string; names: readonly string[] | null },
+): Promise<TriggerRow[]> {
+  const { rows } = await sql<TriggerRow>`
+    select t.* from triggers t join tenants on tenants.id = t.tenant_id and tenants.disabled_at is null
+    where t.tenant_id = ${tenantId} and t.awaits_dag_id = ${dagId} and t.awaits_dag_id is not null and t.fired_at is null
+      and (${names === null} or t.awaits_runs && ${names ?? []}::text[]) and ${isLive}`.execute(db);
+  return rows;
+}
+
+type Holding = { tenantId: string; place: string; dagId: string; versionNumber: number; triggerIds: readonly number[] };
+
 /** The triggerer of the place, made when there is none, holds them from now on. */
-export async function holdTriggers(
-  db: Database,
-  input: { tenantId: string; place: string; dagId: string; versionNumber: number; triggerIds: readonly number[] },
-): Promise<{ triggererId: string; isNew: boolean }> {
+export async function holdTriggers(db: Database, input: Holding): Promise<{ triggererId: string; isNew: boolean }> {
+  for (;;) {
+    const held = await tryHold(db, input);
+    if (held) return held;
+  }
+}
+
+/** Undefined when the triggerer of the place has left at this moment: the next one is there to be made. */
+async function tryHold(db: Database, input: Holding): Promise<{ triggererId: string; isNew: boolean } | undefined> {
   const { tenantId, place } = input;
   return db.shared.transaction().execute(async (trx) => {
     const made = await sql<{ id: string }>`
@@ -123,7 +201,7 @@ export async function holdTriggers(
     const { rows } = await sql<{ id: string }>`
       select id from triggerers where tenant_id = ${tenantId} and place = ${place} for update`.execute(trx);
     const triggererId = rows[0]?.id;
-    if (triggererId === undefined) throw new Error('a triggerer has left at this moment: it is made again');
+    if (triggererId === undefined) return undefined;
     await sql`
       update triggers set triggerer_id = ${triggererId}
       where tenant_id = ${tenantId} and id = any(${[...input.triggerIds]}::bigint[]) and triggerer_id is null
@@ -164,17 +242,27 @@ export async function findHeldTrigger(
   return rows[0];
 }
 
-/** False when the triggerer does not hold it any more: another one does, or it has fired. */
-export async function recordEvent(
-  trx: SharedDb,
-  ref: { tenantId: string; triggerId: number; triggererId: string | null },
-  event: string,
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update triggers set event = ${event}, fired_at = clock_timestamp(), triggerer_id = null
-    where tenant_id = ${ref.tenantId} and id = ${ref.triggerId} and triggerer_id is not distinct from ${ref.triggererId}
-      and fired_at is null`.execute(trx);
-  return numAffectedRows === 1n;
+export type TriggerEvent = { tenantId: string; triggerId: number; triggererId: string | null; event: string };
+
+/**
+ * Which of them count: not those that the triggerer does not hold any more, because another one does, or that have fired. Locked
+ * in the order of their ids, as by who gives up a triggerer.
+ */
+export async function recordEvents(trx: SharedDb, events: readonly TriggerEvent[]): Promise<Set<number>> {
+  if (events.length === 0) return new Set();
+  const { rows } = await sql<{ id: number }>`
+    with k as (
+      select * from unnest(${events.map(({ tenantId }) => tenantId)}::uuid[], ${events.map(({ triggerId }) => triggerId)}::bigint[],
+        ${events.map(({ triggererId }) => triggererId)}::uuid[], ${events.map(({ event }) => event)}::text[])
+        as k(tenant_id, id, triggerer_id, event)
+    ), locked as (
+      select t.tenant_id, t.id, k.event from triggers t join k on t.tenant_id = k.tenant_id and t.id = k.id
+      where t.triggerer_id is not distinct from k.triggerer_id and t.fired_at is null
+      order by t.id for update of t
+    )
+    update triggers t set event = l.event, fired_at = clock_timestamp(), triggerer_id = null
+    from locked l where t.tenant_id = l.tenant_id and t.id = l.id returning t.id`.execute(trx);
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** It has done what it was for. False when another one holds it. */
@@ -224,8 +312,12 @@ export async function giveUpTriggerer(
       select 1 from triggerers where tenant_id = ${ref.tenantId} and id = ${ref.triggererId} for update`.execute(trx);
     if (rows.length === 0) return false;
     await sql`
-      update triggers set triggerer_id = null, failures = failures + ${hasFailed ? 1 : 0}
-      where tenant_id = ${ref.tenantId} and triggerer_id = ${ref.triggererId}`.execute(trx);
+      with held as (
+        select id from triggers where tenant_id = ${ref.tenantId} and triggerer_id = ${ref.triggererId}
+        order by id for update
+      )
+      update triggers t set triggerer_id = null, failures = failures + ${hasFailed ? 1 : 0}
+      from held where t.tenant_id = ${ref.tenantId} and t.id = held.id`.execute(trx);
     await sql`delete from triggerers where tenant_id = ${ref.tenantId} and id = ${ref.triggererId}`.execute(trx);
     return true;
   });

@@ -10,8 +10,10 @@ import { noEffects } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import type { RecordWatchedAssets } from '../runs/asset-events.ts';
 import { findWatchedAssets, takeWatcherEvent } from '../sql/watchers.ts';
-import { endingOf, resumeByEvent } from '../advance/deferral.ts';
+import { endingOf, resumeByEvents } from '../advance/deferral.ts';
+import type { Resumption } from '../advance/deferral.ts';
 import type { Ending } from '../advance/ending.ts';
+import { createBatches } from '../batches.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import {
   deleteTrigger,
@@ -47,6 +49,8 @@ export type TriggerReports = {
 
 /** Below the deadline of a call. Who has had nothing to do for so long leaves. */
 const LONGEST_WAIT_MS = 20_000;
+/** Events in one transaction. */
+const RESUMED_AT_ONCE = 200;
 /** What comes together is told together. */
 const TOGETHER_MS = 20;
 
@@ -117,8 +121,21 @@ export function createTriggerReports(options: {
   onEffects: (effects: RunEffects) => void;
   recordWatchedAssets: RecordWatchedAssets;
   ended: TriggerReports['ended'];
-}): TriggerReports & { fail(trigger: UnheldTrigger, text: string): Promise<void> } {
+}): TriggerReports & {
+  fail(trigger: UnheldTrigger, text: string): Promise<void>;
+  /** Nobody holds it: the engine has decided it. */
+  decided(trigger: TriggerRow, event: string): Promise<boolean>;
+} {
   const { db, graphs, feed, onEffects } = options;
+
+  /** What comes together goes on together: each by itself would wait for the lock of the same run, and claims with it. */
+  const resumptions = createBatches<Resumption, boolean>({ run: resume, atMost: RESUMED_AT_ONCE });
+
+  async function resume(batch: readonly Resumption[]): Promise<readonly boolean[]> {
+    const { isApplied, effects } = await db.shared.transaction().execute((trx) => resumeByEvents(trx, graphs, batch));
+    if (isApplied.includes(true)) onEffects(effects);
+    return isApplied;
+  }
 
   async function fireFor(trigger: TriggerRow, triggererId: string | null, event: string): Promise<boolean> {
     const {
@@ -137,11 +154,7 @@ export function createTriggerReports(options: {
       await options.finish({ ref: instance, outcome, byTrigger: true });
       return true;
     }
-    const { isApplied, effects } = await db.shared
-      .transaction()
-      .execute((trx) => resumeByEvent(trx, graphs, { instance, trigger: { tenantId, triggerId, triggererId }, event }));
-    if (isApplied) onEffects(effects);
-    return isApplied;
+    return resumptions.add({ instance, event: { tenantId, triggerId, triggererId, event } });
   }
 
   /** An event of every asset whose watcher the trigger is; who waits for them is due at once. */
@@ -183,6 +196,7 @@ export function createTriggerReports(options: {
       const [trigger] = await readTriggers(db, tenantId, [id]);
       if (trigger) await fireFor(trigger, null, JSON.stringify({ error: 'Trigger failure', traceback: [text] }));
     },
+    decided: (trigger, event) => fireFor(trigger, null, event),
     renew: (refs) => renewTriggerers(db, refs),
     isLive: (ref) => isTriggererLive(db, ref),
     ended: options.ended,

@@ -6,6 +6,7 @@ import datetime
 
 from svc_runtime.record.sensor import BaseSensorOperator
 from svc_runtime.record.timezones import to_utc
+from svc_runtime.run.triggers import StartTriggerArgs
 
 from ..triggers.temporal import defer_until
 
@@ -41,6 +42,13 @@ class DateTimeSensorAsync(DateTimeSensor):
         self.start_from_trigger = start_from_trigger
         self.end_from_trigger = end_from_trigger
         self.trigger_kwargs = trigger_kwargs
+        # A moment that is a template is known at run time only: then the first attempt defers.
+        if start_from_trigger and "{{" not in self.target_time and "{%" not in self.target_time:
+            self.start_trigger_args = StartTriggerArgs(
+                trigger_cls="airflow.providers.standard.triggers.temporal.DateTimeTrigger",
+                trigger_kwargs={"moment": to_utc(self.target_time), "end_from_trigger": end_from_trigger},
+                next_method="execute_complete",
+            )
 
     def execute(self, context):
         return defer_until(self, self.svc_moment(context))
