@@ -21,7 +21,9 @@ class _BashDecoratedOperator(DecoratedOperator, BashOperator):
     def __init__(self, *, python_callable, op_args=None, op_kwargs=None, multiple_outputs=False, **kwargs) -> None:
         # A line of output is text; only an output_processor makes a dict of it.
         if multiple_outputs and "output_processor" not in kwargs:
-            current.warn("`multiple_outputs=True` is not supported in @task.bash tasks without output_processor. Ignoring.")
+            current.warn(
+                "`multiple_outputs=True` is not supported in @task.bash tasks without output_processor. Ignoring."
+            )
             multiple_outputs = False
         super().__init__(
             python_callable=python_callable,
