@@ -22,11 +22,11 @@ HOME: dict[str, str] = {
         "is_async_callable is_container make_kwargs_callable timeout TimeoutPosix unwrap_callable",
     ),
     **_names(
-        _HERE + "lineage",
+        _RUN + "lineage",
         "AssetLineageInfo ExtraLineageInfo HookLineage HookLineageCollector HookLineageReader NoOpCollector "
         "get_hook_lineage_collector MAX_COLLECTED_ASSETS MAX_COLLECTED_EXTRA",
     ),
-    "DatasetLineageInfo": _HERE + "lineage:AssetLineageInfo",
+    "DatasetLineageInfo": _RUN + "lineage:AssetLineageInfo",
     **_names(
         _HERE + "masking",
         "DEFAULT_SENSITIVE_FIELDS Redactable Redacted SecretsMasker _secrets_masker merge redact "

@@ -85,7 +85,7 @@ class Plugins(unittest.TestCase):
         self.assertTrue(any("listeners on_dag_run_failed are never called" in text for text in warnings), warnings)
 
     def test_one_that_does_not_import_is_told_and_stops_nobody(self) -> None:
-        files = {"plugins/mine_plugin.py": PLUGIN, "plugins/deep/broken.py": "raise RuntimeError('no')\n"}
+        files = {"plugins/mine_plugin.py": PLUGIN, "plugins/deep/broken.py": "# a plugin\nraise RuntimeError('no')\n"}
         answer = self._compile(files)
         self.assertTrue(answer["ok"], answer.get("error"))
         self.assertEqual(

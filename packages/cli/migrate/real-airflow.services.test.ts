@@ -49,8 +49,10 @@ beforeAll(async () => {
     AIRFLOW__CORE__DAGS_FOLDER: join(home, 'dags'),
     AIRFLOW__CORE__FERNET_KEY: key,
   };
+  // Not by its script, which names the directory that it was installed in first.
+  const python = join(CACHE, 'airflow-3.2.2', 'bin', 'python');
   const airflow = (...argv: string[]) =>
-    execFileSync(join(CACHE, 'airflow-3.2.2', 'bin', 'airflow'), argv, { env, cwd: home, stdio: 'ignore' });
+    execFileSync(python, ['-m', 'airflow', ...argv], { env, cwd: home, stdio: 'ignore' });
   airflow('db', 'migrate');
   airflow(
     'connections',

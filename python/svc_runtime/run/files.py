@@ -232,7 +232,7 @@ class ObjectStoragePath(PathParts):
 
     def _tell(self, what: str) -> None:
         """To the lineage of the task."""
-        from ..for_providers.lineage import get_hook_lineage_collector
+        from .lineage import get_hook_lineage_collector
 
         collector = get_hook_lineage_collector()
         add = collector.add_input_asset if what == "read" else collector.add_output_asset

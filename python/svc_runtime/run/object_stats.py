@@ -5,17 +5,13 @@ from __future__ import annotations
 import datetime
 import stat
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .files import ObjectStoragePath
-
 # Filesystems have their own names for the same things.
 _CHANGED = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
 _CREATED = ("created", "ctime", "timeCreated", "creation_time")
 
 
 class ObjectStat(dict):
-    def __init__(self, info: dict, path: ObjectStoragePath) -> None:
+    def __init__(self, info: dict, path) -> None:
         super().__init__(info)
         self.protocol, self.bucket, self.key, self.conn_id = path.protocol, path.bucket, path.key, path.conn_id
 

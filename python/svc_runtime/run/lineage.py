@@ -8,7 +8,7 @@ import json
 from collections import Counter, namedtuple
 
 from ..record.assets import Asset
-from ..run.hooks import LoggingMixin
+from .hooks import LoggingMixin
 
 MAX_COLLECTED_ASSETS = 100
 MAX_COLLECTED_EXTRA = 200
