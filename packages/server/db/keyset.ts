@@ -34,18 +34,37 @@ export const orderOf = (keys: readonly SortKey[], backward = false): RawBuilder<
   );
 
 /** The rows beyond the cursor, as a condition. */
-export function beyond(keys: readonly SortKey[], { values, backward }: Cursor): RawBuilder<boolean> {
+export function beyond(keys: readonly SortKey[], cursor: Cursor): RawBuilder<boolean> {
+  const { values, backward } = cursor;
+  const [first] = keys;
+  const bound = first && !first.nullable ? boundOf(first, values[0] ?? null, backward) : sql`true`;
+  // The bound says nothing new, but it is what an index on the first key can start from; an `or` is not.
+  return sql<boolean>`(${bound} and ${asRow(keys, cursor) ?? asAlternatives(keys, cursor)})`;
+}
+
+/**
+ * Keys of one direction that have no nulls compare as a row does, and an index on several of them starts right at the cursor:
+ * among a million rows that are alike in the first key, all before it would have to be read otherwise.
+ */
+function asRow(keys: readonly SortKey[], { values, backward }: Cursor): RawBuilder<unknown> | undefined {
+  const direction = keys[0]?.direction;
+  if (keys.some((key, index) => key.nullable || key.direction !== direction || (values[index] ?? null) === null)) {
+    return undefined;
+  }
+  const operator = sql.raw((direction === 'asc') === backward ? '<' : '>');
+  const row = sql.join(keys.map((key) => key.expression));
+  const cursor = sql.join(keys.map((key, index) => cast(key, values[index] ?? null)));
+  return sql`(${row}) ${operator} (${cursor})`;
+}
+
+function asAlternatives(keys: readonly SortKey[], { values, backward }: Cursor): RawBuilder<unknown> {
   const alternatives = keys.flatMap((key, index) => {
     const further = furtherThan(key, values[index] ?? null, backward);
     if (!further) return [];
     const equal = keys.slice(0, index).map((earlier, position) => equalTo(earlier, values[position] ?? null));
     return [sql`(${sql.join([...equal, further], sql` and `)})`];
   });
-  if (alternatives.length === 0) return sql<boolean>`false`;
-  const [first] = keys;
-  const bound = first && !first.nullable ? boundOf(first, values[0] ?? null, backward) : sql`true`;
-  // The bound says nothing new, but it is what an index on the first key can start from; an `or` is not.
-  return sql<boolean>`(${bound} and (${sql.join(alternatives, sql` or `)}))`;
+  return alternatives.length === 0 ? sql`false` : sql`(${sql.join(alternatives, sql` or `)})`;
 }
 
 const cast = ({ type }: SortKey, value: CursorValue): RawBuilder<unknown> => sql`${value}::${sql.raw(type)}`;

@@ -34,6 +34,11 @@ import * as importedHistory from './migrations/0027-imported-history.ts';
 import * as ownTimetables from './migrations/0028-own-timetables-and-partitions.ts';
 import * as triggers from './migrations/0029-triggers.ts';
 import * as awaitedRuns from './migrations/0030-awaited-runs.ts';
+import * as workers from './migrations/0031-workers.ts';
+import * as pruning from './migrations/0032-pruning.ts';
+import * as executorsOfTasks from './migrations/0033-executors-of-tasks.ts';
+import * as statesOfVaults from './migrations/0034-states-of-vaults.ts';
+import * as stretchesOfTaskInstances from './migrations/0035-stretches-of-task-instances.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -71,6 +76,11 @@ const MIGRATIONS = {
   '0028-own-timetables-and-partitions': ownTimetables,
   '0029-triggers': triggers,
   '0030-awaited-runs': awaitedRuns,
+  '0031-workers': workers,
+  '0032-pruning': pruning,
+  '0033-executors-of-tasks': executorsOfTasks,
+  '0034-states-of-vaults': statesOfVaults,
+  '0035-stretches-of-task-instances': stretchesOfTaskInstances,
 };
 
 export class SchemaTooNewError extends Error {}

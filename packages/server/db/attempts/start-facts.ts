@@ -25,9 +25,8 @@ export type StartFacts = {
   lengths: Record<string, number>;
   previous: Record<PreviousField, string | null>;
   /**
-   * Differs when any variable or connection of the tenant differs. Every change gives a row a higher xmin than all before,
-   * so while the number of rows is the same their sum can only have grown. (Times of change would not do: of two
-   * transactions the one that began first may commit last.)
+   * Differs when any variable or connection of the tenant differs: every change adds to a count of it, with its commit.
+   * (Times of change would not do: of two transactions the one that began first may commit last.)
    */
   vaultStamp: string;
 };
@@ -94,10 +93,7 @@ export async function readTenantFacts<Tables>(
         from jsonb_array_elements_text(k.mapped) as m(id)) as lengths,
       p.start_date as start_date_success, p.end_date as end_date_success,
       p.data_interval_start as data_interval_start_success, p.data_interval_end as data_interval_end_success,
-      (select count(*) || ':' || coalesce(sum(xmin::text::bigint), 0) from variables where tenant_id = ${tenantId}::uuid)
-        || '/' ||
-      (select count(*) || ':' || coalesce(sum(xmin::text::bigint), 0) from connections where tenant_id = ${tenantId}::uuid)
-        as vault_stamp
+      (select coalesce(sum(changes), 0)::text from vault_changes where tenant_id = ${tenantId}::uuid) as vault_stamp
     from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as k(i int, run bigint, dag_id text, single jsonb, mapped jsonb)
     left join dag_runs own on own.tenant_id = ${tenantId}::uuid and own.id = k.run
     left join lateral (

@@ -49,6 +49,8 @@ export const GRANTS: Grants = {
   // What they keep here.
   connections: both(WRITE),
   variables: both(WRITE),
+  // Counted by the database itself.
+  vault_changes: both(READ),
   pools: both(WRITE),
   dag_favorites: both(WRITE),
   // DAGs.
@@ -97,6 +99,9 @@ export const GRANTS: Grants = {
   task_logs: { api: { select: true, delete: true }, scheduler: WRITE },
   log_chunks: { api: READ, scheduler: WRITE },
   log_removals: both(WRITE),
+  // Old runs are removed by schedulers, and on the host.
+  logs_of_removed_runs: { api: NONE, scheduler: WRITE },
+  prune_state: { api: NONE, scheduler: { select: true, update: { except: ['is_only'] } } },
   // What `svc migrate` has done, which works as the owner of the tables.
   airflow_imports: both(NONE),
   log_store_state: { api: READ, scheduler: { select: true, update: true } },
@@ -104,6 +109,12 @@ export const GRANTS: Grants = {
   heartbeats: { api: READ, scheduler: WRITE },
   installation: { api: READ, scheduler: { select: true, update: { except: ['is_only', 'id', 'created_at'] } } },
   granted_identities: both(NONE),
+  // Who may ask for a worker to leave does not say what became of it.
+  workers: {
+    api: { select: true, update: { only: ['drain_requested_at', 'drain_requested_by', 'drain_why'] } },
+    scheduler: WRITE,
+  },
+  worker_tokens: both(WRITE),
   kysely_migration: both(READ),
   kysely_migration_lock: { api: NONE, scheduler: READ },
 };

@@ -17,12 +17,8 @@ export async function readAllSecrets(db: TenantDb): Promise<StoredSecrets> {
   return { variables, connections };
 }
 
-/** Differs when any variable or connection of the tenant differs; why is told in attempts/start-facts.ts. */
+/** Differs when any variable or connection of the tenant differs: the count that triggers keep of their changes. */
 export async function readVaultStamp(db: TenantDb): Promise<string> {
-  const stamp = sql<string>`count(*) || ':' || coalesce(sum(xmin::text::bigint), 0)`.as('stamp');
-  const [variables, connections] = await Promise.all([
-    db.selectFrom('variables').select(stamp).executeTakeFirstOrThrow(),
-    db.selectFrom('connections').select(stamp).executeTakeFirstOrThrow(),
-  ]);
-  return `${variables.stamp}/${connections.stamp}`;
+  const stamp = sql<string>`coalesce(sum(changes), 0)::text`.as('stamp');
+  return (await db.selectFrom('vault_changes').select(stamp).executeTakeFirstOrThrow()).stamp;
 }

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import { readModifyWrite } from '../read-modify-write.ts';
 import type { TenantTables } from '../schema.ts';
+import { pageWithTotal } from '../page-with-total.ts';
 import { matches } from '../text-match.ts';
 import type { TextMatch } from '../text-match.ts';
 
@@ -22,8 +23,8 @@ export type ConnectionQuery = {
   ids: readonly TextMatch[];
 };
 
-const COLUMNS = [
-  'id',
+/** What a list shows: a password never is. */
+const LISTED = [
   'connection_id',
   'conn_type',
   'description',
@@ -31,25 +32,22 @@ const COLUMNS = [
   'login',
   'schema',
   'port',
-  'password_sealed',
   'extra_sealed',
-  'created_at',
-  'updated_at',
 ] as const;
+const COLUMNS = [...LISTED, 'id', 'password_sealed', 'created_at', 'updated_at'] as const;
+
+export type ListedConnection = Pick<ConnectionRow, (typeof LISTED)[number]>;
 
 export async function listConnections(
   db: TenantDb,
   query: ConnectionQuery,
-): Promise<{ connections: ConnectionRow[]; total: number }> {
+): Promise<{ connections: ListedConnection[]; total: number }> {
   let matching = db.selectFrom('connections');
   for (const match of query.ids) matching = matching.where(matches('connection_id', match));
-  let page = matching.select(COLUMNS).limit(query.limit).offset(query.offset);
+  let page = matching.select(LISTED).limit(query.limit).offset(query.offset);
   for (const { column, direction } of query.order) page = page.orderBy(column, direction);
-  const [connections, count] = await Promise.all([
-    page.execute(),
-    matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-  ]);
-  return { connections, total: count.total };
+  const { rows, total } = await pageWithTotal(page, matching, query);
+  return { connections: rows, total };
 }
 
 export const findConnection = (db: TenantDb, id: string): Promise<ConnectionRow | undefined> =>

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import { readModifyWrite } from '../read-modify-write.ts';
 import type { TenantTables } from '../schema.ts';
+import { pageWithTotal } from '../page-with-total.ts';
 import { matches } from '../text-match.ts';
 import type { TextMatch } from '../text-match.ts';
 
@@ -23,23 +24,23 @@ export type VariableQuery = {
   keys: readonly TextMatch[];
 };
 
-const COLUMNS = ['id', 'key', 'value_plain', 'value_sealed', 'description', 'created_at', 'updated_at'] as const;
+const LISTED = ['key', 'value_plain', 'value_sealed', 'description'] as const;
+const COLUMNS = [...LISTED, 'id', 'created_at', 'updated_at'] as const;
+
+export type ListedVariable = Pick<VariableRow, (typeof LISTED)[number]>;
 
 export async function listVariables(
   db: TenantDb,
   query: VariableQuery,
-): Promise<{ variables: VariableRow[]; total: number }> {
+): Promise<{ variables: ListedVariable[]; total: number }> {
   let matching = db.selectFrom('variables');
   for (const match of query.keys) matching = matching.where(matches('key', match));
-  let page = matching.select(COLUMNS).limit(query.limit).offset(query.offset);
+  let page = matching.select(LISTED).limit(query.limit).offset(query.offset);
   for (const { column, direction } of query.order) {
     page = page.orderBy(column === 'is_encrypted' ? sql`value_sealed is not null` : column, direction);
   }
-  const [variables, count] = await Promise.all([
-    page.execute(),
-    matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
-  ]);
-  return { variables, total: count.total };
+  const { rows, total } = await pageWithTotal(page, matching, query);
+  return { variables: rows, total };
 }
 
 export const findVariable = (db: TenantDb, key: string): Promise<VariableRow | undefined> =>

@@ -21,7 +21,8 @@ import type { InstanceFilter } from './filters.ts';
 const LIVE: readonly TaskState[] = ['scheduled', 'queued', 'running', 'restarting', 'deferred'];
 const isLive = (state: TaskStateOrNone): boolean => state !== null && LIVE.includes(state);
 
-const COUNTED: readonly CountedState[] = [
+/** As columns of the sums are named. */
+export const COUNTED: readonly CountedState[] = [
   'none',
   'live',
   'up_for_retry',
@@ -113,6 +114,12 @@ async function hasTaskNamed(
     .limit(1)
     .executeTakeFirst();
   return found !== undefined;
+}
+
+/** Whether somebody cleared a task and left its run finished: unfinished instances are in unfinished runs otherwise. */
+export async function hasWaitingInFinishedRuns(db: TenantDb): Promise<boolean> {
+  const unfinished: CountedState[] = ['none', 'live', 'up_for_retry', 'up_for_reschedule'];
+  return (await finishedRuns(db, {}, unfinished).executeTakeFirstOrThrow()).total !== 0;
 }
 
 const finishedRuns = (db: TenantDb, filter: InstanceFilter, states: readonly CountedState[]) => {

@@ -14,6 +14,8 @@ export type TaskKeys = {
   readonly taskIds: readonly string[];
 };
 
+type Nullable = 'start_date' | 'end_date' | 'duration' | 'rendered_map_index' | 'logical_date';
+
 /** What belongs to the run of an instance: a count can answer it without looking at instances. */
 export type OfTheRun = {
   /** `dag_runs.id`. */
@@ -42,8 +44,10 @@ export type InstanceFilter = OfTheRun & {
   mapIndexes?: readonly number[];
   /** Only instances of expanded tasks. */
   isExpanded?: boolean;
-  /** Only instances that have this one. */
-  has?: 'start_date' | 'end_date' | 'duration';
+  /** Only instances that have this one; the logical date is their run's. */
+  has?: Nullable;
+  /** Only instances that do not. */
+  lacks?: Nullable;
   poolPatterns?: readonly TextMatch[];
   queuePatterns?: readonly TextMatch[];
   /** Of shown names. */
@@ -95,6 +99,8 @@ export const conditionsOnRun = (filter: InstanceFilter): RawBuilder<boolean>[] =
   ...patterned('r.run_id', filter.runIdPatterns),
   ...bounded('r.run_after', filter.runAfter),
   ...bounded('r.logical_date', filter.logicalDate),
+  ...(filter.has === 'logical_date' ? [sql<boolean>`r.logical_date is not null`] : []),
+  ...(filter.lacks === 'logical_date' ? [sql<boolean>`r.logical_date is null`] : []),
 ];
 
 export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean>[] => [
@@ -106,15 +112,23 @@ export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean
   ...oneOf('t.pool', filter.pools, 'text'),
   ...oneOf('t.queue', filter.queues, 'text'),
   ...when(filter.operators, (classes) => sql<boolean>`${OPERATOR_CLASS} = any(${[...classes]}::text[])`),
+  ...unusual(filter),
   ...oneOf('t.version_number', filter.versionNumbers, 'int'),
   ...oneOf('t.try_number', filter.tryNumbers, 'int'),
   ...oneOf('t.map_index', filter.mapIndexes, 'int'),
   ...(filter.isExpanded ? [sql<boolean>`t.map_index >= 0`] : []),
-  ...when(filter.has, (column) => sql<boolean>`${sql.ref(`t.${column}`)} is not null`),
+  ...when(filter.has === 'logical_date' ? undefined : filter.has, (column) => isNull(column, 'is not null')),
+  ...when(filter.lacks === 'logical_date' ? undefined : filter.lacks, (column) => isNull(column, 'is null')),
+  // What has not both has no duration, and an index of finished ones says so (task_instances_undated).
+  ...(isDated(filter.lacks) ? [sql<boolean>`t.duration is null`] : []),
   ...patterned('t.pool', filter.poolPatterns),
   ...patterned('t.queue', filter.queuePatterns),
   ...patterned('t.operator', filter.operatorPatterns),
   ...patterned(SHOWN_MAP_INDEX, filter.renderedMapIndexPatterns),
+  // Said plainly, indexes of those that have one can answer it.
+  ...((filter.renderedMapIndexPatterns?.length ?? 0) > 0
+    ? [sql<boolean>`(t.map_index >= 0 or t.rendered_map_index is not null)`]
+    : []),
   ...openEnded('t.start_date', filter.startDate),
   ...openEnded('t.end_date', filter.endDate),
   ...bounded('t.updated_at', filter.updatedAt),
@@ -122,6 +136,24 @@ export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean
   ...(filter.tasks ?? []).map(isAmong),
   ...when(filter.displayNames, isNamed),
 ];
+
+export const USUAL = { pool: 'default_pool', queue: 'default' } as const;
+
+/** Says that nothing usual is asked for, by which Postgres sees that an index of the unusual has it all. */
+const unusual = ({ pools, queues, tryNumbers }: InstanceFilter): RawBuilder<boolean>[] => [
+  ...(pools?.includes(USUAL.pool) === false ? [sql<boolean>`t.pool <> ${sql.lit(USUAL.pool)}`] : []),
+  ...(queues?.includes(USUAL.queue) === false ? [sql<boolean>`t.queue <> ${sql.lit(USUAL.queue)}`] : []),
+  ...(tryNumbers?.every((tries) => tries > 1) ? [sql<boolean>`t.try_number > 1`] : []),
+];
+
+export const hasUnusualOnly = (filter: InstanceFilter): boolean => unusual(filter).length > 0;
+
+const isNull = (column: Nullable, test: 'is null' | 'is not null'): RawBuilder<boolean> =>
+  sql<boolean>`${sql.ref(`t.${column}`)} ${sql.raw(test)}`;
+
+/** Whether what is lacking is a date of the instance, or the time between two. */
+export const isDated = (column: Nullable | undefined): boolean =>
+  column !== undefined && column !== 'rendered_map_index' && column !== 'logical_date';
 
 /** Over anything with the DAG and the id of a task. */
 export function isNamed({ patterns, renamed, matching }: NonNullable<InstanceFilter['displayNames']>) {

@@ -6,10 +6,12 @@ import { insertDag } from '@svc/testing/engine/run-rows.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { openDatabase } from '../database.ts';
 import type { Database, TenantDb } from '../database.ts';
+import { addUpFinishedRuns } from './add-up-finished-runs.ts';
 import { countInstances } from './counts.ts';
 import type { InstanceFilter } from './filters.ts';
 import { findInstance, listInstances, listInstancesFrom } from './task-instances.ts';
-import type { InstanceColumn, InstanceOrder } from './task-instances.ts';
+import { INSTANCE_COLUMNS, SORTABLE } from './orders.ts';
+import type { InstanceColumn, InstanceOrder } from './orders.ts';
 
 const DAGS = 20;
 const RUNS = 4_000;
@@ -43,13 +45,15 @@ beforeAll(async () => {
         else jsonb_build_object('success', ${TASKS}::int) end
     from generate_series(1, ${RUNS}::int) as i`.execute(db.shared);
   await sql`
-    insert into task_instances (tenant_id, run, task_id, dag_id, state, try_number, max_tries, operator, pool, pool_slots,
-      priority_weight, queue, upstream, start_date, end_date, version_number)
-    select r.tenant_id, r.id, 't' || k, r.dag_id,
+    insert into task_instances (tenant_id, run, task_id, map_index, rendered_map_index, dag_id, state, try_number, max_tries, operator,
+      pool, pool_slots, priority_weight, queue, upstream, start_date, end_date, version_number)
+    select r.tenant_id, r.id, 't' || k, case when k = 5 and r.id % 7 = 0 then (r.id % 5)::int else -1 end,
+      case when k = 5 and r.id % 35 = 0 then 'file ' || r.id % 3 end, r.dag_id,
       case when r.state = 'failed' and k = 0 then 'failed'
         when r.state = 'running' and k = 0 then 'running' when r.state = 'running' and k = 1 then null else 'success' end,
-      1, 0, 'x', 'default_pool', 1, 1, 'default', '0',
-      case when r.state = 'running' and k = 1 then null else r.run_after + k * interval '1 second' end, r.run_after, 1
+      case when r.id % 11 = 0 then 2 else 1 end, 0, case when k = 4 then 'y' else 'x' end,
+      case when k = 6 and r.id % 9 = 0 then 'narrow' else 'default_pool' end, 1, 1, 'default', '0',
+      case when r.state = 'running' and k = 1 or r.id % 17 = 0 and k = 2 then null else r.run_after + k * interval '1 second' end, r.run_after, 1
     from dag_runs r, generate_series(0, ${TASKS - 1}::int) as k`.execute(db.shared);
   await sql`vacuum analyze dag_runs, task_instances, instances_of_finished_runs`.execute(db.shared);
 });
@@ -168,6 +172,12 @@ async function expectTrueTotals(): Promise<void> {
 describe('the number of task instances', () => {
   it('is what it would be row by row', expectTrueTotals);
 
+  it('is the same when the differences are added up', async () => {
+    expect(await addUpFinishedRuns(db)).toBeGreaterThan(DAGS);
+    await expectTrueTotals();
+    expect(await addUpFinishedRuns(db)).toBe(0);
+  });
+
   it('follows runs that end, are marked, opened again and deleted', { timeout: 120_000 }, async () => {
     // Forty of a kind, so that differences are added up on the way.
     await sql`update dag_runs set state = 'success', state_counts = '{"success": 9, "failed": 1}'
@@ -191,5 +201,68 @@ describe('the number of task instances', () => {
 
   it('is found to be none without a look at the instances', async () => {
     expect(await list({ states: ['removed'] })).toEqual({ instances: [], total: 0 });
+  });
+});
+
+describe('a list over the runs of several DAGs', () => {
+  const filter: InstanceFilter = {
+    dagIds: ['dag_3', 'dag_7'],
+    runIdPatterns: [{ operator: 'like', patterns: ['run_39%'] }],
+  };
+  const keyOf = (row: { run: number; task_id: string; map_index: number }) =>
+    `${row.run} ${row.task_id} ${row.map_index}`;
+  const sorted = async (column: InstanceColumn, direction: 'asc' | 'desc'): Promise<string[]> => {
+    const [first, second] = SORTABLE[column];
+    const keys = [first, ...(second ? [second] : [])].map(
+      (key) => sql`${key?.expression} ${sql.raw(direction)} nulls last`,
+    );
+    const by = sql.raw(direction);
+    const { rows } = await sql<{ run: number; task_id: string; map_index: number }>`
+      select t.run, t.task_id, t.map_index from task_instances t join dag_runs r on r.tenant_id = t.tenant_id and r.id = t.run
+      where r.dag_id in ('dag_3', 'dag_7') and r.run_id like 'run_39%'
+      order by ${sql.join(keys)}, t.run ${by}, t.task_id ${by}, t.map_index ${by}`.execute(db.shared);
+    return rows.map(keyOf);
+  };
+
+  it.each(INSTANCE_COLUMNS.flatMap((column) => [[column, 'asc'] as const, [column, 'desc'] as const]))(
+    'is in the order of %s %s from page to page, there and back',
+    async (column, direction) => {
+      const order: InstanceOrder = [{ column, direction }];
+      const expected = await sorted(column, direction);
+      const forth: string[] = [];
+      let page = await listInstancesFrom(tenant, { filter, order, limit: 23, from: undefined });
+      forth.push(...page.instances.map(keyOf));
+      while (page.next) {
+        page = await listInstancesFrom(tenant, { filter, order, limit: 23, from: page.next });
+        forth.push(...page.instances.map(keyOf));
+      }
+      expect(forth).toEqual(expected);
+      const back = page.instances.map(keyOf);
+      while (page.previous) {
+        page = await listInstancesFrom(tenant, { filter, order, limit: 23, from: page.previous });
+        back.unshift(...page.instances.map(keyOf));
+      }
+      expect(back).toEqual(expected);
+      const { instances } = await listInstances(tenant, { filter, order, limit: 7, offset: expected.length - 5 });
+      expect(instances.map(keyOf)).toEqual(expected.slice(-5));
+    },
+  );
+});
+
+describe('a list of all DAGs', () => {
+  it.each([
+    { poolPatterns: [{ operator: 'ilike' as const, patterns: ['nar%'] }] },
+    { queuePatterns: [{ operator: 'ilike' as const, patterns: ['%fau%'] }], tryNumbers: [2] },
+    { operatorPatterns: [{ operator: 'ilike' as const, patterns: ['y'] }], tryNumbers: [2, 3] },
+    { poolPatterns: [{ operator: 'ilike' as const, patterns: ['nowhere'] }] },
+    { pools: ['narrow'], poolPatterns: [{ operator: 'ilike' as const, patterns: ['default%'] }] },
+    { mapIndexes: [3] },
+    { renderedMapIndexPatterns: [{ operator: 'ilike' as const, patterns: ['%file 2%'] }] },
+  ])('finds what is rare without a look at the rest, as many as there are: %j', async (filter: InstanceFilter) => {
+    const expected = await countInstances(tenant, filter);
+    const before = await tableScans();
+    const found = await listInstancesFrom(tenant, { filter, order: down('id'), limit: 1_000, from: undefined });
+    expect(found.instances).toHaveLength(Math.min(expected, 1_000));
+    expect(await tableScans()).toBe(before);
   });
 });

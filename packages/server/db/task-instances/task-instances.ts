@@ -3,10 +3,15 @@ import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import { beyond, orderOf } from '../keyset.ts';
-import type { Cursor, CursorValue, Direction, SortKey } from '../keyset.ts';
-import { OPERATOR_CLASS, conditionsOnInstance, conditionsOnRun } from './filters.ts';
-import type { InstanceFilter } from './filters.ts';
+import type { Cursor, CursorValue, SortKey } from '../keyset.ts';
 import { countInstances, narrowed } from './counts.ts';
+import { conditionsOnInstance, conditionsOnRun } from './filters.ts';
+import type { InstanceFilter } from './filters.ts';
+import { OF_RUNS, sortKeysOf } from './orders.ts';
+import type { InstanceOrder } from './orders.ts';
+import { finishedAndNot, stretchesOf } from './stretches.ts';
+import type { Stretch } from './stretches.ts';
+import { withNames } from './values-in-use.ts';
 
 const COLUMNS = [
   't.run',
@@ -25,6 +30,7 @@ const COLUMNS = [
   't.pool_slots',
   't.priority_weight',
   't.queue',
+  't.executor',
   't.upstream',
   't.scheduled_at',
   't.queued_at',
@@ -89,94 +95,6 @@ export async function findInstances(db: TenantDb, keys: readonly InstanceOfRun[]
 
 const keyText = ({ run, taskId, mapIndex }: InstanceOfRun): string => `${run} ${mapIndex} ${taskId}`;
 
-type Sortable = Omit<SortKey, 'direction'>;
-const sortable = (name: string, type: SortKey['type'], nullable = false): Sortable => ({
-  expression: sql.ref(name),
-  type,
-  nullable,
-});
-
-const RUN = sortable('t.run', 'bigint');
-const TASK_ID = sortable('t.task_id', 'text');
-const MAP_INDEX = sortable('t.map_index', 'bigint');
-const RUN_AFTER = sortable('r.run_after', 'timestamptz');
-
-/** What a list can be sorted by. `id` is the order in which runs were created: an id itself says nothing, and is not indexed. */
-const SORTABLE = {
-  id: [RUN],
-  dag_id: [sortable('r.dag_id', 'text')],
-  task_id: [TASK_ID],
-  map_index: [MAP_INDEX],
-  run_after: [RUN_AFTER],
-  logical_date: [sortable('r.logical_date', 'timestamptz', true)],
-  data_interval_start: [sortable('r.data_interval_start', 'timestamptz', true)],
-  data_interval_end: [sortable('r.data_interval_end', 'timestamptz', true)],
-  run_id: [sortable('r.run_id', 'text')],
-  state: [sortable('t.state', 'text', true)],
-  duration: [sortable('t.duration', 'float8', true)],
-  start_date: [sortable('t.start_date', 'timestamptz', true)],
-  end_date: [sortable('t.end_date', 'timestamptz', true)],
-  updated_at: [sortable('t.updated_at', 'timestamptz')],
-  queued_when: [sortable('t.queued_at', 'timestamptz', true)],
-  scheduled_when: [sortable('t.scheduled_at', 'timestamptz', true)],
-  try_number: [sortable('t.try_number', 'bigint')],
-  max_tries: [sortable('t.max_tries', 'bigint')],
-  priority_weight: [sortable('t.priority_weight', 'bigint')],
-  pool_slots: [sortable('t.pool_slots', 'bigint')],
-  pool: [sortable('t.pool', 'text')],
-  queue: [sortable('t.queue', 'text')],
-  operator: [{ expression: OPERATOR_CLASS, type: 'text', nullable: false }],
-  hostname: [sortable('t.hostname', 'text')],
-  // Those without a name of their own are shown by their number: as numbers, two comes before ten.
-  rendered_map_index: [sortable('t.rendered_map_index', 'text', true), MAP_INDEX],
-} satisfies Record<string, readonly Sortable[]>;
-
-/** What belongs to the run and not to the instance. */
-const OF_RUNS = new Set<unknown>(
-  [
-    SORTABLE.dag_id,
-    SORTABLE.run_after,
-    SORTABLE.logical_date,
-    SORTABLE.data_interval_start,
-    SORTABLE.data_interval_end,
-    SORTABLE.run_id,
-  ]
-    .flat()
-    .map((key) => key.expression),
-);
-
-export type InstanceColumn = keyof typeof SORTABLE;
-export const INSTANCE_COLUMNS = Object.keys(SORTABLE) as readonly InstanceColumn[];
-export type InstanceOrder = readonly { column: InstanceColumn; direction: Direction }[];
-
-/** Alike for all instances of one run: sorting by them would only keep the primary key from being used. */
-const OF_THE_RUN = new Set<InstanceColumn>([
-  'dag_id',
-  'run_after',
-  'logical_date',
-  'data_interval_start',
-  'data_interval_end',
-  'run_id',
-]);
-
-/** Ends in the key of an instance, so that no two sort alike. An empty order is the list's own: newest run first. */
-export function sortKeysOf(order: InstanceOrder, { run, dagIds }: InstanceFilter): SortKey[] {
-  const isOneRun = run !== undefined;
-  const isOneDag = dagIds?.length === 1;
-  const direction = order[0]?.direction ?? 'asc';
-  const keys: SortKey[] = [
-    ...(order.length > 0 || isOneRun ? [] : [{ ...RUN, direction: 'desc' as const }]),
-    ...order.flatMap(({ column, direction: own }) => {
-      if (isOneRun && (column === 'id' || OF_THE_RUN.has(column))) return [];
-      if (isOneDag && column === 'dag_id') return [];
-      return SORTABLE[column].map((key) => ({ ...key, direction: own }));
-    }),
-    ...(isOneRun ? [] : [{ ...RUN, direction }]),
-    ...[TASK_ID, MAP_INDEX].map((key) => ({ ...key, direction })),
-  ];
-  return keys.filter((key, index) => keys.findIndex((other) => other.expression === key.expression) === index);
-}
-
 /** By offset: the page and how many match in all. */
 export async function listInstances(
   db: TenantDb,
@@ -224,27 +142,25 @@ type PageQuery = {
   from?: Cursor;
 };
 
+/** Stretch by stretch, until the page is full. */
 async function readPage(db: TenantDb, query: PageQuery): Promise<RowWithCursor[]> {
-  const filter = await narrowed(db, query.filter);
+  const filter = await withNames(db, query.filter);
   if (filter === null || query.limit === 0) return [];
-  const inIndex = indexedOnly({ ...query, filter });
-  const rows = inIndex ? await readRows(db, inIndex) : [];
-  return inIndex && rows.length === query.limit ? rows : readRows(db, { ...query, filter });
+  const rows: RowWithCursor[] = [];
+  let { offset } = query;
+  for (const stretch of await stretchesOf(db, { ...query, filter })) {
+    const known = await narrowed(db, stretch.filter);
+    if (known === null) continue;
+    const page = { ...stretch, filter: known, cursorKeys: query.keys, limit: query.limit - rows.length, offset };
+    const read = await readRows(db, page);
+    rows.push(...read);
+    if (rows.length === query.limit) break;
+    if (offset > 0) offset = read.length > 0 ? 0 : Math.max(0, offset - (await countInstances(db, stretch.filter)));
+  }
+  return rows;
 }
 
-/** task_instances_newest, _by_end and _by_duration. */
-const INDEXED = ['start_date', 'end_date', 'duration'] as const;
-
-/**
- * By start, end or duration: what has none comes last in both directions, which is not the order of an index. A page that is
- * full of what has one is the right one, and the index gives it; only the last pages have to be sorted.
- */
-function indexedOnly(query: PageQuery): PageQuery | undefined {
-  const [first, ...others] = query.keys;
-  const has = INDEXED.find((column) => first?.expression === SORTABLE[column][0]?.expression);
-  if (!first || !has || query.filter.run !== undefined || query.from?.values[0] === null) return undefined;
-  return { ...query, keys: [{ ...first, nullable: false }, ...others], filter: { ...query.filter, has } };
-}
+type RowsQuery = Stretch & { cursorKeys: readonly SortKey[]; limit: number; offset: number };
 
 /**
  * Which instances first, then what belongs to them: where nothing is asked of their runs, an index of task_instances alone
@@ -253,24 +169,60 @@ function indexedOnly(query: PageQuery): PageQuery | undefined {
  * Plan, by default and by `id`: primary key of task_instances, or dag_runs_of_dag and each run's instances by primary key; for
  * what did not succeed, task_instances_by_state and task_instances_of_dag_by_state. By `run_after`: dag_runs_newest or
  * dag_runs_newest_of_all, and each run's instances. Sorted run by run, limited.
+ *
+ * What has an index over finished instances only is read in two: those, and the few of unfinished runs.
  */
-function readRows(db: TenantDb, query: PageQuery): Promise<RowWithCursor[]> {
-  const { filter, keys, from } = query;
+async function readRows(db: TenantDb, query: RowsQuery): Promise<RowWithCursor[]> {
+  const { filter, keys, from, backward } = query;
   const ofRuns = conditionsOnRun(filter);
   const others = [...conditionsOnInstance(filter), ...(from ? [beyond(keys, from)] : [])];
-  const order = orderOf(keys, from?.backward);
-  const cursor = sql<CursorValue[]>`jsonb_build_array(${sql.join(keys.map(cursorText))})`.as('cursor');
+  const order = orderOf(keys, backward);
+  const cursor = sql<CursorValue[]>`jsonb_build_array(${sql.join(query.cursorKeys.map(cursorText))})`.as('cursor');
   // Literals: with parameters Postgres settles for a plan for pages of any length, and reads whole tables for the longest.
-  const [limit, offset] = [sql<number>`${sql.lit(query.limit)}`, sql<number>`${sql.lit(query.offset)}`];
-  if (ofRuns.length > 0 || keys.some((key) => OF_RUNS.has(key.expression))) {
-    let page = selectInstances(db).select(cursor).orderBy(order).limit(limit).offset(offset);
-    for (const condition of [...ofRuns, ...others]) page = page.where(condition);
-    return page.execute();
+  const limited = { limit: sql<number>`${sql.lit(query.limit)}`, offset: sql<number>`${sql.lit(query.offset)}` };
+  const isOfRuns = ofRuns.length > 0 || query.cursorKeys.some((key) => OF_RUNS.has(key.expression));
+  if (isOfRuns) {
+    const joined = (more: readonly RawBuilder<boolean>[]) => {
+      let page = selectInstances(db).select(cursor).orderBy(order);
+      for (const condition of [...ofRuns, ...others, ...more]) page = page.where(condition);
+      return page;
+    };
+    if (!query.inTwo || query.cursorKeys.some((key) => OF_RUNS.has(key.expression))) {
+      return joined([]).limit(limited.limit).offset(limited.offset).execute();
+    }
+    const reach = sql<number>`${sql.lit(query.limit + query.offset)}`;
+    const [finished, unfinished] = (await finishedAndNot(db)).map((conditions) => joined(conditions).limit(reach));
+    if (!finished || !unfinished) throw new Error('unreachable: there are two');
+    const both = db
+      .selectFrom(finished.as('f'))
+      .selectAll()
+      .unionAll(db.selectFrom(unfinished.as('u')).selectAll());
+    return db
+      .selectFrom(both.as('t'))
+      .selectAll('t')
+      .orderBy(order)
+      .limit(limited.limit)
+      .offset(limited.offset)
+      .execute();
   }
-  let page = db.selectFrom('task_instances as t').select(COLUMNS).orderBy(order).limit(limit).offset(offset);
-  for (const condition of others) page = page.where(condition);
+  const alone = (more: readonly RawBuilder<boolean>[]) => {
+    let page = db.selectFrom('task_instances as t').select(COLUMNS).orderBy(order);
+    for (const condition of [...others, ...more]) page = page.where(condition);
+    return page;
+  };
+  let page = alone([]);
+  if (query.inTwo) {
+    const reach = sql<number>`${sql.lit(query.limit + query.offset)}`;
+    const [finished, unfinished] = (await finishedAndNot(db, true)).map((conditions) => alone(conditions).limit(reach));
+    if (!finished || !unfinished) throw new Error('unreachable: there are two');
+    const both = db
+      .selectFrom(finished.as('f'))
+      .selectAll()
+      .unionAll(db.selectFrom(unfinished.as('u')).selectAll());
+    page = db.selectFrom(both.as('t')).select(COLUMNS).orderBy(order) as unknown as typeof page;
+  }
   return db
-    .selectFrom(page.as('t'))
+    .selectFrom(page.limit(limited.limit).offset(limited.offset).as('t'))
     .innerJoinLateral(
       // The offset keeps Postgres from making a join of it, for which it would rather read all runs.
       (eb) =>

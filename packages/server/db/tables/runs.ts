@@ -1,0 +1,181 @@
+/** Runs, their task instances, and what limits and keeps them. */
+import type { ColumnType, Generated } from 'kysely';
+import type { RunState, RunType, TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
+import type { Json, Moment, NullableTimestamp, TenantId, Timestamp } from './columns.ts';
+
+export type PoolsTable = {
+  tenant_id: TenantId;
+  id: Generated<number>;
+  name: string;
+  /** -1: no limit. */
+  slots: number;
+  description: string | null;
+  include_deferred: Generated<boolean>;
+  created_at: Timestamp;
+};
+
+export type DagRunsTable = {
+  tenant_id: TenantId;
+  id: Generated<number>;
+  dag_id: string;
+  run_id: string;
+  run_type: RunType;
+  state: RunState;
+  logical_date: NullableTimestamp;
+  data_interval_start: NullableTimestamp;
+  data_interval_end: NullableTimestamp;
+  run_after: Timestamp;
+  queued_at: NullableTimestamp;
+  start_date: NullableTimestamp;
+  end_date: NullableTimestamp;
+  duration: ColumnType<number | null, never, never>;
+  conf: Json<Record<string, unknown>>;
+  triggered_by: string;
+  triggering_user_name: string | null;
+  note: string | null;
+  note_user: string | null;
+  version_number: number;
+  backfill_id: number | null;
+  partition_key: string | null;
+  /** Of the run of a partition schedule: what its key was made from. */
+  partition_date: NullableTimestamp;
+  state_counts: Json<StateCounts>;
+  timeout_at: NullableTimestamp;
+  created_at: Timestamp;
+};
+
+/**
+ * Instances of a run by state, exact because it is written only under the run's lock. No status is `none`; what changes
+ * without that lock (scheduled, queued, running, restarting, deferred) is one number, `live`: few rows with an index of their own.
+ */
+export type StateCounts = Partial<Record<CountedState, number>>;
+export type CountedState =
+  | 'none'
+  | 'live'
+  | Exclude<TaskState, 'scheduled' | 'queued' | 'running' | 'restarting' | 'deferred'>;
+
+export type TaskInstancesTable = {
+  tenant_id: TenantId;
+  run: number;
+  task_id: string;
+  map_index: Generated<number>;
+  id: Generated<string>;
+  dag_id: string;
+  state: TaskStateOrNone;
+  try_number: Generated<number>;
+  max_tries: number;
+  attempt_id: string | null;
+  given_by: Generated<string | null>;
+  claimable: Generated<boolean>;
+  waits: string | null;
+  /** Its shown name. */
+  operator: string;
+  /** Null when that is its shown name, too. */
+  operator_class: string | null;
+  pool: string;
+  pool_slots: number;
+  priority_weight: number;
+  queue: string;
+  /** That its task names; null: none. */
+  executor: string | null;
+  max_active_tis_per_dag: number | null;
+  upstream: string;
+  /** JSON list. */
+  skips: string | null;
+  scheduled_at: NullableTimestamp;
+  queued_at: NullableTimestamp;
+  start_date: NullableTimestamp;
+  end_date: NullableTimestamp;
+  duration: ColumnType<number | null, never, never>;
+  due_at: NullableTimestamp;
+  first_poke_at: NullableTimestamp;
+  heartbeat_at: NullableTimestamp;
+  hostname: Generated<string>;
+  pid: number | null;
+  failure_reason: string | null;
+  failure_detail: string | null;
+  note: string | null;
+  note_user: string | null;
+  rendered_map_index: string | null;
+  version_number: number;
+  updated_at: Timestamp;
+};
+
+export type TaskInstanceHistoryTable = {
+  tenant_id: TenantId;
+  run: number;
+  task_id: string;
+  map_index: number;
+  try_number: number;
+  id: string;
+  dag_id: string;
+  state: TaskStateOrNone;
+  max_tries: number;
+  attempt_id: string | null;
+  operator: string;
+  pool: string;
+  pool_slots: number;
+  priority_weight: number;
+  queue: string;
+  scheduled_at: NullableTimestamp;
+  queued_at: NullableTimestamp;
+  start_date: NullableTimestamp;
+  end_date: NullableTimestamp;
+  duration: ColumnType<number | null, never, never>;
+  hostname: string;
+  pid: number | null;
+  failure_reason: string | null;
+  failure_detail: string | null;
+  rendered_map_index: string | null;
+  version_number: number;
+};
+
+/** Kept by a trigger (migrations 0006 and 0010): the sum of all rows of a DAG is what its finished runs have, and how many they are. */
+export type InstancesOfFinishedRunsTable = {
+  tenant_id: TenantId;
+  dag_id: string;
+  id: Generated<number>;
+  runs_success: Generated<number>;
+  runs_failed: Generated<number>;
+} & Record<CountedState, number>;
+
+export type XcomsTable = {
+  tenant_id: TenantId;
+  run: number;
+  task_id: string;
+  map_index: Generated<number>;
+  key: string;
+  dag_id: string;
+  value: string;
+  length: number | null;
+  at: Timestamp;
+  /** New with every write; null: written before there were any. */
+  version: Generated<string | null>;
+};
+
+export type RenderedFieldsTable = {
+  tenant_id: TenantId;
+  run: number;
+  task_id: string;
+  map_index: Generated<number>;
+  fields: string;
+};
+
+export type ReprocessBehavior = 'none' | 'failed' | 'completed';
+
+export type BackfillsTable = {
+  tenant_id: TenantId;
+  id: Generated<number>;
+  dag_id: string;
+  from_date: ColumnType<Moment, string, never>;
+  to_date: ColumnType<Moment, string, never>;
+  dag_run_conf: ColumnType<Record<string, unknown> | null, string | null, never>;
+  reprocess_behavior: ReprocessBehavior;
+  max_active_runs: number;
+  run_backwards: boolean;
+  is_paused: Generated<boolean>;
+  triggering_user_name: string | null;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+  completed_at: NullableTimestamp;
+};

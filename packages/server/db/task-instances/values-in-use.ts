@@ -1,0 +1,78 @@
+/**
+ * Which values a pattern means. A pattern over the rows themselves reads all of them where few or none match; the pools and
+ * queues that instances have are few: the usual one, and others, which are found from one to the next along an index of
+ * finished instances, and among the instances of unfinished runs.
+ */
+import { sql } from 'kysely';
+import type { TenantDb } from '../database.ts';
+import { matches } from '../text-match.ts';
+import type { TextMatch } from '../text-match.ts';
+import { hasWaitingInFinishedRuns } from './counts.ts';
+import { USUAL } from './filters.ts';
+import type { InstanceFilter } from './filters.ts';
+import { FINISHED } from './stretches.ts';
+
+const NAMED = [
+  { column: 'pool', patterns: 'poolPatterns', values: 'pools' },
+  { column: 'queue', patterns: 'queuePatterns', values: 'queues' },
+] as const;
+type Column = (typeof NAMED)[number]['column'];
+
+/** The filter with values instead of patterns; null when nothing has such a value. */
+export async function withNames(db: TenantDb, filter: InstanceFilter): Promise<InstanceFilter | null> {
+  const asked = NAMED.filter(({ patterns }) => (filter[patterns]?.length ?? 0) > 0);
+  if (asked.length === 0 || filter.run !== undefined || (await hasWaitingInFinishedRuns(db))) return filter;
+  let known = filter;
+  for (const { column, patterns, values } of asked) {
+    const found = await valuesInUse(db, column, filter[patterns] ?? []);
+    const wanted = known[values];
+    const both = wanted ? found.filter((value) => wanted.includes(value)) : found;
+    if (both.length === 0) return null;
+    known = { ...known, [values]: both, [patterns]: [] };
+  }
+  return known;
+}
+
+async function valuesInUse(db: TenantDb, column: Column, patterns: readonly TextMatch[]): Promise<string[]> {
+  const isUnusual = sql<boolean>`${sql.ref(`t.${column}`)} <> ${sql.lit(USUAL[column])}`;
+  const usual = db.selectNoFrom(sql<string>`${sql.lit(USUAL[column])}::text`.as('value'));
+  const ofFinished = db
+    .withRecursive('seen(value)', (seen) => {
+      const values = seen
+        .selectFrom('task_instances as t')
+        .select(`t.${column} as value`)
+        .where(FINISHED)
+        .where(isUnusual)
+        .orderBy(`t.${column}`)
+        .limit(1);
+      const following = values.where(sql<boolean>`${sql.ref(`t.${column}`)} > s.value`);
+      return seen
+        .selectFrom(values.as('first'))
+        .select('first.value')
+        .unionAll(
+          seen
+            .selectFrom('seen as s')
+            .innerJoinLateral(following.as('next'), (join) => join.onTrue())
+            .select('next.value'),
+        );
+    })
+    .selectFrom('seen as v')
+    .select('v.value');
+  const runs = db
+    .selectFrom('dag_runs as r')
+    .select('r.id')
+    .where(sql<boolean>`r.state in ('queued', 'running')`);
+  const ofLive = db
+    .selectFrom('task_instances as t')
+    .select(`t.${column} as value`)
+    .distinct()
+    .where(sql<boolean>`t.run = any(array(${runs}))`);
+  const conditions = patterns.map((match) => matches('v.value', match));
+  const found = async (values: typeof ofFinished | typeof ofLive | typeof usual): Promise<string[]> => {
+    let query = db.selectFrom((values as typeof ofLive).as('v')).select('v.value');
+    for (const condition of conditions) query = query.where(condition);
+    return (await query.execute()).map((row) => row.value);
+  };
+  const all = await Promise.all([usual, ofFinished, ofLive].map(found));
+  return [...new Set(all.flat())];
+}
