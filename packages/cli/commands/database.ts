@@ -1,6 +1,7 @@
 import { usageError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { printJson, warn } from '../context.ts';
+import { addPruneCommand } from '../prune/prune-command.ts';
 import { loadServerConfig, withConfigOptions } from '../server-config.ts';
 import type { ConfigOptions } from '../server-config.ts';
 import type { SvcCommand } from '../svc-command.ts';
@@ -25,6 +26,8 @@ export function addDatabaseCommands(program: SvcCommand, context: CliContext): v
     .example('for the API', 'SVC_DATABASE_URL=<of the owner> svc db grant --role api svc_api')
     .example('to look at it, or give it to psql', 'svc db grant --role scheduler svc_scheduler --dry-run')
     .action((user: string, options: GrantOptions) => grantRole(context, user, options));
+
+  addPruneCommand(db, context);
 }
 
 type GrantOptions = ConfigOptions & { role: string; dryRun?: true };

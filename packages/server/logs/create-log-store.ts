@@ -1,9 +1,9 @@
-import type { Logger } from 'pino';
 import type { Config } from '../config/load.ts';
 import type { Carrier } from '../redis/carrier.ts';
 import type { Database } from '../db/database.ts';
 import { createDiskLogStore } from './disk-store.ts';
 import { createObjectLogStore } from './objects/object-log-store.ts';
+import type { ObjectLogOptions } from './objects/object-log-store.ts';
 import { openObjectStore } from './objects/open-store.ts';
 import type { LogStore } from './store.ts';
 
@@ -13,7 +13,7 @@ export function createLogStore(input: {
   writing: Database;
   reading: Database;
   processId: string;
-  logger: Logger;
+  logger: ObjectLogOptions['log'];
   carrier?: Carrier | undefined;
 }): LogStore {
   const { config, writing, reading, processId, logger, carrier } = input;
