@@ -13,3 +13,6 @@ export const MAX_TOKEN_LENGTH = 4_096;
 export const MAX_LOG_CHUNK_BYTES = 1024 * 1024;
 /** Bytes of log that go with a Finish. */
 export const MAX_LOG_TAIL_BYTES = 256 * 1024;
+
+/** Queues that one worker may name. */
+export const MAX_JOIN_QUEUES = 50;

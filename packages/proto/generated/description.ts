@@ -16,6 +16,10 @@ export const DESCRIPTION = {
                       "requestType": "ExchangeRequest",
                       "responseType": "ExchangeReply"
                     },
+                    "Join": {
+                      "requestType": "JoinRequest",
+                      "responseType": "JoinReply"
+                    },
                     "Work": {
                       "requestType": "WorkRequest",
                       "responseType": "Order",
@@ -55,6 +59,52 @@ export const DESCRIPTION = {
                     "token": {
                       "type": "string",
                       "id": 1
+                    },
+                    "version_key": {
+                      "type": "string",
+                      "id": 2
+                    }
+                  }
+                },
+                "JoinRequest": {
+                  "fields": {
+                    "hostname": {
+                      "type": "string",
+                      "id": 1
+                    },
+                    "version": {
+                      "type": "string",
+                      "id": 2
+                    },
+                    "name": {
+                      "type": "string",
+                      "id": 3
+                    },
+                    "queues": {
+                      "rule": "repeated",
+                      "type": "string",
+                      "id": 4
+                    },
+                    "slots": {
+                      "type": "int32",
+                      "id": 5
+                    }
+                  }
+                },
+                "JoinReply": {
+                  "fields": {
+                    "token": {
+                      "type": "string",
+                      "id": 1
+                    },
+                    "worker_id": {
+                      "type": "string",
+                      "id": 2
+                    },
+                    "queues": {
+                      "rule": "repeated",
+                      "type": "string",
+                      "id": 3
                     }
                   }
                 },
@@ -71,6 +121,11 @@ export const DESCRIPTION = {
                     "version": {
                       "type": "string",
                       "id": 3
+                    },
+                    "running_tokens": {
+                      "rule": "repeated",
+                      "type": "string",
+                      "id": 7
                     }
                   }
                 },
@@ -80,7 +135,8 @@ export const DESCRIPTION = {
                       "oneof": [
                         "assignment",
                         "cancel",
-                        "credential"
+                        "credential",
+                        "drain"
                       ]
                     }
                   },
@@ -96,6 +152,10 @@ export const DESCRIPTION = {
                     "credential": {
                       "type": "WorkerCredential",
                       "id": 3
+                    },
+                    "drain": {
+                      "type": "Drain",
+                      "id": 4
                     }
                   }
                 },
@@ -144,6 +204,14 @@ export const DESCRIPTION = {
                     }
                   }
                 },
+                "Drain": {
+                  "fields": {
+                    "reason": {
+                      "type": "string",
+                      "id": 1
+                    }
+                  }
+                },
                 "WorkerCredential": {
                   "fields": {
                     "token": {
@@ -161,6 +229,10 @@ export const DESCRIPTION = {
                     "pid": {
                       "type": "int32",
                       "id": 2
+                    },
+                    "known_secrets": {
+                      "type": "string",
+                      "id": 3
                     }
                   }
                 },
@@ -196,6 +268,26 @@ export const DESCRIPTION = {
                     },
                     "lease_ms": {
                       "type": "int64",
+                      "id": 3
+                    },
+                    "secrets": {
+                      "type": "Secrets",
+                      "id": 4
+                    }
+                  }
+                },
+                "Secrets": {
+                  "fields": {
+                    "id": {
+                      "type": "string",
+                      "id": 1
+                    },
+                    "base_id": {
+                      "type": "string",
+                      "id": 2
+                    },
+                    "changes_json": {
+                      "type": "string",
                       "id": 3
                     }
                   }
@@ -292,6 +384,14 @@ export const DESCRIPTION = {
                     "log_goes_on": {
                       "type": "bool",
                       "id": 5
+                    },
+                    "drain_reason": {
+                      "type": "string",
+                      "id": 6
+                    },
+                    "known_secrets": {
+                      "type": "string",
+                      "id": 7
                     }
                   }
                 },

@@ -13,6 +13,8 @@ import type { FinishRequest as _svc_agent_v1_FinishRequest, FinishRequest__Outpu
 import type { GetVersionRequest as _svc_agent_v1_GetVersionRequest, GetVersionRequest__Output as _svc_agent_v1_GetVersionRequest__Output } from '../../../svc/agent/v1/GetVersionRequest.ts';
 import type { HeartbeatReply as _svc_agent_v1_HeartbeatReply, HeartbeatReply__Output as _svc_agent_v1_HeartbeatReply__Output } from '../../../svc/agent/v1/HeartbeatReply.ts';
 import type { HeartbeatRequest as _svc_agent_v1_HeartbeatRequest, HeartbeatRequest__Output as _svc_agent_v1_HeartbeatRequest__Output } from '../../../svc/agent/v1/HeartbeatRequest.ts';
+import type { JoinReply as _svc_agent_v1_JoinReply, JoinReply__Output as _svc_agent_v1_JoinReply__Output } from '../../../svc/agent/v1/JoinReply.ts';
+import type { JoinRequest as _svc_agent_v1_JoinRequest, JoinRequest__Output as _svc_agent_v1_JoinRequest__Output } from '../../../svc/agent/v1/JoinRequest.ts';
 import type { Order as _svc_agent_v1_Order, Order__Output as _svc_agent_v1_Order__Output } from '../../../svc/agent/v1/Order.ts';
 import type { StartReply as _svc_agent_v1_StartReply, StartReply__Output as _svc_agent_v1_StartReply__Output } from '../../../svc/agent/v1/StartReply.ts';
 import type { StartRequest as _svc_agent_v1_StartRequest, StartRequest__Output as _svc_agent_v1_StartRequest__Output } from '../../../svc/agent/v1/StartRequest.ts';
@@ -52,7 +54,7 @@ export interface AgentClient extends grpc.Client {
   
   /**
    * With a token that the cluster gave to a pod (audience svc-agent) in place of a credential of ours: once, for the
-   * credential of the attempt that the pod was made for.
+   * credential of the attempt that the pod was made for, or of the worker that it is.
    */
   Exchange(argument: _svc_agent_v1_ExchangeRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_ExchangeReply__Output>): grpc.ClientUnaryCall;
   Exchange(argument: _svc_agent_v1_ExchangeRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_ExchangeReply__Output>): grpc.ClientUnaryCall;
@@ -60,7 +62,7 @@ export interface AgentClient extends grpc.Client {
   Exchange(argument: _svc_agent_v1_ExchangeRequest, callback: grpc.requestCallback<_svc_agent_v1_ExchangeReply__Output>): grpc.ClientUnaryCall;
   /**
    * With a token that the cluster gave to a pod (audience svc-agent) in place of a credential of ours: once, for the
-   * credential of the attempt that the pod was made for.
+   * credential of the attempt that the pod was made for, or of the worker that it is.
    */
   exchange(argument: _svc_agent_v1_ExchangeRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_ExchangeReply__Output>): grpc.ClientUnaryCall;
   exchange(argument: _svc_agent_v1_ExchangeRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_ExchangeReply__Output>): grpc.ClientUnaryCall;
@@ -83,14 +85,14 @@ export interface AgentClient extends grpc.Client {
   finish(argument: _svc_agent_v1_FinishRequest, callback: grpc.requestCallback<_svc_agent_v1_FinishReply__Output>): grpc.ClientUnaryCall;
   
   /**
-   * The DAG version the attempt runs. The same for all its attempts, so agents keep it.
+   * The DAG version the attempt runs, or that the worker serves. The same for all its attempts, so agents keep it.
    */
   GetVersion(argument: _svc_agent_v1_GetVersionRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_Version__Output>): grpc.ClientUnaryCall;
   GetVersion(argument: _svc_agent_v1_GetVersionRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_Version__Output>): grpc.ClientUnaryCall;
   GetVersion(argument: _svc_agent_v1_GetVersionRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_Version__Output>): grpc.ClientUnaryCall;
   GetVersion(argument: _svc_agent_v1_GetVersionRequest, callback: grpc.requestCallback<_svc_agent_v1_Version__Output>): grpc.ClientUnaryCall;
   /**
-   * The DAG version the attempt runs. The same for all its attempts, so agents keep it.
+   * The DAG version the attempt runs, or that the worker serves. The same for all its attempts, so agents keep it.
    */
   getVersion(argument: _svc_agent_v1_GetVersionRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_Version__Output>): grpc.ClientUnaryCall;
   getVersion(argument: _svc_agent_v1_GetVersionRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_Version__Output>): grpc.ClientUnaryCall;
@@ -111,6 +113,23 @@ export interface AgentClient extends grpc.Client {
   heartbeat(argument: _svc_agent_v1_HeartbeatRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_HeartbeatReply__Output>): grpc.ClientUnaryCall;
   heartbeat(argument: _svc_agent_v1_HeartbeatRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_HeartbeatReply__Output>): grpc.ClientUnaryCall;
   heartbeat(argument: _svc_agent_v1_HeartbeatRequest, callback: grpc.requestCallback<_svc_agent_v1_HeartbeatReply__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * With a token that people have made for workers on other hosts, in place of a credential of ours: for the credential of a
+   * new worker, which any process of the control plane knows by what it says.
+   */
+  Join(argument: _svc_agent_v1_JoinRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_JoinReply__Output>): grpc.ClientUnaryCall;
+  Join(argument: _svc_agent_v1_JoinRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_JoinReply__Output>): grpc.ClientUnaryCall;
+  Join(argument: _svc_agent_v1_JoinRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_JoinReply__Output>): grpc.ClientUnaryCall;
+  Join(argument: _svc_agent_v1_JoinRequest, callback: grpc.requestCallback<_svc_agent_v1_JoinReply__Output>): grpc.ClientUnaryCall;
+  /**
+   * With a token that people have made for workers on other hosts, in place of a credential of ours: for the credential of a
+   * new worker, which any process of the control plane knows by what it says.
+   */
+  join(argument: _svc_agent_v1_JoinRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_JoinReply__Output>): grpc.ClientUnaryCall;
+  join(argument: _svc_agent_v1_JoinRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_svc_agent_v1_JoinReply__Output>): grpc.ClientUnaryCall;
+  join(argument: _svc_agent_v1_JoinRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_svc_agent_v1_JoinReply__Output>): grpc.ClientUnaryCall;
+  join(argument: _svc_agent_v1_JoinRequest, callback: grpc.requestCallback<_svc_agent_v1_JoinReply__Output>): grpc.ClientUnaryCall;
   
   /**
    * The attempt begins: everything it needs, or that it must not run any more.
@@ -153,7 +172,7 @@ export interface AgentHandlers extends grpc.UntypedServiceImplementation {
   
   /**
    * With a token that the cluster gave to a pod (audience svc-agent) in place of a credential of ours: once, for the
-   * credential of the attempt that the pod was made for.
+   * credential of the attempt that the pod was made for, or of the worker that it is.
    */
   Exchange: grpc.handleUnaryCall<_svc_agent_v1_ExchangeRequest__Output, _svc_agent_v1_ExchangeReply>;
   
@@ -163,7 +182,7 @@ export interface AgentHandlers extends grpc.UntypedServiceImplementation {
   Finish: grpc.handleUnaryCall<_svc_agent_v1_FinishRequest__Output, _svc_agent_v1_FinishReply>;
   
   /**
-   * The DAG version the attempt runs. The same for all its attempts, so agents keep it.
+   * The DAG version the attempt runs, or that the worker serves. The same for all its attempts, so agents keep it.
    */
   GetVersion: grpc.handleUnaryCall<_svc_agent_v1_GetVersionRequest__Output, _svc_agent_v1_Version>;
   
@@ -171,6 +190,12 @@ export interface AgentHandlers extends grpc.UntypedServiceImplementation {
    * For many attempts of a worker at once: the credential of each is in the message, and counts for itself.
    */
   Heartbeat: grpc.handleUnaryCall<_svc_agent_v1_HeartbeatRequest__Output, _svc_agent_v1_HeartbeatReply>;
+  
+  /**
+   * With a token that people have made for workers on other hosts, in place of a credential of ours: for the credential of a
+   * new worker, which any process of the control plane knows by what it says.
+   */
+  Join: grpc.handleUnaryCall<_svc_agent_v1_JoinRequest__Output, _svc_agent_v1_JoinReply>;
   
   /**
    * The attempt begins: everything it needs, or that it must not run any more.
@@ -191,6 +216,7 @@ export interface AgentDefinition extends grpc.ServiceDefinition {
   Finish: MethodDefinition<_svc_agent_v1_FinishRequest, _svc_agent_v1_FinishReply, _svc_agent_v1_FinishRequest__Output, _svc_agent_v1_FinishReply__Output>
   GetVersion: MethodDefinition<_svc_agent_v1_GetVersionRequest, _svc_agent_v1_Version, _svc_agent_v1_GetVersionRequest__Output, _svc_agent_v1_Version__Output>
   Heartbeat: MethodDefinition<_svc_agent_v1_HeartbeatRequest, _svc_agent_v1_HeartbeatReply, _svc_agent_v1_HeartbeatRequest__Output, _svc_agent_v1_HeartbeatReply__Output>
+  Join: MethodDefinition<_svc_agent_v1_JoinRequest, _svc_agent_v1_JoinReply, _svc_agent_v1_JoinRequest__Output, _svc_agent_v1_JoinReply__Output>
   Start: MethodDefinition<_svc_agent_v1_StartRequest, _svc_agent_v1_StartReply, _svc_agent_v1_StartRequest__Output, _svc_agent_v1_StartReply__Output>
   Work: MethodDefinition<_svc_agent_v1_WorkRequest, _svc_agent_v1_Order, _svc_agent_v1_WorkRequest__Output, _svc_agent_v1_Order__Output>
 }

@@ -17,6 +17,14 @@ export interface FinishRequest {
    * The process has not ended yet, so a few more lines may follow the outcome. Without it the log ends here.
    */
   'log_goes_on'?: (boolean);
+  /**
+   * Why the worker takes no more attempts: what this or an earlier one left behind. It leaves by itself when it is idle.
+   */
+  'drain_reason'?: (string);
+  /**
+   * As in StartRequest, for the attempt that may be handed over.
+   */
+  'known_secrets'?: (string);
 }
 
 export interface FinishRequest__Output {
@@ -34,4 +42,12 @@ export interface FinishRequest__Output {
    * The process has not ended yet, so a few more lines may follow the outcome. Without it the log ends here.
    */
   'log_goes_on': (boolean);
+  /**
+   * Why the worker takes no more attempts: what this or an earlier one left behind. It leaves by itself when it is idle.
+   */
+  'drain_reason': (string);
+  /**
+   * As in StartRequest, for the attempt that may be handed over.
+   */
+  'known_secrets': (string);
 }
