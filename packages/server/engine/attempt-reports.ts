@@ -16,12 +16,14 @@ import type { Batches } from './batches.ts';
 import { startAttempts } from './claim/start-attempts.ts';
 import type { Attempts, FinishAnswer } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
-import { findLiveAttempts, renewLeases, writeQueuedWait } from './sql/attempts.ts';
+import { findLiveAttempts, renewLeases, writeQueuedWaits } from './sql/attempts.ts';
+import type { QueuedWait } from './sql/attempts.ts';
 import type { AttemptStart } from './sql/attempts.ts';
 
 const LANES = 4;
 const FINISHES_AT_ONCE = 200;
 const STARTS_AT_ONCE = 200;
+const WAITS_AT_ONCE = 200;
 
 /** The answer to one end, or what kept it from being recorded. */
 type Settled = FinishAnswer | { error: unknown };
@@ -68,6 +70,13 @@ export function createAttemptReports(options: {
     run: (items: readonly AttemptStart[]) => startAttempts(db, items, { keepsPlans: keepsPlans() }),
     atMost: STARTS_AT_ONCE,
   });
+  const waits = createBatches({
+    async run(items: readonly QueuedWait[]) {
+      await writeQueuedWaits(db, items);
+      return items.map(() => {});
+    },
+    atMost: WAITS_AT_ONCE,
+  });
 
   async function end(ending: Ending): Promise<FinishAnswer> {
     const settled = await lanes[ending.ref.run % LANES]?.add(ending);
@@ -89,6 +98,6 @@ export function createAttemptReports(options: {
     triggererLost: options.triggererLost,
     findLive: (refs) => findLiveAttempts(db, refs),
     end,
-    noteWait: (ref, wait) => writeQueuedWait(db, ref, encodeWait(wait)),
+    noteWait: (ref, wait) => waits.add({ ref, waits: encodeWait(wait) }),
   };
 }

@@ -11,8 +11,9 @@ import type { RunEffects } from './advance/apply-to-runs.ts';
 import { deferScheduled } from './advance/deferral.ts';
 import { claim } from './claim/claim.ts';
 import type { Executor } from './executor.ts';
-import type { Attempt } from './shared/attempts.ts';
+import type { Attempt, ReservedSlots } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
+import type { Lanes } from './shared/lanes.ts';
 
 /** As long as a transaction that finishes tasks takes. */
 const MISSED_AGAIN_MS = 2;
@@ -20,9 +21,9 @@ const MISSED_AGAIN_MS = 2;
 export type Dispatcher = {
   /** Something may be claimable. */
   requestClaim(): void;
-  /** Slots for a claim that somebody else makes, so many or less; to be given back with what was claimed. */
-  reserve(slots: number): number;
-  handOut(reserved: number, attempts: readonly Attempt[]): void;
+  /** Slots for a claim that somebody else makes, so many or less; to be given back with what was claimed. None where not every slot takes everything. */
+  reserve(slots: number): ReservedSlots;
+  handOut(reserved: ReservedSlots, attempts: readonly Attempt[]): void;
   /** The executor takes more: matters only when the last claim left something behind for want of room. */
   onCapacity(): void;
   stop(): Promise<void>;
@@ -45,6 +46,7 @@ export function createDispatcher(options: {
   let running: Promise<void> | undefined;
   let isStopped = false;
   let isShortOfRoom = true; // until the first claim has shown
+  const hasLanes = executor.lanes !== undefined;
   const isBuffered = options.bufferSize > 0;
   const perWorker = isBuffered ? Math.max(1, options.workers) : 1;
 
@@ -68,10 +70,13 @@ export function createDispatcher(options: {
       isShortOfRoom = room <= 0;
       if (room <= 0 || isStopped) return;
       promised += room;
-      const { attempts, starts, withdrawn, missed } = await claim(db, graphs, room).finally(() => (promised -= room));
+      const { attempts, starts, withdrawn, missed } = await claim(db, graphs, {
+        capacity: room,
+        lanes: lanesLeft(),
+      }).finally(() => (promised -= room));
       if (missed > 0) setTimeout(requestClaim, MISSED_AGAIN_MS);
       if (attempts.length > 0) hand(attempts);
-      isShortOfRoom = attempts.length >= room;
+      isShortOfRoom = attempts.length >= room || hasLanes;
       if (starts.length > 0) {
         const effects = await deferScheduled(db, graphs, starts);
         options.onEffects(effects);
@@ -79,7 +84,8 @@ export function createDispatcher(options: {
       }
       // Withdrawn ones made room for others behind them; a full claim may have left some.
       if (attempts.length === 0 && withdrawn === 0) return;
-      if (attempts.length > 0 && attempts.length < room && withdrawn === 0) return;
+      // So may one that filled a lane: those behind it in another one were not seen.
+      if (attempts.length > 0 && attempts.length < room && withdrawn === 0 && !hasLanes) return;
     }
   }
 
@@ -87,6 +93,13 @@ export function createDispatcher(options: {
     const taken = queue.length + promised;
     const capacity = executor.capacity() - taken;
     return isBuffered ? Math.min(capacity, options.bufferSize - taken) : capacity;
+  }
+
+  /** What has been claimed and not been handed out yet has its place. */
+  function lanesLeft(): Lanes | undefined {
+    const lanes = executor.lanes?.();
+    if (lanes) for (const attempt of queue) lanes.take(attempt);
+    return lanes;
   }
 
   function hand(attempts: readonly Attempt[]): void {
@@ -116,12 +129,17 @@ export function createDispatcher(options: {
   return {
     requestClaim,
     reserve(slots) {
-      const reserved = isStopped ? 0 : Math.max(0, Math.min(slots, roomLeft()));
-      promised += reserved;
-      return reserved;
+      let reserved = 0;
+      function growTo(wanted: number): number {
+        const more = isStopped || hasLanes ? 0 : Math.max(0, Math.min(wanted - reserved, roomLeft()));
+        promised += more;
+        return (reserved += more);
+      }
+      growTo(slots);
+      return { size: () => reserved, growTo };
     },
     handOut(reserved, attempts) {
-      promised -= reserved;
+      promised -= reserved.size();
       if (attempts.length > 0) hand(attempts);
       if (isShortOfRoom) requestClaim(); // it may have been for what was reserved
     },

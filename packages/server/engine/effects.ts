@@ -27,15 +27,41 @@ export function createEffects(options: {
   wakeAt: (moment: string) => void;
   /** Something may be claimable, here or elsewhere. */
   requestClaim: () => void;
-  /** What else follows the end of a run. */
-  onRunEnded?: ((ended: RunEnd) => Promise<void>) | undefined;
+  /** What else follows when runs of a DAG have ended. */
+  onDagRunsEnded?: ((dag: DagKey) => Promise<void>) | undefined;
 }): (effects: RunEffects) => void {
   const { db, graphs, executor, background, startRunsOf } = options;
 
-  async function followEnd(ended: RunEnd): Promise<void> {
-    if (ended.state === 'failed') await pauseAfterFailures(db, ended);
-    await options.onRunEnded?.(ended);
-    await startRunsOf(ended);
+  /** Of runs of one DAG: what their ends make room for is looked for once. */
+  async function followEnds(all: readonly RunEnd[]): Promise<void> {
+    for (const ended of all) if (ended.state === 'failed') await pauseAfterFailures(db, ended);
+    const [dag] = all;
+    if (!dag) return;
+    await options.onDagRunsEnded?.(dag);
+    await startRunsOf(dag);
+  }
+
+  /** Ends that came while those of the same DAG were followed. */
+  const gathering = new Map<string, RunEnd[]>();
+
+  /** Runs that end in the same moment ask once, not each on a connection of its own, where every statement is planned anew. */
+  function follow(all: readonly RunEnd[]): void {
+    for (const [dag, ended] of Map.groupBy(all, ({ tenantId, dagId }) => `${tenantId}/${dagId}`)) {
+      const others = gathering.get(dag);
+      if (others) others.push(...ended);
+      else followNext(dag, ended);
+    }
+  }
+
+  function followNext(dag: string, ended: readonly RunEnd[]): void {
+    gathering.set(dag, []);
+    background.run('following the end of runs', () =>
+      followEnds(ended).finally(() => {
+        const others = gathering.get(dag) ?? [];
+        gathering.delete(dag);
+        if (others.length > 0) followNext(dag, others);
+      }),
+    );
   }
 
   async function followPast(moved: RunEffects['pastMoved'][number]): Promise<void> {
@@ -50,7 +76,7 @@ export function createEffects(options: {
     }
     if (effects.dueAt !== null) options.wakeAt(effects.dueAt);
     for (const moved of effects.pastMoved) background.run('looking at the next run', () => followPast(moved));
-    for (const ended of effects.ended) background.run('following the end of a run', () => followEnd(ended));
+    follow(effects.ended);
     for (const dag of effects.queued) background.run('looking for a slot for a run', () => startRunsOf(dag));
     if (effects.hasCallbacks) background.run('dispatching callbacks', options.dispatchCallbacks);
     if (effects.moved.length > 0 || effects.awaited.length > 0) options.onAwaited(effects);

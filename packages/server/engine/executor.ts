@@ -11,6 +11,7 @@
  */
 import type { ConnectionTestJob, ConnectionTestResult } from '@svc/proto/connection-test.ts';
 import type { Attempt, AttemptRef, Failure } from './shared/attempts.ts';
+import type { Lanes } from './shared/lanes.ts';
 import type { CallbackJob } from './sql/callbacks.ts';
 import type { TriggererPer } from './triggers/places.ts';
 
@@ -23,10 +24,15 @@ export type TriggererJob = { tenantId: string; triggererId: string; dagId: strin
 export type Executor = {
   /** How many more attempts it takes right now. The scheduler claims no more than that. */
   capacity(): number;
+  /** Absent: whatever is claimed can go to it. Otherwise what it takes right now, of which `capacity` is the sum. */
+  lanes?: () => Lanes;
   /** Claimed attempts, each with a fresh id. One that cannot be started, or was lost on the way, is told by `Attempts.lost`. */
   dispatch(attempts: readonly Attempt[]): void;
-  /** One of its workers was handed the attempt with the answer to another's end: it holds a slot. May be told twice. */
-  adopt(attempt: Attempt): void;
+  /**
+   * One of its workers was handed the attempt with the answer to another's end: it holds a slot. May be told twice.
+   * `endedId`: of the attempt that this worker has ended.
+   */
+  adopt(attempt: Attempt, endedId: string | null): void;
   /** Attempts that it has taken and of which more may come: some may have been superseded by another process. */
   holds(): readonly AttemptRef[];
   /** Told when the attempts were cleared, marked or superseded; the agent also learns it by its heartbeat. */
@@ -52,6 +58,8 @@ export type ManagedExecutor = Executor & {
   isConnected(): boolean;
   /** Asks the hook of a connection whether it works, in a process of its own. Absent: it cannot. */
   testConnection?: (job: Omit<ConnectionTestJob, 'timeoutMs'>) => Promise<ConnectionTestResult>;
+  /** Of warm workers, where there are any: attempts that wait for one, and what each of them does. */
+  warmUsage?: () => { waiting: number; idle: number; busy: number; starting: number };
   /** `leave`: running tasks go on without us, and report to the next control plane. `stop`: they are ended. */
   close(how: 'leave' | 'stop'): Promise<void>;
 };

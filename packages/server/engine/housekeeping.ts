@@ -8,6 +8,7 @@ import { deleteOldBudgets } from '../db/identity/login-failures.ts';
 import type { Database } from '../db/database.ts';
 import { beat, deleteOldHeartbeats, recordStop } from '../db/processes/heartbeats.ts';
 import type { Component, ProcessIdentity } from '../db/processes/heartbeats.ts';
+import { deleteOldWorkers } from '../db/workers/workers.ts';
 import { deleteOldExchanges } from '../db/attempts/token-exchanges.ts';
 import { deleteUsedSignIns } from '../db/identity/oidc-sign-ins.ts';
 import { deleteExpiredSessions } from '../db/identity/sessions.ts';
@@ -65,6 +66,7 @@ export function createHousekeeping(options: {
       await deleteUsedSignIns(db);
       await deleteOldBudgets(db);
       await deleteOldHeartbeats(db);
+      await deleteOldWorkers(db);
       await deleteOldCallbacks(db);
       await deleteOldExchanges(db);
       lastCleaning = now;

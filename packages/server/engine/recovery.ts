@@ -13,7 +13,7 @@ import { timeOutRuns } from './runs/end-run.ts';
 import type { Executor } from './executor.ts';
 import type { Attempts } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
-import { readClock } from './sql/attempts.ts';
+import type { Glance } from './sql/glance.ts';
 import type { AwaitedRuns } from './triggers/awaited-runs.ts';
 import type { Triggerers } from './triggers/triggerers.ts';
 import { findForgottenPasts, releaseForgotten } from './sql/waiting-instances.ts';
@@ -23,7 +23,8 @@ const LOST_EVERY_MS = 5_000;
 /** Ticks further apart than this share of the lease mean that the process or the database was away. */
 const OUTAGE_SHARE = 1 / 4;
 
-export type Recovery = { tick(): Promise<void> };
+/** `steadyMs`: when the glance was taken, by the clock of this process that nobody sets. */
+export type Recovery = { tick(seen: Glance & { steadyMs: number }): Promise<void> };
 
 export function createRecovery(options: {
   db: Database;
@@ -47,6 +48,9 @@ export function createRecovery(options: {
   const listening = createListening(leaseMs);
   const hasClockStepped = createStepDetector(leaseMs * OUTAGE_SHARE);
 
+  /** One more look after the last of them: which runs are waited for is remembered. */
+  let hadTriggers = true;
+
   async function findForgotten(): Promise<void> {
     await options.startForgottenRuns();
     for (const ref of await findForgottenPasts(db)) {
@@ -57,29 +61,33 @@ export function createRecovery(options: {
   }
 
   /** Silence is counted by the database's clock: when that was set, everybody seems to have been silent, or will for hours. */
-  async function findLost(): Promise<void> {
-    if (hasClockStepped({ wallMs: await readClock(db), steadyMs: performance.now() })) {
+  async function findLost(seen: Glance & { steadyMs: number }): Promise<void> {
+    if (hasClockStepped(seen)) {
       log.warn({}, "scheduler: the database's clock was set; agents get a lease's time to be heard anew");
       listening.beginAnew();
     }
-    for (const { ref, failure: silence } of listening.isLongEnough() ? await findSilent(db, leases) : []) {
+    for (const { ref, failure: silence } of seen.hasLive && listening.isLongEnough()
+      ? await findSilent(db, leases)
+      : []) {
       const failure = options.explainSilence?.(ref) ?? silence;
       log.warn({ attempt: ref.attemptId, cause: failure.cause }, 'scheduler: an attempt was not heard of any more');
       await options.attempts.lost(ref, failure);
     }
-    for (const effects of await timeOutRuns(db, graphs)) onEffects(effects);
-    await options.dispatchCallbacks();
+    for (const effects of seen.hasTimedOutRuns ? await timeOutRuns(db, graphs) : []) onEffects(effects);
+    if (seen.hasCallbacks) await options.dispatchCallbacks();
+    if (!seen.hasTriggers && !hadTriggers) return;
+    hadTriggers = seen.hasTriggers;
     if (listening.isLongEnough()) await options.triggerers?.findLost();
     await options.triggerers?.lookAround();
     await options.awaited?.lookAround();
   }
 
   return {
-    async tick() {
+    async tick(seen) {
       const now = performance.now();
-      if (isTimeForForgotten(now)) await findForgotten();
+      if (isTimeForForgotten(now) && seen.hasWaiting) await findForgotten();
       listening.note(now);
-      if (isTimeForLost(now)) await findLost();
+      if (isTimeForLost(now)) await findLost(seen);
     },
   };
 }

@@ -28,13 +28,15 @@ import { createRunCreator } from './runs/create-run.ts';
 import type { CreateRun, CreateRunResult, NewRun, TriggerResult } from './runs/create-run.ts';
 import { askManual, askRange } from './runs/timetable-questions.ts';
 import { recordWatchedAssets } from './runs/asset-events.ts';
-import { triggerRun } from './runs/trigger-run.ts';
+import { createTriggers } from './runs/trigger-runs.ts';
 import type { TriggerOptions } from './runs/trigger-run.ts';
+import { NO_SLOTS } from './shared/attempts.ts';
 import type { Attempts } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
 import type { DagKey } from './sql/dag-rows.ts';
 import { findNewestVersion } from './sql/dag-rows.ts';
 import { claimCallbacks } from './sql/callbacks.ts';
+import { glance } from './sql/glance.ts';
 import { createTableStatistics } from './table-statistics.ts';
 import { createAwaitedRuns } from './triggers/awaited-runs.ts';
 import { createTriggerFeed, createTriggerReports } from './triggers/trigger-reports.ts';
@@ -58,8 +60,8 @@ export type SchedulerOptions = {
   recordAssetEvents: RecordAssetEvents;
   /** What else time causes: runs of timetables, backfills. */
   dueSources: readonly DueSource[];
-  /** Called when a run has ended, after its commit. */
-  onRunEnded?: (ended: RunEffects['ended'][number]) => Promise<void>;
+  /** Called when runs of the DAG have ended, after the commit. */
+  onDagRunsEnded?: (dag: DagKey) => Promise<void>;
   /** Tells other processes that something is to be done. */
   notifyOthers: () => void;
   /** Tells them that attempts were superseded, which may be theirs. */
@@ -96,8 +98,8 @@ export type Scheduler = {
   stop(): Promise<void>;
 };
 
-/** Claimed with the run itself; a run that begins with more leaves the rest to the dispatcher. */
-const FIRST_TASKS_AT_ONCE = 4;
+/** Held for the first tasks of a run before it is known how many it has; one that has more of them asks for more. */
+const SLOTS_OF_A_TRIGGER = 4;
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { db, graphs, executor, recordAssetEvents, notifyOthers, log } = options;
@@ -105,6 +107,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const createRun = createRunCreator(graphs);
   const background = createBackgroundTasks(log);
   const statistics = createTableStatistics(db);
+  const triggers = createTriggers({ db, graphs, keepsPlans: statistics.keepsPlans, isApiOnly: executor === null });
   const dispatcher =
     executor &&
     createDispatcher({ db, graphs, executor, ...options.dispatch, onEffects: (effects) => applyEffects(effects), log });
@@ -174,7 +177,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     },
     wakeAt: dispatcher ? due.wakeAt : notifyOthers, // who has no timer wakes somebody who has
     requestClaim,
-    onRunEnded: options.onRunEnded,
+    onDagRunsEnded: options.onDagRunsEnded,
   });
 
   const attempts = createAttemptReports({
@@ -186,7 +189,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       reports.ended({ tenantId, triggererId: attemptId }, { hasFailed: false, text }),
     onFinished({ answers, effects }) {
       statistics.tasksEnded();
-      for (const { next } of answers) if (next) executor?.adopt(next.attempt);
+      for (const { next } of answers) if (next) executor?.adopt(next.attempt, next.instance.given_by);
       applyEffects(effects);
     },
   });
@@ -238,14 +241,13 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   async function triggerKnown(tenantId: string, run: NewRun, extras: TriggerOptions): Promise<CreateRunResult> {
-    const slots = dispatcher?.reserve(FIRST_TASKS_AT_ONCE) ?? 0;
-    const tools = { db, graphs, keepsPlans: statistics.keepsPlans() };
-    const { result, attempts: claimed } = await triggerRun(tools, { tenantId, run, slots, ...extras }).catch(
-      (error: unknown) => {
+    const slots = dispatcher?.reserve(SLOTS_OF_A_TRIGGER) ?? NO_SLOTS;
+    const { result, attempts: claimed } = await triggers
+      .trigger({ tenantId, run, slots, ...extras })
+      .catch((error: unknown) => {
         dispatcher?.handOut(slots, []);
         throw error;
-      },
-    );
+      });
     dispatcher?.handOut(slots, claimed);
     if (result.kind === 'created') {
       applyEffects(result.effects);
@@ -296,10 +298,12 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     },
     async tick() {
       if (!dispatcher) return;
-      await due.run();
-      dispatcher.requestClaim();
+      const seen = { ...(await glance(db)), steadyMs: performance.now() };
+      if (seen.isDue) await due.run();
+      else if (seen.nextAt !== null) due.wakeAt(seen.nextAt);
+      if (seen.hasClaimable) dispatcher.requestClaim();
       await statistics.refresh();
-      await recovery.tick();
+      await recovery.tick(seen);
     },
     stopTriggerers() {
       triggerers?.stop();

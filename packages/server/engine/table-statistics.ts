@@ -4,6 +4,7 @@
  */
 import { analyzeGrowingTables } from '../db/analyze-growing-tables.ts';
 import type { Database } from '../db/database.ts';
+import { addUpFinishedRuns } from '../db/task-instances/add-up-finished-runs.ts';
 
 export type TableStatistics = {
   /** A plan made without statistics is no plan to keep. */
@@ -13,8 +14,11 @@ export type TableStatistics = {
   refresh(): Promise<void>;
 };
 
+const ADD_UP_EVERY_MS = 60_000;
+
 export function createTableStatistics(db: Database): TableStatistics {
   let mayHaveGrown = false;
+  let addedUpAt = -Infinity;
   let hasStatistics = false;
   return {
     keepsPlans: () => hasStatistics,
@@ -24,6 +28,9 @@ export function createTableStatistics(db: Database): TableStatistics {
       mayHaveGrown = false;
       await analyzeGrowingTables(db);
       hasStatistics = true;
+      if (performance.now() - addedUpAt < ADD_UP_EVERY_MS) return;
+      addedUpAt = performance.now();
+      await addUpFinishedRuns(db);
     },
   };
 }

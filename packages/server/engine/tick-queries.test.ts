@@ -1,33 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ensureTenant } from '../auth/tenants.ts';
 import { findUnconsidered } from './sql/asset-events.ts';
 import { findBackfillsToAdvance } from './sql/backfills.ts';
-import { openDatabase, scopedToTenant } from '../db/database.ts';
+import { scopedToTenant } from '../db/database.ts';
 import type { Database, SharedDb } from '../db/database.ts';
 import { takeDueDeadlines } from './sql/deadlines.ts';
+import { glance } from './sql/glance.ts';
 import { findAwaiting, findUnheldTriggers, listAwaitedDags, listHeldTriggers } from './sql/triggers.ts';
 import { findDueDags, lastAutomatedInterval, nextDueMoment } from './sql/due-dags.ts';
 import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
-import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
+import { openTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
+import type { OpenTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
 
-let dropDatabase: () => Promise<void>;
+let database: OpenTestDatabase;
 let db: Database;
 let tenantId = '';
 
 /** A control plane with a past: what has ended outnumbers what is open by a thousand to one. */
 beforeAll(async () => {
-  const { url, drop } = await createTestDatabase();
-  dropDatabase = drop;
-  db = openDatabase({
-    url,
-    maxOpenConns: 2,
-    maxIdleConns: 1,
-    statementTimeoutMs: 60_000,
-    idleInTransactionTimeoutMs: 60_000,
-  });
-  tenantId = (await ensureTenant(db.shared, 'default')).id;
+  database = await openTestDatabase();
+  ({ db, tenantId } = database);
   const asset = { type: 'asset' as const, name: 'a', uri: 'x://a' };
   const timetable = { type: 'cron_trigger' as const, expression: '0 0 * * *', timezone: 'UTC' };
   await registerScheduledDag(db.tenant(tenantId), {
@@ -36,10 +29,7 @@ beforeAll(async () => {
   });
   for (const statement of LOAD) await sql.raw(statement).execute(db.shared);
 });
-afterAll(async () => {
-  await db?.close();
-  await dropDatabase?.();
-});
+afterAll(() => database?.close());
 
 const LOAD = [
   `insert into dags select (jsonb_populate_record(d, jsonb_build_object('dag_id', 'copy-' || n,
@@ -80,6 +70,7 @@ async function rowsScanned(work: (trx: SharedDb) => Promise<unknown>): Promise<R
 const NONE = { dag_runs: 0, dags: 0, asset_queue: 0, asset_events: 0, backfills: 0, triggers: 0, deadlines: 0 };
 
 it.each<[string, (trx: SharedDb) => Promise<unknown>]>([
+  ['whether there is anything to do', (trx) => glance({ ...db, shared: trx })],
   ['which DAGs are due', (trx) => findDueDags(trx, { now: new Date().toISOString(), limit: 100 })],
   ['when the next one is', (trx) => nextDueMoment(trx, new Date().toISOString())],
   ['whose asset events nobody has considered', (trx) => findUnconsidered(trx, 100)],

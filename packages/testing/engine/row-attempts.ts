@@ -93,7 +93,9 @@ export function createRowAttempts(db: Database): RowAttempts {
 
     async heartbeat(refs) {
       attempts.calls.heartbeat += 1;
-      return new Set(refs.map((ref) => ref.attemptId).filter((id) => attempts.stopping.has(id)));
+      const ids = refs.map((ref) => ref.attemptId);
+      const live = await findLiveAttempts(db, refs);
+      return new Set(ids.filter((id) => attempts.stopping.has(id) || !live.has(id)));
     },
 
     async lost(ref, failure) {

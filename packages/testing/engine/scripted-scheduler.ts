@@ -11,6 +11,7 @@ import { registerVersion } from '@svc/server/registry/register-version.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
 import type { Attempt, AttemptOutcome } from '@svc/server/engine/shared/attempts.ts';
 import type { Executor, TriggererJob } from '@svc/server/engine/executor.ts';
+import { clearRuns } from '@svc/server/engine/edit/clear-many.ts';
 import { createDagGraphs } from '@svc/server/engine/shared/dag-graphs.ts';
 import { createScheduler } from '@svc/server/engine/scheduler.ts';
 import { createTestDatabase } from '../postgres/test-database.ts';
@@ -167,6 +168,24 @@ export async function startScriptedScheduler(
       const spec = makeSpec({ tasks, dagId: `dag_${crypto.randomUUID().slice(0, 8)}`, ...rest });
       await register(spec);
       return this.trigger(spec.dag.dag_id);
+    },
+    /** All of its tasks, as a person clears a run. */
+    async clear(run: number): Promise<void> {
+      const { dag_id: dagId, run_id: runId } = await scope
+        .selectFrom('dag_runs')
+        .select(['dag_id', 'run_id'])
+        .where('id', '=', run)
+        .executeTakeFirstOrThrow();
+      const options = {
+        onlyFailed: false,
+        resetRun: true,
+        onLatestVersion: false,
+        preventRunning: false,
+        includeUpstream: false,
+        includeDownstream: false,
+        tasks: null,
+      };
+      await clearRuns(db, scheduler, { tenantId: tenant.id, dagId, runs: [{ id: run, runId }], options });
     },
     async trigger(dagId: string, more: object = {}): Promise<number> {
       const result = await scheduler.trigger(tenant.id, { dagId, runType: 'manual', triggeredBy: 'test', ...more });

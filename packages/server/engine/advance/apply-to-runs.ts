@@ -17,14 +17,17 @@ import {
   lockInstances,
   lockRuns,
   renumberExpanded,
+  updateAndStart,
   updateRunsAndInstances,
 } from '../sql/run-writes.ts';
+import type { PlannedStart } from '../sql/instance-columns.ts';
 import { admit, countActive } from '../sql/slots.ts';
 import { insertStarts, nameOfDate, nameOfRun } from '../sql/triggers.ts';
 import type { InstancePick, RunChange } from '../sql/run-writes.ts';
 import { latest, nowIso } from '@svc/spec/clock.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { runOutcome } from '../plan/outcome.ts';
+import type { LeafState } from '../plan/outcome.ts';
 import { plan } from '../plan/plan.ts';
 import type { Need, PlanEvent } from '../plan/types.ts';
 import { loadLength, loadPast } from './external-needs.ts';
@@ -203,18 +206,29 @@ export async function writeAll(trx: SharedDb, works: readonly RunWork[]): Promis
   return concludeAll(trx, works);
 }
 
-/** Sent at once, for a caller with more to send before the answers are there. Between `deferStarts` and `concludeAll`. */
-export function sendChanges(trx: SharedDb, works: readonly RunWork[]): Promise<unknown> {
-  for (const work of works) markClaimable(work);
+/**
+ * Sent at once, for a caller with more to send before the answers are there. Between `deferStarts` and `concludeAll`. Answers with
+ * the rows of the starts.
+ */
+export async function sendChanges(
+  trx: SharedDb,
+  works: readonly RunWork[],
+  starts: readonly PlannedStart[] = [],
+): Promise<InstanceRow[]> {
+  for (const work of works) {
+    markClaimable(work);
+    endIfKnown(work);
+  }
   const expanded = works.flatMap((work) =>
     work.expanded.map((taskId) => ({ tenantId: work.run.tenant_id, run: work.run.id, taskId })),
   );
-  return Promise.all([
+  const [, started] = await Promise.all([
     renumberExpanded(trx, expanded),
-    updateRunsAndInstances(
+    updateAndStart(
       trx,
       works.map(runChange),
       works.flatMap((work) => work.changedRows()),
+      starts,
     ),
     insertInstances(
       trx,
@@ -225,17 +239,36 @@ export function sendChanges(trx: SharedDb, works: readonly RunWork[]): Promise<u
       works.flatMap((work) => work.starts),
     ),
   ]);
+  return started;
 }
 
-export async function concludeAll(trx: SharedDb, works: readonly RunWork[]): Promise<RunEffects> {
+/**
+ * `isSettled`: a run that holds instances back has no slot for another of them. `send`: for a caller that has more to send before
+ * the last answers are there.
+ */
+export async function concludeAll(
+  trx: SharedDb,
+  works: readonly RunWork[],
+  { isSettled = () => false, send = (sent) => sent }: Concluding = {},
+): Promise<RunEffects> {
   const effects = noEffects();
+  const ending = works.filter((work) => work.hasEnded || hasNothingLeft(work));
+  for (const work of works) collectEffects(work, effects);
+  await Promise.all(ending.map((work) => endRun(trx, work, effects, send)));
   for (const work of works) {
-    collectEffects(work, effects);
-    if (work.unfinished() === 0 && work.run.state === 'running') await endRun(trx, work, effects);
-    else if (isHoldingBack(work)) await admitMore(trx, work);
+    if (ending.includes(work)) continue;
+    if (isHoldingBack(work) && !isSettled(work)) {
+      await admitMore(trx, work);
+      effects.hasScheduled = true;
+    }
   }
   return effects;
 }
+
+type Concluding = {
+  isSettled?: (work: RunWork) => boolean;
+  send?: (sent: Promise<unknown>) => Promise<unknown> | void;
+};
 
 export const runChange = ({ run, counts }: RunWork): RunChange => ({
   tenantId: run.tenant_id,
@@ -259,6 +292,10 @@ function markClaimable(work: RunWork): void {
 /** Some are held back now, or were before: then the slot that came free is one of theirs. */
 export const isHoldingBack = (work: RunWork): boolean =>
   Math.max(work.counts.live ?? 0, work.run.state_counts.live ?? 0) > work.graph.spec.dag.max_active_tasks;
+
+/** Some were, and some still are: only then may the letting through be left to a later end. */
+export const goesOnHoldingBack = (work: RunWork): boolean =>
+  Math.min(work.counts.live ?? 0, work.run.state_counts.live ?? 0) > work.graph.spec.dag.max_active_tasks;
 
 async function admitMore(trx: SharedDb, work: RunWork): Promise<void> {
   const ref = { tenantId: work.run.tenant_id, run: work.run.id };
@@ -292,12 +329,34 @@ function collectEffects(work: RunWork, effects: RunEffects): void {
   }
 }
 
-async function endRun(trx: SharedDb, work: RunWork, effects: RunEffects): Promise<void> {
+const hasNothingLeft = (work: RunWork): boolean => work.unfinished() === 0 && work.run.state === 'running';
+
+/** Where the tasks that decide are at hand, as in a run that one task ends, its end is written with theirs and asks nothing. */
+function endIfKnown(work: RunWork): void {
+  if (!hasNothingLeft(work)) return;
+  const leaves = work.statesOf(work.graph.blueprint.leaves);
+  if (leaves) markEnded(work, leaves);
+}
+
+function markEnded(work: RunWork, leaves: readonly LeafState[]): void {
+  const state = runOutcome(work.graph.blueprint, leaves);
+  Object.assign(work.run, { state, end_date: latest(work.now, work.run.start_date) });
+  work.hasEnded = true;
+}
+
+async function endRun(
+  trx: SharedDb,
+  work: RunWork,
+  effects: RunEffects,
+  send: NonNullable<Concluding['send']>,
+): Promise<void> {
   const { run, graph } = work;
-  const ref = { tenantId: run.tenant_id, run: run.id };
-  const state = runOutcome(graph.blueprint, await countStates(trx, ref, graph.blueprint.leaves));
-  Object.assign(run, { state, end_date: latest(work.now, run.start_date) });
-  await updateRunsAndInstances(trx, [runChange(work)], []);
+  if (!work.hasEnded) {
+    const ref = { tenantId: run.tenant_id, run: run.id };
+    markEnded(work, await countStates(trx, ref, graph.blueprint.leaves));
+    await send(updateRunsAndInstances(trx, [runChange(work)], []));
+  }
+  const state = run.state === 'failed' ? 'failed' : 'success';
   effects.ended.push({ tenantId: run.tenant_id, dagId: run.dag_id, run: run.id, runId: run.run_id, state });
   const callbacks = state === 'success' ? graph.spec.callbacks.on_success : graph.spec.callbacks.on_failure;
   if (callbacks.length > 0) {

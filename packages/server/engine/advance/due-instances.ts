@@ -1,9 +1,9 @@
 /** Retries, rescheduled sensors, triggers and questions whose time has come go back among the scheduled. */
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
-import { findDueInstances, nextDueAt } from '../sql/due-instances.ts';
-import type { DueInstance } from '../sql/due-instances.ts';
 import { lockRuns } from '../sql/run-writes.ts';
+import { findDueInstances, nextDueAt } from '../sql/waiting-instances.ts';
+import type { DueInstance } from '../sql/waiting-instances.ts';
 import { load, noEffects, openWork, planAll, writeAll } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';

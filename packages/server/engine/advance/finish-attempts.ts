@@ -2,26 +2,34 @@
  * The end of attempts, as a set: their outcomes, what follows in their runs, and what they leave behind (values, rendered
  * fields, asset events), all in one transaction. When it has committed, the next tasks are there to be claimed.
  *
- * This is the path between two tasks, so nothing is waited for that is not needed to go on. Three round trips in the usual case:
- *   1  begin, the runs, the finished instances and their children
- *   2  values, what follows in the runs, and what could be started next (hand-over.ts)
- *   3  the start of the next, what its worker must be told, commit
+ * This is the path between two tasks, so nothing is waited for that is not needed to go on. Two round trips in the usual case:
+ *   1  begin, the runs, the finished instances and their children, what could be started in their place (hand-over.ts)
+ *   2  values, what follows in the runs, the start of the next, what its worker must be told, commit
  */
 import { isRunFinished } from '@svc/spec/states.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
+import type { InstanceRow } from '../../db/schema.ts';
 import { beginning, inPipelinedTransaction } from '../../db/transaction.ts';
-import { chooseNext, completeRuns, findHandedOver, handedOver, readStartFacts } from '../claim/hand-over.ts';
-import type { FinishedAttempt } from '../claim/hand-over.ts';
+import {
+  NOTHING_SEEN,
+  chooseNext,
+  findHandedOver,
+  handedOver,
+  hasGivenBack,
+  lookForNext,
+  plannedStarts,
+  startNext,
+} from '../claim/hand-over.ts';
+import type { EndedIn, FinishedAttempt } from '../claim/hand-over.ts';
 import type { AttemptRef, FinishAnswer, HandedOver } from '../shared/attempts.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
-import { startInstances } from '../sql/claims.ts';
 import { lockInstances, lockRuns } from '../sql/run-writes.ts';
 import type { RunRef } from '../sql/run-writes.ts';
 import { lockTaskSlots, releaseHeldBack } from '../sql/slots.ts';
 import { awaitedNames } from '../sql/triggers.ts';
 import { keepTries } from '../sql/try-history.ts';
 import { acceptOutcomes } from './accept-outcomes.ts';
-import { concludeAll, isHoldingBack, openWork, planAll, sendChanges } from './apply-to-runs.ts';
+import { concludeAll, isHoldingBack, openWork, planAll, sendChanges, goesOnHoldingBack } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import { saveRareOutputs, sendOutputs } from './attempt-outputs.ts';
 import type { RecordAssetEvents } from './attempt-outputs.ts';
@@ -39,46 +47,71 @@ export async function finishAttempts(
 ): Promise<{ answers: FinishAnswer[]; effects: RunEffects }> {
   const { graphs, recordAssetEvents } = tools;
   return inPipelinedTransaction(db.shared, beginning(tools), async (tx) => {
-    // Round trip 1: the runs, the finished instances and their children.
-    const works = await openAround(tx.db, graphs, endings);
+    // Round trip 1: the runs, the finished instances and their children, what could be started in their place.
+    const opening = tx.send(openAround(tx.db, graphs, endings));
+    const wouldGoOn = finishedOf(endings);
+    const refs = endings.map(({ ref }) => ref);
+    const looking = wouldGoOn.length > 0 ? tx.send(lookForNext(tx.db, graphs, refs, wouldGoOn)) : NOTHING_SEEN;
+    const works = await opening;
     const byRun = new Map(works.map((work) => [work.run.id, work]));
     const { answers, kept, repeated, resumed, events } = acceptOutcomes(byRun, endings);
+    const look = await looking;
 
-    // Round trip 2: what was left behind, what follows in the runs, what could be started next.
-    tx.send(sendOutputs(tx.db, kept, byRun));
+    // What may have to be asked for: what only some endings have, rows that planning wants to see.
+    const outputs = tx.send(sendOutputs(tx.db, kept, byRun));
     const rare = await saveRareOutputs(tx.db, { endings: kept, resumed, byRun, recordAssetEvents });
     await planAll(
       tx.db,
       works.map((work) => ({ work, events: isRunFinished(work.run.state) ? [] : (events.get(work) ?? []) })),
     );
     await deferStarts(tx.db, works);
-    tx.send(sendChanges(tx.db, works));
-    tx.send(keepTries(tx.db, retriedOf(kept, byRun)));
-    tx.send(releaseLimits(tx.db, works, kept));
-    const written = tx.flush(); // waited for when the choice is on its way, too
-    // A run that holds instances back lets the next of them through in `concludeAll`, and those are to be found, too.
-    const isLate = works.some(isHoldingBack);
-    const early = isLate ? undefined : tx.send(chooseNext(tx.db, graphs, finishedOf(kept)));
-    await written;
-    const effects = await concludeAll(tx.db, works);
-    const next = await (early ?? chooseNext(tx.db, graphs, finishedOf(kept)));
-    const again = await findHandedOver(tx.db, idsOf(repeated));
+    const next = chooseNext(graphs, look, { works: endedIn(works, kept), finished: finishedOf(kept) });
+    for (const { row } of next.chosen) if (row) byRun.get(row.run)?.leaveToStart(row);
     await Promise.all(endings.map(({ beforeCommit }) => beforeCommit));
 
-    // Round trip 3: the start of the next, what its worker must be told, commit.
-    const { chosen, finished } = next ?? NOTHING_NEXT;
-    const [rows, runs, startFacts] = await tx.commitWith(
-      startInstances(tx.db, chosen, finished),
-      completeRuns(tx.db, chosen, new Map(works.map(({ run }) => [run.id, run]))),
-      readStartFacts(tx.db, { chosen, finished }),
-    );
-    const given = handedOver(finished, { rows, runs, startFacts });
+    // Round trip 2: what was left behind, what follows in the runs, the start of the next, commit.
+    const planned = tx.send(sendChanges(tx.db, works, plannedStarts(next)));
+    tx.send(keepTries(tx.db, retriedOf(kept, byRun)));
+    const releasing = tx.send(releaseLimits(tx.db, works, kept));
+    const known = new Map(works.map(({ run }) => [run.id, run]));
+    const starting = tx.send(startNext(tx.db, next, { planned, known }));
+    const effects = await concludeAll(tx.db, works, {
+      isSettled: (work) => goesOnHoldingBack(work) && next.freeIn(work.run.id) <= 0,
+      send: (sent) => void tx.send(sent),
+    });
+    const again = await findHandedOver(tx.db, idsOf(repeated));
+    const [started, released] = await tx.commitWith(starting, releasing, outputs);
+    const given = handedOver(next, started);
     effects.dueAt = rare.dueAt ?? effects.dueAt; // an asset event is due at once
-    effects.hasScheduled = next?.hasMore(given.size) ?? (effects.hasScheduled || kept.length > 0); // a slot came free
+    // Without a look, nobody knows who waits for the slots that came free.
+    const hasLooked = look.pools.length > 0;
+    effects.hasScheduled ||= hasLooked
+      ? next.hasMore || released > 0 || given.size < next.chosen.length
+      : kept.length > 0;
     effects.hasCallbacks ||= rare.hasCallbacks;
     effects.awaited.push(...awaitedBy(kept));
     const byEnded = new Map([...again, ...given]);
     return { answers: endings.map(({ ref }, index) => answerOf(answers[index], byEnded.get(ref.attemptId))), effects };
+  });
+}
+
+/** The runs as the hand-over sees them: whose slots came free, and what planning has scheduled. */
+function endedIn(works: readonly RunWork[], kept: readonly Ending[]): EndedIn[] {
+  const byRun = Map.groupBy(kept, ({ ref }) => ref.run);
+  return works.map((work) => {
+    const own = byRun.get(work.run.id) ?? [];
+    // One that ended by its trigger was deferred, and held nothing.
+    const rows = own.flatMap((ending) => ('byTrigger' in ending ? [] : (work.row(ending.ref) ?? [])));
+    // One that is lost before it began is scheduled again, and stored as such before it starts anew.
+    const isPlanned = (row: InstanceRow): boolean =>
+      row.state === 'scheduled' && row.waits === null && !rows.includes(row);
+    return {
+      run: work.run,
+      graph: work.graph,
+      isHoldingBack: isHoldingBack(work),
+      scheduled: work.changedRows().filter(isPlanned),
+      ended: rows.filter(hasGivenBack),
+    };
   });
 }
 
@@ -89,8 +122,6 @@ const awaitedBy = (endings: readonly Ending[]): RunEffects['awaited'] =>
       ? [{ tenantId: ref.tenantId, dagId: deferral.awaits.dagId, names: awaitedNames(deferral.awaits) }]
       : [],
   );
-
-const NOTHING_NEXT = { chosen: [], finished: [] };
 
 const answerOf = (answer: FinishAnswer['answer'] | undefined, next: HandedOver | undefined): FinishAnswer => ({
   answer: answer ?? 'stale',
@@ -138,22 +169,23 @@ const unique = (picks: readonly ExactPick[]): ExactPick[] => [
 ];
 
 /** Instances that waited for a slot of the very tasks that have ended. */
-async function releaseLimits(trx: SharedDb, works: readonly RunWork[], kept: readonly Ending[]): Promise<void> {
+async function releaseLimits(trx: SharedDb, works: readonly RunWork[], kept: readonly Ending[]): Promise<number> {
   const freed = works.flatMap((work) => {
     const limited = kept.filter(({ ref }) => ref.run === work.run.id && isLimited(work, ref.taskId));
     const taskIds = [...new Set(limited.map(({ ref }) => ref.taskId))];
     return limited.length === 0 ? [] : [{ run: work.run, taskIds, limit: limited.length * 4 }];
   });
-  if (freed.length === 0) return;
+  if (freed.length === 0) return 0;
   const tasks = freed.flatMap(({ run, taskIds }) =>
     taskIds.map((taskId) => ({ tenantId: run.tenant_id, dagId: run.dag_id, taskId })),
   );
-  await Promise.all([
+  const [, ...released] = await Promise.all([
     lockTaskSlots(trx, tasks),
     ...freed.map(({ run, taskIds, limit }) =>
       releaseHeldBack(trx, { tenantId: run.tenant_id, dagId: run.dag_id, taskIds, waits: TASK_LIMITS, limit }),
     ),
   ]);
+  return released.reduce((sum, number) => sum + number, 0);
 }
 
 const TASK_LIMITS = ['max_active_tis_per_dag', 'max_active_tis_per_dagrun'];

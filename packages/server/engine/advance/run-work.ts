@@ -13,6 +13,7 @@ import type { NewStart } from '../sql/triggers.ts';
 import type { DagGraph } from '../shared/dag-graphs.ts';
 import { operatorColumns } from '../shared/operator-columns.ts';
 import { decodeCounts, encodeCounts } from '../plan/encode.ts';
+import type { LeafState } from '../plan/outcome.ts';
 import type { Change, ExpandedInstance, Instance, InstanceKey, MappedLength, Need, RunView } from '../plan/types.ts';
 
 const LIVE = new Set<TaskStateOrNone>(['scheduled', 'queued', 'running', 'restarting', 'deferred']);
@@ -43,6 +44,8 @@ export class RunWork implements RunView {
   readonly expanded: string[] = [];
   /** Instances that wait for a trigger before anything of them runs. */
   readonly starts: NewStart[] = [];
+  /** Its end is among what is written here. */
+  hasEnded = false;
   /** Attempts whose reports count no more. */
   readonly superseded: string[] = [];
   readonly #now: string;
@@ -146,8 +149,25 @@ export class RunWork implements RunView {
     }
   }
 
+  /** A row that was scheduled here is written by whoever starts it. Counted as live before and after. */
+  leaveToStart(row: InstanceRow): void {
+    this.#changed.delete(keyText(row.task_id, row.map_index));
+  }
+
   changedRows(): InstanceRow[] {
     return [...this.#changed].map((key) => this.#rowAt(key));
+  }
+
+  /** How these tasks stand, when all their instances are loaded; what is made here only now is not. */
+  statesOf(taskIds: readonly string[]): LeafState[] | null {
+    if (this.fresh.length > 0) return null;
+    const states: LeafState[] = [];
+    for (const taskId of taskIds) {
+      const keys = this.#wholeTasks.get(taskId) ?? this.#onlyKeyOf(taskId);
+      if (!keys) return null;
+      for (const key of keys) states.push({ taskId, state: this.#rowAt(key).state, count: 1 });
+    }
+    return states;
   }
 
   unfinished(): number {
@@ -173,6 +193,7 @@ export class RunWork implements RunView {
       pool_slots: policy.pool_slots,
       priority_weight: task.totalPriorityWeight,
       queue: policy.queue,
+      executor: policy.executor,
       max_active_tis_per_dag: policy.max_active_tis_per_dag,
       upstream: encodeCounts(instance.upstream),
       waits: beside.waits,

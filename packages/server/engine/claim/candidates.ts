@@ -1,13 +1,14 @@
 /**
  * Which of the scheduled instances may run now, under all limits. Pool slots, max_active_tasks of the run, max_active_tis_per_dag
- * and _per_dagrun are counted from the rows that hold a slot (queued, running …), so the caller must hold the lock of claims.
+ * and _per_dagrun are counted from the rows that hold a slot (queued, running …), each under its own lock (sql/slots.ts).
  */
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { DagGraph, DagGraphs } from '../shared/dag-graphs.ts';
-import { findCandidates, tryClaimLock } from '../sql/claims.ts';
-import type { Candidate, ClaimPurpose } from '../sql/claims.ts';
-import { countActiveOfTask } from '../sql/slots.ts';
+import type { Lanes, Routed } from '../shared/lanes.ts';
+import { findCandidates } from '../sql/claims.ts';
+import type { Candidate } from '../sql/claims.ts';
+import { countActiveOfRuns, countActiveOfTask, lockClaimablePools, poolKey, tryLocks } from '../sql/slots.ts';
 
 /** `start_trigger`: it is deferred before anything of it runs, so it is nobody's to claim. */
 export type Verdict = { candidate: Candidate; reason: WaitReason | 'start_trigger' | null };
@@ -15,45 +16,35 @@ export type Verdict = { candidate: Candidate; reason: WaitReason | 'start_trigge
 export type Judged = {
   /** In the order of their priority, up to the last for which there was room. */
   verdicts: Verdict[];
-  looked: number;
+  /** Whose limits another claim is looking at: worth another look soon. */
+  missed: number;
   graphs: ReadonlyMap<string, DagGraph>;
 };
 
 export const runKey = (row: { tenant_id: string; run: number }): string => `${row.tenant_id}/${row.run}`;
-const taskKey = (row: Candidate): string => `${row.tenant_id}/${row.dag_id}/${row.task_id}`;
+export const taskKey = (row: Pick<Candidate, 'tenant_id' | 'dag_id' | 'task_id'>): string =>
+  `${row.tenant_id}/${row.dag_id}/${row.task_id}`;
 export const taskOfRunKey = (row: { tenant_id: string; run: number; task_id: string }): string =>
   `${row.tenant_id}/${row.run}/${row.task_id}`;
 
-/** At most `look` are looked at per pool, `capacity` of which may be chosen. */
+/**
+ * At most `look` are looked at per pool, `capacity` of which may be chosen. Two round trips: the pools and who waits for them;
+ * then the locks of runs and tasks that could reach a limit, and their counts.
+ */
 export async function judgeCandidates(
   trx: SharedDb,
   graphs: DagGraphs,
-  { look, capacity, for: purpose }: { look: number; capacity: number; for: ClaimPurpose },
+  { look, capacity, lanes }: { look: number; capacity: number; lanes?: Lanes | undefined },
 ): Promise<Judged> {
-  const candidates = await findCandidates(trx, { look, for: purpose });
-  const usage = await loadUsage(trx, graphs, candidates);
-  return { verdicts: judge(candidates, usage, capacity), looked: candidates.length, graphs: usage.graphs };
-}
-
-export type Choice = {
-  chosen: readonly Candidate[];
-  /** There may be more to claim than those that were taken. */
-  hasMore(taken: number): boolean;
-};
-
-/**
- * For a transaction that would start the next ones itself, up to so many, when nobody else is claiming: the lock is not waited
- * for, because locks of runs are held here, and a claim may wait for one of those. Nor is anything taken out of sight. What is
- * left is the dispatcher's, as always. Both statements are sent at once.
- */
-export async function chooseAtOnce(trx: SharedDb, graphs: DagGraphs, slots: number): Promise<Choice> {
-  const [isOurs, { verdicts, looked }] = await Promise.all([
-    tryClaimLock(trx),
-    judgeCandidates(trx, graphs, { look: slots + 1, capacity: slots, for: 'at once' }),
-  ]);
-  if (!isOurs) return { chosen: [], hasMore: () => true };
-  const chosen = verdicts.filter(({ reason }) => reason === null).map(({ candidate }) => candidate);
-  return { chosen, hasMore: (taken) => looked > taken };
+  const [pools, found] = await Promise.all([lockClaimablePools(trx), findCandidates(trx, look, lanes)]);
+  const inPools = found.filter((row) => !row.has_limit || pools.has(poolKey(row)));
+  const usage = await loadUsage(trx, graphs, inPools);
+  const ours = inPools.filter((row) => isOurs(row, usage));
+  return {
+    verdicts: judge(ours, usage, { capacity, lanes }),
+    missed: found.length - ours.length,
+    graphs: usage.graphs,
+  };
 }
 
 type Usage = {
@@ -62,51 +53,64 @@ type Usage = {
   tasks: Map<string, number>;
   tasksOfRuns: Map<string, number>;
   graphs: Map<string, DagGraph>;
+  /** Names of the locks that are held. */
+  locks: ReadonlySet<string>;
 };
 
+const isBound = (row: Candidate, { graphs }: Pick<Usage, 'graphs'>): boolean =>
+  graphs.get(runKey(row))?.isBound === true;
+
+const isOurs = (row: Candidate, usage: Usage): boolean =>
+  (!isBound(row, usage) || usage.locks.has(runKey(row))) &&
+  (row.max_active_tis_per_dag === null || usage.locks.has(taskKey(row)));
+
 async function loadUsage(trx: SharedDb, graphs: DagGraphs, candidates: readonly Candidate[]): Promise<Usage> {
-  const usage: Usage = { runs: new Map(), tasks: new Map(), tasksOfRuns: new Map(), graphs: new Map() };
-  for (const candidate of candidates) {
-    usage.tasksOfRuns.set(taskOfRunKey(candidate), candidate.active_of_task);
-    const key = runKey(candidate);
-    if (usage.runs.has(key)) continue;
-    usage.runs.set(key, candidate.active_in_run);
-    const ref = {
-      tenantId: candidate.tenant_id,
-      dagId: candidate.dag_id,
-      versionNumber: candidate.version_number,
-    };
-    usage.graphs.set(key, await graphs.get(trx, ref));
+  const byRun = new Map(candidates.map((row) => [runKey(row), row]));
+  const known = new Map<string, DagGraph>();
+  for (const [key, { tenant_id: tenantId, dag_id: dagId, version_number: versionNumber }] of byRun)
+    known.set(key, await graphs.get(trx, { tenantId, dagId, versionNumber }));
+  const bound = [...byRun.values()].filter((row) => isBound(row, { graphs: known }));
+  const limited = [
+    ...new Map(candidates.filter((row) => row.max_active_tis_per_dag !== null).map((row) => [taskKey(row), row])),
+  ];
+  const [locks, ofRuns, ...ofTasks] = await Promise.all([
+    tryLocks(trx, { run: bound.map(runKey), task: limited.map(([key]) => key) }),
+    countActiveOfRuns(trx, bound),
+    ...limited.map(([, { tenant_id: tenantId, dag_id: dagId, task_id: taskId }]) =>
+      countActiveOfTask(trx, { tenantId, dagId, taskId, run: null }),
+    ),
+  ]);
+  const usage: Usage = { runs: new Map(), tasks: new Map(), tasksOfRuns: new Map(), graphs: known, locks };
+  for (const row of ofRuns) {
+    usage.tasksOfRuns.set(taskOfRunKey(row), row.count);
+    usage.runs.set(runKey(row), (usage.runs.get(runKey(row)) ?? 0) + row.count);
   }
-  await loadTaskUsage(trx, candidates, usage);
+  for (const [index, [key]] of limited.entries()) usage.tasks.set(key, ofTasks[index] ?? 0);
   return usage;
 }
 
-/** Only for tasks that limit their instances over all runs. */
-async function loadTaskUsage(trx: SharedDb, candidates: readonly Candidate[], usage: Usage): Promise<void> {
-  const limited = new Map(
-    candidates.filter((row) => row.max_active_tis_per_dag !== null).map((row) => [taskKey(row), row]),
-  );
-  for (const [key, row] of limited) {
-    const task = { tenantId: row.tenant_id, dagId: row.dag_id, taskId: row.task_id, run: null };
-    usage.tasks.set(key, await countActiveOfTask(trx, task));
-  }
-}
+const routedOf = ({ tenant_id: tenantId, executor, queue }: Candidate): Routed => ({ tenantId, executor, queue });
 
 /** Pure: who may run, in the order of their priority, each choice counted against the limits before the next. */
-function judge(candidates: readonly Candidate[], usage: Usage, capacity: number): Verdict[] {
+function judge(
+  candidates: readonly Candidate[],
+  usage: Usage,
+  { capacity, lanes }: { capacity: number; lanes: Lanes | undefined },
+): Verdict[] {
   const free = new Map<string, number>();
   const verdicts: Verdict[] = [];
   let room = capacity;
   for (const candidate of candidates) {
     if (room <= 0) break;
-    const pool = `${candidate.tenant_id}/${candidate.pool}`;
+    if (lanes && !lanes.suits(routedOf(candidate))) continue; // its lane was filled by those before it
+    const pool = poolKey(candidate);
     const slots = free.get(pool) ?? candidate.free;
     const isFull = slots < candidate.pool_slots;
     const reason = startOf(candidate, usage) ?? (isFull ? 'pool_full' : limitOf(candidate, usage));
     verdicts.push({ candidate, reason });
     if (reason !== null) continue;
     room -= 1;
+    lanes?.take(routedOf(candidate));
     free.set(pool, slots - candidate.pool_slots);
     increase(usage.runs, runKey(candidate));
     increase(usage.tasksOfRuns, taskOfRunKey(candidate));
@@ -116,14 +120,20 @@ function judge(candidates: readonly Candidate[], usage: Usage, capacity: number)
 }
 
 /** How many instances of its task may be active in its run. */
-export const perRunLimit = (candidate: Candidate, graph: DagGraph | undefined): number | null =>
+export const perRunLimit = (candidate: Pick<Candidate, 'task_id'>, graph: DagGraph | undefined): number | null =>
   graph?.blueprint.tasks.get(candidate.task_id)?.spec.policy.max_active_tis_per_dagrun ?? null;
 
-function startOf(candidate: Candidate, usage: Usage): 'start_trigger' | null {
-  const graph = usage.graphs.get(runKey(candidate));
-  if (!graph?.hasStartTriggers || candidate.is_going_on || candidate.is_paused) return null;
-  return graph.blueprint.tasks.get(candidate.task_id)?.spec.start_trigger ? 'start_trigger' : null;
-}
+/** Whether it is to be deferred before anything of it runs. */
+export const startsFromTrigger = (
+  candidate: Pick<Candidate, 'task_id' | 'is_going_on'>,
+  graph: DagGraph | undefined,
+): boolean =>
+  graph?.hasStartTriggers === true &&
+  !candidate.is_going_on &&
+  graph.blueprint.tasks.get(candidate.task_id)?.spec.start_trigger !== undefined;
+
+const startOf = (candidate: Candidate, usage: Usage): 'start_trigger' | null =>
+  !candidate.is_paused && startsFromTrigger(candidate, usage.graphs.get(runKey(candidate))) ? 'start_trigger' : null;
 
 function limitOf(candidate: Candidate, usage: Usage): WaitReason | null {
   if (candidate.is_paused) return 'paused';

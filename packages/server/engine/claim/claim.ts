@@ -1,8 +1,8 @@
 /**
  * From `scheduled` to `queued`: decides which instances may run now and gives each a fresh attempt id.
  *
- * All limits are counted here from the rows that hold a slot (queued, running …), under one short lock, so that no two
- * processes can both take the last slot: pool slots, max_active_tasks of the run, max_active_tis_per_dag and _per_dagrun,
+ * All limits are counted here from the rows that hold a slot (queued, running …), each under a short lock of its own
+ * (sql/slots.ts), so that no two processes can both take the last slot: pool slots, max_active_tasks of the run, max_active_tis_per_dag and _per_dagrun,
  * paused DAGs, and what the executor can take. What a limit stops is taken out of sight (`claimable` false, or `waits` with
  * the reason) until something that holds such a slot ends: a claim looks at what can run, not at what cannot, whatever the backlog.
  */
@@ -10,6 +10,7 @@ import type { Database, SharedDb } from '../../db/database.ts';
 import { inPipelinedTransaction } from '../../db/transaction.ts';
 import type { Attempt } from '../shared/attempts.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
+import type { Lanes } from '../shared/lanes.ts';
 import { BEGIN_CLAIM, withdrawInstances } from '../sql/claims.ts';
 import type { Candidate } from '../sql/claims.ts';
 import { lockRuns } from '../sql/run-writes.ts';
@@ -29,16 +30,21 @@ export type Claimed = {
   missed: number;
 };
 
-export async function claim(db: Database, graphs: DagGraphs, capacity: number): Promise<Claimed> {
+/** With lanes: only what is in those that have room. */
+export async function claim(
+  db: Database,
+  graphs: DagGraphs,
+  { capacity, lanes }: { capacity: number; lanes?: Lanes | undefined },
+): Promise<Claimed> {
   return inPipelinedTransaction(db.shared, BEGIN_CLAIM, async (tx) => {
     const look = Math.min(capacity, CLAIMS_AT_ONCE);
-    const judged = await judgeCandidates(tx.db, graphs, { look, capacity, for: 'claim' });
+    const judged = await judgeCandidates(tx.db, graphs, { look, capacity, lanes });
     const starts = judged.verdicts.filter(({ reason }) => reason === 'start_trigger').map(({ candidate }) => candidate);
     const stopped = judged.verdicts.filter(({ reason }) => reason !== null && !LEFT_ALONE.has(reason));
     await withdraw(tx.db, await stillStopped(tx.db, stopped, judged));
     const chosen = judged.verdicts.filter(({ reason }) => reason === null).map(({ candidate }) => candidate);
     const [attempts] = await tx.commitWith(takeQueued(tx.db, chosen));
-    return { attempts, starts, withdrawn: stopped.length, missed: chosen.length - attempts.length };
+    return { attempts, starts, withdrawn: stopped.length, missed: judged.missed + chosen.length - attempts.length };
   });
 }
 

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import { finishAttempts } from '../advance/finish-attempts.ts';
 import type { AttemptRef, FinishingWorker } from '../shared/attempts.ts';
-import { CLAIM_LOCK } from '../sql/claims.ts';
+import { tryPools } from '../sql/slots.ts';
 
 let engine: Awaited<ReturnType<typeof startScriptedScheduler>>;
 
@@ -68,16 +69,16 @@ describe('the end of an attempt, reported by its worker,', () => {
     expect(await engine.ended(run)).toBe('success');
   });
 
-  it('does not wait for a claim that is under way: what follows is dispatched after it', async () => {
+  it('needs no lock of a limit: it takes the place of the one before, though a claim is filling the pool', async () => {
     engine.setScript(() => 'hang');
     const run = await engine.run(graphOf({ a: [], b: ['a'] }));
     const first = await hanging(run, 'a');
-    await engine.db.shared.transaction().execute(async (trx) => {
-      await sql`select pg_advisory_xact_lock(${CLAIM_LOCK})`.execute(trx);
-      expect(await finish(first)).toEqual({ answer: 'recorded' });
-      expect((await engine.states(run))['b']).toBe('scheduled');
+    const { next } = await engine.db.shared.transaction().execute(async (trx) => {
+      await tryPools(trx, [{ tenant_id: engine.tenant.id, pool: 'default_pool' }]);
+      return finish(first);
     });
-    await finish(await hanging(run, 'b'));
+    expect(next?.attempt.taskId).toBe('b');
+    if (next) await finish(next.attempt);
     expect(await engine.ended(run)).toBe('success');
   });
 
@@ -96,6 +97,53 @@ describe('the end of an attempt, reported by its worker,', () => {
     const last = await finish(next.attempt);
     expect(last.next?.attempt.taskId).toBe('b');
     if (last.next) await finish(last.next.attempt);
+    expect(await engine.ended(run)).toBe('success');
+  });
+
+  it('brings a worker only what it may run, from behind what it may not; that is dispatched', async () => {
+    engine.setScript(() => 'hang');
+    const run = await engine.run(
+      graphOf({ a: [], b: ['a'], c: ['a'] }, (id) => ({ policy: { priority_weight: id === 'c' ? 9 : 1 } })),
+    );
+    const asked: string[] = [];
+    const picky: FinishingWorker = {
+      ...WORKER,
+      mayRun({ taskId, tenantId }) {
+        asked.push(taskId);
+        return taskId === 'b' && tenantId === engine.tenant.id;
+      },
+    };
+    const { next } = await finish(await hanging(run, 'a'), picky);
+    expect([next?.attempt.taskId, new Set(asked)]).toEqual(['b', new Set(['b', 'c'])]);
+    const other = await hanging(run, 'c'); // by the dispatcher
+    expect(await finish(other, { ...WORKER, mayRun: () => false })).toEqual({ answer: 'recorded' });
+    if (next) await finish(next.attempt);
+    expect(await engine.ended(run)).toBe('success');
+  });
+
+  it('gives each worker the facts of what it goes on with, though the first was passed over', async () => {
+    engine.setScript(() => 'hang');
+    const run = await engine.run(
+      graphOf({ a: [], b: [], c: ['a', 'b'], d: ['a', 'b'] }, (id) => ({
+        policy: { priority_weight: id === 'd' ? 9 : 1 },
+      })),
+    );
+    const ends = [await hanging(run, 'a'), await hanging(run, 'b')];
+    const readStartFacts: FinishingWorker['readStartFacts'] = async (_trx, next) => next.map(({ taskId }) => taskId);
+    const only = (taskId: string): FinishingWorker => ({
+      ...WORKER,
+      readStartFacts,
+      mayRun: (next) => next.taskId === taskId,
+    });
+    const tools = { graphs: engine.scheduler.graphs, recordAssetEvents: async () => ({ effects: [] }) };
+    const workers = [only('c'), only('d')];
+    const endings = ends.map((ref, index) => ({ ref, outcome: SUCCESS, worker: workers[index] }));
+    const { answers } = await finishAttempts(engine.db, tools, endings);
+    expect(answers.map(({ next }) => [next?.attempt.taskId, next?.startFacts])).toEqual([
+      ['c', 'c'],
+      ['d', 'd'],
+    ]);
+    for (const { next } of answers) if (next) await finish(next.attempt);
     expect(await engine.ended(run)).toBe('success');
   });
 

@@ -2,46 +2,234 @@
  * A worker that ends an attempt has a free slot, and what follows is known in the same transaction. So the next attempt is
  * chosen there, and goes back with the answer, already running:
  *
- *   end of A ─▶ one transaction: outcome, what follows, claim, start of B ─▶ answer with everything B needs
+ *   end of A ─▶ one transaction: outcome, what follows, start of B ─▶ answer with everything B needs
  *
- * instead of a claim, an order and a start, each a transaction and a message of its own. Measured with `bench -- runs` on two
- * cores: see docs/performance.md.
+ * instead of a claim, an order and a start, each a transaction and a message of its own. Measured with `bench -- floor`: see
+ * docs/performance.md.
  *
- * Only when nobody else is claiming (`chooseAtOnce`); whoever finds the lock taken leaves the rest to the dispatcher.
+ * No lock of any limit is taken, because no count rises: B gets the slots that A had in its pool, and its place in its run.
+ * What would raise a count (another pool, a run that could be full, a limit of its own) is left to the dispatcher, as is
+ * everything when there is something of higher priority that only the dispatcher may take.
  *
  * An answer that is lost is not: the worker reports the end of A again, and gets what was handed over with it (`given_by`).
  */
+import { randomUUID } from 'node:crypto';
+import { isOccupying } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
-import type { Attempt, FinishingWorker, HandedOver, NextInstance } from '../shared/attempts.ts';
-import type { DagGraphs } from '../shared/dag-graphs.ts';
+import type { Attempt, AttemptRef, FinishingWorker, HandedOver, NextInstance } from '../shared/attempts.ts';
+import type { DagGraph, DagGraphs } from '../shared/dag-graphs.ts';
 import { findHandedOverInstances, loadRuns } from '../sql/attempts.ts';
-import type { Candidate } from '../sql/claims.ts';
-import { chooseAtOnce } from './candidates.ts';
-import type { Choice } from './candidates.ts';
+import { poolKey } from '../sql/slots.ts';
+import type { PoolKey } from '../sql/slots.ts';
+import { findHeldBack, findNext, readRunRoom, startInstances } from '../sql/claims.ts';
+import type { Candidate, OwnRun, PoolRoom, RunRoom, StartFor } from '../sql/claims.ts';
+import type { PlannedStart } from '../sql/instance-columns.ts';
+import { perRunLimit, startsFromTrigger, taskOfRunKey } from './candidates.ts';
 
 /** The end of an attempt, with the worker that would go on. */
-export type FinishedAttempt = { attemptId: string } & Pick<FinishingWorker, 'hostname' | 'readStartFacts'>;
+export type FinishedAttempt = { attemptId: string } & Pick<FinishingWorker, 'hostname' | 'mayRun' | 'readStartFacts'>;
 
-/** What was chosen is for the first of the finished attempts, in their order. */
-export type NextChoice = Choice & { finished: readonly FinishedAttempt[] };
+/** What is known of the pools and runs in which attempts have ended, as of before their ends. */
+export type Look = {
+  pools: readonly PoolRoom[];
+  runs: ReadonlyMap<number, RunRoom>;
+  /** Stored as scheduled. */
+  candidates: readonly Candidate[];
+};
 
-/** Undefined when no worker would go on. */
-export async function chooseNext(
+/**
+ * Ends at the same time, here and in other processes, see the same: there has to be more than one to choose from, and at random
+ * among equals. And what suits a worker that may run only some may stand behind what does not.
+ */
+const LOOK_FURTHER = 20;
+
+/** Sent at once, behind the locks of the runs. The pools are those of the tasks by the versions of the attempts, as far as known. */
+export async function lookForNext(
   trx: SharedDb,
   graphs: DagGraphs,
+  refs: readonly AttemptRef[],
   finished: readonly FinishedAttempt[],
-): Promise<NextChoice | undefined> {
-  if (finished.length === 0) return undefined;
-  return { finished, ...(await chooseAtOnce(trx, graphs, finished.length)) };
+): Promise<Look> {
+  const pools = new Map<string, PoolKey>();
+  const runs = new Map<number, OwnRun>();
+  for (const { tenantId, run, taskId, dagId = '', versionNumber = 0 } of refs) {
+    const graph = graphs.peek({ tenantId, dagId, versionNumber });
+    const pool = graph?.blueprint.tasks.get(taskId)?.spec.policy.pool;
+    if (!graph || pool === undefined) continue;
+    const key = { tenant_id: tenantId, pool };
+    pools.set(poolKey(key), key);
+    const maxActive = graph.spec.dag.max_active_tasks;
+    runs.set(run, { tenantId, run, maxActive, pools: graph.pools, isBound: graph.isBound });
+  }
+  if (pools.size === 0) return NOTHING_SEEN;
+  const bound = [...runs.values()].filter(({ isBound }) => isBound);
+  const look = finished.length + LOOK_FURTHER;
+  const [next, rooms, heldBack] = await Promise.all([
+    findNext(trx, [...pools.values()], look),
+    readRunRoom(trx, [...runs.values()]),
+    findHeldBack(trx, bound, look),
+  ]);
+  const candidates = new Map([...next.candidates, ...heldBack].map((row) => [instanceKey(row), row]));
+  return { pools: next.pools, runs: rooms, candidates: [...candidates.values()] };
 }
 
-/** What the workers of the chosen must be told, read by the service that knows it; nothing when nothing was chosen. */
-export async function readStartFacts(
+export const NOTHING_SEEN: Look = { pools: [], runs: new Map(), candidates: [] };
+
+const instanceKey = (row: { tenant_id: string; run: number; task_id: string; map_index: number }): string =>
+  `${taskOfRunKey(row)}/${row.map_index}`;
+
+/** A run in which attempts have ended, planned and not yet written. Its row is locked. */
+export type EndedIn = {
+  run: RunRow;
+  graph: DagGraph;
+  isHoldingBack: boolean;
+  /** Rows that planning has scheduled here. */
+  scheduled: readonly InstanceRow[];
+  /** As they were when their attempts had ended: each gives back what it held. */
+  ended: readonly InstanceRow[];
+};
+
+type Next = Candidate & { starts: StartFor; row?: InstanceRow };
+
+export type NextChoice = {
+  /** Each for the first of the finished attempts whose worker may run it. */
+  chosen: readonly Next[];
+  finished: readonly FinishedAttempt[];
+  /** Slots in the run that came free and were not taken again. */
+  freeIn(run: number): number;
+  /** There may be more to claim than was chosen. */
+  hasMore: boolean;
+};
+
+/** What takes the places of the attempts that have ended, in the order of priority; of equal ones, those of their own runs first. */
+export function chooseNext(
+  graphs: DagGraphs,
+  look: Look,
+  { works, finished }: { works: readonly EndedIn[]; finished: readonly FinishedAttempt[] },
+): NextChoice {
+  const rooms = roomsOf(look, works);
+  const own = new Map(works.map((work) => [work.run.id, work]));
+  const chosen: Next[] = [];
+  const free = [...finished];
+  let looked = 0;
+  for (const candidate of inOrder(look, works)) {
+    looked += 1;
+    if (free.length === 0) break;
+    const next = instanceOf(candidate);
+    const place = free.findIndex(({ mayRun }) => mayRun?.(next) ?? true);
+    const worker = free[place];
+    if (!worker) continue; // for workers of another kind
+    const verdict = judge(candidate, { rooms, look, work: own.get(candidate.run), graphs });
+    if (verdict === 'stop') break;
+    if (verdict === 'skip') continue;
+    rooms.take(candidate);
+    free.splice(place, 1);
+    const starts = { givenBy: worker.attemptId, hostname: worker.hostname, isOwn: own.has(candidate.run) };
+    chosen.push({ ...candidate, starts });
+  }
+  return { chosen, finished, freeIn: rooms.freeIn, hasMore: looked > chosen.length };
+}
+
+type Seen = Candidate & { row?: InstanceRow };
+
+function inOrder({ candidates }: Look, works: readonly EndedIn[]): Seen[] {
+  const planned = works.flatMap(({ run, scheduled }) =>
+    scheduled.map((row): Seen => ({
+      ...row,
+      free: 0,
+      has_limit: true,
+      version_number: run.version_number,
+      is_paused: false,
+      is_going_on: row.first_poke_at !== null,
+      row,
+    })),
+  );
+  // A row that was scheduled before and is changed here is in both, and newer here.
+  const byKey = new Map([...candidates, ...planned].map((row): [string, Seen] => [instanceKey(row), row]));
+  const own = new Set(works.map(({ run }) => run.id));
+  return [...byKey.values()]
+    .map((row) => ({ row, turn: own.has(row.run) ? 0 : Math.random() }))
+    .sort((a, b) => byPriority(a.row, b.row) || a.turn - b.turn || byName(a.row, b.row))
+    .map(({ row }) => row);
+}
+
+const byPriority = (a: Seen, b: Seen): number => b.priority_weight - a.priority_weight;
+const byName = (a: Seen, b: Seen): number =>
+  a.run - b.run || compare(a.task_id, b.task_id) || a.map_index - b.map_index;
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+type Rooms = ReturnType<typeof roomsOf>;
+
+/** What may be taken again of what came free: not what was too much already. */
+function roomsOf(look: Look, works: readonly EndedIn[]) {
+  const pools = new Map<string, number>(
+    look.pools.map((pool) => [poolKey(pool), pool.has_limit ? Math.min(0, pool.free) : Infinity]),
+  );
+  const runs = new Map<number, number>();
+  for (const { run, graph, ended } of works) {
+    for (const row of ended) {
+      const room = pools.get(poolKey(row));
+      // In some pools, one that is deferred keeps its slots: that is for a claim to know.
+      if (room !== undefined && row.state !== 'deferred') pools.set(poolKey(row), room + row.pool_slots);
+    }
+    const active = look.runs.get(run.id)?.active ?? 0;
+    runs.set(run.id, Math.min(0, graph.spec.dag.max_active_tasks - active) + ended.length);
+  }
+  return {
+    ofPool: (row: PoolKey): number => pools.get(poolKey(row)) ?? 0,
+    freeIn: (run: number): number => runs.get(run) ?? 0,
+    take(row: Candidate): void {
+      pools.set(poolKey(row), (pools.get(poolKey(row)) ?? 0) - row.pool_slots);
+      runs.set(row.run, (runs.get(row.run) ?? 0) - 1);
+    },
+  };
+}
+
+/** `skip`: there is no room for it; `stop`: it comes first, and only a claim may take it. */
+function judge(
+  candidate: Seen,
+  { rooms, look, work, graphs }: { rooms: Rooms; look: Look; work: EndedIn | undefined; graphs: DagGraphs },
+): 'take' | 'skip' | 'stop' {
+  const { tenant_id: tenantId, dag_id: dagId, version_number: versionNumber } = candidate;
+  const graph = work?.graph ?? graphs.peek({ tenantId, dagId, versionNumber });
+  if (candidate.is_paused || look.runs.get(candidate.run)?.is_held === true) return 'skip';
+  if (!graph || startsFromTrigger(candidate, graph) || (candidate.row && candidate.is_going_on)) return 'stop';
+  if (candidate.max_active_tis_per_dag !== null || perRunLimit(candidate, graph) !== null) return 'stop';
+  if (work && !look.runs.has(work.run.id)) return 'stop'; // whether it is held is not known
+  if (!work && graph.isBound) return 'stop';
+  if (work?.isHoldingBack && rooms.freeIn(work.run.id) < 1) return 'skip';
+  return rooms.ofPool(candidate) < candidate.pool_slots ? 'skip' : 'take';
+}
+
+export type StartedNext = {
+  rows: readonly InstanceRow[];
+  runs: ReadonlyMap<number, RunRow>;
+  startFacts: readonly unknown[] | undefined;
+};
+
+/** Of the chosen, those that planning has just scheduled: written with the other changes of their runs. */
+export const plannedStarts = ({ chosen }: Pick<NextChoice, 'chosen'>): PlannedStart[] =>
+  chosen.flatMap(({ row, starts }) =>
+    row ? [{ row, attemptId: randomUUID(), givenBy: starts.givenBy, hostname: starts.hostname }] : [],
+  );
+
+/** Sent at once: the starts of the others, and what the workers must be told. `known`: the runs that are locked here. */
+export async function startNext(
   trx: SharedDb,
   { chosen, finished }: Pick<NextChoice, 'chosen' | 'finished'>,
-): Promise<readonly unknown[] | undefined> {
-  return chosen.length === 0 ? undefined : finished[0]?.readStartFacts?.(trx, chosen.map(instanceOf));
+  { planned, known }: { planned: Promise<readonly InstanceRow[]>; known: ReadonlyMap<number, RunRow> },
+): Promise<StartedNext> {
+  const [fresh, stored, runs, startFacts] = await Promise.all([
+    planned,
+    startInstances(
+      trx,
+      chosen.filter(({ row }) => !row),
+    ),
+    completeRuns(trx, chosen, known),
+    chosen.length === 0 ? undefined : finished[0]?.readStartFacts?.(trx, chosen.map(instanceOf)),
+  ]);
+  return { rows: [...fresh, ...stored], runs, startFacts };
 }
 
 const instanceOf = (candidate: Candidate): NextInstance => ({
@@ -51,10 +239,12 @@ const instanceOf = (candidate: Candidate): NextInstance => ({
   mapIndex: candidate.map_index,
   dagId: candidate.dag_id,
   versionNumber: candidate.version_number,
+  queue: candidate.queue,
+  executor: candidate.executor,
 });
 
-/** The runs of these rows; only those that are not known yet are asked for. */
-export async function completeRuns(
+/** The runs of these rows, those that are not known read now. */
+async function completeRuns(
   trx: SharedDb,
   rows: readonly { tenant_id: string; run: number }[],
   known: ReadonlyMap<number, RunRow>,
@@ -67,16 +257,13 @@ export async function completeRuns(
 
 /** Started with the commit: what each worker goes on with, by the id of the attempt it has ended. */
 export function handedOver(
-  finished: readonly FinishedAttempt[],
-  started: {
-    rows: readonly InstanceRow[];
-    runs: ReadonlyMap<number, RunRow>;
-    startFacts: readonly unknown[] | undefined;
-  },
+  { chosen }: Pick<NextChoice, 'chosen'>,
+  started: StartedNext,
 ): ReadonlyMap<string, HandedOver> {
   const byEnded = byEndedAttempt(started.rows, started.runs);
-  for (const [index, { attemptId }] of finished.entries()) {
-    const next = byEnded.get(attemptId);
+  // The facts are in the order of the choice, which is not that of the workers: some may not run everything.
+  for (const [index, { starts }] of chosen.entries()) {
+    const next = byEnded.get(starts.givenBy);
     if (next && started.startFacts) next.startFacts = started.startFacts[index];
   }
   return byEnded;
@@ -91,6 +278,9 @@ export async function findHandedOver(
   const rows = await findHandedOverInstances(trx, ended);
   return byEndedAttempt(rows, await completeRuns(trx, rows, new Map()));
 }
+
+/** Whether the row has given back the place in its run that its attempt had. */
+export const hasGivenBack = ({ state }: InstanceRow): boolean => !isOccupying(state);
 
 const byEndedAttempt = (
   rows: readonly InstanceRow[],
@@ -114,4 +304,5 @@ const attemptOf = (run: RunRow, row: InstanceRow, attemptId: string): Attempt =>
   versionNumber: run.version_number,
   tryNumber: row.try_number,
   queue: row.queue,
+  executor: row.executor,
 });

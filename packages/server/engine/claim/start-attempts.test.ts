@@ -39,3 +39,27 @@ it('what a queued attempt waited for is forgotten with its start: it would keep 
   await attempts.noteWait(attempt, { reason: 'pod_unschedulable', detail: 'told too late' });
   expect(await waits()).toEqual([{ waits: null }]);
 });
+
+it('of many waits told at once the last word counts, also for one whose row somebody holds just then', async () => {
+  const [held, other] = [await running(), await running()];
+  const rows = engine.scope.updateTable('task_instances').where('run', 'in', [held.run, other.run]);
+  await rows.set({ state: 'queued' }).execute();
+  const { noteWait } = engine.scheduler.attempts;
+  const tell = (attempt: Attempt, detail: string) => noteWait(attempt, { reason: 'pod_unschedulable', detail });
+  const waits = async (attempt: Attempt) =>
+    (await engine.scope.selectFrom('task_instances').select('waits').where('run', '=', attempt.run).execute())[0]
+      ?.waits;
+  const { promise: mayGo, resolve: letGo } = Promise.withResolvers<void>();
+  const { promise: isHeld, resolve: holds } = Promise.withResolvers<void>();
+  const holder = engine.db.shared.transaction().execute(async (trx) => {
+    await trx.selectFrom('task_instances').select('run').where('run', '=', held.run).forUpdate().execute();
+    holds();
+    await mayGo;
+  });
+  await isHeld;
+  const told = [tell(other, 'first'), tell(held, 'one'), tell(other, 'before'), tell(held, 'two'), tell(other, 'last')];
+  await expect.poll(() => waits(other)).toBe('pod_unschedulable: last');
+  letGo();
+  await Promise.all([holder, ...told]);
+  expect(await waits(held)).toBe('pod_unschedulable: two');
+});

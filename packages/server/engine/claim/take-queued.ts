@@ -23,6 +23,7 @@ export async function takeQueued(trx: SharedDb, chosen: readonly Candidate[]): P
         versionNumber: candidate.version_number,
         tryNumber: row.try_number,
         queue: candidate.queue,
+        executor: candidate.executor,
       },
     ];
   });

@@ -25,6 +25,7 @@ export const columnsFromSpec = (
   | 'pool_slots'
   | 'priority_weight'
   | 'queue'
+  | 'executor'
   | 'max_active_tis_per_dag'
   | 'max_tries'
 > => ({
@@ -34,6 +35,7 @@ export const columnsFromSpec = (
   pool_slots: task.spec.policy.pool_slots,
   priority_weight: task.totalPriorityWeight,
   queue: task.spec.policy.queue,
+  executor: task.spec.policy.executor,
   max_active_tis_per_dag: task.spec.policy.max_active_tis_per_dag,
 });
 

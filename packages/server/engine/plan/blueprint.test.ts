@@ -59,6 +59,15 @@ describe('priority weights', () => {
     );
   });
 
+  it("are an author's own where the rule is, and sums count the weight that was given", () => {
+    const own = { priority_weight: 10, weight_rule: 'absolute' as const, own_weight: { class: 'dag.Mine', weight: 7 } };
+    const spec = makeSpec({
+      tasks: [makeTask('a', { downstream: ['b'] }), makeTask('b', { upstream: ['a'], policy: own })],
+    });
+    const weights = [...buildBlueprint(spec).tasks.values()].map((task) => task.totalPriorityWeight);
+    expect(weights).toEqual([11, 7]);
+  });
+
   it('stay within the column they are kept in', () => {
     const policy = { priority_weight: 2_000_000_000 };
     const spec = makeSpec({

@@ -1,6 +1,7 @@
 /**
  * Effective priority of every task under its weight rule: `absolute` is its own weight, `downstream` adds the weights of
- * everything after it, `upstream` of everything before it, each task once however many paths lead to it.
+ * everything after it, `upstream` of everything before it, each task once however many paths lead to it. What an author's own rule
+ * said takes the place of the total; in the sums of others the task counts with the weight that it was given.
  *
  * "Each once" makes this a transitive closure. It is taken 32 tasks at a time, one bit each, so that memory stays linear:
  * a chain of 10,000 tasks takes about 60 ms, once per version.
@@ -15,7 +16,9 @@ const MIN_WEIGHT = -2_147_483_648;
 
 /** `order`: every task after its upstream tasks. */
 export function totalPriorityWeights(order: readonly TaskSpec[]): Map<string, number> {
-  const totals = new Map(order.map((task) => [task.task_id, task.policy.priority_weight]));
+  const totals = new Map(
+    order.map(({ task_id: id, policy }) => [id, policy.own_weight?.weight ?? policy.priority_weight]),
+  );
   addRelatives({ order: order.toReversed(), rule: 'downstream', side: 'downstream_task_ids', totals });
   addRelatives({ order, rule: 'upstream', side: 'upstream_task_ids', totals });
   for (const [taskId, total] of totals) totals.set(taskId, Math.min(MAX_WEIGHT, Math.max(MIN_WEIGHT, total)));

@@ -3,40 +3,27 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AssetCondition, TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import { ensureTenant } from '../../auth/tenants.ts';
-import { openDatabase } from '../../db/database.ts';
 import type { Database, TenantDb } from '../../db/database.ts';
 import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
-import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
+import { openTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
+import type { OpenTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
 import { holds } from './asset-condition.ts';
 import { createAssetRuns, recordAssetEvents, recordExternalEvent } from './asset-events.ts';
 import type { AssetEventOutcome } from '../shared/attempts.ts';
 import { createRunCreator } from './create-run.ts';
 import { createDagGraphs } from '../shared/dag-graphs.ts';
 
-let dropDatabase: () => Promise<void>;
+let close: OpenTestDatabase['close'] | undefined;
 let db: Database;
 let tenantId = '';
 let tenant: TenantDb;
 const errors: string[] = [];
 
 beforeAll(async () => {
-  const { url, drop } = await createTestDatabase();
-  dropDatabase = drop;
-  db = openDatabase({
-    url,
-    maxOpenConns: 12,
-    maxIdleConns: 4,
-    statementTimeoutMs: 30_000,
-    idleInTransactionTimeoutMs: 30_000,
-  });
-  tenantId = (await ensureTenant(db.shared, 'default')).id;
-  tenant = db.tenant(tenantId);
+  ({ db, tenantId, tenant, close } = await openTestDatabase());
 });
 beforeEach(clear);
-afterAll(async () => {
-  await db?.close();
-  await dropDatabase?.();
-});
+afterAll(() => close?.());
 
 async function clear(): Promise<void> {
   for (const table of ['dags', 'assets', 'asset_aliases']) await sql.raw(`delete from ${table}`).execute(db.shared);

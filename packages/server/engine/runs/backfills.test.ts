@@ -2,13 +2,12 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunState } from '@svc/spec/states.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
-import { ensureTenant } from '../../auth/tenants.ts';
-import { openDatabase } from '../../db/database.ts';
 import type { Database, TenantDb } from '../../db/database.ts';
 import type { ReprocessBehavior } from '../../db/schema.ts';
 import { insertRun } from '@svc/testing/engine/run-rows.ts';
 import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
-import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
+import { openTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
+import type { OpenTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
 import { createApplyToRun } from '../advance/apply-to-runs.ts';
 import type { BackfillRequest } from './backfill-plan.ts';
 import { createBackfill } from '../edit/create-backfill.ts';
@@ -17,7 +16,7 @@ import { createRunCreator } from './create-run.ts';
 import { createDagGraphs } from '../shared/dag-graphs.ts';
 import { startQueuedRuns } from './start-run.ts';
 
-let dropDatabase: () => Promise<void>;
+let close: OpenTestDatabase['close'] | undefined;
 let db: Database;
 let tenantId = '';
 let tenant: TenantDb;
@@ -26,17 +25,7 @@ const tools = { graphs, applyToRun: createApplyToRun(graphs) };
 const errors: object[] = [];
 
 beforeAll(async () => {
-  const { url, drop } = await createTestDatabase();
-  dropDatabase = drop;
-  db = openDatabase({
-    url,
-    maxOpenConns: 12,
-    maxIdleConns: 4,
-    statementTimeoutMs: 30_000,
-    idleInTransactionTimeoutMs: 30_000,
-  });
-  tenantId = (await ensureTenant(db.shared, 'default')).id;
-  tenant = db.tenant(tenantId);
+  ({ db, tenantId, tenant, close } = await openTestDatabase());
 });
 let dagId = '';
 let number = 0;
@@ -48,8 +37,7 @@ beforeEach(async () => {
 });
 afterAll(async () => {
   if (errors.length > 0) throw new Error(`the runner reported errors: ${JSON.stringify(errors)}`);
-  await db?.close();
-  await dropDatabase?.();
+  await close?.();
 });
 
 const daily: TimetableSpec = { type: 'cron_trigger', expression: '0 0 * * *', timezone: 'UTC' };

@@ -3,6 +3,7 @@
  * when max_active_runs allows it is started, so that its first tasks can be claimed as soon as the caller has its answer.
  */
 import { nowIso } from '@svc/spec/clock.ts';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { RunType } from '@svc/spec/states.ts';
 import { customIn } from '@svc/spec/timetables/custom-runs.ts';
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
@@ -92,19 +93,11 @@ export async function insertRun(
   graphs: DagGraphs,
   { tenantId, input, dag }: { tenantId: string; input: NewRun; dag: DagFacts | undefined },
 ): Promise<InsertedRun | RunRefusal> {
-  if (!dag) return { kind: 'no_such_dag' };
-  const versionNumber = input.versionNumber ?? dag.current_version;
-  // Known from an Airflow and not deployed yet: there is nothing to run.
-  if (versionNumber === IMPORTED_VERSION) return { kind: 'no_such_dag' };
+  const versionNumber = versionOf(input, dag);
+  if (!dag || versionNumber === undefined) return { kind: 'no_such_dag' };
   const { spec } = await graphs.get(trx, { tenantId, dagId: input.dagId, versionNumber });
-  const allowed = spec.dag.allowed_run_types;
-  if (allowed !== null && !allowed.includes(input.runType)) return { kind: 'run_type_not_allowed', allowed };
-  const problems = paramProblems(spec.params, input.conf ?? {});
-  if (problems.length > 0) return { kind: 'invalid_conf', problems };
-
-  if (customIn(dag.timetable) && input.dataInterval === undefined && input.logicalDate !== null) {
-    return { kind: 'ask_timetable', at: input.logicalDate ?? nowIso(), versionNumber: dag.current_version };
-  }
+  const refusal = refusalOf(spec, input, dag);
+  if (refusal) return refusal;
   // The run itself is not running yet, so the count may travel with it.
   const [inserted, running] = await Promise.all([
     insertUnique(trx, { tenantId, input, dag, versionNumber }),
@@ -119,11 +112,69 @@ export async function insertRun(
   return { kind: 'inserted', run: inserted, startsNow, effects, deadline };
 }
 
+/** Undefined: there is nothing to run; of a DAG that is known from an Airflow and not deployed yet, too. */
+export function versionOf(input: NewRun, dag: DagFacts | undefined): number | undefined {
+  const versionNumber = input.versionNumber ?? dag?.current_version;
+  return versionNumber === IMPORTED_VERSION ? undefined : versionNumber;
+}
+
+/** What can be said before anything is written. */
+export function refusalOf(spec: CompiledSpec, input: NewRun, dag: DagFacts): RunRefusal | undefined {
+  const allowed = spec.dag.allowed_run_types;
+  if (allowed !== null && !allowed.includes(input.runType)) return { kind: 'run_type_not_allowed', allowed };
+  const problems = paramProblems(spec.params, input.conf ?? {});
+  if (problems.length > 0) return { kind: 'invalid_conf', problems };
+  if (customIn(dag.timetable) && input.dataInterval === undefined && input.logicalDate !== null)
+    return { kind: 'ask_timetable', at: input.logicalDate ?? nowIso(), versionNumber: dag.current_version };
+  return undefined;
+}
+
+/** The run as it is queued, with its names and dates; `id` is to be given. */
+export function queuedRun(input: {
+  tenantId: string;
+  id: number;
+  run: NewRun;
+  dag: DagFacts;
+  versionNumber: number;
+}): RunRow {
+  const { tenantId, id, run, dag, versionNumber } = input;
+  const dates = datesOf({ input: run, dag }, 0);
+  const now = nowIso();
+  return {
+    tenant_id: tenantId,
+    id,
+    dag_id: run.dagId,
+    run_id: run.runId ?? generatedRunId(run, dates, 0),
+    run_type: run.runType,
+    state: 'queued',
+    logical_date: dates.logicalDate,
+    data_interval_start: dates.intervalStart,
+    data_interval_end: dates.intervalEnd,
+    run_after: dates.runAfter,
+    queued_at: now,
+    start_date: null,
+    end_date: null,
+    duration: null,
+    conf: run.conf ?? {},
+    triggered_by: run.triggeredBy,
+    triggering_user_name: run.triggeringUser ?? null,
+    note: run.note ?? null,
+    note_user: run.noteUser ?? null,
+    version_number: versionNumber,
+    backfill_id: null,
+    partition_key: run.partitionKey ?? null,
+    partition_date: run.partitionDate ?? null,
+    state_counts: {},
+    timeout_at: null,
+    created_at: now,
+  };
+}
+
 /**
  * A paused DAG's runs wait, as do those whose time has not come; those of a backfill are started with it. By the clock that gave
  * the run its time: that one is ahead of Date.now() for a while after the system's was set back.
  */
-const mayStartNow = (dag: DagFacts, run: RunRow): boolean =>
+export const mayStartNow = (dag: DagFacts, run: RunRow): boolean =>
   !dag.is_paused && run.backfill_id === null && run.run_after <= nowIso();
 
 async function insertUnique(

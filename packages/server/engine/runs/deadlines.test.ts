@@ -4,7 +4,6 @@ import { startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.t
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
 import { markRun } from '../edit/change-run.ts';
-import { clearRuns } from '../edit/clear-many.ts';
 import { takeDueDeadlines } from '../sql/deadlines.ts';
 
 const FIXED = '2999-01-01T00:00:00.000000Z';
@@ -41,25 +40,6 @@ const deadlinesOf = async (run: number): Promise<Map<number, { at: string; misse
 };
 const atOf = async (run: number, position = -1): Promise<string> => (await deadlinesOf(run)).get(position)?.at ?? '';
 
-async function clear(run: number): Promise<void> {
-  const { run_id: runId } = await engine.scope
-    .selectFrom('dag_runs')
-    .select('run_id')
-    .where('id', '=', run)
-    .executeTakeFirstOrThrow();
-  const options = {
-    onlyFailed: false,
-    resetRun: true,
-    onLatestVersion: false,
-    preventRunning: false,
-    includeUpstream: false,
-    includeDownstream: false,
-    tasks: null,
-  };
-  const runs = [{ id: run, runId }];
-  await clearRuns(engine.db, engine.scheduler, { tenantId: engine.tenant.id, dagId: 'due', runs, options });
-}
-
 it('a run that is cleared gets new dates for what counts from its start, unless it was missed', async () => {
   const run = await engine.trigger('due');
   await engine.ended(run);
@@ -71,7 +51,7 @@ it('a run that is cleared gets new dates for what counts from its start, unless 
     .where('position', '=', MISSED ?? -1)
     .execute();
   const before = await deadlinesOf(run);
-  await clear(run);
+  await engine.clear(run);
   await engine.ended(run);
   const after = await deadlinesOf(run);
   const isLater = (position = -1): boolean => (after.get(position)?.at ?? '') > (before.get(position)?.at ?? '9');
@@ -106,6 +86,6 @@ it('what was kept stays to be looked at, and counts anew when the run does', asy
   await expect.poll(due).toMatchObject([{ run, isMissed: false }]);
   expect((await deadlinesOf(run)).get(QUEUED ?? -1)).toMatchObject({ kept: true, missed: false });
   expect(await due()).toEqual([]);
-  await clear(run);
+  await engine.clear(run);
   expect((await deadlinesOf(run)).get(QUEUED ?? -1)).toMatchObject({ kept: false, missed: false });
 });

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { sql } from 'kysely';
-import { ensureTenant } from '../../auth/tenants.ts';
-import { openDatabase } from '../../db/database.ts';
 import type { Database, TenantDb } from '../../db/database.ts';
 import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
-import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
+import { openTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
+import type { OpenTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
 import { createApplyToRun } from '../advance/apply-to-runs.ts';
 import { createAssetRuns, recordAssetEvents } from './asset-events.ts';
 import { createBackfill } from '../edit/create-backfill.ts';
@@ -14,28 +13,15 @@ import { createDagGraphs } from '../shared/dag-graphs.ts';
 import { createRunEndFollower } from './follow-run-end.ts';
 import { createTimetableRuns } from './timetable-runs.ts';
 
-let dropDatabase: () => Promise<void>;
+let close: OpenTestDatabase['close'] | undefined;
 let db: Database;
 let tenantId = '';
 let tenant: TenantDb;
 beforeAll(async () => {
-  const { url, drop } = await createTestDatabase();
-  dropDatabase = drop;
-  db = openDatabase({
-    url,
-    maxOpenConns: 4,
-    maxIdleConns: 2,
-    statementTimeoutMs: 30_000,
-    idleInTransactionTimeoutMs: 30_000,
-  });
-  tenantId = (await ensureTenant(db.shared, 'default')).id;
-  tenant = db.tenant(tenantId);
+  ({ db, tenantId, tenant, close } = await openTestDatabase());
 });
 beforeEach(() => sql`delete from dags`.execute(db.shared));
-afterAll(async () => {
-  await db?.close();
-  await dropDatabase?.();
-});
+afterAll(() => close?.());
 
 const graphs = createDagGraphs();
 const tools = { graphs, applyToRun: createApplyToRun(graphs) };

@@ -3,9 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { nowIso } from '@svc/spec/clock.ts';
 import type { CustomTable, CustomTimetable } from '@svc/spec/timetables/schema.ts';
 import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
-import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
-import { ensureTenant } from '../../auth/tenants.ts';
-import { openDatabase } from '../../db/database.ts';
+import { openTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
+import type { OpenTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
 import type { Database, TenantDb } from '../../db/database.ts';
 import { createDagGraphs } from '../shared/dag-graphs.ts';
 import { claimCallbacks } from '../sql/callbacks.ts';
@@ -13,32 +12,19 @@ import { createRunCreator } from './create-run.ts';
 import { createTimetableRuns } from './timetable-runs.ts';
 import { askManual, putQuestions, recordAnswer } from './timetable-questions.ts';
 
-let dropDatabase: () => Promise<void>;
+let close: OpenTestDatabase['close'] | undefined;
 let db: Database;
 let tenantId = '';
 let tenant: TenantDb;
 
 beforeAll(async () => {
-  const { url, drop } = await createTestDatabase();
-  dropDatabase = drop;
-  db = openDatabase({
-    url,
-    maxOpenConns: 8,
-    maxIdleConns: 4,
-    statementTimeoutMs: 30_000,
-    idleInTransactionTimeoutMs: 30_000,
-  });
-  tenantId = (await ensureTenant(db.shared, 'default')).id;
-  tenant = db.tenant(tenantId);
+  ({ db, tenantId, tenant, close } = await openTestDatabase());
 });
 beforeEach(async () => {
   await sql`delete from dags`.execute(db.shared);
   await sql`delete from callback_requests`.execute(db.shared);
 });
-afterAll(async () => {
-  await db?.close();
-  await dropDatabase?.();
-});
+afterAll(() => close?.());
 
 const HOUR = 3_600_000;
 const hour = (number: number) =>

@@ -5,43 +5,28 @@ import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import { iterRuns } from '@svc/spec/timetables/next-run.ts';
 import { runIdFor } from '@svc/spec/timetables/run-id.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
-import { ensureTenant } from '../../auth/tenants.ts';
-import { openDatabase } from '../../db/database.ts';
 import type { Database, TenantDb } from '../../db/database.ts';
 import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
 import type { ScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
-import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
+import { openTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
+import type { OpenTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
 import { createRunCreator } from './create-run.ts';
 import { createDagGraphs } from '../shared/dag-graphs.ts';
 import { createTimetableRuns } from './timetable-runs.ts';
 
-let dropDatabase: () => Promise<void>;
+let close: OpenTestDatabase['close'] | undefined;
 let db: Database;
-let tenantId = '';
 let tenant: TenantDb;
 const errors: { details: object; message: string }[] = [];
 
 beforeAll(async () => {
-  const { url, drop } = await createTestDatabase();
-  dropDatabase = drop;
-  db = openDatabase({
-    url,
-    maxOpenConns: 12,
-    maxIdleConns: 4,
-    statementTimeoutMs: 30_000,
-    idleInTransactionTimeoutMs: 30_000,
-  });
-  tenantId = (await ensureTenant(db.shared, 'default')).id;
-  tenant = db.tenant(tenantId);
+  ({ db, tenant, close } = await openTestDatabase());
 });
 beforeEach(async () => {
   await sql`delete from dags`.execute(db.shared);
   errors.length = 0;
 });
-afterAll(async () => {
-  await db?.close();
-  await dropDatabase?.();
-});
+afterAll(() => close?.());
 
 /** One process of several: a memory of its own, the same database. */
 const scheduler = () =>

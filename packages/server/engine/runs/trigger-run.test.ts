@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeSpec } from '@svc/testing/spec/make-spec.ts';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
-import { CLAIM_LOCK } from '../sql/claims.ts';
+import { tryPools } from '../sql/slots.ts';
 
 const CAPACITY = 3;
 let engine: ScriptedScheduler;
@@ -48,10 +48,29 @@ describe('a triggered run', () => {
     expect(most).toBe(CAPACITY);
   });
 
+  it('claims as many of its first tasks as may be active, the most urgent ones', async () => {
+    const graph = graphOf({ a: [], b: [], c: [], d: [] });
+    const tasks = graph.map((task) => ({
+      ...task,
+      policy: { ...task.policy, priority_weight: task.task_id === 'd' ? 5 : 1 },
+    }));
+    await engine.register(makeSpec({ dagId: 'bound', tasks, dag: { max_active_tasks: 2 } }));
+    engine.setScript(() => 'hang');
+    const run = await engine.trigger('bound');
+    const attempts = engine.seen.filter((seen) => seen.run === run);
+    expect(attempts.map(({ taskId }) => taskId)).toEqual(['d', 'a']);
+    expect(await engine.states(run)).toMatchObject({ b: 'scheduled', c: 'scheduled' });
+    const held = await engine.scope.selectFrom('task_instances').select('task_id').where('run', '=', run).where('claimable', '=', true).execute(); // prettier-ignore
+    expect(held).toEqual([]);
+    engine.setScript(() => ({ state: 'success' }));
+    for (const attempt of attempts) await engine.scheduler.attempts.finish(attempt, { state: 'success' });
+    expect(await engine.ended(run)).toBe('success');
+  });
+
   it('does not wait for a claim that is under way: its tasks are dispatched after it', async () => {
     engine.setScript(() => ({ state: 'success' }));
     const run = await engine.db.shared.transaction().execute(async (trx) => {
-      await sql`select pg_advisory_xact_lock(${CLAIM_LOCK})`.execute(trx);
+      await tryPools(trx, [{ tenant_id: engine.tenant.id, pool: 'default_pool' }]);
       const triggered = await engine.trigger('single');
       expect(await engine.states(triggered)).toEqual({ a: 'scheduled' });
       return triggered;

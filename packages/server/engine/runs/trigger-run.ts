@@ -1,13 +1,8 @@
-/**
- * A run in a transaction of its own, whose first tasks are claimed there, too, when the executor has room and nobody else is
- * claiming: they are on their way to a worker with the commit. Four round trips to Postgres, as numbered below.
- */
+/** One run in a transaction of its own, whatever it needs: for those that cannot go with others (trigger-runs.ts). */
 import type { Database, SharedDb } from '../../db/database.ts';
 import { beginning, inPipelinedTransaction } from '../../db/transaction.ts';
-import { concludeAll, isHoldingBack, sendChanges } from '../advance/apply-to-runs.ts';
+import { concludeAll, sendChanges } from '../advance/apply-to-runs.ts';
 import { deferStarts } from '../advance/start-triggers.ts';
-import { chooseAtOnce } from '../claim/candidates.ts';
-import { takeQueued } from '../claim/take-queued.ts';
 import type { Attempt } from '../shared/attempts.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { lockDag } from '../sql/new-runs.ts';
@@ -25,9 +20,9 @@ export type TriggerOptions = {
 
 export async function triggerRun(
   { db, graphs, keepsPlans }: { db: Database; graphs: DagGraphs; keepsPlans: boolean },
-  input: { tenantId: string; run: NewRun; slots: number } & TriggerOptions,
+  input: { tenantId: string; run: NewRun } & TriggerOptions,
 ): Promise<{ result: CreateRunResult; attempts: readonly Attempt[] }> {
-  const { tenantId, slots } = input;
+  const { tenantId } = input;
   return inPipelinedTransaction(db.shared, beginning({ keepsPlans }), async (tx) => {
     // Round trip 1: begin, the lock of the DAG's row, the caller's precondition.
     const locked = tx.send(lockDag(tx.db, { tenantId, dagId: input.run.dagId }));
@@ -45,16 +40,11 @@ export async function triggerRun(
       await deferStarts(tx.db, [work]);
       tx.send(sendChanges(tx.db, [work]));
     }
-    // Not for a run with more first tasks than may be active: those are let through in `concludeAll`.
-    const choosing = work && slots > 0 && !isHoldingBack(work);
-    const choice = choosing ? tx.send(chooseAtOnce(tx.db, graphs, slots)) : undefined;
     await tx.flush();
     const effects = withDeadline(work ? await concludeAll(tx.db, [work]) : inserted.effects, inserted.deadline);
-    const { chosen, hasMore } = (await choice) ?? { chosen: [], hasMore: () => true };
 
     // Round trip 4: the claim, what the caller writes, commit.
-    const [attempts] = await tx.commitWith(takeQueued(tx.db, chosen), input.alsoWrite?.(tx.db, run));
-    effects.hasScheduled &&= hasMore(attempts.length);
-    return { result: { kind: 'created', run, effects }, attempts };
+    await tx.commitWith(input.alsoWrite?.(tx.db, run));
+    return { result: { kind: 'created', run, effects }, attempts: [] };
   });
 }

@@ -20,6 +20,8 @@ export type Attempt = AttemptRef & {
   versionNumber: number;
   tryNumber: number;
   queue: string;
+  /** That the task names; null: none. */
+  executor: string | null;
 };
 
 export type Failure = { cause: FailureCause; text?: string };
@@ -63,10 +65,19 @@ export type StartAnswer =
  * The worker that reports the end of an attempt and would go on with another. `takesNew` false: it is not known here any more,
  * so it gets nothing but what it was handed before, should that answer have been lost.
  */
-export type FinishingWorker = { hostname: string; takesNew: boolean; readStartFacts?: ReadStartFacts };
+export type FinishingWorker = {
+  hostname: string;
+  takesNew: boolean;
+  /** Absent: it runs whatever there is. */
+  mayRun?: (next: NextInstance) => boolean;
+  readStartFacts?: ReadStartFacts;
+};
 
 /** The instance of an attempt that is about to be handed over. */
-export type NextInstance = Pick<Attempt, 'tenantId' | 'run' | 'taskId' | 'mapIndex' | 'dagId' | 'versionNumber'>;
+export type NextInstance = Pick<
+  Attempt,
+  'tenantId' | 'run' | 'taskId' | 'mapIndex' | 'dagId' | 'versionNumber' | 'queue' | 'executor'
+>;
 
 /**
  * Reads what the worker must be told beside the rows to start, one for each instance; the engine only carries it. It must send
@@ -115,3 +126,12 @@ export type Attempts = {
   /** Why a queued attempt does not start, for people; forgotten when it does. */
   noteWait(ref: AttemptRef, wait: { reason: WaitReason; detail: string }): Promise<void>;
 };
+
+/** Room at the executor for attempts that somebody claims beside the dispatcher. */
+export type ReservedSlots = {
+  size(): number;
+  /** So many in all, or as many as there are; answers with their number. */
+  growTo(slots: number): number;
+};
+
+export const NO_SLOTS: ReservedSlots = { size: () => 0, growTo: () => 0 };

@@ -9,10 +9,10 @@ import type { SharedDb } from '../../db/database.ts';
 import { createLoadCache } from './load-cache.ts';
 import { buildBlueprint } from '../plan/blueprint.ts';
 import type { Blueprint } from '../plan/blueprint.ts';
-import { readSpec } from '../sql/dag-versions.ts';
-import type { VersionRef } from '../sql/dag-versions.ts';
+import { readSpec } from '../sql/dag-rows.ts';
+import type { VersionRef } from '../sql/dag-rows.ts';
 
-export type { VersionRef } from '../sql/dag-versions.ts';
+export type { VersionRef } from '../sql/dag-rows.ts';
 
 export type DagGraph = {
   readonly spec: CompiledSpec;
@@ -20,6 +20,8 @@ export type DagGraph = {
   readonly pools: readonly string[];
   /** Some task looks at the previous run (depends_on_past, wait_for_downstream). */
   readonly pastMatters: boolean;
+  /** A run of it could reach max_active_tasks, or a task its max_active_tis_per_dagrun: its slots have to be counted. */
+  readonly isBound: boolean;
   /** Some task starts from its trigger. */
   readonly hasStartTriggers: boolean;
 };
@@ -48,11 +50,17 @@ async function load(db: SharedDb, ref: VersionRef, isApiOnly: boolean): Promise<
   const text = await readSpec(db, ref);
   if (text === undefined) throw new Error(`version ${ref.versionNumber} of DAG ${ref.dagId} is not registered`);
   const spec = (await parseJsonInTurns(text, { parse: parseExact })) as CompiledSpec;
+  const blueprint = buildBlueprint(spec);
   return {
     spec,
-    blueprint: buildBlueprint(spec),
+    blueprint,
     pools: [...new Set(spec.tasks.map((task) => task.policy.pool))],
     pastMatters: spec.tasks.some(({ policy }) => policy.depends_on_past || policy.wait_for_downstream),
+    isBound: isBound(spec, blueprint),
     hasStartTriggers: !isApiOnly && spec.tasks.some((task) => task.start_trigger !== undefined),
   };
 }
+
+const isBound = ({ dag }: CompiledSpec, { tasks }: Blueprint): boolean =>
+  tasks.size > dag.max_active_tasks ||
+  [...tasks.values()].some(({ isMapped, spec }) => isMapped || spec.policy.max_active_tis_per_dagrun !== null);

@@ -105,19 +105,39 @@ export async function findLiveAttempts(
   return new Map(rows.map((row) => [row.attempt_id, row.state]));
 }
 
-/** For people only, and only until it starts: of a scheduled instance `waits` decides whether it is claimed. */
-export async function writeQueuedWait(db: Database, ref: AttemptKey, waits: string): Promise<void> {
+export type QueuedWait = { ref: AttemptKey; waits: string };
+
+/**
+ * For people only, and only until it starts: of a scheduled instance `waits` decides whether it is claimed. A thousand pods may
+ * begin to wait at once. A row that somebody holds is waited for alone: nobody who holds several can then wait for us.
+ */
+export async function writeQueuedWaits(db: Database, told: readonly QueuedWait[]): Promise<void> {
+  const all = [...new Map(told.map((wait) => [wait.ref.attemptId, wait])).values()]; // the last word about each
+  const refs = all.map(({ ref }) => ref);
+  const { rows } = await fixedSql<{ attempt_id: string }>`
+    with k as (
+      select * from unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.run)}::bigint[],
+        ${refs.map((ref) => ref.taskId)}::text[], ${refs.map((ref) => ref.mapIndex)}::int[],
+        ${refs.map((ref) => ref.attemptId)}::uuid[], ${all.map(({ waits }) => waits)}::text[])
+        as k(tenant_id, run, task_id, map_index, attempt_id, waits)
+    ), locked as (
+      select t.tenant_id, t.run, t.task_id, t.map_index, k.waits from task_instances t
+      join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
+        and t.attempt_id = k.attempt_id
+      where t.state = 'queued' for no key update of t skip locked
+    )
+    update task_instances t set waits = l.waits from locked l
+    where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
+    returning t.attempt_id`.execute(db.shared);
+  const written = new Set(rows.map((row) => row.attempt_id));
+  for (const wait of all) if (!written.has(wait.ref.attemptId)) await writeQueuedWait(db, wait);
+}
+
+async function writeQueuedWait(db: Database, { ref, waits }: QueuedWait): Promise<void> {
   await fixedSql`
     update task_instances set waits = ${waits}
     where tenant_id = ${ref.tenantId} and run = ${ref.run} and task_id = ${ref.taskId} and map_index = ${ref.mapIndex}
       and attempt_id = ${ref.attemptId} and state = 'queued'`.execute(db.shared);
-}
-
-/** The time by which silence is counted, in milliseconds since the epoch. */
-export async function readClock(db: Database): Promise<number> {
-  const { rows } = await sql<{ now: number }>`
-    select extract(epoch from clock_timestamp())::float8 * 1000 as now`.execute(db.shared);
-  return rows[0]?.now ?? 0;
 }
 
 /**

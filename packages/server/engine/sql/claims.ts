@@ -8,23 +8,21 @@ import { CompiledQuery, sql } from 'kysely';
 import type { SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
 import type { InstanceRow } from '../../db/schema.ts';
+import { poolKey } from './slots.ts';
+import type { PoolKey } from './slots.ts';
 
-/** Advisory lock of claims; any number that nothing else uses. */
-export const CLAIM_LOCK = 7_203_001;
+/** Of `executor.type`: the executor whose workers take only their queues. */
+export const REMOTE = 'remote';
 
-/**
- * The lock in one round trip with the beginning; a statement of its own, so that the next one sees what the last holder wrote.
- * The commit need not be on disk: nothing runs before its start is, and a start that is on disk has its claim there, too.
- */
-export const BEGIN_CLAIM = `begin; set local synchronous_commit = off; select pg_advisory_xact_lock(${CLAIM_LOCK})`;
+/** What says which lanes have room: shared/lanes.ts. */
+export type OpenLanes = {
+  readonly defaultExecutor: string;
+  readonly remoteQueues: readonly string[];
+  readonly open: readonly string[];
+};
 
-/** Until the transaction ends, when nobody else is claiming. A statement of its own, for the same reason. */
-export async function tryClaimLock(trx: SharedDb): Promise<boolean> {
-  const { rows } = await fixedSql<{
-    isOurs: boolean;
-  }>`select pg_try_advisory_xact_lock(${CLAIM_LOCK}) as "isOurs"`.execute(trx);
-  return rows[0]?.isOurs === true;
-}
+/** The commit need not be on disk: nothing runs before its start is, and a start that is on disk has its claim there, too. */
+export const BEGIN_CLAIM = 'begin; set local synchronous_commit = off';
 
 export type Candidate = {
   tenant_id: string;
@@ -34,80 +32,144 @@ export type Candidate = {
   dag_id: string;
   pool: string;
   pool_slots: number;
+  /** Slots of its pool that nobody holds; below 0 when it was made smaller. */
   free: number;
+  has_limit: boolean;
   priority_weight: number;
   max_active_tis_per_dag: number | null;
   queue: string;
+  executor: string | null;
   version_number: number;
   is_paused: boolean;
   /** A try that has begun, and was deferred or rescheduled. */
   is_going_on: boolean;
-  /** Instances of its run, and of its task in that run, that hold a slot. */
-  active_in_run: number;
-  active_of_task: number;
 };
 
-/**
- * The best of each pool that has room, with what their runs have under way. Plan: the pools, each with an index scan of
- * task_instances_claimable limited to its free slots; the rest from task_instances_active, as many rows as there is work in
- * flight. One statement, because the path between two tasks passes here.
- */
-const candidatesSql = (purpose: string): string => `/* ${purpose} */
-    with used as (
-      select tenant_id, pool, sum(pool_slots) filter (where state <> 'deferred') as slots,
-        sum(pool_slots) filter (where state = 'deferred') as deferred
-      from task_instances where state in ('queued', 'running', 'restarting', 'deferred') group by tenant_id, pool
-    ), open_pools as (
-      select p.tenant_id, p.name, case when p.slots < 0 then 2147483647 else p.slots - coalesce(u.slots, 0)
-        - case when p.include_deferred then coalesce(u.deferred, 0) else 0 end end as free
-      from pools p
-      join tenants on tenants.id = p.tenant_id and tenants.disabled_at is null -- of the others nothing starts
-      left join used u on u.tenant_id = p.tenant_id and u.pool = p.name
-    ), best as materialized (
-      select c.*, p.free::bigint as free, d.is_paused, r.version_number
+/** What holds slots of a pool `p` that has a limit: as many rows as there is work in flight. Plan: index task_instances_active. */
+const USED = `left join lateral (
+        select sum(t.pool_slots) filter (where t.state <> 'deferred') as slots,
+          sum(t.pool_slots) filter (where t.state = 'deferred') as deferred
+        from task_instances t
+        where p.slots >= 0 and t.tenant_id = p.tenant_id and t.pool = p.name
+          and t.state in ('queued', 'running', 'restarting', 'deferred')
+      ) u on true`;
+
+const FREE = `case when p.slots < 0 then 2147483647 else p.slots - coalesce(u.slots, 0)
+        - case when p.include_deferred then coalesce(u.deferred, 0) else 0 end end as free`;
+
+/** The best of a pool `p`, in the order of their priority, so many. Plan: index task_instances_claimable, limited. */
+const bestOfPool = (limit: string, lanes = ''): string => `
+      select c.*, p.free::bigint as free, p.slots >= 0 as has_limit, d.is_paused, r.version_number
       from open_pools p
       cross join lateral (
         select t.tenant_id, t.run, t.task_id, t.map_index, t.dag_id, t.pool, t.pool_slots, t.priority_weight,
-          t.max_active_tis_per_dag, t.queue, t.first_poke_at is not null as is_going_on
+          t.max_active_tis_per_dag, t.queue, t.executor, t.first_poke_at is not null as is_going_on
         from task_instances t
-        where t.tenant_id = p.tenant_id and t.pool = p.name and t.state = 'scheduled' and t.claimable
+        where t.tenant_id = p.tenant_id and t.pool = p.name and t.state = 'scheduled' and t.claimable ${lanes}
         order by t.priority_weight desc, t.run, t.task_id, t.map_index
-        -- some more than fit: a wide one at the front must not hide the small ones behind it
-        limit least(p.free + 20, $1)
+        limit ${limit}
       ) as c
       join dag_runs r on r.tenant_id = c.tenant_id and r.id = c.run
-      join dags d on d.tenant_id = c.tenant_id and d.dag_id = c.dag_id
-      where p.free > 0
-    ), busy as (
-      select t.tenant_id, t.run, t.task_id, count(*) as count
-      from (select distinct tenant_id, dag_id, run from best) k
-      join task_instances t on t.tenant_id = k.tenant_id and t.dag_id = k.dag_id and t.run = k.run
-      where t.state in ('queued', 'running', 'restarting', 'deferred') and t.state <> 'deferred'
-      group by t.tenant_id, t.run, t.task_id
+      join dags d on d.tenant_id = c.tenant_id and d.dag_id = c.dag_id`;
+
+const BEST_FIRST = 'order by priority_weight desc, run, task_id, map_index';
+
+/** Of each pool that has room; some more than fit: a wide one at the front must not hide the small ones behind it. */
+const candidatesIn = (lanes: string): string => `
+    with open_pools as (
+      select p.tenant_id, p.name, p.slots, ${FREE}
+      from pools p
+      join tenants on tenants.id = p.tenant_id and tenants.disabled_at is null -- of the others nothing starts
+      ${USED}
     )
-    select b.*, coalesce(of_run.count, 0)::int as active_in_run, coalesce(of_task.count, 0)::int as active_of_task
-    from best b
-    left join (select tenant_id, run, sum(count) as count from busy group by tenant_id, run) of_run
-      on of_run.tenant_id = b.tenant_id and of_run.run = b.run
-    left join busy of_task on of_task.tenant_id = b.tenant_id and of_task.run = b.run and of_task.task_id = b.task_id
-    order by b.priority_weight desc, b.run, b.task_id, b.map_index`;
+    ${bestOfPool('least(p.free + 20, $1)', lanes)}
+    where p.free > 0 ${BEST_FIRST}`;
 
-/**
- * Two texts, so that Postgres plans them apart: a claim looks at hundreds and joins as it sees fit; what is started at once is
- * a few, and the plan is kept (see db/transaction.ts).
- */
-export type ClaimPurpose = 'claim' | 'at once';
-const CANDIDATES: Readonly<Record<ClaimPurpose, string>> = {
-  claim: candidatesSql('claim'),
-  'at once': candidatesSql('at once'),
-};
+const CANDIDATES = candidatesIn('');
 
-/** At most `look` per pool, in the order of their priority. */
-export async function findCandidates(
+/** The lane of an instance `t`, as shared/lanes.ts has it, is one of those with room. */
+const CANDIDATES_IN_LANES = candidatesIn(
+  `and case when coalesce(t.executor, case when t.queue = any($3::text[]) then '${REMOTE}' else $2::text end) = '${REMOTE}'
+            then '${REMOTE}/' || t.tenant_id || '/' || t.queue else coalesce(t.executor, $2::text) end = any($4::text[])`,
+);
+
+/** At most `look` per pool; with lanes, of those that have room. */
+export async function findCandidates(trx: SharedDb, look: number, lanes?: OpenLanes): Promise<Candidate[]> {
+  const query = lanes
+    ? CompiledQuery.raw(CANDIDATES_IN_LANES, [look, lanes.defaultExecutor, lanes.remoteQueues, lanes.open])
+    : CompiledQuery.raw(CANDIDATES, [look]);
+  return (await trx.executeQuery<Candidate>(query)).rows;
+}
+
+/** Of these pools, full ones too: slots in them are about to come free. */
+const NEXT = `
+    with open_pools as (
+      select p.tenant_id, p.name, p.slots, ${FREE}
+      from unnest($2::uuid[], $3::text[]) as k(tenant_id, name)
+      join pools p on p.tenant_id = k.tenant_id and p.name = k.name
+      join tenants on tenants.id = p.tenant_id and tenants.disabled_at is null
+      ${USED}
+    ), best as (${bestOfPool('$1')})
+    select p.tenant_id as of_tenant, p.name as of_pool, p.free::bigint as room, p.slots >= 0 as is_limited, best.*
+    from open_pools p left join best on best.tenant_id = p.tenant_id and best.pool = p.name ${BEST_FIRST}`;
+
+export type PoolRoom = { tenant_id: string; pool: string; free: number; has_limit: boolean };
+
+/** The pools, unless their tenant is disabled, and at most `look` claimable instances of each. */
+export async function findNext(
   trx: SharedDb,
-  { look, for: purpose }: { look: number; for: ClaimPurpose },
-): Promise<Candidate[]> {
-  return (await trx.executeQuery<Candidate>(CompiledQuery.raw(CANDIDATES[purpose], [look]))).rows;
+  pools: readonly PoolKey[],
+  look: number,
+): Promise<{ pools: PoolRoom[]; candidates: Candidate[] }> {
+  type Row = { of_tenant: string; of_pool: string; room: number; is_limited: boolean; run: number | null } & Candidate;
+  const parameters = [look, pools.map((key) => key.tenant_id), pools.map((key) => key.pool)];
+  const { rows } = await trx.executeQuery<Row>(CompiledQuery.raw(NEXT, parameters));
+  const rooms = new Map(
+    rows.map((row) => [
+      poolKey({ tenant_id: row.of_tenant, pool: row.of_pool }),
+      { tenant_id: row.of_tenant, pool: row.of_pool, free: row.room, has_limit: row.is_limited },
+    ]),
+  );
+  return { pools: [...rooms.values()], candidates: rows.filter(({ run }) => run !== null) };
+}
+
+export type OwnRun = { tenantId: string; run: number; maxActive: number; pools: readonly string[]; isBound: boolean };
+export type RunRoom = { run: number; is_held: boolean; active: number | null };
+
+/** Of runs whose rows are locked here. `active` only where something is held back. Plan: primary keys. */
+export async function readRunRoom(trx: SharedDb, runs: readonly OwnRun[]): Promise<ReadonlyMap<number, RunRoom>> {
+  const { rows } = await fixedSql<RunRoom>`
+    select r.id as run, d.is_paused or tenants.disabled_at is not null as is_held,
+      case when coalesce((r.state_counts ->> 'live')::int, 0) > k.most then (
+        select count(*)::int from task_instances a
+        where a.tenant_id = r.tenant_id and a.dag_id = r.dag_id and a.run = r.id
+          and a.state in ('queued', 'running', 'restarting', 'deferred') and a.state <> 'deferred'
+      ) end as active
+    from unnest(${runs.map(({ tenantId }) => tenantId)}::uuid[], ${runs.map(({ run }) => run)}::bigint[],
+      ${runs.map(({ maxActive }) => maxActive)}::bigint[]) as k(tenant_id, id, most)
+    join dag_runs r on r.tenant_id = k.tenant_id and r.id = k.id
+    join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id
+    join tenants on tenants.id = r.tenant_id`.execute(trx);
+  return new Map(rows.map((row) => [row.run, row]));
+}
+
+/** What these runs have scheduled and not let through. Plan: index task_instances_scheduled, limited, for each pool. */
+export async function findHeldBack(trx: SharedDb, runs: readonly OwnRun[], look: number): Promise<Candidate[]> {
+  const keys = runs.flatMap(({ tenantId, run, pools }) => pools.map((pool) => ({ tenantId, run, pool })));
+  if (keys.length === 0) return [];
+  const { rows } = await fixedSql<Candidate>`
+    select c.*, 0 as free, true as has_limit, false as is_paused, r.version_number
+    from unnest(${keys.map(({ tenantId }) => tenantId)}::uuid[], ${keys.map(({ run }) => run)}::bigint[],
+      ${keys.map(({ pool }) => pool)}::text[]) as k(tenant_id, run, pool)
+    cross join lateral (
+      select t.tenant_id, t.run, t.task_id, t.map_index, t.dag_id, t.pool, t.pool_slots, t.priority_weight,
+        t.max_active_tis_per_dag, t.queue, t.executor, t.first_poke_at is not null as is_going_on
+      from task_instances t
+      where t.tenant_id = k.tenant_id and t.run = k.run and t.pool = k.pool and t.state = 'scheduled' and t.waits is null
+      order by t.priority_weight desc, t.task_id, t.map_index limit ${look}
+    ) as c
+    join dag_runs r on r.tenant_id = c.tenant_id and r.id = c.run`.execute(trx);
+  return rows;
 }
 
 export type QueuedRow = Pick<InstanceRow, 'tenant_id' | 'run' | 'task_id' | 'map_index' | 'attempt_id' | 'try_number'>;
@@ -116,7 +178,7 @@ export type QueuedRow = Pick<InstanceRow, 'tenant_id' | 'run' | 'task_id' | 'map
 export async function queueInstances(trx: SharedDb, chosen: readonly Candidate[]): Promise<QueuedRow[]> {
   if (chosen.length === 0) return [];
   const { rows } = await fixedSql<QueuedRow>`
-    ${locked(chosen, [])}
+    ${locked(chosen)}
     update task_instances t set state = 'queued', ${FRESH}, heartbeat_at = null,
       start_date = case when t.first_poke_at is not null then t.start_date end,
       pid = null
@@ -126,15 +188,17 @@ export async function queueInstances(trx: SharedDb, chosen: readonly Candidate[]
   return rows;
 }
 
-/** One for each end of an attempt: the worker that reported it goes on with this one, which runs with the commit. */
+/** The worker that has reported the end of `givenBy` goes on with it. `isOwn`: the lock of its run is held, which lets it through. */
+export type StartFor = { givenBy: string; hostname: string; isOwn: boolean };
+
+/** They run with the commit. */
 export async function startInstances(
   trx: SharedDb,
-  chosen: readonly Candidate[],
-  finished: readonly { attemptId: string; hostname: string }[],
+  chosen: readonly (Candidate & { starts: StartFor })[],
 ): Promise<InstanceRow[]> {
   if (chosen.length === 0) return [];
   const { rows } = await fixedSql<InstanceRow>`
-    ${locked(chosen, finished)}
+    ${locked(chosen)}
     update task_instances t set state = 'running', ${FRESH}, start_date = coalesce(
         case when t.first_poke_at is not null then t.start_date end, greatest(clock_timestamp(), t.scheduled_at)), heartbeat_at = clock_timestamp(),
       hostname = l.hostname, pid = null
@@ -153,17 +217,18 @@ const FRESH = fixedSql`attempt_id = l.attempt_id, given_by = l.given_by, claimab
  * By their keys, however many are scheduled: without `coalesce` the planner reads the index of all of those, which it takes
  * for empty, because it mostly is when statistics are made.
  */
-const locked = (chosen: readonly Candidate[], finished: readonly { attemptId: string; hostname: string }[]) => fixedSql`
+const locked = (chosen: readonly (Candidate & { starts?: StartFor })[]) => fixedSql`
     with k as (
       select * from unnest(${chosen.map((row) => row.tenant_id)}::uuid[], ${chosen.map((row) => row.run)}::bigint[],
         ${chosen.map((row) => row.task_id)}::text[], ${chosen.map((row) => row.map_index)}::int[],
-        ${chosen.map(() => randomUUID())}::uuid[], ${chosen.map((_row, index) => finished[index]?.attemptId ?? null)}::uuid[],
-        ${chosen.map((_row, index) => finished[index]?.hostname ?? '')}::text[])
-        as k(tenant_id, run, task_id, map_index, attempt_id, given_by, hostname)
+        ${chosen.map(() => randomUUID())}::uuid[], ${chosen.map((row) => row.starts?.givenBy ?? null)}::uuid[],
+        ${chosen.map((row) => row.starts?.hostname ?? '')}::text[], ${chosen.map((row) => row.starts?.isOwn ?? false)}::bool[])
+        as k(tenant_id, run, task_id, map_index, attempt_id, given_by, hostname, is_own)
     ), locked as (
       select t.tenant_id, t.run, t.task_id, t.map_index, k.attempt_id, k.given_by, k.hostname from task_instances t
       join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
-      where coalesce(t.state, '') = 'scheduled' and t.claimable for no key update of t skip locked
+      where coalesce(t.state, '') = 'scheduled' and (t.claimable or (k.is_own and t.waits is null))
+      for no key update of t skip locked
     )`;
 
 /** Out of sight of the next claim, with the reason if there is one to show. */

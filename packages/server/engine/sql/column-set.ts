@@ -5,7 +5,16 @@
  */
 import { FixedSql, fixedText } from '../../db/fixed-sql.ts';
 
-export type SqlType = 'uuid' | 'bigint' | 'int' | 'text' | 'boolean' | 'timestamptz' | 'jsonb' | 'double precision';
+export type SqlType =
+  | 'uuid'
+  | 'bigint'
+  | 'int'
+  | 'text'
+  | 'boolean'
+  | 'timestamptz'
+  | 'json'
+  | 'jsonb'
+  | 'double precision';
 
 /** `Table` is the row as it is stored, `Row` what the value is taken from. */
 export type Column<Table, Row> = {
@@ -25,12 +34,15 @@ export type ColumnSet<Row> = {
   rows(rows: readonly Row[]): FixedSql<never>;
 };
 
+/** `as`: what is assigned to a column when it is not just the value. */
 export function columnSet<Table, Row>({
   key,
   values,
+  as = {},
 }: {
   key: readonly Column<Table, Row>[];
   values: readonly Column<Table, Row>[];
+  as?: Partial<Record<keyof Table & string, string>>;
 }): ColumnSet<Row> {
   const columns = [...key, ...values];
   const names = columns.map(({ name }) => name).join(', ');
@@ -42,7 +54,7 @@ export function columnSet<Table, Row>({
   ];
   return {
     names: fixedText(names),
-    assignments: fixedText(values.map(({ name }) => `${name} = k.${name}`).join(', ')),
+    assignments: fixedText(values.map(({ name }) => `${name} = ${as[name] ?? `k.${name}`}`).join(', ')),
     sameKey: fixedText(key.map(({ name }) => `t.${name} = k.${name}`).join(' and ')),
     rows: (rows) =>
       new FixedSql(

@@ -1,4 +1,4 @@
-/** The row of a DAG: its lock, under which runs are created, started and edited, and the limits that stand in it. */
+/** The row of a DAG: its lock, under which runs are created, started and edited, and the limits that stand in it; and its versions. */
 import type { SharedDb, TenantDb } from '../../db/database.ts';
 import { isHeld } from './active-tenants.ts';
 
@@ -42,3 +42,17 @@ export const findRunLimit = (
     .where('tenant_id', '=', key.tenantId)
     .where('dag_id', '=', key.dagId)
     .executeTakeFirst();
+
+export type VersionRef = { tenantId: string; dagId: string; versionNumber: number };
+
+/** The text of the compiled spec. Plan: primary key of dag_versions. */
+export async function readSpec(db: SharedDb, ref: VersionRef): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('dag_versions')
+    .select('spec')
+    .where('tenant_id', '=', ref.tenantId)
+    .where('dag_id', '=', ref.dagId)
+    .where('version_number', '=', ref.versionNumber)
+    .executeTakeFirst();
+  return row?.spec;
+}

@@ -1,28 +1,18 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../db/database.ts';
 import type { Database } from '../../db/database.ts';
-import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
+import { openTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
+import type { OpenTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
 import { CHANGED_INSTANCES, INSTANCE_COLUMNS, NEW_INSTANCES } from './instance-columns.ts';
 
-let dropDatabase: () => Promise<void>;
+let database: OpenTestDatabase;
 let db: Database;
 
 beforeAll(async () => {
-  const { url, drop } = await createTestDatabase();
-  dropDatabase = drop;
-  db = openDatabase({
-    url,
-    maxOpenConns: 2,
-    maxIdleConns: 1,
-    statementTimeoutMs: 60_000,
-    idleInTransactionTimeoutMs: 60_000,
-  });
+  database = await openTestDatabase();
+  ({ db } = database);
 });
-afterAll(async () => {
-  await db?.close();
-  await dropDatabase?.();
-});
+afterAll(() => database?.close());
 
 describe('the columns of task_instances', () => {
   it('are in the table with the type they have in Postgres, so that none is written as another or forgotten', async () => {

@@ -35,6 +35,7 @@ export const INSTANCE_COLUMNS = {
   pool_slots: ['int', 'insert', 'clear'],
   priority_weight: ['bigint', 'insert', 'clear'],
   queue: ['text', 'insert', 'clear'],
+  executor: ['text', 'insert', 'clear'],
   max_active_tis_per_dag: ['int', 'insert', 'clear'],
   upstream: ['text', 'insert', 'update'],
   skips: ['text', 'update'],
@@ -80,6 +81,56 @@ export const NEW_INSTANCES = columnSet<InstanceRow, NewInstance>({
   key: columnsFor('key'),
   values: columnsFor('insert'),
 });
+/** A new instance that is claimed with its run. */
+export type QueuedInstance = { instance: NewInstance; attemptId: string };
+const ofQueued = (use: Use): Column<InstanceRow, QueuedInstance>[] =>
+  columnsFor<NewInstance>(use).map(({ value, ...column }) => ({ ...column, value: ({ instance }) => value(instance) }));
+export const QUEUED_INSTANCES = columnSet<InstanceRow, QueuedInstance>({
+  key: ofQueued('key'),
+  values: [...ofQueued('insert'), { name: 'attempt_id', type: 'uuid', value: ({ attemptId }) => attemptId }],
+});
+/** A row that planning has just scheduled, and that a worker goes on with: written running, by the one change it needs. */
+export type PlannedStart = { row: InstanceRow; attemptId: string; givenBy: string; hostname: string };
+
+const startedColumns = ({ row, attemptId }: PlannedStart): InstanceRow => ({
+  ...row,
+  state: 'running',
+  attempt_id: attemptId,
+  try_number: row.try_number + 1,
+  claimable: false,
+  waits: null,
+  end_date: null,
+  due_at: null,
+  failure_reason: null,
+  failure_detail: null,
+  pid: null,
+});
+
+/** Changes, and starts among them: those have a `given_by`, and their times from the clock of the database. */
+export const CHANGES_AND_STARTS = columnSet<InstanceRow, { row: InstanceRow; start?: PlannedStart }>({
+  key: onRow('key'),
+  values: [
+    ...onRow('update'),
+    { name: 'given_by', type: 'uuid', value: ({ start }) => start?.givenBy ?? null },
+    { name: 'hostname', type: 'text', value: ({ start }) => start?.hostname ?? null },
+  ],
+  as: {
+    given_by: 'coalesce(k.given_by, t.given_by)',
+    hostname: 'coalesce(k.hostname, t.hostname)',
+    queued_at: 'case when k.given_by is null then k.queued_at else greatest(clock_timestamp(), k.scheduled_at) end',
+    start_date: 'case when k.given_by is null then k.start_date else greatest(clock_timestamp(), k.scheduled_at) end',
+    heartbeat_at: 'case when k.given_by is null then k.heartbeat_at else clock_timestamp() end',
+  },
+});
+export const withStart = (start: PlannedStart): { row: InstanceRow; start: PlannedStart } => ({
+  row: startedColumns(start),
+  start,
+});
+
+function onRow(use: Use): Column<InstanceRow, { row: InstanceRow }>[] {
+  return columnsFor<InstanceRow>(use).map(({ value, ...column }) => ({ ...column, value: ({ row }) => value(row) }));
+}
+
 export const CHANGED_INSTANCES = columnSet<InstanceRow, InstanceRow>({
   key: columnsFor('key'),
   values: columnsFor('update'),

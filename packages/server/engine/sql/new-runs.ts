@@ -1,11 +1,15 @@
-/** From a DAG's row to a queued run of it. */
+/** From a DAG's row to a queued run of it, or to one that has started, with its instances and the claim of the first of them. */
 import { sql } from 'kysely';
 import type { RunType } from '@svc/spec/states.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { SharedDb } from '../../db/database.ts';
+import { fixedSql } from '../../db/fixed-sql.ts';
 import type { RunRow } from '../../db/schema.ts';
 import { isHeld } from './active-tenants.ts';
+import { columnSet } from './column-set.ts';
 import type { DagKey } from './dag-rows.ts';
+import { QUEUED_INSTANCES } from './instance-columns.ts';
+import type { QueuedInstance } from './instance-columns.ts';
 
 /** What the creation and the start of a run ask of its DAG. */
 export type DagFacts = {
@@ -71,4 +75,60 @@ export async function hasRunId(trx: SharedDb, { tenantId, dagId }: DagKey, runId
     .where('run_id', '=', runId)
     .executeTakeFirst();
   return existing !== undefined;
+}
+
+// ── runs that are written once, as they are when they have started ──
+
+/** So many ids of runs to come. Those of runs that do not come about are never used. */
+export async function nextRunIds(trx: SharedDb, count: number): Promise<number[]> {
+  const { rows } = await fixedSql<{ id: number }>`
+    select nextval(pg_get_serial_sequence('dag_runs', 'id')) as id from generate_series(1, ${count}::int)`.execute(trx);
+  return rows.map(({ id }) => id);
+}
+
+const WRITTEN = columnSet<RunRow, RunRow>({
+  key: [
+    { name: 'tenant_id', type: 'uuid', value: (run) => run.tenant_id },
+    { name: 'id', type: 'bigint', value: (run) => run.id },
+  ],
+  values: [
+    { name: 'dag_id', type: 'text', value: (run) => run.dag_id },
+    { name: 'run_id', type: 'text', value: (run) => run.run_id },
+    { name: 'run_type', type: 'text', value: (run) => run.run_type },
+    { name: 'state', type: 'text', value: (run) => run.state },
+    { name: 'logical_date', type: 'timestamptz', value: (run) => run.logical_date },
+    { name: 'data_interval_start', type: 'timestamptz', value: (run) => run.data_interval_start },
+    { name: 'data_interval_end', type: 'timestamptz', value: (run) => run.data_interval_end },
+    { name: 'run_after', type: 'timestamptz', value: (run) => run.run_after },
+    { name: 'queued_at', type: 'timestamptz', value: (run) => run.queued_at },
+    { name: 'start_date', type: 'timestamptz', value: (run) => run.start_date },
+    // As it was written: jsonb would write numbers anew.
+    { name: 'conf', type: 'json', value: (run) => JSON.stringify(run.conf) },
+    { name: 'triggered_by', type: 'text', value: (run) => run.triggered_by },
+    { name: 'triggering_user_name', type: 'text', value: (run) => run.triggering_user_name },
+    { name: 'note', type: 'text', value: (run) => run.note },
+    { name: 'note_user', type: 'text', value: (run) => run.note_user },
+    { name: 'version_number', type: 'int', value: (run) => run.version_number },
+    { name: 'partition_key', type: 'text', value: (run) => run.partition_key },
+    { name: 'partition_date', type: 'timestamptz', value: (run) => run.partition_date },
+    { name: 'state_counts', type: 'jsonb', value: (run) => JSON.stringify(run.state_counts) },
+    { name: 'timeout_at', type: 'timestamptz', value: (run) => run.timeout_at },
+  ],
+});
+
+/** Fails when a DAG has a run of that id or that logical date. In the order of their ids. */
+export async function insertRuns(trx: SharedDb, runs: readonly RunRow[]): Promise<RunRow[]> {
+  const { rows } = await fixedSql<RunRow>`
+    insert into dag_runs (${WRITTEN.names}) overriding system value select * from ${WRITTEN.rows(runs)} returning *`.execute(
+    trx,
+  );
+  return rows.toSorted((a, b) => a.id - b.id);
+}
+
+/** Claimed with their run: they never were scheduled for anybody to see. */
+export async function insertQueued(trx: SharedDb, queued: readonly QueuedInstance[]): Promise<void> {
+  if (queued.length === 0) return;
+  await fixedSql`
+    insert into task_instances (${QUEUED_INSTANCES.names}, queued_at)
+    select k.*, greatest(clock_timestamp(), k.scheduled_at) from ${QUEUED_INSTANCES.rows(queued)}`.execute(trx);
 }

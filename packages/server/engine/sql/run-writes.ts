@@ -9,8 +9,8 @@ import type { SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
 import type { InstanceRow, RunRow, StateCounts } from '../../db/schema.ts';
 import { columnSet } from './column-set.ts';
-import { CHANGED_INSTANCES, NEW_INSTANCES } from './instance-columns.ts';
-import type { NewInstance } from './instance-columns.ts';
+import { CHANGED_INSTANCES, CHANGES_AND_STARTS, NEW_INSTANCES, withStart } from './instance-columns.ts';
+import type { NewInstance, PlannedStart } from './instance-columns.ts';
 
 export type RunRef = { tenantId: string; run: number };
 
@@ -92,6 +92,31 @@ export async function updateRunsAndInstances(
     )
     update task_instances t set ${CHANGED_INSTANCES.assignments}, updated_at = now()
     from ${CHANGED_INSTANCES.rows(rows)} where ${CHANGED_INSTANCES.sameKey}`.execute(trx);
+}
+
+/** The same with starts among the changes; answers with the rows of those, which run with the commit. */
+export async function updateAndStart(
+  trx: SharedDb,
+  changes: readonly RunChange[],
+  rows: readonly InstanceRow[],
+  starts: readonly PlannedStart[],
+): Promise<InstanceRow[]> {
+  if (starts.length === 0) {
+    await updateRunsAndInstances(trx, changes, rows);
+    return [];
+  }
+  // One statement: each that changes this table looks at all its indexes first.
+  const all = [...rows.map((row) => ({ row })), ...starts.map(withStart)];
+  const started = await fixedSql<InstanceRow>`
+    with runs as (
+      update dag_runs t set ${CHANGED_RUNS.assignments} from ${CHANGED_RUNS.rows(changes)} where ${CHANGED_RUNS.sameKey}
+    ), changed as (
+      update task_instances t set ${CHANGES_AND_STARTS.assignments}, updated_at = now()
+      from ${CHANGES_AND_STARTS.rows(all)} where ${CHANGES_AND_STARTS.sameKey}
+      returning t.*, k.given_by is not null as is_started
+    )
+    select * from changed where is_started`.execute(trx);
+  return started.rows;
 }
 
 /** Keeps one statement's parameters within reason when a run has tens of thousands of instances. */

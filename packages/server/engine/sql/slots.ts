@@ -68,6 +68,24 @@ export async function countActiveOfTask(
   return rows[0]?.count ?? 0;
 }
 
+export type ActiveCount = { tenant_id: string; run: number; task_id: string; count: number };
+
+/** How many instances of each task of these runs hold a slot. Plan: index task_instances_active for each. */
+export async function countActiveOfRuns(
+  trx: SharedDb,
+  runs: readonly { tenant_id: string; dag_id: string; run: number }[],
+): Promise<ActiveCount[]> {
+  if (runs.length === 0) return [];
+  const { rows } = await fixedSql<ActiveCount>`
+    select t.tenant_id, t.run, t.task_id, count(*)::int as count
+    from unnest(${runs.map((run) => run.tenant_id)}::uuid[], ${runs.map((run) => run.dag_id)}::text[],
+      ${runs.map((run) => run.run)}::bigint[]) as k(tenant_id, dag_id, run)
+    join task_instances t on t.tenant_id = k.tenant_id and t.dag_id = k.dag_id and t.run = k.run
+    where t.state in ('queued', 'running', 'restarting', 'deferred') and t.state <> 'deferred'
+    group by t.tenant_id, t.run, t.task_id`.execute(trx);
+  return rows;
+}
+
 /** Waiting for a limit of the task that has room again: back among those the claim may take. */
 export async function releaseHeldBack(
   trx: SharedDb,
@@ -85,4 +103,55 @@ export async function releaseHeldBack(
     where t.tenant_id = h.tenant_id and t.run = h.run and t.task_id = h.task_id and t.map_index = h.map_index
     returning t.run`.execute(trx);
   return rows.length;
+}
+
+/*
+ * Who may raise a count that a limit holds down. There is no lock of all claims: each limit has its own, and only those whose
+ * count would rise take it.
+ *
+ *   pool   slots of a pool that has a limit; taken first, waited for by a claim only, in the order of the keys
+ *   run    max_active_tasks and max_active_tis_per_dagrun, of runs that could reach them
+ *   task   max_active_tis_per_dag
+ *
+ * What is counted under a lock is counted by a later statement, so that it sees what the last holder wrote. Nobody waits for
+ * `run` and `task`: a claim leaves for the next time what another one is looking at. The end of an attempt that starts another
+ * in its place raises nothing, and takes none of them (claim/hand-over.ts).
+ */
+
+/** First keys of advisory locks; any numbers that nothing else uses. */
+const KINDS = { pool: 7_203_001, run: 7_203_002, task: 7_203_003 } as const;
+
+export type PoolKey = { tenant_id: string; pool: string };
+export const poolKey = ({ tenant_id: tenantId, pool }: PoolKey): string => `${tenantId}/${pool}`;
+
+/** Waits until nobody else fills the pools in which something could be claimed; answers with those. Holds nothing meanwhile but others of them. */
+export async function lockClaimablePools(trx: SharedDb): Promise<ReadonlySet<string>> {
+  const { rows } = await fixedSql<{ name: string }>`
+    select p.name, pg_advisory_xact_lock(${KINDS.pool}::int, p.key) from (
+      select p.tenant_id || '/' || p.name as name, hashtext(p.tenant_id || '/' || p.name) as key from pools p
+      where p.slots >= 0 and exists (
+        select from task_instances t
+        where t.tenant_id = p.tenant_id and t.pool = p.name and t.state = 'scheduled' and t.claimable
+      ) order by key
+    ) as p`.execute(trx);
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** Which of these pools nobody else fills; ours until the transaction ends. */
+export const tryPools = (trx: SharedDb, pools: readonly PoolKey[]): Promise<ReadonlySet<string>> =>
+  tryLocks(trx, { pool: pools.map(poolKey) });
+
+/** Names of runs and tasks: any text that is the same everywhere. Answers with those that are ours until the transaction ends. */
+export async function tryLocks(
+  trx: SharedDb,
+  wanted: Partial<Record<keyof typeof KINDS, readonly string[]>>,
+): Promise<ReadonlySet<string>> {
+  const locks = Object.entries(wanted).flatMap(([kind, names]) =>
+    names.map((name) => ({ kind: KINDS[kind as keyof typeof KINDS], name })),
+  );
+  if (locks.length === 0) return new Set();
+  const { rows } = await fixedSql<{ name: string }>`
+    select k.name from unnest(${locks.map(({ kind }) => kind)}::int[], ${locks.map(({ name }) => name)}::text[]) as k(kind, name)
+    where pg_try_advisory_xact_lock(k.kind, hashtext(k.name))`.execute(trx);
+  return new Set(rows.map(({ name }) => name));
 }

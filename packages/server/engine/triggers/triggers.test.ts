@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
 import { startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
-import { clearRuns } from '../edit/clear-many.ts';
 import type { StartTriggerSpec } from '@svc/spec/schema-task.ts';
 import type { Attempt, AttemptOutcome, Deferral } from '../shared/attempts.ts';
 import { createScheduler } from '../scheduler.ts';
@@ -150,27 +149,7 @@ describe('a deferred instance', () => {
     const ref = await newTriggerer(run);
     const [triggerId = 0] = await heldBy(ref);
     const told = reports.next(ref, [triggerId]);
-    const { dag_id: dagId } = await instanceOf(run);
-    const { run_id: runId } = await engine.scope
-      .selectFrom('dag_runs')
-      .select('run_id')
-      .where('id', '=', run)
-      .executeTakeFirstOrThrow();
-    const options = {
-      onlyFailed: false,
-      resetRun: true,
-      onLatestVersion: false,
-      preventRunning: false,
-      includeUpstream: false,
-      includeDownstream: false,
-      tasks: null,
-    };
-    await clearRuns(engine.db, engine.scheduler, {
-      tenantId: ref.tenantId,
-      dagId,
-      runs: [{ id: run, runId }],
-      options,
-    });
+    await engine.clear(run);
     expect((await told).cancel).toEqual([triggerId]);
     expect(await reports.fire({ ...ref, triggerId }, '{"payload":1}', 'w')).toBe(false);
     await untilState(run, 'waits', 'deferred'); // waits for another one

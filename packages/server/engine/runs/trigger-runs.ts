@@ -1,0 +1,269 @@
+/**
+ * Runs that people and programs want, in sets: what is wanted of a DAG while one set is under way goes together in the next.
+ * Each set is a transaction that holds the DAG's row, so that how many of its runs are active is counted once for all of them.
+ * Two round trips to Postgres:
+ *   1  begin, the lock of the DAG's row, what callers want to be true, ids, room in the pools of the first tasks
+ *   2  runs and instances as they are when they have started, the first of them claimed, what callers write, commit
+ *
+ * The first tasks are claimed when the executor has room, nobody else fills their pools and nobody waits for them; the rest is
+ * the dispatcher's. What needs more looks (the past, deadlines, triggers, names that are taken) is made one by one, by
+ * trigger-run.ts.
+ */
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Database, SharedDb } from '../../db/database.ts';
+import { isOutage } from '../../db/outage.ts';
+import { beginning, inPipelinedTransaction } from '../../db/transaction.ts';
+import type { PipelinedTransaction } from '../../db/transaction.ts';
+import { concludeAll, isHoldingBack, noEffects, openRun, waitingForSlot } from '../advance/apply-to-runs.ts';
+import type { RunWork } from '../advance/run-work.ts';
+import { createBatches } from '../batches.ts';
+import type { Batches } from '../batches.ts';
+import { perRunLimit } from '../claim/candidates.ts';
+import type { Attempt, ReservedSlots } from '../shared/attempts.ts';
+import type { DagGraph, DagGraphs } from '../shared/dag-graphs.ts';
+import { findNext } from '../sql/claims.ts';
+import type { NewInstance, QueuedInstance } from '../sql/instance-columns.ts';
+import { insertQueued, insertRuns, lockDag, nextRunIds } from '../sql/new-runs.ts';
+import type { DagFacts } from '../sql/new-runs.ts';
+import { countRunning } from '../sql/queued-runs.ts';
+import { insertInstances } from '../sql/run-writes.ts';
+import { poolKey, tryPools } from '../sql/slots.ts';
+import { mayStartNow, queuedRun, refusalOf, versionOf } from './create-run.ts';
+import type { CreateRunResult, NewRun } from './create-run.ts';
+import { planStart } from './start-run.ts';
+import { triggerRun } from './trigger-run.ts';
+import type { TriggerOptions } from './trigger-run.ts';
+
+/** `slots`: so many attempts the executor would take. */
+export type Wanted = { tenantId: string; run: NewRun; slots: ReservedSlots } & TriggerOptions;
+export type Triggered = { result: CreateRunResult; attempts: readonly Attempt[] };
+type Settled = Triggered | { error: unknown } | 'alone';
+
+const LANES = 16;
+const RUNS_AT_ONCE = 50;
+const VERSIONS_KNOWN = 5_000;
+/** Claimed with the run itself; a run that begins with more leaves the rest to the dispatcher. */
+const FIRST_TASKS_AT_ONCE = 500;
+
+export type Triggers = { trigger(wanted: Wanted): Promise<Triggered> };
+
+export function createTriggers({
+  db,
+  graphs,
+  keepsPlans,
+  isApiOnly = false,
+}: {
+  db: Database;
+  graphs: DagGraphs;
+  keepsPlans: () => boolean;
+  /** Its user of the database may take no ids of runs ahead (docs/database-privileges.md): each run by itself. */
+  isApiOnly?: boolean;
+}): Triggers {
+  /** Of DAGs that were triggered: which pools the first tasks want is guessed by it. */
+  const versions = new LRUCache<string, number>({ max: VERSIONS_KNOWN });
+  const lanes: Batches<Wanted, Settled>[] = Array.from({ length: LANES }, () =>
+    createBatches({ run: settle, atMost: RUNS_AT_ONCE, gathersTurn: true }),
+  );
+
+  /** Never throws: each has its own answer, or its own error. */
+  async function settle(all: readonly Wanted[]): Promise<Settled[]> {
+    const settled = new Map<Wanted, Settled>();
+    const sets = Map.groupBy(all, ({ tenantId, run }) => `${tenantId}/${run.dagId}`);
+    await Promise.all([...sets.values()].map((set) => settleSet(set, settled)));
+    return all.map((wanted) => settled.get(wanted) ?? 'alone');
+  }
+
+  async function settleSet(set: readonly Wanted[], into: Map<Wanted, Settled>): Promise<void> {
+    try {
+      const tools = { graphs, versions };
+      const done = await inPipelinedTransaction(db.shared, beginning({ keepsPlans: keepsPlans() }), (tx) =>
+        startSet(tx, tools, set),
+      );
+      for (const [wanted, result] of done) into.set(wanted, result);
+    } catch (error) {
+      // One that cannot be must not keep the others from being: each by itself finds out.
+      for (const wanted of set) into.set(wanted, isOutage(error) ? { error } : 'alone');
+    }
+  }
+
+  return {
+    async trigger(wanted) {
+      const lane = lanes[laneOf(wanted)];
+      const settled = isApiOnly ? 'alone' : ((await lane?.add(wanted)) ?? 'alone');
+      if (settled === 'alone') return triggerRun({ db, graphs, keepsPlans: keepsPlans() }, wanted);
+      if ('error' in settled) throw settled.error;
+      return settled;
+    },
+  };
+}
+
+function laneOf({ tenantId, run: { dagId } }: Wanted): number {
+  let sum = 0;
+  for (const character of tenantId + dagId) sum = (sum * 31 + character.charCodeAt(0)) % 65_521;
+  return sum % LANES;
+}
+
+type Tools = { graphs: DagGraphs; versions: LRUCache<string, number> };
+
+async function startSet(
+  tx: PipelinedTransaction,
+  { graphs, versions }: Tools,
+  set: readonly Wanted[],
+): Promise<Map<Wanted, Settled>> {
+  const settled = new Map<Wanted, Settled>();
+  const [first] = set;
+  if (!first) return settled;
+  const dag = { tenantId: first.tenantId, dagId: first.run.dagId };
+  const name = `${dag.tenantId}/${dag.dagId}`;
+
+  // Round trip 1: begin, the lock of the DAG's row, what callers want to be true, ids, room in the pools of the first tasks.
+  const locking = tx.send(lockDag(tx.db, dag));
+  const counting = tx.send(countRunning(tx.db, dag));
+  const numbering = tx.send(nextRunIds(tx.db, set.length));
+  const checks = set.map(async ({ precondition }) => precondition?.(tx.db));
+  const guess = graphs.peek({ ...dag, versionNumber: versions.get(name) ?? 0 });
+  const looking = set.some(({ slots }) => slots.size() > 0)
+    ? tx.send(lookAtPools(tx.db, dag.tenantId, guess))
+    : NO_ROOM;
+  const checked = await Promise.allSettled(checks);
+  await tx.flush();
+  const facts = await locking;
+  const ids = await numbering;
+  const room = await looking;
+  let running = await counting;
+
+  const made: { wanted: Wanted; work: RunWork; isWaiting: boolean }[] = [];
+  for (const [index, wanted] of set.entries()) {
+    const check = checked[index];
+    if (check?.status === 'rejected') settled.set(wanted, { error: check.reason as unknown });
+    else {
+      const prepared = await prepare(tx.db, graphs, { wanted, dag: facts, id: ids[index] ?? 0, running });
+      if (!('work' in prepared)) settled.set(wanted, prepared.settled);
+      else {
+        made.push({ wanted, ...prepared });
+        if (prepared.work.run.state === 'running') running += 1;
+      }
+    }
+  }
+  if (made.length === 0) return settled;
+  versions.set(name, made[0]?.work.run.version_number ?? 0);
+
+  // Round trip 2: runs and instances, the first of them claimed, what callers write, commit.
+  const claimed = made.map(({ wanted, work }) => claimFirst(work, wanted.slots, room));
+  const works = made.map(({ work }) => work);
+  for (const { run, counts } of works) run.state_counts = counts;
+  const rows = tx.send(
+    insertRuns(
+      tx.db,
+      works.map(({ run }) => run),
+    ),
+  );
+  const queued = new Set(claimed.flat().map(({ instance }) => instance));
+  tx.send(
+    insertInstances(
+      tx.db,
+      works.flatMap(({ fresh }) => fresh.filter((instance) => !queued.has(instance))),
+    ),
+  );
+  tx.send(insertQueued(tx.db, claimed.flat()));
+  const effects = await Promise.all(
+    works.map(async (work) => (work.run.state === 'running' ? concludeAll(tx.db, [work]) : noEffects())),
+  );
+  await tx.commitWith(rows, ...made.map(({ wanted, work }) => wanted.alsoWrite?.(tx.db, work.run)));
+  const stored = new Map((await rows).map((run) => [run.id, run]));
+  for (const [index, { wanted, work, isWaiting }] of made.entries()) {
+    const run = stored.get(work.run.id) ?? work.run;
+    const own = claimed[index] ?? [];
+    const follows = effects[index] ?? noEffects();
+    follows.hasScheduled &&= work.fresh.some((instance) => instance.state === 'scheduled');
+    const result = { kind: 'created' as const, run, effects: isWaiting ? waitingForSlot(run) : follows };
+    settled.set(wanted, { result, attempts: own.map((one) => attemptOf(one, run.version_number)) });
+  }
+  return settled;
+}
+
+type Prepared = { work: RunWork; isWaiting: boolean } | { settled: Settled };
+
+const refused = (result: CreateRunResult): Prepared => ({ settled: { result, attempts: [] } });
+
+/** The run as it is when it has started, or why there is none; nothing is written. */
+async function prepare(
+  trx: SharedDb,
+  graphs: DagGraphs,
+  input: { wanted: Wanted; dag: DagFacts | undefined; id: number; running: number },
+): Promise<Prepared> {
+  const { wanted, dag, id, running } = input;
+  const { tenantId, run: wish } = wanted;
+  const versionNumber = versionOf(wish, dag);
+  if (!dag || versionNumber === undefined) return refused({ kind: 'no_such_dag' });
+  const graph = await graphs.get(trx, { tenantId, dagId: wish.dagId, versionNumber });
+  const refusal = refusalOf(graph.spec, wish, dag);
+  if (refusal) return refused(refusal);
+  if (needsMoreLooks(graph, wish)) return { settled: 'alone' };
+  const run = queuedRun({ tenantId, id, run: wish, dag, versionNumber });
+  const mayStart = mayStartNow(dag, run);
+  const startsNow = mayStart && running < dag.max_active_runs;
+  const work = await (startsNow ? planStart : openRun)(trx, graphs, run);
+  if (startsNow && !isHoldingBack(work))
+    for (const row of work.fresh) if (row.state === 'scheduled' && row.waits === null) row.claimable = true;
+  return { work, isWaiting: mayStart && !startsNow };
+}
+
+const needsMoreLooks = ({ spec, pastMatters, hasStartTriggers }: DagGraph, wish: NewRun): boolean =>
+  pastMatters || hasStartTriggers || spec.dag.deadlines.length > 0 || wish.backfillId !== undefined;
+
+/** Slots that are free in pools which nobody else fills, and for which nobody waits. */
+type Room = Map<string, number>;
+const NO_ROOM: Room = new Map();
+
+async function lookAtPools(trx: SharedDb, tenantId: string, graph: DagGraph | undefined): Promise<Room> {
+  const names = graph?.pools ?? ['default_pool']; // of one that is not known yet, most likely
+  const keys = names.map((pool) => ({ tenant_id: tenantId, pool }));
+  const [ours, { pools, candidates }] = await Promise.all([tryPools(trx, keys), findNext(trx, keys, 1)]);
+  const awaited = new Set(candidates.map(poolKey));
+  return new Map(
+    pools.flatMap((pool): [string, number][] =>
+      ours.has(poolKey(pool)) && !awaited.has(poolKey(pool)) ? [[poolKey(pool), pool.free]] : [],
+    ),
+  );
+}
+
+/**
+ * The best of them, in the order of their priority; not what has a limit of its own. Takes from the room. Nobody sees the run
+ * before the commit, so none of it is active but what is claimed here.
+ */
+function claimFirst(work: RunWork, slots: ReservedSlots, room: Room): QueuedInstance[] {
+  if (slots.size() === 0) return [];
+  const first = work.fresh
+    .filter((row) => row.state === 'scheduled' && row.waits === null && hasNoLimit(row, work.graph))
+    .sort((a, b) => b.priority_weight - a.priority_weight);
+  const mayBeActive = Math.min(first.length, work.graph.spec.dag.max_active_tasks, FIRST_TASKS_AT_ONCE);
+  const most = slots.growTo(mayBeActive);
+  const claimed: QueuedInstance[] = [];
+  for (const instance of first) {
+    if (claimed.length >= Math.min(most, mayBeActive)) break;
+    const free = room.get(poolKey(instance)) ?? 0;
+    if (free < instance.pool_slots) continue;
+    room.set(poolKey(instance), free - instance.pool_slots);
+    Object.assign(instance, { state: 'queued', claimable: false, try_number: instance.try_number + 1 });
+    claimed.push({ instance, attemptId: randomUUID() });
+  }
+  return claimed;
+}
+
+const hasNoLimit = (instance: NewInstance, graph: DagGraph): boolean =>
+  instance.max_active_tis_per_dag === null && perRunLimit(instance, graph) === null;
+
+const attemptOf = ({ instance, attemptId }: QueuedInstance, versionNumber: number): Attempt => ({
+  tenantId: instance.tenant_id,
+  run: instance.run,
+  taskId: instance.task_id,
+  mapIndex: instance.map_index,
+  attemptId,
+  dagId: instance.dag_id,
+  versionNumber,
+  tryNumber: instance.try_number,
+  queue: instance.queue,
+  executor: instance.executor,
+});
