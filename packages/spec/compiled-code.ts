@@ -1,15 +1,6 @@
-/**
- * TypeScript made into JavaScript, and that into code, once per version instead of at every start. Called before a program is
- * loaded; processor time of a start, without and with it: control plane 2.1 and 1.0 s, worker 0.29 and 0.10 s, tool server
- * 0.45 and 0.23 s (`npm run bench -- lite`, `/usr/bin/time`).
- *
- * In the user's own cache: what lies in a directory that others may write to is not code to run. Where it cannot be written,
- * all works without; in an image, what was compiled for it is used (deploy/agent-bundle/start.js comes first).
- */
-import { enableCompileCache } from 'node:module';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+/** For a program that was started without it, by `node` itself. */
+import { createRequire } from 'node:module';
 
 export function keepCompiledCode(): void {
-  enableCompileCache(join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'svc', 'compiled'));
+  createRequire(import.meta.url)('./compiled-code.cjs');
 }

@@ -66,6 +66,12 @@ export const PolicySpec = Type.Object(
     weight_rule: Type.Union([Type.Literal('downstream'), Type.Literal('upstream'), Type.Literal('absolute')], {
       description: 'whose weights are added to its own',
     }),
+    own_weight: Type.Optional(
+      Type.Object(
+        { class: Text('class of the rule'), weight: Type.Integer({ description: 'its answer' }) },
+        { ...closed, description: "what the author's own weight rule said when the file was compiled" },
+      ),
+    ),
     queue: Text('queue of workers'),
     pool: Text('pool'),
     pool_slots: Count('slots it takes in its pool', 1),

@@ -60,7 +60,8 @@ const keyOf = (state: TaskStateOrNone): StateKey => state ?? NO_STATUS;
 
 /** What the scheduler and the workers may do. */
 export const TASK_TRANSITIONS: Readonly<Record<StateKey, readonly TaskState[]>> = {
-  none: ['scheduled', 'skipped', 'upstream_failed', 'success', 'removed'],
+  // Straight to running: handed to a worker in the transaction that ended the last task it waited for.
+  none: ['scheduled', 'running', 'skipped', 'upstream_failed', 'success', 'removed'],
   // Straight to running: handed to a worker in the transaction that ended its last attempt.
   scheduled: ['queued', 'running', 'skipped', 'upstream_failed', 'removed', 'success'],
   // Back to scheduled: dispatched, but lost before it started.

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
+import { Compile } from 'typebox/compile';
+import { Check } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import type { CompiledSpec } from './schema.ts';
+import { CompiledSpec } from './schema.ts';
 import { findCycle, topologicalOrder } from './task-graph.ts';
 import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
 import { specProblems, validateSpec } from './validate.ts';
@@ -12,6 +14,12 @@ const change = (edit: (spec: CompiledSpec) => void): string[] => {
   edit(spec);
   return validateSpec(spec);
 };
+
+/** Every place in it that holds something. */
+const placesIn = (value: unknown, at: readonly string[] = []): string[][] =>
+  typeof value !== 'object' || value === null
+    ? []
+    : Object.entries(value).flatMap(([key, inner]) => [[...at, key], ...placesIn(inner, [...at, key])]);
 
 describe('a spec', () => {
   it('that the compiler could have written has no problems', () => {
@@ -34,6 +42,21 @@ describe('a spec', () => {
     expect(change((spec) => delete (spec.dag as Partial<CompiledSpec['dag']>).catchup)[0]).toContain(
       'dag: must have required properties catchup',
     );
+  });
+
+  it('has the same shape for those who look at few, without compiling the schema, as for those who do', () => {
+    const compiled = Compile(CompiledSpec);
+    const spec = makeSpec({ tasks: [makeTask('a', { downstream: ['b'] }), makeTask('b', { upstream: ['a'] })] });
+    let verdicts = '';
+    for (const [index, path] of placesIn(spec).entries()) {
+      const broken = structuredClone(spec) as unknown as Record<string, unknown>;
+      const owner = path.slice(0, -1).reduce((at, key) => at[key] as Record<string, unknown>, broken);
+      owner[path.at(-1) ?? ''] = [null, 0, 'x', [], {}, true, -1.5, undefined][index % 8];
+      const verdict = compiled.Check(broken);
+      expect(Check(CompiledSpec, broken), path.join('.')).toBe(verdict);
+      verdicts += verdict ? '+' : '-';
+    }
+    expect(verdicts).toMatch(/\+.*-.*\+.*-/);
   });
 
   it('that is no object at all is refused, not crashed on', () => {

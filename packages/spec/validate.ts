@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Compile } from 'typebox/compile';
 import { Set as setFormat } from 'typebox/format';
 import { Compile as CompileJsonSchema } from 'typebox/schema';
+import { Check } from 'typebox/value';
 import { approximated } from './exact-json.ts';
 import { hasInvisible, isDagId, isTaskId } from './ids.ts';
 import { PARAM_FORMATS } from './param-formats.ts';
@@ -22,8 +23,20 @@ export interface SpecProblem {
 const MAX_SCHEMA_PROBLEMS = 20;
 
 let compiled: ReturnType<typeof Compile<typeof CompiledSpec>> | undefined;
-// Compiling takes about 50 ms; the CLI imports this module without always needing it.
 const shape = () => (compiled ??= Compile(CompiledSpec));
+
+/**
+ * So many tasks, and to compile the schema pays: that takes 120 ms of a start, where a command or a worker looks at a DAG or two.
+ * Without it a task takes 2 ms.
+ */
+const WORTH_COMPILING = 50;
+let tasksSeen = 0;
+
+function hasShape(value: unknown): value is CompiledSpec {
+  const { tasks } = (value ?? {}) as { tasks?: unknown };
+  tasksSeen += Array.isArray(tasks) ? tasks.length : 1;
+  return tasksSeen > WORTH_COMPILING ? shape().Check(value) : Check(CompiledSpec, value);
+}
 
 /** Every problem, as `location: message`. Empty means valid. */
 export function validateSpec(value: unknown): string[] {
@@ -36,7 +49,7 @@ const textsOf = (problems: readonly SpecProblem[]): string[] =>
 /** The same, in turns with others: a DAG of 10,000 tasks takes 0.2 s. */
 export async function validateSpecInTurns(value: unknown): Promise<string[]> {
   for (const part of partsOf(value)) {
-    if (!shape().Check(part)) return textsOf(shapeProblems(part));
+    if (!hasShape(part)) return textsOf(shapeProblems(part));
     await nextTurn();
   }
   const problems: SpecProblem[] = [];
@@ -67,7 +80,7 @@ function* partsOf(value: unknown): Generator<unknown> {
 }
 
 export function specProblems(value: unknown): SpecProblem[] {
-  if (!shape().Check(value)) return shapeProblems(value);
+  if (!hasShape(value)) return shapeProblems(value);
   return MEANING.flatMap((find) => find(value));
 }
 

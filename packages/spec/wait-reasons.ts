@@ -23,6 +23,8 @@ export const WAIT_REASONS = {
   pod_refused: 'the cluster does not take its pod right now',
   pod_waits: 'its pod does not start',
   pod_restarts: 'its pod could not be started and is tried again',
+  warm_pool_full: 'every warm worker of its pool is busy, and the pool has as many as it may',
+  warm_pods_full: 'the tenant has as many warm workers as it may',
   image_pull: 'its image cannot be pulled',
   volume_pending: 'its staging volume is not there yet',
   cluster_unreachable: 'the API server of the cluster cannot be reached',

@@ -47,6 +47,8 @@ export async function registerVersion(
     actor: Actor;
     /** Where tasks become pods: what authors may lay over them. */
     podPolicy?: OverridePolicy | undefined;
+    /** Which of them `executor=` may name; absent: any. */
+    executors?: readonly string[] | undefined;
     /** For tests of schedules. */
     now?: Date;
   },
@@ -128,7 +130,11 @@ const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc
 /** Shape and references first; only a spec that has them can be asked for its id and its schedule. */
 async function checkSpec(
   value: object,
-  { dagId, podPolicy }: { dagId: string; podPolicy?: OverridePolicy | undefined },
+  {
+    dagId,
+    podPolicy,
+    executors,
+  }: { dagId: string; podPolicy?: OverridePolicy | undefined; executors?: readonly string[] | undefined },
 ): Promise<{ spec: CompiledSpec } | { problems: string[] }> {
   const shapeProblems = await validateSpecInTurns(value);
   if (shapeProblems.length > 0) return { problems: shapeProblems };
@@ -137,6 +143,7 @@ async function checkSpec(
     ...(spec.dag.dag_id === dagId ? [] : [`the spec is of DAG ${spec.dag.dag_id}, not of ${dagId}`]),
     ...timetableProblems(spec.schedule).map(({ path, message }) => `schedule${path}: ${message}`),
     ...(podPolicy ? overrideProblems(spec, podPolicy) : []),
+    ...(executors ? executorProblems(spec, executors) : []),
   ];
   return problems.length > 0 ? { problems } : { spec };
 }
@@ -144,6 +151,15 @@ async function checkSpec(
 const overrideProblems = ({ tasks }: CompiledSpec, policy: OverridePolicy): string[] =>
   tasks.flatMap(({ task_id: taskId, executor_config: config }) =>
     readPodOverride(config, policy).problems.map((problem) => `task ${taskId}: ${problem}`),
+  );
+
+const executorProblems = ({ tasks }: CompiledSpec, executors: readonly string[]): string[] =>
+  tasks.flatMap(({ task_id: taskId, policy: { executor } }) =>
+    executor === null || executors.includes(executor)
+      ? []
+      : [
+          `task ${taskId}: executor=${JSON.stringify(executor)} names no executor of this installation, which has ${executors.join(', ')}: name one of them, leave it out for the default, or add it to executor.type`,
+        ],
   );
 
 /** A new version goes on where the last one stood: what has run is not run again. */

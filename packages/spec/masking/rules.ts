@@ -75,6 +75,7 @@ export const TOKEN_SHAPES: readonly (readonly [hint: string, pattern: string])[]
   ['npm_', String.raw`\bnpm_[0-9A-Za-z]{36}\b`],
   ['pypi-', String.raw`\bpypi-[\w-]{40,}`],
   ['svc_sa_', String.raw`\bsvc_sa_[0-9A-Za-z]{20,}`], // our own service accounts
+  ['svc_wt_', String.raw`\bsvc_wt_[0-9A-Za-z]{20,}`], // and tokens of workers
 ];
 
 /**

@@ -66,6 +66,7 @@ function projectSection(project: Project, definedAs: string) {
       size: project.staging.size ?? null,
       storage_class: project.staging.storage_class ?? null,
     },
+    ...(project.execution?.warmth && { execution: { warmth: project.execution.warmth } }),
   };
 }
 

@@ -251,6 +251,26 @@ export const ProjectFile = Closed(
       },
       'Volume shared by the tasks of a run',
     ),
+    execution: Type.Optional(
+      Closed(
+        {
+          warmth: Type.Optional(
+            Closed(
+              {
+                min_idle: Type.Integer({
+                  minimum: 0,
+                  maximum: 1_000,
+                  description:
+                    'Warm workers kept ready for the current version, while the DAG is not paused; at most `execution.max_pool_size`. Without it, `execution.min_idle_workers`',
+                }),
+              },
+              'Where the operator has warm worker pools on',
+            ),
+          ),
+        },
+        'How the tasks of the DAG are run',
+      ),
+    ),
     dbt: Type.Optional(DbtProject),
     dbt_groups: Type.Optional(
       Type.Record(Type.String({ pattern: '^[A-Za-z0-9_-]{1,200}$' }), DbtGroup, {

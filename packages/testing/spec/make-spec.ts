@@ -1,40 +1,8 @@
 /** Small valid specs for tests, so that a test says only what it is about. */
 import { createHash } from 'node:crypto';
+import { DEFAULT_POLICY } from '@svc/spec/default-policy.ts';
 import { SCHEMA_VERSION, type CompiledSpec } from '@svc/spec/schema.ts';
 import type { PolicySpec, TaskSpec } from '@svc/spec/schema-task.ts';
-
-export const DEFAULT_POLICY: PolicySpec = {
-  owner: 'airflow',
-  email: [],
-  email_on_retry: true,
-  email_on_failure: true,
-  retries: 0,
-  retry_delay: 300,
-  retry_exponential_backoff: 0,
-  max_retry_delay: null,
-  start_date: null,
-  end_date: null,
-  depends_on_past: false,
-  ignore_first_depends_on_past: false,
-  wait_for_past_depends_before_skipping: false,
-  wait_for_downstream: false,
-  priority_weight: 1,
-  weight_rule: 'downstream',
-  queue: 'default',
-  pool: 'default_pool',
-  pool_slots: 1,
-  execution_timeout: null,
-  trigger_rule: 'all_success',
-  run_as_user: null,
-  max_active_tis_per_dag: null,
-  max_active_tis_per_dagrun: null,
-  executor: null,
-  do_xcom_push: true,
-  multiple_outputs: false,
-  map_index_template: null,
-  allow_nested_operators: true,
-  render_template_as_native_obj: null,
-};
 
 interface TaskOptions {
   readonly upstream?: readonly string[];
