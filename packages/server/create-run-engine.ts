@@ -2,16 +2,18 @@
  * Puts together what runs tasks: the scheduler, the service agents talk to, and the executor that carries attempts to them.
  * A process that only serves the API has a scheduler without an executor: it writes what users cause and wakes the others.
  */
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { createAgentCredentials } from './agents/credentials.ts';
 import { createAgentService } from './agents/agent-service.ts';
 import { createAttemptNotes } from './agents/attempt-notes.ts';
 import { createAttemptLease } from './agents/attempt-lease.ts';
 import { createTaskTrigger } from './agents/task-trigger.ts';
+import { executorNames, hasExecutor } from './config/executor-names.ts';
 import type { Config } from './config/load.ts';
 import type { Database } from './db/database.ts';
 import { readTaskAssetEvents } from './db/assets/task-events.ts';
-import { executorOf } from './executors/executor-types.ts';
+import { executorsOf } from './executors/executor-types.ts';
 import type { ExecutorFactory } from './executors/executor-context.ts';
 import { reachableAddress } from './executors/subprocess.ts';
 import type { LogStore } from './logs/store.ts';
@@ -22,6 +24,8 @@ import { createDueDeadlines } from './engine/runs/deadlines.ts';
 import { createRunEndFollower } from './engine/runs/follow-run-end.ts';
 import { clearRuns } from './engine/edit/clear-many.ts';
 import { createLogRetention } from './logs/retention.ts';
+import { createRetention } from './retention/background.ts';
+import { createLogRemoval } from './retention/remove-logs.ts';
 import { createAssetRuns, recordAssetEvents } from './engine/runs/asset-events.ts';
 import type { Attempts } from './engine/shared/attempts.ts';
 import { nowIso } from '@svc/spec/clock.ts';
@@ -51,6 +55,8 @@ export type RunEngine = {
   isBusy(): boolean;
   /** Undefined in a process whose executor cannot. */
   readonly testConnection: ManagedExecutor['testConnection'];
+  /** Undefined where there are no warm workers. */
+  readonly warmUsage: ManagedExecutor['warmUsage'];
   /** Where agents connect; undefined in a process without an executor. */
   agentAddress(): string | undefined;
   stop(): Promise<void>;
@@ -70,6 +76,8 @@ type EngineInput = {
   tls?: WatchedPair | null;
   /** Of this process, as its signs of life have it. */
   processId: string;
+  /** In a worker that is there, or in a pod that is started for it. */
+  onAttemptStarts?: (start: 'warm' | 'cold') => void;
   /** Instead of what `executor.type` means; null: none. */
   createExecutor?: ExecutorFactory | null | undefined;
 };
@@ -111,7 +119,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
       () => dueBackfills(),
       () => dueDeadlines(),
     ],
-    onRunEnded: (ended) => followRunEnd(ended),
+    onDagRunsEnded: (dag) => followRunEnd(dag),
     notifyOthers: () => notifications.notifyOthers(),
     notifyStops: () => notifications.notifyStops(),
     log: logger,
@@ -122,7 +130,14 @@ export function createRunEngine(input: EngineInput): RunEngine {
   const backfills = createBackfillRunner({ db, tools: scheduler, onEffects, log: logger });
   const followRunEnd = createRunEndFollower({ db, timetables, assetRuns, backfills });
   const dueDeadlines = createDueDeadlines({ db, graphs: scheduler.graphs });
-  const retention = createLogRetention({ logs: input.logs, retentionMs: config.logs.retention, log: logger });
+  const logRetention = createLogRetention({ logs: input.logs, retentionMs: config.logs.retention, log: logger });
+  const retention = createRetention({
+    db,
+    logs: createLogRemoval({ db, logs: input.logs }),
+    retentionMs: config.scheduler.retention,
+    holder: `a scheduler on ${hostname()}`,
+    log: logger,
+  });
 
   async function dueTimetables(): ReturnType<DueSource> {
     const { nextDueAt } = await timetables.createDue({ now: nowIso(), limit: RUNS_AT_ONCE });
@@ -150,15 +165,18 @@ export function createRunEngine(input: EngineInput): RunEngine {
     start() {
       notifications.listen();
       workers?.executor.start();
-      if (workers) retention.start();
+      if (!workers) return;
+      logRetention.start();
+      retention.start();
     },
     testConnection: workers?.executor.testConnection,
+    warmUsage: workers?.executor.warmUsage,
     hasAgent: () => workers?.executor.isConnected() ?? false,
     isBusy: () => workers?.isBusy() ?? false,
     agentAddress: () => workers?.address(),
     async stop() {
       scheduler.stopTriggerers();
-      await retention.stop();
+      await Promise.all([logRetention.stop(), retention.stop()]);
       await notifications.stop();
       await workers?.close();
       await scheduler.stop();
@@ -170,9 +188,9 @@ export function createRunEngine(input: EngineInput): RunEngine {
  * A pod is missed by the cluster, which says when it has ended: its attempt is given up by silence only when the cluster cannot
  * say either, and until then it goes on without us.
  */
-const leasesOf = ({ executor, scheduler }: Config): Leases => ({
-  queuedMs: scheduler.attemptLease,
-  runningMs: executor.type === 'orchestrator' ? executor.unreachableAfter : scheduler.attemptLease,
+const leasesOf = (config: Config): Leases => ({
+  queuedMs: config.scheduler.attemptLease,
+  runningMs: hasExecutor(config, 'orchestrator') ? config.executor.unreachableAfter : config.scheduler.attemptLease,
 });
 
 /** Every task of a run again, from the beginning. */
@@ -210,7 +228,7 @@ type Workers = {
 
 function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => Scheduler): Workers | null {
   const { config, db, keyring, logs, valueCache, logger } = input;
-  const createExecutor = input.createExecutor === undefined ? executorOf(config.executor.type) : input.createExecutor;
+  const createExecutor = input.createExecutor === undefined ? executorsOf(executorNames(config)) : input.createExecutor;
   if (!createExecutor) return null;
   const credentials = createAgentCredentials({
     secret: config.auth.jwt.secret,
@@ -226,7 +244,8 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
     lease: createAttemptLease({
       db,
       leaseMs: leasesOf(config).runningMs,
-      isCutOffPossible: config.executor.type === 'orchestrator',
+      // Whoever shares a machine with us cannot be cut off from us.
+      isCutOffPossible: executorNames(config).some((name) => name !== 'subprocess'),
     }),
     logs,
     valueCache,
@@ -259,6 +278,7 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
     credentials,
     attempts,
     controlPlane: () => config.executor.agentControlPlaneAddr || address || config.server.grpcAddr,
+    countStart: (start) => input.onAttemptStarts?.(start),
     log: logger,
   });
   return {

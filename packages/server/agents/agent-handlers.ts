@@ -7,6 +7,7 @@ import type { AgentHandlers, NextAttempt, Order } from '@svc/proto/agent-service
 import { finishCallback } from '../db/attempts/callback-requests.ts';
 import { isTaskCurrent } from '../db/attempts/live-attempts.ts';
 import type { AttemptOutcome, FinishingWorker, HandedOver } from '../engine/shared/attempts.ts';
+import type { VersionRef } from '../engine/shared/dag-graphs.ts';
 import { assignmentOf } from './assignment.ts';
 import { createAttemptLogs } from './attempt-logs.ts';
 import type { AttemptLogs } from './attempt-logs.ts';
@@ -18,6 +19,7 @@ import type { AttemptIdentity, VerifiedAttempt } from './credentials.ts';
 import { createEarlyStarts } from './early-starts.ts';
 import type { EarlyStarts } from './early-starts.ts';
 import { answerHeartbeat } from './heartbeats.ts';
+import type { JoinSide } from './workers/join.ts';
 import { createLiveness } from './liveness.ts';
 import type { Liveness } from './liveness.ts';
 import { createOpenLogs } from './open-logs.ts';
@@ -38,7 +40,8 @@ import { sealDeferral } from './triggerers/sealed-deferral.ts';
 import { createTriggererCalls, refOf } from './triggerers/triggerer-calls.ts';
 import { createAttemptVersions } from './versions.ts';
 import type { AttemptVersions } from './versions.ts';
-import type { WorkerHub } from './worker-hub.ts';
+import type { WorkerHub } from './workers/worker-hub.ts';
+import { runningAttempts, versionOfWorker } from './workers/worker-scope.ts';
 
 /** Made once, used by several of the calls. */
 type Parts = {
@@ -58,6 +61,8 @@ type Parts = {
 /** For an executor that has just ordered the attempt from a worker: the answer is here when the worker asks to start. */
 export type StartEarly = (identity: Omit<AttemptIdentity, 'issuedAt'>, worker: { hostname: string }) => void;
 
+type WorkRequest = { hostname: string; pid: number; version: string; running_tokens: string[] };
+
 /** A call in the name of an attempt. */
 type Handle<Request, Reply> = (identity: VerifiedAttempt, request: Request) => Promise<Reply>;
 
@@ -69,6 +74,7 @@ export function createHandlers(
     explanations: readonly ExplainStop[];
     callerOf: AuthenticateFirst['callerOf'];
     stageFiles: StageFiles;
+    join: JoinSide['join'];
   },
 ): { handlers: AgentHandlers; startEarly: StartEarly; isBusy: () => boolean } {
   const { workers, observers, explanations, callerOf, stageFiles } = input;
@@ -142,18 +148,27 @@ export function createHandlers(
       };
       answer(work, { method: 'Exchange', respond });
     },
+    Join(call, respond) {
+      const work = async () => {
+        const caller = callerOf(call.metadata);
+        if (caller.kind !== 'joiner') throw new RpcError('unauthenticated', 'this is no token to join with');
+        return input.join(caller.token, requestOf(call), call.getPeer());
+      };
+      answer(work, { method: 'Join', respond });
+    },
     Start: unary('Start', startHandler(parts)),
     AppendLog: unary('AppendLog', appendHandler(parts)),
     Finish: unary('Finish', finishHandler(parts)),
     Call: unary('Call', callHandler(parts)),
-    GetVersion: unary('GetVersion', async (identity) => {
-      // Asked for beside Start, so the attempt may still be queued.
-      const isOpen = identity.kind !== 'task' || (await isTaskCurrent(db.tenant(identity.tenantId), identity));
-      if (!isOpen) throw new RpcError('stale', 'the attempt is over');
-      const version = await parts.versions.get(identity);
-      if (!version) throw new RpcError('not_found', 'the DAG version of this attempt has been deleted');
-      return version.message;
-    }),
+    GetVersion(call, respond) {
+      const work = async () => {
+        requestOf(call);
+        const version = await parts.versions.get(await versionFor(callerOf(call.metadata)));
+        if (!version) throw new RpcError('not_found', 'this DAG version has been deleted');
+        return version.message;
+      };
+      answer(work, { method: 'GetVersion', respond });
+    },
     Heartbeat(call, respond) {
       const work = async () => {
         const beats = await answerHeartbeat(beating, requestOf(call));
@@ -161,15 +176,27 @@ export function createHandlers(
       };
       answer(work, { method: 'Heartbeat', respond });
     },
-    Work(call: ServerWritableStream<{ hostname: string; pid: number; version: string }, Order>) {
+    Work(call: ServerWritableStream<WorkRequest, Order>) {
       const attach = async (): Promise<void> => {
         const caller = callerOf(call.metadata);
         if (caller.kind !== 'worker') throw new RpcError('unauthenticated', 'this is no credential of a worker');
-        await workers.attach(caller.workerId, requestOf(call), call);
+        const { running_tokens: tokens, ...info } = requestOf(call);
+        const running = await runningAttempts(options.credentials, caller.worker, tokens);
+        await workers.attach(caller.worker, { ...info, running }, call);
       };
       attach().catch((error: unknown) => call.emit('error', toServiceError(error, { log, method: 'Work' })));
     },
   };
+  /** That of an attempt which is not over, or the one that a warm worker serves; and no other. */
+  async function versionFor(caller: ReturnType<typeof callerOf>): Promise<VersionRef> {
+    if (caller.kind === 'worker') return versionOfWorker(caller.worker);
+    const identity = attemptOf(caller);
+    // Asked for beside Start, so the attempt may still be queued.
+    const isOpen = identity.kind !== 'task' || (await isTaskCurrent(db.tenant(identity.tenantId), identity));
+    if (!isOpen) throw new RpcError('stale', 'the attempt is over');
+    return identity;
+  }
+
   const startEarly: StartEarly = (identity, { hostname }) =>
     earlyStarts.begin(identity.attemptId, () => starts.start({ ...identity, issuedAt: 0 }, { hostname, pid: null }));
   return { handlers, startEarly, isBusy: () => answering > 0 };
@@ -180,9 +207,13 @@ const ended = ({ observers }: Parts, { attemptId }: { attemptId: string }): void
 
 function startHandler(parts: Parts) {
   const { options, earlyStarts, observers, starts } = parts;
-  return async (identity: VerifiedAttempt, { hostname, pid }: { hostname: string; pid: number }) => {
+  return async (
+    identity: VerifiedAttempt,
+    { hostname, pid, known_secrets: known }: { hostname: string; pid: number; known_secrets: string },
+  ) => {
     const early = await earlyStarts.take(identity.attemptId);
-    const reply = early?.reply ?? (await starts.start(identity, { hostname, pid: pid === 0 ? null : pid }));
+    const prepared = early?.reply ?? (await starts.start(identity, { hostname, pid: pid === 0 ? null : pid }));
+    const reply = await starts.answer(identity, prepared, known);
     if (!reply.started) {
       ended(parts, identity);
       return reply;
@@ -222,18 +253,22 @@ function finishHandler(parts: Parts) {
   async function workerOf(token: string): Promise<FinishingWorker | undefined> {
     if (token === '') return undefined;
     const known = workers.holderOf(token);
-    if (known) return { hostname: known.hostname, takesNew: true, readStartFacts: starts.readStartFacts };
+    if (known) {
+      const { hostname, takesNew = () => true, mayRun } = known;
+      return { hostname, takesNew: takesNew(), readStartFacts: starts.readStartFacts, ...(mayRun && { mayRun }) };
+    }
     return (await credentials.verifyWorker(token)) === undefined ? undefined : { hostname: '', takesNew: false };
   }
 
   /** Fails like the whole call does: then the same end is reported again, and the same attempt is handed over again. */
-  async function nextAttemptOf(handedOver: HandedOver): Promise<NextAttempt | undefined> {
+  async function nextAttemptOf(handedOver: HandedOver, known: string): Promise<NextAttempt | undefined> {
     const { queue: _queue, ...attempt } = handedOver.attempt;
     const identity = { kind: 'task' as const, ...attempt };
-    const [token, { started }] = await Promise.all([
+    const [token, prepared] = await Promise.all([
       credentials.issueAttempt(identity),
       starts.goOn({ ...identity, issuedAt: 0 }, handedOver),
     ]);
+    const { started } = await starts.answer({ ...identity, issuedAt: 0 }, prepared, known);
     if (!started) {
       ended(parts, identity);
       return undefined;
@@ -256,12 +291,14 @@ function finishHandler(parts: Parts) {
       log_data: Buffer;
       worker_token: string;
       log_goes_on: boolean;
+      known_secrets: string;
     },
   ): Promise<{ recorded: boolean; log_length: number; next?: NextAttempt }> => {
     const reported = await readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
     const outcome = versioned(explained(parts, identity, sealed(reported, identity)), options.valueCache);
     // Beside the transaction, which waits for it before its commit; begun when the first statements are on their way.
     const appended = nextTurn().then(() => appendTail(identity, request.log_offset, request.log_data));
+    appended.catch(() => {}); // told by whoever waits for it; the transaction may have failed before anybody does
     if (identity.kind === 'triggerer') {
       const hasFailed = outcome.state !== 'success';
       const text = outcome.failure?.text;
@@ -286,7 +323,7 @@ function finishHandler(parts: Parts) {
       for (const { value, version } of outcome.xcoms ?? [])
         options.valueCache?.written(identity.tenantId, version, value);
     }
-    const handedOver = next && (await nextAttemptOf(next));
+    const handedOver = next && (await nextAttemptOf(next, request.known_secrets));
     return { recorded: answer === 'recorded', log_length: await appended, ...(handedOver && { next: handedOver }) };
   };
 }

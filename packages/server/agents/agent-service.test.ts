@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTokenSigner } from '../auth/tokens.ts';
+import { DatabaseUnavailableError } from '../db/outage.ts';
 import type { AgentService } from './agent-service.ts';
 import { connectAgentClient } from '@svc/testing/agents/agent-client.ts';
 import type { AgentTestClient } from '@svc/testing/agents/agent-client.ts';
@@ -424,6 +425,34 @@ describe('a database that is away', () => {
     harness.attempts.loseAnswers.start = 1;
     const token = await harness.token(attempt);
     expect(await client.refusal('Start', token, { hostname: 'h', pid: 0 })).toBe('UNAVAILABLE');
+    expect((await client.call('Start', token, { hostname: 'h', pid: 0 })).answer).toBe('started');
+  });
+
+  it('fails the end of an attempt and the last lines of its log, in any order, and never the process', async () => {
+    const token = await harness.token(await queued('extract'));
+    const { attempts, db } = harness;
+    const [finish, tenant] = [attempts.finishAndTakeNext, db.tenant];
+    const away = new DatabaseUnavailableError(new Error('away'), true);
+    // The transaction fails first, and nobody waits for the lines any more when they fail, too.
+    const failed = Promise.withResolvers<void>();
+    attempts.finishAndTakeNext = () => Promise.reject(away);
+    db.tenant = () => {
+      failed.resolve();
+      throw away;
+    };
+    const request = {
+      outcome_json: '{"state":"success"}',
+      log_offset: 0,
+      log_data: Buffer.from('last\n'),
+      worker_token: '',
+    };
+    try {
+      expect(await client.refusal('Finish', token, request)).toBe('UNAVAILABLE');
+      await failed.promise;
+    } finally {
+      attempts.finishAndTakeNext = finish;
+      db.tenant = tenant;
+    }
     expect((await client.call('Start', token, { hostname: 'h', pid: 0 })).answer).toBe('started');
   });
 });

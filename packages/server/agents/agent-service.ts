@@ -3,14 +3,16 @@ import { createHandlers } from './agent-handlers.ts';
 import { createAuthenticateFirst } from './authenticate-first.ts';
 import type { StartEarly } from './agent-handlers.ts';
 import { startGrpcServer } from './grpc-server.ts';
+import { NO_JOINING } from './workers/join.ts';
+import type { JoinSide } from './workers/join.ts';
 import type { GrpcServer } from './grpc-server.ts';
 import { NO_EXCHANGE } from './pod-exchange.ts';
 import type { ReviewPod } from './pod-exchange.ts';
 import { limitedService, requestLimits } from './request-limits.ts';
 import { NO_STAGING } from './service-options.ts';
 import type { AgentServiceOptions, AttemptObserver, ExplainStop, StageFiles } from './service-options.ts';
-import { createWorkerHub } from './worker-hub.ts';
-import type { WorkerHub } from './worker-hub.ts';
+import { createWorkerHub } from './workers/worker-hub.ts';
+import type { WorkerHub } from './workers/worker-hub.ts';
 
 export type AgentService = {
   readonly workers: WorkerHub;
@@ -22,10 +24,14 @@ export type AgentService = {
   observe(observer: AttemptObserver): void;
   /** Whoever makes pods knows how to find out which one presents a token. */
   reviewPodsWith(review: ReviewPod): void;
+  /** Workers on other hosts may join, and this knows them; without it nobody may. */
+  joinWith(join: JoinSide): void;
   /** Asked when an agent says that it was stopped: whoever runs it may know why. */
   explainStops(explain: ExplainStop): void;
   /** Asked at the start of tasks whose DAG stages files, by an executor whose agents are on this machine. */
   stageFilesWith(stage: StageFiles): void;
+  /** Throws in words for an attempt that runs where no directory is shared. */
+  refuseStagingWith(refuse: (attempt: { attemptId: string }) => void): void;
   close(): Promise<void>;
 };
 
@@ -35,15 +41,25 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
   const observers: AttemptObserver[] = [];
   const explanations: ExplainStop[] = [];
   let reviewPod: ReviewPod = NO_EXCHANGE;
+  let joining: JoinSide = NO_JOINING;
   let stageFiles: StageFiles = NO_STAGING;
-  const { interceptor, callerOf } = createAuthenticateFirst({ ...options, reviewPod: (token) => reviewPod(token) });
+  const stagingRefusals: ((attempt: { attemptId: string }) => void)[] = [];
+  const { interceptor, callerOf } = createAuthenticateFirst({
+    ...options,
+    reviewPod: (token) => reviewPod(token),
+    reviewJoin: (token) => joining.review(token),
+  });
   const rpc = limitedService(requestLimits(options.settings));
   const { handlers, startEarly, isBusy } = createHandlers(options, {
     workers,
     observers,
     explanations,
     callerOf,
-    stageFiles: (run) => stageFiles(run),
+    stageFiles: (run) => {
+      for (const refuse of stagingRefusals) refuse(run);
+      return stageFiles(run);
+    },
+    join: (token, request, peer) => joining.join(token, request, peer),
   });
   let server: GrpcServer | undefined;
   return {
@@ -52,6 +68,8 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
     isBusy,
     observe: (observer) => void observers.push(observer),
     reviewPodsWith: (review) => void (reviewPod = review),
+    joinWith: (side) => void (joining = side),
+    refuseStagingWith: (refuse) => void stagingRefusals.push(refuse),
     explainStops: (explain) => void explanations.push(explain),
     stageFilesWith: (stage) => void (stageFiles = stage),
     async listen() {

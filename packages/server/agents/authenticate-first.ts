@@ -5,15 +5,18 @@
 import { ServerInterceptingCall, ServerListenerBuilder } from '@grpc/grpc-js';
 import type { Metadata, ServerInterceptor, ServerListener } from '@grpc/grpc-js';
 import type { AgentLog } from './collaborators.ts';
-import type { AgentCredentials, VerifiedAttempt } from './credentials.ts';
+import type { AgentCredentials, VerifiedAttempt, VerifiedWorker } from './credentials.ts';
+import type { JoinToken } from '../db/workers/worker-tokens.ts';
+import type { ReviewJoin } from './workers/join.ts';
 import type { ReviewPod, ReviewedPod } from './pod-exchange.ts';
 import type { RpcMethod } from './request-limits.ts';
 import { RpcError, toServiceError } from './rpc-errors.ts';
 
 export type Caller =
-  | { kind: 'worker'; workerId: string }
+  | { kind: 'worker'; worker: VerifiedWorker }
   | { kind: 'attempt'; identity: VerifiedAttempt }
-  | { kind: 'pod'; pod: ReviewedPod };
+  | { kind: 'pod'; pod: ReviewedPod }
+  | { kind: 'joiner'; token: JoinToken };
 
 export type AuthenticateFirst = {
   readonly interceptor: ServerInterceptor;
@@ -24,21 +27,23 @@ export type AuthenticateFirst = {
 /** What each call may be made with. A method that is not here is refused to everybody. */
 const ACCEPTED: Readonly<Record<RpcMethod, readonly Caller['kind'][]>> = {
   Exchange: ['pod'],
+  Join: ['joiner'],
   Work: ['worker'],
   Heartbeat: ['worker', 'attempt'],
   Start: ['attempt'],
   AppendLog: ['attempt'],
   Finish: ['attempt'],
   Call: ['attempt'],
-  GetVersion: ['attempt'],
+  GetVersion: ['worker', 'attempt'],
 };
 
 export function createAuthenticateFirst(input: {
   credentials: AgentCredentials;
   reviewPod: ReviewPod;
+  reviewJoin: ReviewJoin;
   log: AgentLog;
 }): AuthenticateFirst {
-  const { credentials, reviewPod, log } = input;
+  const { credentials, reviewPod, reviewJoin, log } = input;
   const callers = new WeakMap<Metadata, Caller>();
 
   async function authenticate(method: string, metadata: Metadata): Promise<Caller> {
@@ -46,9 +51,10 @@ export function createAuthenticateFirst(input: {
     const token = bearerOf(metadata);
     if (token === '') throw new RpcError('unauthenticated', 'the call carries no credential');
     if (accepted.includes('pod')) return { kind: 'pod', pod: await reviewPod(token) };
+    if (accepted.includes('joiner')) return { kind: 'joiner', token: await reviewJoin(token) };
     if (accepted.includes('worker')) {
-      const workerId = await credentials.verifyWorker(token);
-      if (workerId !== undefined) return { kind: 'worker', workerId };
+      const worker = await credentials.verifyWorker(token);
+      if (worker !== undefined) return { kind: 'worker', worker };
     }
     if (!accepted.includes('attempt')) throw new RpcError('unauthenticated', 'this is no credential of a worker');
     const identity = await credentials.verifyAttempt(token);

@@ -55,7 +55,7 @@ describe('the credential of an attempt', () => {
     expect(await credentials.verifyAttempt(user)).toBe('invalid');
     expect(await users.verifyUser(attempt)).toBe('invalid');
     expect(await users.verifyUser(worker)).toBe('invalid');
-    expect(await credentials.verifyWorker(worker)).toBe('w1');
+    expect(await credentials.verifyWorker(worker)).toEqual({ workerId: 'w1', scope: undefined });
   });
 
   it('is refused when another secret signed it, when it is unsigned, and when a claim is missing', async () => {

@@ -3,7 +3,8 @@
  * them and from each other by their audience.
  *
  *   attempt   `svc:agent`   one attempt of one task, one callback, or one triggerer. Whoever holds it acts for that and no other.
- *   worker    `svc:worker`  receives orders. Says nothing about any attempt.
+ *   worker    `svc:worker`  receives orders. Says nothing about any attempt. That of a worker which any process of the
+ *                           control plane may be asked by says what it may run (`scope`).
  *
  * An attempt's credential lives for minutes and is renewed by heartbeats, as long as the attempt is not older than
  * `auth.max_attempt_credential_lifetime`.
@@ -47,6 +48,25 @@ export type AttemptIdentity = {
 
 export type VerifiedAttempt = AttemptIdentity & { expiresAt: number };
 
+/** For whom a worker works, as it was signed: whichever process gets its stream knows it from nothing else. */
+export type WorkerScope = {
+  kind: 'warm' | 'remote';
+  tenantId: string;
+  /** What it is one of; the executor of its kind knows what that means. */
+  pool: string;
+  /** Only `warm`. */
+  dagId?: string;
+  versionNumber?: number;
+  /** Only `remote`: what it is called, whose tasks it takes and how many at once, and the token it joined with. */
+  name?: string;
+  queues?: string[];
+  slots?: number;
+  tokenId?: string;
+};
+
+/** Without a scope: one that this very process has started. */
+export type VerifiedWorker = { workerId: string; scope: WorkerScope | undefined };
+
 export type CredentialFault = 'expired' | 'invalid';
 
 export type AgentCredentials = {
@@ -54,9 +74,8 @@ export type AgentCredentials = {
   verifyAttempt(token: string): Promise<VerifiedAttempt | CredentialFault>;
   /** A fresh credential, nothing when the old one is still young, or `outlived`: the attempt has had its time. */
   renewAttempt(identity: VerifiedAttempt): Promise<string | undefined | 'outlived'>;
-  issueWorker(workerId: string): Promise<string>;
-  /** The worker's id. */
-  verifyWorker(token: string): Promise<string | undefined>;
+  issueWorker(workerId: string, scope?: WorkerScope): Promise<string>;
+  verifyWorker(token: string): Promise<VerifiedWorker | undefined>;
 };
 
 export type CredentialSettings = {
@@ -148,12 +167,14 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
       return sign(rest);
     },
 
-    issueWorker: async (workerId) => signed({}, workerId, WORKER_AUDIENCE, seconds() + WORKER_TTL_SECONDS),
+    issueWorker: async (workerId, scope) =>
+      signed(scope ? { worker: scope } : {}, workerId, WORKER_AUDIENCE, seconds() + WORKER_TTL_SECONDS),
 
     async verifyWorker(token) {
       if (!couldBeOurs(token)) return undefined;
       try {
-        return (await verified(token, WORKER_AUDIENCE)).payload.sub;
+        const { payload } = await verified(token, WORKER_AUDIENCE);
+        return WorkerClaims.Check(payload) ? { workerId: payload.sub, scope: payload.worker } : undefined;
       } catch {
         return undefined;
       }
@@ -176,6 +197,25 @@ const Claims = Compile(
       versionNumber: Type.Number(),
       issuedAt: Type.Number(),
     }),
+  }),
+);
+
+const WorkerClaims = Compile(
+  Type.Object({
+    sub: Type.String(),
+    worker: Type.Optional(
+      Type.Object({
+        kind: Type.Enum(['warm', 'remote']),
+        tenantId: Type.String(),
+        pool: Type.String(),
+        dagId: Type.Optional(Type.String()),
+        versionNumber: Type.Optional(Type.Number()),
+        name: Type.Optional(Type.String()),
+        queues: Type.Optional(Type.Array(Type.String())),
+        slots: Type.Optional(Type.Number()),
+        tokenId: Type.Optional(Type.String()),
+      }),
+    ),
   }),
 );
 

@@ -4,15 +4,15 @@
  *
  * Measured with `bench -- runs --only tasks`, trigger to body: see docs/performance.md.
  */
-import type { StartReply } from '@svc/proto/agent-service.ts';
+import type { PreparedStart } from './start-attempt.ts';
 
 export type EarlyStarts = {
-  begin(attemptId: string, start: () => Promise<StartReply>): void;
+  begin(attemptId: string, start: () => Promise<PreparedStart>): void;
   /** `ageMs`: how much of the lease that began with it has gone. Undefined: there is none, or it failed. */
-  take(attemptId: string): Promise<{ reply: StartReply; ageMs: number } | undefined>;
+  take(attemptId: string): Promise<{ reply: PreparedStart; ageMs: number } | undefined>;
 };
 
-type Early = { reply: Promise<StartReply | undefined>; begunAt: number; forget: NodeJS.Timeout };
+type Early = { reply: Promise<PreparedStart | undefined>; begunAt: number; forget: NodeJS.Timeout };
 
 /** A worker asks at once. It holds secrets, so it is not kept for those that do not. */
 const KEPT_MS = 1_000;

@@ -9,6 +9,9 @@ import type { AgentTestClient } from '@svc/testing/agents/agent-client.ts';
 import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
 import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harness.ts';
 import { calibrate, watchHeldTurns } from '@svc/testing/event-loop/held-turns.ts';
+import { generateWorkerToken } from '../auth/service-tokens.ts';
+import { insertWorkerToken } from '../db/workers/worker-tokens.ts';
+import { createJoinSide } from './workers/join.ts';
 import type { ReviewedPod } from './pod-exchange.ts';
 import { requestLimits } from './request-limits.ts';
 import type { RpcMethod } from './request-limits.ts';
@@ -42,10 +45,11 @@ beforeAll(async () => {
   await harness.addDag(harness.tenants.a, 'flow.py', DAG);
   const service = await harness.startService();
   service.reviewPodsWith(async (token) => {
-    const identity = ofPods.get(token);
-    if (!identity) throw new RpcError('unauthenticated', 'no pod of ours');
-    return { name: 'pod', uid: token, identity };
+    const of = ofPods.get(token);
+    if (!of) throw new RpcError('unauthenticated', 'no pod of ours');
+    return { name: 'pod', uid: token, of };
   });
+  service.joinWith(createJoinSide({ ...harness, hasTls: false }));
   client = connectAgentClient(harness.address());
   raw = new Agent(harness.address(), credentials.createInsecure(), { 'grpc.max_send_message_length': -1 });
 });
@@ -83,13 +87,22 @@ async function started(): Promise<{ attempt: QueuedAttempt; token: string }> {
 }
 
 /** What a cluster would vouch for. */
-const ofPods = new Map<string, ReviewedPod['identity']>();
+const ofPods = new Map<string, ReviewedPod['of']>();
 
 async function goodTokenFor(method: RpcMethod): Promise<string> {
   if (method === 'Work') return harness.credentials.issueWorker('w');
+  if (method === 'Join') return joinToken();
   if (method !== 'Exchange') return (await started()).token;
   const token = `pod ${ofPods.size}`;
-  ofPods.set(token, { kind: 'task', ...(await harness.queue({ dagId: 'flow', taskId: 'extract' })) });
+  const attempt = await harness.queue({ dagId: 'flow', taskId: 'extract' });
+  ofPods.set(token, { kind: 'attempt', identity: { kind: 'task', ...attempt } });
+  return token;
+}
+
+async function joinToken(): Promise<string> {
+  const { token, hash, start } = generateWorkerToken();
+  const row = { queues: ['gpu'], hash, start, comment: '', createdBy: 'ann', expiresAt: null };
+  await insertWorkerToken(harness.db.tenant(harness.tenants.a), row);
   return token;
 }
 
@@ -139,6 +152,7 @@ describe('a message as large as it may be', () => {
   const half = '[],{"a":1},'.repeat(40_000);
   const big = (token: string): Record<RpcMethod, Buffer> => ({
     Exchange: Agent.service.Exchange.requestSerialize({}),
+    Join: Agent.service.Join.requestSerialize({ hostname: 'h', version: '0', name: '', queues: [], slots: 1 }),
     Work: Agent.service.Work.requestSerialize({ hostname: 'h'.repeat(4_000) }),
     Start: Agent.service.Start.requestSerialize({ hostname: 'h'.repeat(4_000), pid: 1 }),
     GetVersion: Agent.service.GetVersion.requestSerialize({}),
@@ -255,5 +269,31 @@ describe('the token of a pod', () => {
       'the attempt of this pod has begun already',
       'the attempt of this pod is over',
     ]);
+  });
+});
+
+describe('a worker that joins', () => {
+  it('from another host is refused where there is no TLS, whatever its token', async () => {
+    const side = createJoinSide({ ...harness, hasTls: false });
+    const token = await side.review(await joinToken());
+    const request = { hostname: 'h', version: '0', name: 'w', queues: [], slots: 1 };
+    for (const peer of ['10.1.2.3:4242', '[2001:db8::1]:4242', '127.0.0.1.example.com:1']) {
+      await expect(side.join(token, request, peer)).rejects.toThrow('over TLS only');
+    }
+    for (const peer of ['127.0.0.1:4242', '[::1]:4242', '[::ffff:127.0.0.1]:4242']) {
+      expect((await side.join(token, request, peer)).queues).toEqual(['gpu']);
+    }
+    const encrypted = createJoinSide({ ...harness, hasTls: true });
+    expect((await encrypted.join(token, request, '10.1.2.3:4242')).queues).toEqual(['gpu']);
+  });
+
+  it('gets a credential that opens a stream only where somebody knows it', async () => {
+    const { token } = await client.call('Join', await joinToken(), { hostname: 'h', slots: 1 });
+    const scope = (await harness.credentials.verifyWorker(token))?.scope;
+    expect(scope).toMatchObject({ kind: 'remote', tenantId: harness.tenants.a, queues: ['gpu'], name: 'h' });
+    expect((await send('Work', token, Agent.service.Work.requestSerialize({}))).code).toBe('PERMISSION_DENIED');
+    for (const slots of [0, 1_001]) {
+      expect(await client.refusal('Join', await joinToken(), { hostname: 'h', slots })).toBe('INVALID_ARGUMENT');
+    }
   });
 });

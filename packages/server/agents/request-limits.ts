@@ -3,7 +3,13 @@
  * decoded: what takes its place says what is wrong, and becomes the answer. Measured: 600,000 credentials in one Heartbeat
  * took three minutes and 2 GB to be found invalid, one by one.
  */
-import { MAX_HEARTBEAT_TOKENS, MAX_LOG_CHUNK_BYTES, MAX_LOG_TAIL_BYTES, MAX_TOKEN_LENGTH } from '@svc/proto/limits.ts';
+import {
+  MAX_HEARTBEAT_TOKENS,
+  MAX_JOIN_QUEUES,
+  MAX_LOG_CHUNK_BYTES,
+  MAX_LOG_TAIL_BYTES,
+  MAX_TOKEN_LENGTH,
+} from '@svc/proto/limits.ts';
 import { Agent, MAX_MESSAGE_BYTES } from '@svc/proto/agent-service.ts';
 import type { UnaryMethod } from '@svc/proto/agent-service.ts';
 import { RpcError } from './rpc-errors.ts';
@@ -26,7 +32,8 @@ const few = (bytes: number): RequestLimit => ({ bytes: Math.min(bytes, MAX_MESSA
 export function requestLimits({ xcomMaxBytes }: { xcomMaxBytes: number }): Readonly<Record<RpcMethod, RequestLimit>> {
   return {
     Exchange: few(ROOM),
-    Work: few(ROOM),
+    Join: { bytes: MAX_JOIN_QUEUES * MAX_TOKEN_LENGTH + ROOM, fields: MAX_JOIN_QUEUES + FEW_FIELDS },
+    Work: { bytes: MAX_HEARTBEAT_TOKENS * MAX_TOKEN_LENGTH + ROOM, fields: MAX_HEARTBEAT_TOKENS + FEW_FIELDS },
     Start: few(ROOM),
     GetVersion: few(ROOM),
     Heartbeat: {

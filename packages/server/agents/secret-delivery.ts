@@ -1,10 +1,14 @@
 /** Hands secrets to attempts: all they may have at the start, as environment variables, and single ones when they ask. */
+import { createHash } from 'node:crypto';
+import type { Secrets } from '@svc/proto/agent-service.ts';
 import { findConnection } from '../db/secrets/connections.ts';
 import type { Database } from '../db/database.ts';
 import { findVariable } from '../db/secrets/variables.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import type { AgentLog } from './collaborators.ts';
 import type { AttemptIdentity } from './credentials.ts';
+import { createRecentBundles } from './recent-bundles.ts';
+import type { SecretBundle } from './recent-bundles.ts';
 import { RpcError } from './rpc-errors.ts';
 import { judgeSecret } from './secret-scope.ts';
 import type { SecretKind, SecretScoping } from './secret-scope.ts';
@@ -12,13 +16,13 @@ import { createTenantVaults, openConnection, openVariable } from '../vault/tenan
 import type { OpenSecret, TenantVault } from '../vault/tenant-vault.ts';
 import type { AttemptVersion } from './versions.ts';
 
-export type SecretBundle = { env: Record<string, string>; masks: string[] };
-
 type Asking = { identity: AttemptIdentity; version: AttemptVersion };
 
 export type SecretDelivery = {
   readonly scoping: SecretScoping;
   atStart(asking: Asking & { stamp: string }): Promise<SecretBundle>;
+  /** What a worker that holds the states `known` of this version needs in order to have `bundle`. */
+  changesFor(asking: Asking, bundle: SecretBundle, known: readonly string[]): Secrets;
   /** Undefined when there is none of that name. Throws when the attempt may not have it. */
   one(asking: Asking, kind: SecretKind, name: string): Promise<OpenSecret | undefined>;
   /** Throws when the attempt may not write it: what it may not read it may not replace. */
@@ -39,6 +43,7 @@ export function createSecretDelivery(input: {
   const { db, keyring, scoping, log } = input;
   const vaults = createTenantVaults({ db, keyring });
   const prepared = new WeakMap<TenantVault, WeakMap<AttemptVersion, SecretBundle>>();
+  const recent = createRecentBundles();
   const warn = createOnce();
 
   function check({ identity, version }: Asking, kind: SecretKind, name: string): void {
@@ -90,6 +95,7 @@ export function createSecretDelivery(input: {
       const known = prepared.get(vault)?.get(version);
       if (known) return known;
       const fresh = prepare(identity, version, vault);
+      recent.add(identity, fresh);
       prepared.set(vault, (prepared.get(vault) ?? new WeakMap()).set(version, fresh));
       return fresh;
     },
@@ -105,6 +111,8 @@ export function createSecretDelivery(input: {
       const row = await findConnection(scoped, name);
       return row && openConnection(row, { keyring, tenantId });
     },
+
+    changesFor: ({ identity }, bundle, known) => recent.changesFor(identity, bundle, known),
 
     checkWrite: (asking, name) => check(asking, 'variable', name),
   };
@@ -125,7 +133,13 @@ export function bundle(secrets: readonly OpenSecret[]): SecretBundle {
     bytes += size;
     env[variable] = text;
   }
-  return { env, masks: [...masks] };
+  return { id: idOf(env, masks), env, masks: [...masks] };
+}
+
+function idOf(env: Readonly<Record<string, string>>, masks: ReadonlySet<string>): string {
+  const hash = createHash('sha256');
+  for (const text of [...Object.entries(env).flat(), '', ...masks]) hash.update(`${text.length}:${text}`);
+  return hash.digest('base64url');
 }
 
 const variableOf = ({ kind, name }: OpenSecret): string =>

@@ -161,6 +161,41 @@ describe.each([
   });
 });
 
+describe('with auth.secret_liveness_mode enforce', () => {
+  beforeAll(() => withRules({ livenessMode: 'enforce' }));
+
+  it('an attempt that is over gets nothing at all: no value, no code, no log, no fresh credential, no second start', async () => {
+    const { token } = await start('declares');
+    const outcome = { outcome_json: '{"state":"success"}', log_offset: 0, log_data: Buffer.alloc(0) };
+    await client.call('Finish', token, outcome);
+    const asked: Record<string, object> = {
+      get_variable: { key: 'declared_token' },
+      get_connection: { id: 'declared_db' },
+      set_variable: { key: 'own', value: 'x' },
+      get_xcom: { task_id: 'use', key: 'return_value' },
+      set_xcom: { key: 'k', value: '1' },
+      delete_xcom: { key: 'k' },
+      trigger_dag_run: { dag_id: 'silent' },
+      report_providers: { providers: [] },
+    };
+    for (const [name, params] of Object.entries(asked)) {
+      const answer = await client.answer(token, name, params);
+      expect([name, answer]).toEqual([
+        name,
+        expect.stringMatching(/^(PERMISSION_DENIED|FAILED_PRECONDITION|ABORTED)$/),
+      ]);
+    }
+    const line = { offset: 0, data: Buffer.from('late') };
+    expect(await client.refusal('GetVersion', token, {})).not.toBe('OK');
+    expect(await client.refusal('AppendLog', token, line)).not.toBe('OK');
+    const again = await client.call('Start', token, { hostname: 'test', pid: 1 });
+    expect([again.started ?? null, again.stop?.reason]).toEqual([null, expect.any(String)]);
+    const { beats } = await client.call('Heartbeat', token, { tokens: [token], pids: [1] });
+    expect(beats).toEqual([expect.objectContaining({ stop: true, token: '' })]);
+    expect(await client.call('Finish', token, outcome)).toMatchObject({ next: null });
+  });
+});
+
 const auditOf = (attempt: QueuedAttempt) =>
   harness.db
     .tenant(attempt.tenantId)
@@ -192,6 +227,37 @@ describe('secrets delivered to an attempt', () => {
     expect((await start('silent')).job.env['AIRFLOW_VAR_FRESH']).toBe('two');
     await scoped.deleteFrom('variables').where('key', '=', 'fresh').execute();
     expect((await start('silent')).job.env).not.toHaveProperty('AIRFLOW_VAR_FRESH');
+  });
+
+  it('go to a worker that keeps them once, and then by what differs, never in the job', async () => {
+    const startWith = async (known: string) => {
+      const attempt = await harness.queue({ dagId: 'silent', taskId: 'use' });
+      const request = { hostname: 'test', pid: 1, known_secrets: known };
+      const { started } = await client.call('Start', await harness.token(attempt), request);
+      expect(started?.job_json).not.toMatch(/ours-(declared|other)/);
+      return started?.secrets ?? { id: '', base_id: '', changes_json: '' };
+    };
+    const first = await startWith('-');
+    expect(Object.keys((JSON.parse(first.changes_json) as Job).env).sort()).toEqual(EVERYTHING);
+    expect(await startWith(first.id)).toEqual({ id: first.id, base_id: first.id, changes_json: '' });
+    await addVariable(harness.tenants.a, 'fresh_token', 'of now');
+    const second = await startWith(`forgotten ${first.id}`);
+    expect(second.base_id).toBe(first.id);
+    expect(JSON.parse(second.changes_json)).toEqual({
+      env: { AIRFLOW_VAR_FRESH_TOKEN: 'of now' },
+      unset: [],
+      masks: ['of now'],
+      unmask: [],
+    });
+    await harness.db.tenant(harness.tenants.a).deleteFrom('variables').where('key', '=', 'fresh_token').execute();
+    const third = await startWith(second.id);
+    expect(third.id).toBe(first.id); // the same content is the same state
+    expect(JSON.parse(third.changes_json)).toEqual({
+      env: {},
+      unset: ['AIRFLOW_VAR_FRESH_TOKEN'],
+      masks: [],
+      unmask: ['of now'],
+    });
   });
 
   it('are those of now although an older transaction commits after a younger one was seen', async () => {

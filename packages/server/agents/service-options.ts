@@ -47,7 +47,7 @@ export type AttemptObserver = {
 };
 
 /** The directory with the files of a run, made when it is not there; undefined: the agent knows it by itself. Throws in words. */
-export type StageFiles = (run: { tenantId: string; run: number }) => string | undefined;
+export type StageFiles = (run: { tenantId: string; run: number; attemptId: string }) => string | undefined;
 
 export const NO_STAGING: StageFiles = () => undefined;
 

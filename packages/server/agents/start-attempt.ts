@@ -18,6 +18,7 @@ import type { Keyring } from '../vault/keyring.ts';
 import { beat } from '../db/processes/heartbeats.ts';
 import { openDeferral } from './triggerers/sealed-deferral.ts';
 import { refOf } from './triggerers/triggerer-calls.ts';
+import type { SecretBundle } from './recent-bundles.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
 import type { StageFiles } from './service-options.ts';
 import type { LookUpFacts } from './start-facts.ts';
@@ -38,26 +39,31 @@ export type StartInput = {
   stageFiles: StageFiles;
 };
 
+/** An answer but for the secrets, which depend on what the worker that asks holds of them. */
+export type PreparedStart =
+  | { stop: { reason: string } }
+  | { job: (secrets: SecretBundle | undefined) => string; secrets?: SecretBundle; logOffset: number };
+
 export type StartAttempt = {
-  start(identity: AttemptIdentity, worker: { hostname: string; pid: number | null }): Promise<StartReply>;
+  start(identity: AttemptIdentity, worker: { hostname: string; pid: number | null }): Promise<PreparedStart>;
   /** Reads the facts of attempts that are handed over, for `goOn` to find. */
   readStartFacts: ReadStartFacts;
   /** Of an attempt that is running already, because it was handed over. */
-  goOn(identity: AttemptIdentity, handedOver: HandedOver): Promise<StartReply>;
+  goOn(identity: AttemptIdentity, handedOver: HandedOver): Promise<PreparedStart>;
+  /** `known`: of StartRequest. */
+  answer(identity: AttemptIdentity, prepared: PreparedStart, known: string): Promise<StartReply>;
 };
 
 type Started = Pick<HandedOver, 'run' | 'instance'>;
 
-const stop = (reason: string): StartReply => ({ stop: { reason } });
+type Job = Omit<JobInput, 'run' | 'secrets'> & { secrets: SecretBundle };
+
+const stop = (reason: string): PreparedStart => ({ stop: { reason } });
 
 export function createStartAttempt(input: StartInput): StartAttempt {
   const { db, attempts, versions, facts, secrets, logs, settings, rememberRun, stageFiles } = input;
 
-  async function jobInput(
-    identity: AttemptIdentity,
-    version: AttemptVersion,
-    prepared?: StartFacts,
-  ): Promise<Omit<JobInput, 'run'>> {
+  async function jobInput(identity: AttemptIdentity, version: AttemptVersion, prepared?: StartFacts): Promise<Job> {
     const found =
       prepared ?? (await facts(identity.tenantId, factsQuery(identity, version.tasks.get(identity.taskId))));
     const bundle = await secrets.atStart({ identity, version, stamp: found.vaultStamp });
@@ -68,7 +74,7 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     identity: AttemptIdentity,
     version: AttemptVersion | undefined,
     worker: { hostname: string; pid: number | null },
-  ): Promise<StartReply> {
+  ): Promise<PreparedStart> {
     const task = version?.tasks.get(identity.taskId);
     // Side by side: what is looked up does not depend on the start, and is thrown away when there is none.
     const [answer, job] = await Promise.all([
@@ -79,7 +85,7 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     return job && task ? started(identity, { ...answer, job, task }) : refuse(identity);
   }
 
-  async function refuse(identity: AttemptIdentity): Promise<StartReply> {
+  async function refuse(identity: AttemptIdentity): Promise<PreparedStart> {
     const text = `version ${identity.versionNumber} of DAG ${identity.dagId} has no task ${identity.taskId}`;
     return fail(identity, { text, retryable: false });
   }
@@ -87,7 +93,7 @@ export function createStartAttempt(input: StartInput): StartAttempt {
   async function fail(
     identity: AttemptIdentity,
     { text, retryable }: { text: string; retryable: boolean },
-  ): Promise<StartReply> {
+  ): Promise<PreparedStart> {
     await attempts.finish(identity, { state: 'failed', retryable, failure: { cause: 'dispatch_failed', text } });
     return stop(text);
   }
@@ -102,14 +108,17 @@ export function createStartAttempt(input: StartInput): StartAttempt {
 
   async function started(
     identity: AttemptIdentity,
-    { run, instance, job, task }: Started & { job: Omit<JobInput, 'run'>; task: AttemptTask },
-  ): Promise<StartReply> {
+    { run, instance, job, task }: Started & { job: Job; task: AttemptTask },
+  ): Promise<PreparedStart> {
     rememberRun(identity, run.run_id);
     const { stagingDir, problem } = job.version.hasStaging ? stage(identity) : {};
     if (problem !== undefined) return fail(identity, { text: problem, retryable: true });
     const resume = await resumeOf(instance);
-    const jobJson = taskJob({ ...job, stagingDir, run, task, instance, resume });
-    return { started: { job_json: jobJson, log_offset: await logOffset(identity, run.run_id, instance) } };
+    return {
+      job: (secrets) => taskJob({ ...job, secrets, stagingDir, run, task, instance, resume }),
+      secrets: job.secrets,
+      logOffset: await logOffset(identity, run.run_id, instance),
+    };
   }
 
   /** Only a rescheduled sensor goes on in the log of an earlier attempt; for all others there is nothing to look up. */
@@ -117,11 +126,11 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     return instance.first_poke_at === null ? 0 : logs.size(logKeyOf(identity, runId));
   }
 
-  async function startQuestionJob(identity: AttemptIdentity, version: AttemptVersion): Promise<StartReply> {
+  async function startQuestionJob(identity: AttemptIdentity, version: AttemptVersion): Promise<PreparedStart> {
     const question = await startQuestion(db.tenant(identity.tenantId), identity.attemptId);
     if (question === undefined) return stop('the question is answered already');
     const job = await jobInput(identity, version);
-    return { started: { job_json: timetableJob(job, question), log_offset: 0 } };
+    return { job: (own) => timetableJob({ ...job, secrets: own }, question), secrets: job.secrets, logOffset: 0 };
   }
 
   /** Only a try that goes on can have waited for a trigger; without one it was a sensor that looks again. */
@@ -137,21 +146,28 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     };
   }
 
-  async function startTriggererJob(identity: AttemptIdentity, hostname: string): Promise<StartReply> {
+  async function startTriggererJob(identity: AttemptIdentity, hostname: string): Promise<PreparedStart> {
     const isWanted = await input.triggers?.().start(refOf(identity), hostname);
     if (!isWanted) return stop('the triggerer is not needed any more');
     await beat(db, { processId: identity.attemptId, hostname, version: '' }, 'triggerer');
-    return { started: { job_json: triggererJob(secrets), log_offset: 0 } };
+    return { job: () => triggererJob(secrets), logOffset: 0 };
   }
 
-  async function startCallbackJob(identity: AttemptIdentity, version: AttemptVersion | undefined): Promise<StartReply> {
+  async function startCallbackJob(
+    identity: AttemptIdentity,
+    version: AttemptVersion | undefined,
+  ): Promise<PreparedStart> {
     if (version && identity.run === 0) return startQuestionJob(identity, version);
     const started = version && (await startCallback(db.tenant(identity.tenantId), identity));
     if (!started) return stop('the callback is over');
     rememberRun(identity, started.run.run_id);
     const job = await jobInput(identity, version);
     const task = version.tasks.get(identity.taskId);
-    return { started: { job_json: callbackJob({ ...job, ...started, task }), log_offset: 0 } };
+    return {
+      job: (own) => callbackJob({ ...job, ...started, task, secrets: own }),
+      secrets: job.secrets,
+      logOffset: 0,
+    };
   }
 
   return {
@@ -174,6 +190,14 @@ export function createStartAttempt(input: StartInput): StartAttempt {
       if (!version || !task) return refuse(identity);
       const read = handedOver.startFacts as StartFacts | undefined; // by `readStartFacts`, above
       return started(identity, { ...handedOver, job: await jobInput(identity, version, read), task });
+    },
+    async answer(identity, prepared, known) {
+      if ('stop' in prepared) return { stop: prepared.stop };
+      const { job, secrets: bundle, logOffset: offset } = prepared;
+      const version = known !== '' && bundle ? await versions.get(identity) : undefined;
+      if (!version || !bundle) return { started: { job_json: job(bundle), log_offset: offset } };
+      const changes = secrets.changesFor({ identity, version }, bundle, known.split(' '));
+      return { started: { job_json: job(undefined), log_offset: offset, secrets: changes } };
     },
   };
 }

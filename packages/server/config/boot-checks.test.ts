@@ -257,11 +257,15 @@ describe('warm pools', () => {
   const noEnforce =
     'execution.warm_pools_enabled requires auth.secret_liveness_mode to be enforce, but it is observe; set SVC_AUTH_SECRET_LIVENESS_MODE=enforce, or SVC_EXECUTION_WARM_POOLS_ENABLED=false';
 
+  const noPods =
+    'execution.warm_pools_enabled requires executor.type to be orchestrator, but it is subprocess; set SVC_EXECUTOR_TYPE=orchestrator, or SVC_EXECUTION_WARM_POOLS_ENABLED=false';
+
   test.each([
     [{ ...ON, ...EXCHANGE, ...ENFORCE }, []],
     [{ ...ON, ...EXCHANGE }, [noEnforce]],
     [{ ...ON, ...ENFORCE }, [noExchange]],
     [ON, [noExchange, noEnforce]],
+    [{ ...ON, ...EXCHANGE, ...ENFORCE, SVC_EXECUTOR_TYPE: 'subprocess' }, [noPods]],
     [{}, []],
   ])('%j', (env, expected) => {
     expect(errors(env)).toEqual(expected);

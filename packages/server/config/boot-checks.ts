@@ -3,12 +3,14 @@
 
 import { isLoopbackHost, parseAddress } from './address.ts';
 import type { BootProblem, BootReport } from './boot-report.ts';
+import { checkExecutors, hasExecutor } from './executor-names.ts';
 import type { Config } from './keys.ts';
 import { variableOf } from './keys.ts';
 import { NOT_BUILT, checkNotBuilt } from './not-built.ts';
 import { checkSingleSignOn } from './oidc-checks.ts';
 import { checkRedis } from './redis-checks.ts';
 import { editionOf, secretsBackendKwargs } from './resolved.ts';
+import { MIN_RETENTION_MS } from './keys-server.ts';
 import { readSecretKeys } from './secret-key.ts';
 import { broadRanges } from './trusted-proxies.ts';
 
@@ -23,10 +25,12 @@ export function checkBoot(config: Config, notBuilt = NOT_BUILT): BootReport {
       ...checkDevNoAuth(config),
       ...checkLogSink(config),
       ...checkWarmPools(config),
+      ...checkExecutors(config),
       ...checkTlsPair(config, 'grpc_tls'),
       ...checkTlsPair(config, 'http_tls'),
       ...checkRedis(config),
       ...checkRole(config),
+      ...checkRetention(config),
       ...checkNotBuilt(config, notBuilt),
     ],
     warnings: [...singleSignOn.warnings, ...safetyWarnings(config), ...completenessWarnings(config)],
@@ -43,8 +47,8 @@ export const TASKS_RUN_AS_SERVER =
 
 /** Defaults that are meant, and that somebody should have read about. */
 export function bootNotes(config: Config): string[] {
-  const { type, taskUser } = config.executor;
-  const areTasksOurs = type === 'subprocess' && ['', 'root'].includes(taskUser);
+  const { taskUser } = config.executor;
+  const areTasksOurs = hasExecutor(config, 'subprocess') && ['', 'root'].includes(taskUser);
   return [
     ...(config.auth.secretLivenessMode === 'observe' ? [SECRETS_ARE_OBSERVED] : []),
     ...(areTasksOurs ? [TASKS_RUN_AS_SERVER] : []),
@@ -68,6 +72,14 @@ function checkSecretKeys(config: Config): BootProblem[] {
     key,
     message: `${key} (${variableOf(key)}) is not a 32-byte key: ${error}`,
   }));
+}
+
+function checkRetention(config: Config): BootProblem[] {
+  const { retention } = config.scheduler;
+  if (retention <= 0 || retention >= MIN_RETENTION_MS) return [];
+  const message =
+    'scheduler.retention is shorter than 1h, and runs would go before anybody has looked at them; set SVC_SCHEDULER_RETENTION to 1h or more, such as 2160h, or to 0 to keep all';
+  return [{ key: 'scheduler.retention', message }];
 }
 
 function checkDevNoAuth(config: Config): BootProblem[] {
@@ -97,12 +109,17 @@ function checkLogSink(config: Config): BootProblem[] {
   return problems;
 }
 
-/** A warm worker outlives its attempts, so its credential must be short-lived and checked on every use. */
+/** Warm workers are pods; and one outlives its attempts, so its credential must be short-lived and checked on every use. */
 function checkWarmPools(config: Config): BootProblem[] {
   if (!config.execution.warmPoolsEnabled) {
     return [];
   }
   const wanted = [
+    {
+      key: 'executor.type',
+      value: hasExecutor(config, 'orchestrator') ? 'orchestrator' : config.executor.type,
+      needed: 'orchestrator',
+    },
     { key: 'auth.agent_token_transport', value: config.auth.agentTokenTransport, needed: 'exchange' },
     { key: 'auth.secret_liveness_mode', value: config.auth.secretLivenessMode, needed: 'enforce' },
   ] as const;

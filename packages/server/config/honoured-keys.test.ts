@@ -10,7 +10,7 @@ const PACKAGES = join(import.meta.dirname, '..', '..');
 /** What shows the configuration to people is no use of it. */
 const ECHOES = ['server/api/monitor/'];
 /** Values that follow from others: a function counts when somebody outside uses it. */
-const DERIVED = ['resolved.ts', 'secret-key.ts'];
+const DERIVED = ['resolved.ts', 'secret-key.ts', 'executor-names.ts'];
 
 const paths = configKeys.map(configPathOf);
 const keyOf = new Map(configKeys.map((key) => [configPathOf(key).join('.'), key]));

@@ -3,13 +3,26 @@ import type { KeyDefinition } from './key-definition.ts';
 
 const QUANTITY = /^\d+(\.\d+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d{1,2})?$/;
 
+const NAME = '(orchestrator|subprocess|remote)';
+const EXECUTOR_TYPES = new RegExp(`^(?!.*\\b(\\w+)\\b.*,\\s*\\1\\b)${NAME}(\\s*,\\s*${NAME})*$`);
+
 export const EXECUTOR_KEYS = {
   'executor.type': {
-    type: 'enum',
-    values: ['orchestrator', 'subprocess'],
+    type: 'string',
     default: 'orchestrator',
+    pattern: EXECUTOR_TYPES,
+    allowed:
+      'orchestrator, subprocess, remote, or several of them separated by commas, each once, the default first; executors of teams (team=…) are not supported: give teams tenants of their own',
     edition: 'both',
-    doc: '`orchestrator` runs one pod per task; `subprocess` (development only) runs the agent on this host without isolation.',
+    doc: '`orchestrator` runs one pod per task; `subprocess` (development only) runs the agent on this host without isolation; `remote` gives tasks to workers on other hosts, by their queue (docs/workers.md). Several, separated by commas: tasks choose with `executor=`, and the first is the default.',
+  },
+  'executor.remote_queues': {
+    type: 'list',
+    default: [],
+    fromEnvironment: true,
+    extension: true,
+    edition: 'both',
+    doc: 'Tasks of these queues go to remote workers also when they name no `executor=` and `remote` is not the default.',
   },
   'executor.task_namespace': {
     type: 'string',

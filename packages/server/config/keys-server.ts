@@ -159,6 +159,9 @@ export const REDIS_KEYS = {
   },
 } as const satisfies Record<string, KeyDefinition>;
 
+/** Of `scheduler.retention`: shorter, runs would go that are just over, before anybody has looked at them. */
+export const MIN_RETENTION_MS = 60 * 60 * 1000;
+
 export const SCHEDULER_KEYS = {
   'scheduler.enabled': {
     type: 'bool',
@@ -192,6 +195,13 @@ export const SCHEDULER_KEYS = {
     extension: true,
     edition: 'both',
     doc: 'How long a task attempt may be silent before it counts as lost and is tried again. Agents beat every 5 seconds and are missed at once by the executor that started them: this is for when that died too. Above the time a control plane needs to restart.',
+  },
+  'scheduler.retention': {
+    type: 'duration',
+    default: '0',
+    extension: true,
+    edition: 'both',
+    doc: 'Age after which finished runs are removed with their task instances, tries, XComs, rendered fields and logs, and asset events and backfills that nothing refers to any more; 0 keeps them. Counted from the end of a run, at least 1h. What the next run of a DAG needs stays, and so does the audit log: `svc db prune` shows what would go.',
   },
 } as const satisfies Record<string, KeyDefinition>;
 

@@ -6,7 +6,7 @@ import { configKeys, configPathOf, definitionOf, flagOf, isConfigKey, variableOf
 import type { Config, ConfigKey } from './keys.ts';
 import { loadConfig } from './load.ts';
 import { isSecret } from './mask.ts';
-import { REFERENCE_SECTIONS } from './reference-sections.ts';
+import { REFERENCE_SECTIONS } from './reference/reference-sections.ts';
 
 const DSN = 'postgres://svc:svc@localhost:5432/svc?sslmode=disable';
 const HOUR = 3_600_000;
@@ -124,6 +124,8 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'logs.retention': 0,
   'logs.spool_bytes': 2_147_483_648,
   'scheduler.attempt_lease': 60_000,
+  'scheduler.retention': 0,
+  'executor.remote_queues': [],
   'executor.parallelism': 32,
   'executor.base_image_repository': 'svc-base',
   'executor.pod_start_timeout': 600_000,

@@ -34,17 +34,9 @@ describe('a key that this version cannot honour', () => {
     expect(checkNotBuilt(load({ SVC_LOGS_BACKEND: 'cloudstore' }), table)).toEqual([]);
   });
 
-  test('is refused by the check of the boot, warm pools among them', () => {
-    const { errors } = checkBoot(
-      load({
-        SVC_EXECUTION_WARM_POOLS_ENABLED: 'true',
-        SVC_AUTH_AGENT_TOKEN_TRANSPORT: 'exchange',
-        SVC_AUTH_SECRET_LIVENESS_MODE: 'enforce',
-      }),
-    );
-    expect(errors.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^execution.warm_pools_enabled .* is set, but warm worker pools are not built yet/),
-    ]);
-    expect(configKeys.map(variableOf)).toContain('SVC_EXECUTION_WARM_POOLS_ENABLED');
+  test('is refused by the check of the boot', () => {
+    const { errors } = checkBoot(load({ SVC_LOGS_BACKEND: 'objstore', SVC_LOGS_SINK_BUCKET: 'b' }), table);
+    expect(errors.map(({ key }) => key)).toEqual(['logs.backend']);
+    expect(configKeys.map(variableOf)).toContain('SVC_LOGS_BACKEND');
   });
 });

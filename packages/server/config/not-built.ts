@@ -15,17 +15,7 @@ export interface NotBuilt {
   readonly values?: readonly string[];
 }
 
-const WARM = 'warm worker pools are not built yet: every attempt gets a pod of its own';
-
-export const NOT_BUILT: Readonly<Partial<Record<ConfigKey, NotBuilt>>> = {
-  'execution.warm_pools_enabled': { words: WARM },
-  'execution.min_idle_workers': { words: WARM },
-  'execution.max_pool_size': { words: WARM },
-  'execution.max_attempts_per_worker': { words: WARM },
-  'execution.max_worker_lifetime': { words: WARM },
-  'execution.worker_idle_ttl': { words: WARM },
-  'execution.max_warm_pods_per_tenant': { words: WARM },
-};
+export const NOT_BUILT: Readonly<Partial<Record<ConfigKey, NotBuilt>>> = {};
 
 /** The value itself is not said: some of these are secrets. */
 export function checkNotBuilt(config: Config, table: typeof NOT_BUILT = NOT_BUILT): BootProblem[] {

@@ -30,6 +30,7 @@ describe('variables that are not ours', () => {
       SVC_MCP_TRANSPORT: 'http',
       SVC_MCP_LISTEN: ':9099',
       SVC_AGENT_TOKEN: 'x',
+      SVC_AGENT_MAX_INTERPRETER_GROWTH_MB: '64',
       SVC_SECRETS_SOMETHING: 'x',
       PATH: '/bin',
       SVCX: '1',

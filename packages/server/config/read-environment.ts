@@ -18,6 +18,7 @@ const OTHER_PROGRAMS = new Set([
   'SVC_MCP_TRANSPORT',
   'SVC_MCP_LISTEN',
   'SVC_AGENT_TOKEN',
+  'SVC_AGENT_MAX_INTERPRETER_GROWTH_MB',
 ]);
 
 const keyOfVariable = new Map<string, ConfigKey>(configKeys.map((key) => [variableOf(key), key]));

@@ -121,6 +121,79 @@ describe('svc-agent run', () => {
   });
 });
 
+describe('an agent that is asked to stop while nobody answers', () => {
+  const unreachable = async (mode: 'work' | 'run', token: string, env: Record<string, string> = {}) => {
+    const door = await openDoor(`http://${harness.address()}`);
+    const quick = { SVC_AGENT_STOP_GRACE_MS: '300', ...env };
+    const agent = startAgent(mode, token, { SVC_AGENT_CONTROL_PLANE_ADDR: new URL(door.url).host, ...quick });
+    let said = '';
+    agent.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    return { door, agent, said: () => said };
+  };
+
+  it('leaves by itself when its attempt has not even been started', async () => {
+    const attempt = await harness.queue({ dagId: 'modes', taskId: 'quick' });
+    const token = await harness.token(attempt);
+    const { door, agent, said } = await unreachable('run', token);
+    door.shut();
+    await eventually(() => door.visits() > 1);
+    agent.kill('SIGTERM');
+    expect(await ending(agent)).toBe(1);
+    expect(said()).toContain('no control plane has taken the report');
+    await door.close();
+  });
+
+  it('leaves by itself when its attempt runs, and nothing of that is left', async () => {
+    execFileSync('rm', ['-f', join(harness.folder, 'waits.go'), join(harness.folder, 'waits.started')]);
+    const attempt = await harness.queue({ dagId: 'modes', taskId: 'waits' });
+    const { door, agent } = await unreachable('run', await harness.token(attempt));
+    await eventually(() => existsSync(join(harness.folder, 'waits.started')));
+    door.shut();
+    agent.kill('SIGTERM');
+    expect(await ending(agent)).toBe(1);
+    await door.close();
+  });
+
+  it('leaves by itself while it asks for the credential of its attempt, and says so', async () => {
+    const tokenFile = join(harness.folder, 'pod-token');
+    writeFileSync(tokenFile, 'of a pod');
+    const { door, agent, said } = await unreachable('run', '', { SVC_AGENT_TOKEN_FILE: tokenFile });
+    door.shut();
+    await eventually(() => door.visits() > 1);
+    agent.kill('SIGTERM');
+    expect(await ending(agent)).toBe(2);
+    expect(said()).toContain('stopped before the token of this pod was exchanged');
+    await door.close();
+  });
+
+  it('leaves by itself also as a worker', async () => {
+    execFileSync('rm', ['-f', join(harness.folder, 'waits.go'), join(harness.folder, 'waits.started')]);
+    const id = crypto.randomUUID();
+    const { promise: connected, resolve } = Promise.withResolvers<void>();
+    const worker = service.workers.announce(id, { connected: () => resolve(), disconnected: () => {} });
+    const { door, agent } = await unreachable('work', await harness.credentials.issueWorker(id));
+    await connected;
+    const attempt = await harness.queue({ dagId: 'modes', taskId: 'waits' });
+    worker.send({
+      assignment: {
+        attempt_id: attempt.attemptId,
+        token: await harness.token(attempt),
+        version_key: 'v1',
+        dag_id: attempt.dagId,
+        task_id: attempt.taskId,
+        map_index: attempt.mapIndex,
+        try_number: attempt.tryNumber,
+      },
+    });
+    await eventually(() => existsSync(join(harness.folder, 'waits.started')));
+    door.shut();
+    agent.kill('SIGTERM');
+    expect(await ending(agent)).toBe(1);
+    worker.dismiss();
+    await door.close();
+  });
+});
+
 describe('svc-agent work', () => {
   async function startWorker() {
     const id = crypto.randomUUID();

@@ -11,7 +11,7 @@ const OWN_AGENT = join(import.meta.dirname, '..', '..', '..', 'bin', 'svc-agent'
 
 /** What the control plane knows and a task must not: an agent is given its own settings only. */
 const PRIVATE = /^(SVC_|PG|DATABASE_URL$)/;
-const PASSED_ON = new Set(['SVC_PYTHON']);
+const PASSED_ON = new Set(['SVC_PYTHON', 'SVC_AGENT_MAX_INTERPRETER_GROWTH_MB']);
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -5,7 +5,7 @@ import type { AgentCredentials } from '../agents/credentials.ts';
 import type { Config } from '../config/load.ts';
 import type { Database } from '../db/database.ts';
 import type { ManagedExecutor } from '../engine/executor.ts';
-import type { Attempts } from '../engine/shared/attempts.ts';
+import type { Attempts, NextInstance } from '../engine/shared/attempts.ts';
 
 /** What an executor may be made from. */
 export type ExecutorContext = {
@@ -19,8 +19,12 @@ export type ExecutorContext = {
   service: AgentService;
   credentials: AgentCredentials;
   attempts: Attempts;
+  /** Where there are several executors: is the task for this one? A worker that ends an attempt goes on with its own only. */
+  mayRun?: (next: NextInstance) => boolean;
   /** Where workers reach the service: `host:port`. Asked when one is started. */
   controlPlane: () => string;
+  /** An attempt starts in a pod that was there, or one has to be started for it. */
+  countStart: (start: 'warm' | 'cold') => void;
   log: AgentLog;
 };
 

@@ -1,12 +1,22 @@
 /**
- * Which executor `executor.type` means. A new one is an entry here; what it must do is engine/executor.ts, and
+ * Which executors `executor.type` means. A new one is an entry here; what it must do is engine/executor.ts, and
  * docs/architecture.md says how to add it.
  */
 import { taskUserOf } from '@svc/proto/task-user.ts';
+import { executorNames } from '../config/executor-names.ts';
+import type { Config } from '../config/load.ts';
+import { VERSION } from '../version.ts';
 import { findRunEnds } from '../db/dag-runs/run-ends.ts';
+import type { ManagedExecutor } from '../engine/executor.ts';
+import type { NextInstance } from '../engine/shared/attempts.ts';
+import { executorOfTask } from '../engine/shared/lanes.ts';
+import type { Routing } from '../engine/shared/lanes.ts';
 import type { ExecutorFactory } from './executor-context.ts';
 import { kubernetesFromConfig } from './kubernetes/from-config.ts';
+import { createLocalWorkerRow } from './local-worker-row.ts';
 import { createNullExecutor } from './null.ts';
+import { createRemoteExecutor } from './remote/remote.ts';
+import { createSeveralExecutors } from './several.ts';
 import { createStagingFolders } from './staging-folders.ts';
 import { createSubprocessExecutor } from './subprocess.ts';
 import { taskSettings } from './task-settings.ts';
@@ -30,12 +40,44 @@ const EXECUTORS: Readonly<Record<string, ExecutorFactory>> = {
         retentionMs: config.executor.stagingRetention,
         log: context.log,
       }),
+      row: (running) => createLocalWorkerRow({ ...context, db, slots: config.executor.parallelism, running }),
       env: process.env,
+    });
+  },
+  remote({ config, mayRun = () => true, ...context }) {
+    const { scheduler, server } = config;
+    return createRemoteExecutor({
+      ...context,
+      mayRun,
+      routing: routingOf(config),
+      leaseMs: scheduler.attemptLease,
+      version: VERSION,
+      hasTls: server.grpcTls.cert !== '',
     });
   },
   // For measurements: no value of the configuration key leads here.
   null: ({ config, attempts, log }) => createNullExecutor({ attempts, parallelism: config.executor.parallelism, log }),
 };
 
-/** Undefined: this version has no executor of that type. */
-export const executorOf = (type: string): ExecutorFactory | undefined => EXECUTORS[type];
+function routingOf(config: Config): Routing {
+  const [defaultExecutor = ''] = executorNames(config);
+  return { defaultExecutor, remoteQueues: config.executor.remoteQueues };
+}
+
+/** Of these types, the default first; undefined: this version has no executor of such a type. */
+export function executorsOf(types: readonly string[]): ExecutorFactory | undefined {
+  const factories = types.map((type) => ({ type, create: EXECUTORS[type] }));
+  const [first] = factories;
+  if (!first?.create || factories.some(({ create }) => !create)) return undefined;
+  if (factories.length === 1) return first.create;
+  return (context) => {
+    const routing = routingOf(context.config);
+    const executors = factories.map(({ type, create }): [string, ManagedExecutor] => {
+      const mayRun = (next: NextInstance): boolean => executorOfTask(next, routing) === type;
+      const made = create?.({ ...context, mayRun });
+      if (!made) throw new Error(`unreachable: no executor ${type}`);
+      return [type, made];
+    });
+    return createSeveralExecutors({ executors: new Map(executors), routing });
+  };
+}

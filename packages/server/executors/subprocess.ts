@@ -5,8 +5,7 @@
  *                          ▲                         │
  *                          └──── pause, growing ◀────┴── the process ends: its attempts are lost, told at once
  *
- * An order travels without an acknowledgement, so those of attempts that have not started are sent again when the stream
- * comes back; the agent knows an attempt it has been given before.
+ * What its attempts go through is in worker-attempts.ts.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -16,19 +15,21 @@ import { WORKER_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes
 import { TASK_USER_VARIABLE } from '@svc/proto/task-user.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { AgentService } from '../agents/agent-service.ts';
-import { assignmentOf } from '../agents/assignment.ts';
 import type { AgentLog } from '../agents/collaborators.ts';
-import type { AgentCredentials, AttemptIdentity } from '../agents/credentials.ts';
-import type { AnnouncedWorker } from '../agents/worker-hub.ts';
+import type { AgentCredentials } from '../agents/credentials.ts';
+import type { AnnouncedWorker } from '../agents/workers/worker-hub.ts';
 import type { CallbackJob, ManagedExecutor, TriggererJob } from '../engine/executor.ts';
-import type { Attempt, Attempts } from '../engine/shared/attempts.ts';
+import type { Attempts, NextInstance } from '../engine/shared/attempts.ts';
 import { callbackIdentity } from './callback-identity.ts';
 import { triggererIdentity } from './triggerer-identity.ts';
 import { createConnectionTester } from './connection-test.ts';
 import { startAgentProcess } from './agent-process.ts';
 import type { AgentProcess } from './agent-process.ts';
+import type { LocalWorkerRow } from './local-worker-row.ts';
 import type { StagingFolders } from './staging-folders.ts';
 import type { TaskSettings } from './task-settings.ts';
+import { createWorkerAttempts, orderedTask } from './worker-attempts.ts';
+import type { OrderedIdentity } from './worker-attempts.ts';
 
 export type SubprocessExecutorOptions = {
   service: Pick<AgentService, 'workers' | 'observe' | 'startEarly' | 'stageFilesWith'>;
@@ -48,17 +49,16 @@ export type SubprocessExecutorOptions = {
   taskUser?: TaskUser | undefined;
   /** Variables the operator sets for every task. */
   taskSettings?: TaskSettings;
+  /** Where there are several executors: is the task for this one? */
+  mayRun?: (next: NextInstance) => boolean;
+  /** Of its worker, for people. */
+  row?: (running: () => number) => LocalWorkerRow;
   /** Where runs stage files. */
   staging?: StagingFolders;
   /** What the agent inherits, but for the control plane's own settings. */
   env: Readonly<Record<string, string | undefined>>;
   log: AgentLog;
 };
-
-type Identity = Omit<AttemptIdentity, 'issuedAt'>;
-
-/** `seenAt`: when it was dispatched, started, or last named by a heartbeat. */
-type InFlight = { identity: Identity; isStarted: boolean; seenAt: number };
 
 type Worker = { id: string; announced: AnnouncedWorker; process: AgentProcess; startedAt: number };
 
@@ -71,7 +71,6 @@ const FORGOTTEN_MS = 5 * 60_000;
 
 export function createSubprocessExecutor(options: SubprocessExecutorOptions): ManagedExecutor {
   const { service, credentials, attempts, parallelism, log } = options;
-  const inFlight = new Map<string, InFlight>();
   const listeners: (() => void)[] = [];
   let worker: Worker | undefined;
   const closing = new AbortController();
@@ -83,19 +82,8 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
 
   const tellCapacity = (): void => listeners.forEach((listener) => listener());
 
-  service.observe({
-    started(attemptId) {
-      const known = inFlight.get(attemptId);
-      if (known) Object.assign(known, { isStarted: true, seenAt: Date.now() });
-    },
-    alive(attemptId) {
-      const known = inFlight.get(attemptId);
-      if (known) known.seenAt = Date.now();
-    },
-    ended(attemptId) {
-      if (inFlight.delete(attemptId)) tellCapacity();
-    },
-  });
+  const given = createWorkerAttempts({ service, credentials, attempts, onRoom: tellCapacity, log });
+  const row = options.row?.(() => given.all().filter(({ kind }) => kind === 'task').length);
 
   async function run(): Promise<void> {
     const pauses = createBackoff(PAUSES);
@@ -105,6 +93,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
       const how = await current.process.ended;
       worker = undefined;
       current.announced.dismiss();
+      void row?.ended(how);
       if (!isClosing()) log.error({ agent: current.process.pid, how }, 'the agent has ended: it is started again');
       await failInFlight(current, how);
       if (Date.now() - current.startedAt > STEADY_MS) pauses.reset();
@@ -118,15 +107,14 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     const token = await credentials.issueWorker(id);
     if (isClosing()) return undefined;
     const announced = service.workers.announce(id, {
-      connected() {
-        // With fresh credentials: the first ones may have waited for long.
-        for (const [attemptId, known] of inFlight) {
-          known.seenAt = Date.now();
-          if (!known.isStarted) void give(attemptId);
-        }
+      connected(info) {
+        row?.connected(id, info);
+        given.connected(id);
+        given.giveWaiting(id); // of the time between two processes
         tellCapacity();
       },
       disconnected: () => log.warn({ worker: id }, 'the agent is not connected'),
+      ...(options.mayRun && { mayRun: options.mayRun }),
     });
     const settings = {
       ...options.taskSettings,
@@ -136,72 +124,40 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
       ...(options.tlsCa && { SVC_AGENT_TLS_CA: options.tlsCa }),
       ...(options.taskUser && { [TASK_USER_VARIABLE]: JSON.stringify(options.taskUser) }),
     };
+    given.add(id, { announced, hostname });
     worker = { id, announced, process: startAgentProcess({ ...options, settings }), startedAt: Date.now() };
     return worker;
   }
 
   /** What a dead process was running has failed, or was never begun. Nothing of it may run on when that is told. */
   async function failInFlight({ id }: Worker, how: string): Promise<void> {
-    const lost = [...inFlight];
+    const lost = given.remove(id);
     const left = await endMarkedProcesses(WORKER_VARIABLE, id, options.taskUser);
     if (left.length > 0) log.error({ processes: left }, 'processes of a dead agent could not be ended');
-    for (const [attemptId, { identity, isStarted }] of lost) {
-      // A callback that was under way has been called, as far as anybody can know.
-      if (!inFlight.delete(attemptId) || identity.kind === 'callback') continue;
-      // What the agent did not ask for it was not given, and so cannot have begun.
-      void tellLost(identity, { text: `the agent has ended: ${how}`, hasBegun: isStarted });
-    }
+    given.lose(lost, { cause: 'agent_lost', text: `the agent has ended: ${how}` });
     tellCapacity();
-  }
-
-  async function tellLost(ref: Identity, { text, hasBegun }: { text: string; hasBegun: boolean }): Promise<void> {
-    const pauses = createBackoff(PAUSES);
-    while (!isClosing()) {
-      try {
-        if (ref.kind === 'triggerer') return await attempts.triggererLost(ref, text);
-        return await attempts.lost(ref, { cause: 'agent_lost', text }, { hasBegun });
-      } catch (error) {
-        log.warn({ err: error, attempt: ref.attemptId }, 'a lost attempt could not be recorded: tried again');
-        await pauseFor(pauses.next());
-      }
-    }
-  }
-
-  function accept(identity: Identity): void {
-    inFlight.set(identity.attemptId, { identity, isStarted: false, seenAt: Date.now() });
-    void give(identity.attemptId);
-  }
-
-  async function give(attemptId: string): Promise<void> {
-    const known = inFlight.get(attemptId);
-    if (!known || !worker?.announced.isConnected()) return; // sent when it connects
-    const token = await credentials.issueAttempt(known.identity);
-    if (!worker?.announced.send({ assignment: assignmentOf(known.identity, token) })) return;
-    if (known.identity.kind === 'task') service.startEarly(known.identity, { hostname: hostname() });
   }
 
   function freeSlots(): number {
     if (!worker?.announced.isConnected() || isClosing()) return 0;
-    for (const [attemptId, { seenAt }] of inFlight) {
-      if (Date.now() - seenAt > FORGOTTEN_MS) inFlight.delete(attemptId);
-    }
-    const triggerers = [...inFlight.values()].filter(({ identity }) => identity.kind === 'triggerer').length;
-    return Math.max(parallelism - (inFlight.size - triggerers), 0);
+    given.forgetSilent(FORGOTTEN_MS);
+    const taken = given.all().filter(({ kind }) => kind !== 'triggerer').length;
+    return Math.max(parallelism - taken, 0);
   }
 
-  function cancel(attemptIds: readonly string[]): void {
-    const ours = attemptIds.filter((id) => inFlight.has(id));
-    if (ours.length > 0) worker?.announced.send({ cancel: { attempt_ids: ours, reason: 'cancelled' } });
+  function accept(identity: OrderedIdentity): void {
+    if (identity.kind === 'task') row?.served();
+    given.accept(identity, worker?.id);
   }
 
   return {
     capacity: freeSlots,
-    dispatch(claimed: readonly Attempt[]) {
-      for (const { queue: _queue, ...attempt } of claimed) accept({ kind: 'task', ...attempt });
+    dispatch(claimed) {
+      for (const attempt of claimed) accept(orderedTask(attempt));
     },
-    adopt({ queue: _queue, ...attempt }) {
-      const identity: Identity = { kind: 'task', ...attempt };
-      inFlight.set(attempt.attemptId, { identity, isStarted: true, seenAt: Date.now() });
+    adopt(attempt) {
+      if (!given.has(attempt.attemptId)) row?.served();
+      given.adopt(orderedTask(attempt), worker?.id);
     },
     dispatchCallbacks(callbacks: readonly CallbackJob[]) {
       for (const callback of callbacks) accept(callbackIdentity(callback));
@@ -210,9 +166,9 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     dispatchTriggerers(jobs: readonly TriggererJob[]) {
       for (const job of jobs) accept(triggererIdentity(job));
     },
-    cancelTriggerers: cancel,
-    holds: () => [...inFlight.values()].map(({ identity }) => identity).filter(({ kind }) => kind === 'task'),
-    cancel,
+    cancelTriggerers: given.cancel,
+    holds: () => given.all().filter(({ kind }) => kind === 'task'),
+    cancel: given.cancel,
     testConnection: createConnectionTester(options),
     isConnected: () => worker?.announced.isConnected() ?? false,
     onCapacity: (listener) => void listeners.push(listener),
@@ -222,7 +178,9 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     },
     async close(how) {
       closing.abort();
+      given.close();
       await staging?.stop();
+      await row?.ended('the control plane has stopped');
       const last = worker;
       if (!last) return;
       if (how === 'leave') return last.process.release();

@@ -1,5 +1,6 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { afterEach, describe, expect, it } from 'vitest';
+import { POD_SETTINGS } from '@svc/testing/kubernetes/pod-settings.ts';
 import { eventually } from '@svc/testing/eventually.ts';
 import { podIdentity } from '@svc/testing/kubernetes/pod-identity.ts';
 import type { ManagedExecutor } from '../../engine/executor.ts';
@@ -57,22 +58,16 @@ function start(
       ...attempts,
     },
     note: async () => {},
-    readFacts: async () => ({ image: 'i', pythonLine: '3.11', staging: undefined, tasks: new Map() }),
+    readFacts: async () => ({
+      image: 'i',
+      pythonLine: '3.11',
+      staging: undefined,
+      tasks: new Map(),
+      minIdle: undefined,
+    }),
     readRunId: async () => 'manual',
     findRunEnds: async () => new Map(),
-    settings: {
-      namespace: 'tasks',
-      installation: 'abc',
-      serviceAccount: '',
-      caConfigMap: '',
-      secret: { name: '', mountPath: '/etc/svc/secrets' },
-      runAsNonRoot: true,
-      readOnlyRootFilesystem: false,
-      resources: { cpu: '', memory: '' },
-      gpuResource: 'nvidia.com/gpu',
-      terminationGraceSeconds: 30,
-      task: { SVC_HTTP_USER_AGENT: 'svc', SVC_SECRETS_BACKEND: '', SVC_SECRETS_BACKEND_KWARGS: '' },
-    },
+    settings: POD_SETTINGS,
     staging: { accessMode: 'ReadWriteMany', size: '', storageClass: '', retentionMs: 0 },
     baseImage: (line) => line,
     tokenTransport: 'envvar',
@@ -105,7 +100,7 @@ describe('while the API server is away', () => {
     });
     await eventually(() => running.capacity() === 2);
     const { kind: _kind, dispatch: _dispatch, ...attempt } = podIdentity();
-    running.dispatch([{ ...attempt, queue: 'default' }]);
+    running.dispatch([{ ...attempt, queue: 'default', executor: null }]);
     await eventually(() => waits.includes('cluster_unreachable'));
     const before = renewed.length;
     await eventually(() => renewed.length > before + 3);
@@ -117,7 +112,7 @@ describe('while the API server is away', () => {
     const running = start({ heartbeat: async () => stopped });
     await eventually(() => running.capacity() === 2);
     const { kind: _kind, dispatch: _dispatch, ...attempt } = podIdentity();
-    running.dispatch([{ ...attempt, queue: 'default' }]);
+    running.dispatch([{ ...attempt, queue: 'default', executor: null }]);
     expect(running.capacity()).toBe(1);
     stopped.add(attempt.attemptId);
     await eventually(() => running.capacity() === 2);

@@ -5,7 +5,9 @@
  *   pod-watch.ts       what the cluster says about pods
  *   pod-verdict.ts     what the state of a pod means
  *   pod-spec.ts        what a pod is made of
+ *   base-images.ts     of which image, when the version has none of its own
  *   staging-claims.ts  the volumes of runs that stage files
+ *   warm/              pods that run one attempt after another, where `execution.warm_pools_enabled` is on
  *
  * A pod belongs to the process that made it (annotation `svc.dev/owner`). When that process is gone, whoever is left looks
  * after the pod; a pod whose attempt is over is removed.
@@ -15,11 +17,12 @@ import type { NoteAttempt } from '../../agents/attempt-notes.ts';
 import type { AgentLog } from '../../agents/collaborators.ts';
 import type { AgentCredentials } from '../../agents/credentials.ts';
 import type { CallbackJob, ManagedExecutor, TriggererJob } from '../../engine/executor.ts';
-import type { Attempt, AttemptRef, Attempts, Failure } from '../../engine/shared/attempts.ts';
+import type { Attempt, AttemptRef, Attempts, Failure, NextInstance } from '../../engine/shared/attempts.ts';
 import { callbackIdentity } from '../callback-identity.ts';
 import { triggererIdentity } from '../triggerer-identity.ts';
 import type { ApiClient } from './api-client.ts';
 import { AttemptPods, MAX_DISPATCHES } from './attempt-pods.ts';
+import { createBaseImages } from './base-images.ts';
 import type { ReadPodFacts } from './pod-facts.ts';
 import { LABEL, OWNER, identityOf, podName } from './pod-names.ts';
 import type { PodIdentity } from './pod-names.ts';
@@ -34,6 +37,8 @@ import type { SeenPod } from './pod-watch.ts';
 import { createStagingClaims } from './staging-claims.ts';
 import type { StagingSettings } from './staging-claims.ts';
 import type { FindRunEnds } from '../staging-sweep.ts';
+import { createWarmSide } from './warm/warm-side.ts';
+import type { WarmOptions } from './warm/warm-side.ts';
 
 export type KubernetesExecutorOptions = {
   api: ApiClient;
@@ -41,6 +46,8 @@ export type KubernetesExecutorOptions = {
   credentials: Pick<AgentCredentials, 'issueAttempt'>;
   attempts: Pick<Attempts, 'lost' | 'heartbeat' | 'findLive' | 'noteWait' | 'triggererLost'>;
   note: NoteAttempt;
+  /** Where there are several executors: is the task for this one? */
+  mayRun?: ((next: NextInstance) => boolean) | undefined;
   readFacts: ReadPodFacts;
   readRunId: (identity: { tenantId: string; run: number }) => Promise<string | undefined>;
   settings: PodSettings;
@@ -57,6 +64,9 @@ export type KubernetesExecutorOptions = {
   concurrency: number;
   startTimeoutMs: number;
   keepFailedMs: number;
+  /** Undefined: each attempt gets a pod of its own. */
+  warm?: Omit<WarmOptions, 'count'>;
+  countStart?: (start: 'warm' | 'cold') => void;
   log: AgentLog;
   /** Shorter in tests. */
   lookAfterMs?: number;
@@ -64,8 +74,10 @@ export type KubernetesExecutorOptions = {
 
 /** A sixth of the lease of an attempt that waits, and often enough to notice what went unnoticed. */
 const LOOK_AFTER_MS = 10_000;
+/** Attempts that wait for warm workers, in one process. */
+const MAX_WAITING = 2_000;
 
-const taskIdentity = ({ queue: _queue, ...attempt }: Attempt): Omit<PodIdentity, 'dispatch'> => ({
+const taskIdentity = ({ queue: _queue, executor: _executor, ...attempt }: Attempt): Omit<PodIdentity, 'dispatch'> => ({
   kind: 'task',
   ...attempt,
 });
@@ -73,6 +85,7 @@ const taskIdentity = ({ queue: _queue, ...attempt }: Attempt): Omit<PodIdentity,
 export function createKubernetesExecutor(options: KubernetesExecutorOptions): ManagedExecutor {
   const { api, attempts, settings, log, lookAfterMs = LOOK_AFTER_MS } = options;
   const requests = createPodRequests(api, settings.namespace);
+  const bases = createBaseImages({ tagged: options.baseImage });
   const { namespace, installation } = settings;
   const claims = createStagingClaims({ ...options, namespace, installation, settings: options.staging });
   const listeners: (() => void)[] = [];
@@ -87,10 +100,13 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     namespace: settings.namespace,
     selector: `${LABEL.managedBy}=svc,${LABEL.installation}=${settings.installation}`,
     onChange(pod) {
+      bases.learn(pod);
+      if (warm?.changed(pod)) return;
       const identity = identityOf(pod.annotations);
       if (identity && isOurs(pod, identity)) pods.changed(pod, identity);
     },
     onGone(pod) {
+      if (warm?.gone(pod)) return;
       const identity = identityOf(pod.annotations);
       if (identity && isOurs(pod, identity)) pods.gone(pod, identity);
     },
@@ -114,6 +130,18 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     podOf: watch.get,
     log,
   });
+
+  const warm =
+    options.warm &&
+    createWarmSide({
+      ...options,
+      warm: { ...options.warm, count: (start) => options.countStart?.(start) },
+      requests,
+      podOf: watch.get,
+      hasSynced: watch.hasSynced,
+      onRoom: tellCapacity,
+      onCold: ({ kind, ...attempt }) => kind === 'task' && pods.hold({ kind, ...attempt }),
+    });
 
   const isOurs = (pod: SeenPod, { attemptId }: PodIdentity): boolean =>
     pods.has(attemptId) || pod.annotations[OWNER] === options.processId;
@@ -140,7 +168,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
       identity,
       runId,
       owner: options.processId,
-      image: facts.image ?? options.baseImage(facts.pythonLine),
+      image: facts.image ?? bases.nameOf(facts.pythonLine),
       isOwnImage: facts.image !== null,
       settings,
       controlPlane: options.controlPlane(),
@@ -158,6 +186,8 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
 
   /** The agent knows only that it was asked to stop; the cluster knows why. */
   function explainStop(attemptId: string): Failure | undefined {
+    const own = warm?.podWith(attemptId);
+    if (own) return whyStopped(own);
     for (let dispatch = 1; dispatch <= MAX_DISPATCHES; dispatch += 1) {
       const pod = watch.get(podName({ attemptId, dispatch }));
       const why = pod && whyStopped(pod);
@@ -168,6 +198,8 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
 
   /** The same of one that says nothing at all; nobody else can write the last line of its log. */
   function explainSilence({ attemptId }: AttemptRef): Failure | undefined {
+    const own = warm?.podWith(attemptId);
+    if (own) return whySilent(own);
     for (const pod of watch.all()) {
       const identity = pod.labels[LABEL.attempt] === attemptId ? identityOf(pod.annotations) : undefined;
       const why = identity && whySilent(pod);
@@ -216,25 +248,29 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
   async function lookAfter(): Promise<void> {
     // Also while the cluster is away: what waits for it is ours all the same.
     await attend(() => pods.renewLeases());
+    if (warm) await attend(() => warm.renewLeases());
     if (watch.hasSynced() && trouble === undefined) {
       await attend(() => pods.lookAfter());
       await attend(lookAfterStrangers);
+      await warm?.lookAfter();
     }
     if (!isClosing) timer = setTimeout(() => void lookAfter(), lookAfterMs).unref();
   }
 
   return {
-    capacity: () => (watch.hasSynced() && !isClosing ? Math.max(options.parallelism - pods.size, 0) : 0),
-    dispatch: (claimed) => claimed.forEach((attempt) => pods.hold(taskIdentity(attempt))),
-    adopt: () => {}, // the agent of a pod takes one attempt only
+    capacity,
+    dispatch: (claimed) => claimed.forEach((attempt) => take(taskIdentity(attempt))),
+    // The agent of an attempt's own pod takes no other.
+    adopt: (attempt, endedId) => warm?.adopt(attempt, endedId),
     dispatchCallbacks: (callbacks: readonly CallbackJob[]) =>
       callbacks.forEach((callback) => pods.hold(callbackIdentity(callback))),
     triggererPer: 'version',
     dispatchTriggerers: (jobs: readonly TriggererJob[]) => jobs.forEach((job) => pods.hold(triggererIdentity(job))),
     cancelTriggerers: cancel,
-    holds: () => pods.tasks(),
+    holds: () => [...pods.tasks(), ...(warm?.holds() ?? [])],
     cancel,
     explainSilence,
+    ...(warm && { warmUsage: warm.usage }),
     isConnected: () => watch.hasSynced() && trouble === undefined,
     onCapacity: (listener) => void listeners.push(listener),
     start() {
@@ -248,13 +284,30 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
       clearTimeout(timer);
       watch.close();
       pods.close();
+      await warm?.close();
       await claims.stop();
       api.close();
     },
   };
 
+  function take(identity: Omit<PodIdentity, 'dispatch'>): void {
+    if (warm) return warm.take(identity);
+    options.countStart?.('cold');
+    pods.hold(identity);
+  }
+
+  /** What only waits for a place in its pool runs nothing; but there is an end to how much may wait here. */
+  function capacity(): number {
+    if (!watch.hasSynced() || isClosing) return 0;
+    const room = options.parallelism - pods.size - (warm?.load() ?? 0);
+    return Math.max(Math.min(room, MAX_WAITING - (warm?.waiting() ?? 0)), 0);
+  }
+
   function cancel(attemptIds: readonly string[]): void {
+    const own = attemptIds.filter((attemptId) => warm?.has(attemptId));
+    if (own.length > 0) warm?.cancel(own);
     for (const attemptId of attemptIds) {
+      if (own.includes(attemptId)) continue;
       if (pods.has(attemptId)) pods.cancel(attemptId);
       else void removeUnheld(attemptId);
     }

@@ -29,6 +29,8 @@ export type VersionPodFacts = {
   /** Undefined: the DAG asks for none. */
   staging: StagingFacts | undefined;
   tasks: ReadonlyMap<string, TaskPodFacts>;
+  /** Warm workers that the author asks to have ready; undefined: nothing is said. */
+  minIdle: number | undefined;
 };
 
 export type ReadPodFacts = (ref: VersionRef) => Promise<VersionPodFacts | undefined>;
@@ -48,6 +50,7 @@ async function load(db: Database, ref: VersionRef, policy: OverridePolicy): Prom
 type Project = {
   python_version?: string;
   staging?: { enabled?: boolean; size?: string | null; storage_class?: string | null };
+  execution?: { warmth?: { min_idle?: number } };
 } | null;
 
 export function podFacts(spec: CompiledSpec, image: string | null, policy: OverridePolicy): VersionPodFacts {
@@ -58,6 +61,7 @@ export function podFacts(spec: CompiledSpec, image: string | null, policy: Overr
     pythonLine: project?.python_version ?? DEFAULT_PYTHON_LINE,
     staging: staging?.enabled ? { size: staging.size ?? null, storageClass: staging.storage_class ?? null } : undefined,
     tasks: new Map(spec.tasks.map((task) => [task.task_id, taskFacts(task, policy)])),
+    minIdle: project?.execution?.warmth?.min_idle,
   };
 }
 

@@ -9,8 +9,7 @@ import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 /** What an attempt is, for as long as its pod is. `run` is `dag_runs.id`. */
-const PodIdentity = Type.Object({
-  kind: Type.Enum(['task', 'callback', 'triggerer']),
+export const ATTEMPT_FIELDS = {
   tenantId: Type.String(),
   dagId: Type.String(),
   run: Type.Number(),
@@ -19,6 +18,10 @@ const PodIdentity = Type.Object({
   tryNumber: Type.Number(),
   versionNumber: Type.Number(),
   attemptId: Type.String(),
+};
+const PodIdentity = Type.Object({
+  kind: Type.Enum(['task', 'callback', 'triggerer']),
+  ...ATTEMPT_FIELDS,
   /** From 1: how often it has been tried to start the attempt. */
   dispatch: Type.Number(),
 });

@@ -1,21 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { podIdentity } from '@svc/testing/kubernetes/pod-identity.ts';
+import { POD_SETTINGS } from '@svc/testing/kubernetes/pod-settings.ts';
 import { buildPod } from './pod-spec.ts';
 import type { PodInput, PodSettings } from './pod-spec.ts';
-
-const SETTINGS: PodSettings = {
-  namespace: 'tasks',
-  installation: 'abc',
-  serviceAccount: '',
-  caConfigMap: '',
-  secret: { name: '', mountPath: '/etc/svc/secrets' },
-  runAsNonRoot: true,
-  readOnlyRootFilesystem: false,
-  resources: { cpu: '', memory: '' },
-  gpuResource: 'nvidia.com/gpu',
-  terminationGraceSeconds: 30,
-  task: { SVC_HTTP_USER_AGENT: 'svc/0.1', SVC_SECRETS_BACKEND: '', SVC_SECRETS_BACKEND_KWARGS: '' },
-};
 
 const build = (more: Partial<PodInput> = {}, settings: Partial<PodSettings> = {}) =>
   buildPod({
@@ -31,7 +18,7 @@ const build = (more: Partial<PodInput> = {}, settings: Partial<PodSettings> = {}
     override: undefined,
     stagingClaim: undefined,
     ...more,
-    settings: { ...SETTINGS, ...settings },
+    settings: { ...POD_SETTINGS, ...settings },
   });
 const taskOf = (pod: ReturnType<typeof build>) => {
   const [task] = pod.spec?.containers ?? [];

@@ -8,6 +8,7 @@ import { RpcError } from '../../agents/rpc-errors.ts';
 import { hasStatus } from './api-client.ts';
 import type { ApiClient } from './api-client.ts';
 import { LABEL, identityOf, podName } from './pod-names.ts';
+import { scopeOf, warmWorkerOf, workerPodName } from './warm/worker-identity.ts';
 
 export const AUDIENCE = 'svc-agent';
 /** The shortest that Kubernetes allows. */
@@ -16,6 +17,7 @@ export const TOKEN_SECONDS = 600;
 /** Reviews at the same time: a flood of tokens must not become one at the API server. */
 const AT_ONCE = 16;
 const MAX_TOKEN = 8_192;
+const NEW_POD_MS = 12 * 60 * 60_000;
 
 const POD_NAME = 'authentication.kubernetes.io/pod-name';
 const POD_UID = 'authentication.kubernetes.io/pod-uid';
@@ -42,17 +44,24 @@ export function createPodReview(input: { api: ApiClient; namespace: string; inst
     const name = user.extra?.[POD_NAME]?.[0] ?? '';
     const uid = user.extra?.[POD_UID]?.[0] ?? '';
     if (name === '' || uid === '') throw denied('the token is not bound to a pod');
-    return { name, uid, identity: await madeFor(name, uid) };
+    return { name, uid, of: await madeFor(name, uid) };
   }
 
   /** Asked of the cluster: the pod may have been made by another process a moment ago. */
-  async function madeFor(name: string, uid: string): Promise<ReviewedPod['identity']> {
+  async function madeFor(name: string, uid: string): Promise<ReviewedPod['of']> {
     const { metadata } = await api.get<V1Pod>(`/api/v1/namespaces/${namespace}/pods/${name}`);
     const identity = identityOf(metadata?.annotations);
     const isOurs = metadata?.labels?.[LABEL.installation] === installation && metadata.uid === uid;
+    const worker = warmWorkerOf(metadata?.annotations);
+    if (worker && isOurs && workerPodName(worker.workerId) === name) {
+      // Its token is renewed for as long as the pod lives; what was exchanged is remembered for a day.
+      const age = Date.now() - Date.parse(String(metadata?.creationTimestamp));
+      if (!(age < NEW_POD_MS)) throw denied('a worker exchanges its token when its pod is new');
+      return { kind: 'worker', workerId: worker.workerId, scope: scopeOf(worker) };
+    }
     if (!identity || !isOurs || podName(identity) !== name) throw denied('no attempt was given to this pod');
     const { dispatch: _dispatch, ...attempt } = identity;
-    return attempt;
+    return { kind: 'attempt', identity: attempt };
   }
 
   return async (token) => {

@@ -12,6 +12,7 @@ const pod = (status: V1PodStatus, more: Partial<SeenPod> = {}): SeenPod => ({
   labels: {},
   annotations: {},
   nodeName: 'n',
+  image: 'task-image',
   memoryLimit: '64Mi',
   deadlineSeconds: undefined,
   status,

@@ -21,6 +21,8 @@ export type SeenPod = {
   labels: Readonly<Record<string, string>>;
   annotations: Readonly<Record<string, string>>;
   nodeName: string | undefined;
+  /** As it was asked for. */
+  image: string | undefined;
   memoryLimit: string | undefined;
   deadlineSeconds: number | undefined;
   status: NonNullable<V1Pod['status']>;
@@ -97,10 +99,12 @@ export function createPodWatch(input: {
         expired = object;
         return;
       }
+      // A bookmark has nothing of a pod but the version, not even a list of containers.
+      seen = (object as V1Pod).metadata?.resourceVersion || seen;
+      if (type === 'BOOKMARK') return;
       const pod = trimmed(object as V1Pod);
-      seen = pod.resourceVersion || seen;
       if (type === 'DELETED') forget(pod);
-      else if (type !== 'BOOKMARK') learn(pod);
+      else learn(pod);
     };
     const query = {
       labelSelector: selector,
@@ -169,6 +173,7 @@ function trimmed({ metadata, spec, status }: V1Pod): SeenPod {
     labels: metadata?.labels ?? {},
     annotations: metadata?.annotations ?? {},
     nodeName: spec?.nodeName,
+    image: spec?.containers[0]?.image,
     memoryLimit: spec?.containers[0]?.resources?.limits?.['memory'],
     deadlineSeconds: spec?.activeDeadlineSeconds,
     status: status ?? {},

@@ -1,18 +1,38 @@
 /**
- * The streams over which workers get their orders. An executor announces a worker before it starts it; a worker nobody
- * announced gets no stream, whatever its credential says. A worker that opens a second stream has lost the first one.
+ * The streams over which workers get their orders. An executor announces a worker before it starts it, or adopts it when it
+ * comes: one that another process has started, or this one before it was started anew, known by what its credential says. A
+ * worker whom nobody knows gets no stream. A worker that opens a second stream has lost the first one.
  */
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { Order } from '@svc/proto/agent-service.ts';
-import type { AgentCredentials } from './credentials.ts';
-import { RpcError } from './rpc-errors.ts';
+import type { NextInstance } from '../../engine/shared/attempts.ts';
+import type { AgentCredentials, VerifiedAttempt, VerifiedWorker, WorkerScope } from '../credentials.ts';
+import { RpcError } from '../rpc-errors.ts';
 
-export type WorkerInfo = { hostname: string; pid: number; version: string };
+export type WorkerInfo = {
+  hostname: string;
+  pid: number;
+  version: string;
+  /** What it runs already, by the credentials it holds. */
+  running: readonly VerifiedAttempt[];
+};
 
 export type WorkerListener = {
   connected(info: WorkerInfo): void;
   disconnected(): void;
+  /** Where its attempts say that they run. Default: on its host. */
+  shownAs?: string;
+  /** Would it go on with another attempt, when one ends? Default: yes. */
+  takesNew?: () => boolean;
+  /** May it run this one? Default: any. */
+  mayRun?: (next: NextInstance) => boolean;
 };
+
+/** Announces the worker, or says that it is none of its own (false). Throws an `RpcError` for one that must not have a stream. */
+export type AdoptWorker = (worker: { workerId: string; scope: WorkerScope }, info: WorkerInfo) => Promise<boolean>;
+
+/** A connected worker that reports the end of an attempt. */
+export type TokenHolder = Pick<WorkerListener, 'takesNew' | 'mayRun'> & { hostname: string };
 
 export type AnnouncedWorker = {
   isConnected(): boolean;
@@ -24,9 +44,11 @@ export type AnnouncedWorker = {
 
 export type WorkerHub = {
   announce(workerId: string, listener: WorkerListener): AnnouncedWorker;
-  attach(workerId: string, info: WorkerInfo, stream: WorkStream): Promise<void>;
+  /** Asked about a worker that nobody has announced and whose credential says whose it is. */
+  adoptWith(adopt: AdoptWorker): void;
+  attach(worker: VerifiedWorker, info: WorkerInfo, stream: WorkStream): Promise<void>;
   /** The connected worker whose newest credential this is. */
-  holderOf(token: string): WorkerInfo | undefined;
+  holderOf(token: string): TokenHolder | undefined;
   /** Ends all streams. */
   close(): void;
 };
@@ -40,6 +62,7 @@ const RENEW_MS = 6 * 60 * 60 * 1_000;
 
 export function createWorkerHub(credentials: AgentCredentials): WorkerHub {
   const workers = new Map<string, Worker>();
+  const adopters: AdoptWorker[] = [];
   /** By the newest credential of each that is connected. */
   const holders = new Map<string, Worker>();
 
@@ -54,7 +77,20 @@ export function createWorkerHub(credentials: AgentCredentials): WorkerHub {
     worker.listener.disconnected();
   }
 
+  async function known({ workerId, scope }: VerifiedWorker, info: WorkerInfo): Promise<Worker> {
+    const announced = workers.get(workerId);
+    if (announced) return announced;
+    for (const adopt of scope ? adopters : []) {
+      if (scope && (await adopt({ workerId, scope }, info))) break;
+    }
+    const adopted = workers.get(workerId);
+    if (!adopted) throw new RpcError('denied', 'this worker is not expected: nobody here has started it');
+    return adopted;
+  }
+
   return {
+    adoptWith: (adopt) => void adopters.push(adopt),
+
     announce(workerId, listener) {
       const worker: Worker = { listener, stream: undefined };
       workers.set(workerId, worker);
@@ -73,11 +109,10 @@ export function createWorkerHub(credentials: AgentCredentials): WorkerHub {
       };
     },
 
-    async attach(workerId, info, stream) {
-      const worker = workers.get(workerId);
-      if (!worker) throw new RpcError('denied', 'this worker is not expected: nobody here has started it');
+    async attach({ workerId, scope }, info, stream) {
+      const worker = await known({ workerId, scope }, info);
       const renew = async (): Promise<void> => {
-        const token = await credentials.issueWorker(workerId);
+        const token = await credentials.issueWorker(workerId, scope);
         if (worker.stream !== stream) return;
         forget(worker);
         holders.set(token, worker);
@@ -99,7 +134,10 @@ export function createWorkerHub(credentials: AgentCredentials): WorkerHub {
       worker.listener.connected(info);
     },
 
-    holderOf: (token) => holders.get(token)?.info,
+    holderOf(token) {
+      const holder = holders.get(token);
+      return holder?.info && { ...holder.listener, hostname: holder.listener.shownAs ?? holder.info.hostname };
+    },
 
     close() {
       for (const worker of workers.values()) worker.stream?.end();

@@ -1,5 +1,5 @@
-import { AUTH_KEYS, OIDC_KEYS, SECRET_KEY_KEYS } from './keys-auth.ts';
-import { EXECUTION_KEYS, EXECUTOR_DEFAULTS_KEYS, EXECUTOR_KEYS } from './keys-executor.ts';
+import { AUTH_KEYS, OIDC_KEYS, SECRET_KEY_KEYS } from '../keys-auth.ts';
+import { EXECUTION_KEYS, EXECUTOR_DEFAULTS_KEYS, EXECUTOR_KEYS } from '../keys-executor.ts';
 import {
   CONNECTIONS_KEYS,
   DATABASE_KEYS,
@@ -9,9 +9,9 @@ import {
   SERVER_KEYS,
   UI_KEYS,
   XCOM_KEYS,
-} from './keys-server.ts';
-import type { ConfigKey } from './keys.ts';
-import { LOGS_KEYS, SECRETS_KEYS } from './keys-storage.ts';
+} from '../keys-server.ts';
+import type { ConfigKey } from '../keys.ts';
+import { LOGS_KEYS, SECRETS_KEYS } from '../keys-storage.ts';
 
 export interface ReferenceSection {
   readonly title: string;

@@ -1,8 +1,8 @@
 // docs/configuration.md, generated: `npm run docs` writes it, `npm run docs:check` fails when it is stale.
 
-import type { KeyDefinition } from './key-definition.ts';
-import { definitionOf, variableOf } from './keys.ts';
-import type { ConfigKey } from './keys.ts';
+import type { KeyDefinition } from '../key-definition.ts';
+import { definitionOf, variableOf } from '../keys.ts';
+import type { ConfigKey } from '../keys.ts';
 import { REFERENCE_SECTIONS } from './reference-sections.ts';
 import type { ReferenceSection } from './reference-sections.ts';
 
@@ -85,7 +85,7 @@ The secrets of this example come from the environment: \`SVC_AUTH_JWT_SECRET\`, 
 - \`auth.dev_no_auth\` is on and \`server.http_addr\` is not a loopback address.
 - \`logs.backend\` is \`objstore\` or \`cloudstore\` and \`logs.sink.bucket\` is empty, or only one half of the static credentials is set;
   or the bucket is not there, or denies what logs need. A store that does not answer is a warning.
-- \`execution.warm_pools_enabled\` is on and \`auth.agent_token_transport\` is not \`exchange\` or \`auth.secret_liveness_mode\` is not
+- \`execution.warm_pools_enabled\` is on and \`executor.type\` is not \`orchestrator\`, \`auth.agent_token_transport\` is not \`exchange\` or \`auth.secret_liveness_mode\` is not
   \`enforce\`.
 - Only one of \`server.grpc_tls.cert\` and \`server.grpc_tls.key\` is set.
 - \`server.role\` is not \`all\` in the lite edition.

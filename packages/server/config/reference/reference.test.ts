@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { Check } from 'typebox/schema';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { checkBoot } from './boot-checks.ts';
-import { configJsonSchema, renderJsonSchema } from './json-schema.ts';
-import { configKeys, definitionOf, variableOf } from './keys.ts';
-import { loadConfig } from './load.ts';
+import { checkBoot } from '../boot-checks.ts';
+import { configJsonSchema, renderJsonSchema } from '../json-schema.ts';
+import { configKeys, definitionOf, variableOf } from '../keys.ts';
+import { loadConfig } from '../load.ts';
 import { EXAMPLE_YAML, renderReference } from './reference.ts';
 
 function committed(name: string): string {
-  return readFileSync(join(import.meta.dirname, '../../../docs', name), 'utf8');
+  return readFileSync(join(import.meta.dirname, '../../../../docs', name), 'utf8');
 }
 
 function loads(yaml: string): boolean {
@@ -46,7 +46,7 @@ describe('the page', () => {
       const row = rows.find((line) => line.startsWith(`| \`${key}\``)) ?? '';
       const definition = definitionOf(key);
       expect(row.startsWith(`| \`${key}\` † |`)).toBe(definition.extension === true);
-      const hasVariable = !['list', 'map'].includes(definition.type) || key === 'server.trusted_proxies';
+      const hasVariable = !['list', 'map'].includes(definition.type) || 'fromEnvironment' in definition;
       expect(row.includes(`| \`${variableOf(key)}\` |`)).toBe(hasVariable);
     }
   });

@@ -1,0 +1,31 @@
+/** What a worker may ask for by itself, and what it may say of itself. */
+import { MAX_HEARTBEAT_TOKENS } from '@svc/proto/limits.ts';
+import type { VersionRef } from '../../engine/shared/dag-graphs.ts';
+import type { AgentCredentials, VerifiedAttempt, VerifiedWorker } from '../credentials.ts';
+import { RpcError } from '../rpc-errors.ts';
+
+/** The one DAG version that a warm worker serves, and no other. */
+export function versionOfWorker({ scope }: VerifiedWorker): VersionRef {
+  const { tenantId, dagId, versionNumber } = scope ?? {};
+  if (tenantId !== undefined && dagId !== undefined && versionNumber !== undefined) {
+    return { tenantId, dagId, versionNumber };
+  }
+  throw new RpcError('unauthenticated', 'this worker serves no DAG version: ask with the credential of an attempt');
+}
+
+/** The attempts it runs, of those that it may have been given: what it cannot have been given says nothing about it. */
+export async function runningAttempts(
+  credentials: Pick<AgentCredentials, 'verifyAttempt'>,
+  { scope }: VerifiedWorker,
+  tokens: readonly string[],
+): Promise<VerifiedAttempt[]> {
+  const named = tokens.slice(0, MAX_HEARTBEAT_TOKENS);
+  const found = await Promise.all(named.map((token) => credentials.verifyAttempt(token)));
+  return found.filter(
+    (identity): identity is VerifiedAttempt =>
+      typeof identity !== 'string' &&
+      (scope === undefined || identity.tenantId === scope.tenantId) &&
+      (scope?.dagId === undefined || identity.dagId === scope.dagId) &&
+      (scope?.versionNumber === undefined || identity.versionNumber === scope.versionNumber),
+  );
+}

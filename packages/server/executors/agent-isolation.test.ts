@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
+import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
+import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harness.ts';
+import type { AttemptOutcome } from '../engine/shared/attempts.ts';
+import type { AgentService } from '../agents/agent-service.ts';
+
+const AGENT = join(import.meta.dirname, '..', '..', '..', 'bin', 'svc-agent');
+
+const DAG = `
+import os, subprocess, tempfile
+from airflow.sdk import dag, task
+
+@dag(schedule=None)
+def leaves():
+    @task
+    def tidy():
+        with open(os.path.join(os.environ["HOME"], "svc-left"), "w"):
+            pass
+        return {"home": os.environ["HOME"], "tmp": tempfile.gettempdir(), "server": os.getppid()}
+
+    @task
+    def untidy():
+        subprocess.Popen(["sleep", "600"], start_new_session=True)
+        return os.getppid()
+
+    tidy(); untidy()
+
+leaves()
+`;
+
+let harness: AgentHarness;
+let service: AgentService;
+
+beforeAll(async () => {
+  harness = await startAgentHarness();
+  await harness.addDag(harness.tenants.a, 'leaves.py', DAG);
+  service = await harness.startService();
+});
+afterAll(() => harness?.close());
+
+async function startWorker(isolation: string) {
+  const id = crypto.randomUUID();
+  const { promise: connected, resolve } = Promise.withResolvers<void>();
+  const worker = service.workers.announce(id, { connected: () => resolve(), disconnected: () => {} });
+  const agent = spawn(AGENT, ['work'], {
+    cwd: harness.folder, // Python looks for modules there, too: what anybody puts into the checkout meanwhile must not count
+    env: {
+      ...process.env,
+      HOME: harness.folder,
+      SVC_PYTHON: harness.python,
+      SVC_AGENT_TOKEN: await harness.credentials.issueWorker(id),
+      SVC_AGENT_CONTROL_PLANE_ADDR: harness.address(),
+      SVC_AGENT_ISOLATION: isolation,
+    },
+    stdio: ['pipe', 'inherit', 'pipe'],
+  });
+  let said = '';
+  agent.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const ended = new Promise<number | string | null>((done) =>
+    agent.once('exit', (code, signal) => done(code ?? signal)),
+  );
+  await connected;
+
+  async function run(taskId: string): Promise<{ attempt: QueuedAttempt; value: unknown }> {
+    const attempt = await harness.queue({ dagId: 'leaves', taskId });
+    const { attemptId, dagId, mapIndex, tryNumber } = attempt;
+    const task = { dag_id: dagId, task_id: taskId, map_index: mapIndex, try_number: tryNumber };
+    const token = await harness.token(attempt);
+    worker.send({ assignment: { attempt_id: attemptId, token, version_key: 'v1', ...task } });
+    const left = ended.then(() => Promise.reject(new Error(`the worker left before the attempt ended: ${said}`)));
+    const outcome = await Promise.race([harness.attempts.ended(attemptId) as Promise<AttemptOutcome>, left]);
+    expect(outcome.state).toBe('success');
+    return { attempt, value: JSON.parse(outcome.xcoms?.[0]?.value ?? 'null') };
+  }
+  return { run, agent, ended, said: () => said };
+}
+
+type Places = { home: string; tmp: string; server: number };
+
+it('a worker that keeps attempts apart gives each its own folders, and leaves when one left a process behind', async () => {
+  const { run, ended, said } = await startWorker('apart');
+  const [first, second] = [(await run('tidy')).value as Places, (await run('tidy')).value as Places];
+  expect(first.home).not.toBe(second.home);
+  expect(first.tmp).not.toBe(second.tmp);
+  expect(first.server).toBe(second.server);
+  await eventually(() => !existsSync(first.home) && !existsSync(first.tmp));
+  const { attempt } = await run('untidy');
+  expect(await ended).toBe(0); // by itself
+  expect(said()).toContain('this worker takes no more attempts, and leaves');
+  expect(existsSync(second.home)).toBe(false);
+  const events = (await harness.logOf(attempt)).map(({ event }) => event);
+  expect(events.join('\n')).toContain('a task left 1 running process');
+});
+
+it('elsewhere HOME is the worker’s, and only the Python process that forked such an attempt is replaced', async () => {
+  const { run, agent, ended, said } = await startWorker('together');
+  const before = (await run('tidy')).value as Places;
+  expect(before.home).toBe(harness.folder);
+  expect(existsSync(join(harness.folder, 'svc-left'))).toBe(true);
+  const { attempt, value } = await run('untidy');
+  expect(value).toBe(before.server);
+  await eventually(() => said().includes('the Python process of this version is replaced'));
+  expect(((await run('tidy')).value as Places).server).not.toBe(before.server);
+  agent.stdin.end();
+  expect(await ended).toBe(0);
+  const events = (await harness.logOf(attempt)).map(({ event }) => event);
+  expect(events.join('\n')).toContain('a task left 1 running process');
+});

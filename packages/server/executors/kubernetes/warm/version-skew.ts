@@ -1,0 +1,23 @@
+/**
+ * Whether a worker of another version of svc is kept. Agents and control planes of neighbouring minor versions understand each
+ * other (docs/warm-pools.md), so that an upgrade finds its workers again and replaces them one by one.
+ *
+ *   keep     the same minor version, or one apart
+ *   drain    newer than that: the control plane was set back. It ends what it runs and takes no more
+ *   refuse   older than that, or no version at all: it gets no stream, and leaves when it is idle
+ */
+type SkewVerdict = 'keep' | 'drain' | 'refuse';
+
+export function judgeSkew(own: string, worker: string): SkewVerdict {
+  const [ours, theirs] = [minorOf(own), minorOf(worker)];
+  if (!ours || !theirs) return 'refuse';
+  if (ours.major !== theirs.major) return theirs.major > ours.major ? 'drain' : 'refuse';
+  const ahead = theirs.minor - ours.minor;
+  if (Math.abs(ahead) <= 1) return 'keep';
+  return ahead > 0 ? 'drain' : 'refuse';
+}
+
+function minorOf(version: string): { major: number; minor: number } | undefined {
+  const [, major, minor] = /^(\d+)\.(\d+)\./.exec(version) ?? [];
+  return major === undefined || minor === undefined ? undefined : { major: Number(major), minor: Number(minor) };
+}

@@ -1,0 +1,70 @@
+/**
+ * How pods and warm workers know each other. The annotation is what is read back, word for word, by any process of the control
+ * plane; what a worker may run is decided by it and by nothing that the worker says.
+ */
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { WorkerScope } from '../../../agents/credentials.ts';
+import { LABEL, OWNER, labelValue } from '../pod-names.ts';
+
+/** One pool: the workers that may run the same attempts. `shape`: what their pods are made of. */
+const Pool = {
+  tenantId: Type.String(),
+  dagId: Type.String(),
+  versionNumber: Type.Number(),
+  shape: Type.String(),
+};
+const WarmIdentity = Type.Object({ workerId: Type.String(), ...Pool });
+export type WarmIdentity = Static<typeof WarmIdentity>;
+export type PoolIdentity = Omit<WarmIdentity, 'workerId'>;
+
+const Identity = Compile(WarmIdentity);
+
+/** As a label the id of the worker, as an annotation all of it. */
+export const WORKER = 'svc.dev/worker';
+const POOL = 'svc.dev/pool';
+
+export const workerPodName = (workerId: string): string => `svc-worker-${workerId}`;
+
+export const poolKey = ({ tenantId, dagId, versionNumber, shape }: PoolIdentity): string =>
+  `${tenantId}/${versionNumber}/${shape}/${dagId}`;
+
+export const versionOf = ({ tenantId, dagId, versionNumber }: PoolIdentity): string =>
+  `${tenantId}/${versionNumber}/${dagId}`;
+
+/** As its credential says it: the pool by its shape. */
+export const scopeOf = ({ tenantId, dagId, versionNumber, shape }: PoolIdentity): WorkerScope => ({
+  kind: 'warm',
+  tenantId,
+  pool: shape,
+  dagId,
+  versionNumber,
+});
+
+export const workerLabels = (identity: WarmIdentity, installation: string) => ({
+  [LABEL.managedBy]: 'svc',
+  [LABEL.installation]: installation,
+  [LABEL.tenant]: identity.tenantId,
+  [LABEL.dag]: labelValue(identity.dagId),
+  [WORKER]: identity.workerId,
+  [POOL]: identity.shape,
+});
+
+export const workerAnnotations = (identity: WarmIdentity, owner: string) => ({
+  [OWNER]: owner,
+  [LABEL.dag]: identity.dagId,
+  [WORKER]: JSON.stringify(identity),
+});
+
+/** Undefined: it is no pod of a worker, or somebody has changed it. */
+export function warmWorkerOf(annotations: Readonly<Record<string, string>> | undefined): WarmIdentity | undefined {
+  const text = annotations?.[WORKER];
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return Identity.Check(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,242 @@
+/**
+ * The remote workers whose streams this process holds. A worker is adopted by whoever gets its stream; who it is was signed when
+ * it joined. Its row (db/workers) is written every two seconds, and the answer says what people want of it.
+ *
+ *   adopted ─▶ connected ─▶ stream breaks ─▶ comes back here, or to another process, which owns the row from then on
+ *                  │                    └─▶ away for longer than a lease: lost. What it ran was silent for as long
+ *                  └─▶ drained: told, ends what it runs, leaves: gone
+ *                  └─▶ token revoked: dismissed, what it ran is lost
+ */
+import type { AgentService } from '../../agents/agent-service.ts';
+import type { AgentLog } from '../../agents/collaborators.ts';
+import type { WorkerScope } from '../../agents/credentials.ts';
+import { RpcError } from '../../agents/rpc-errors.ts';
+import type { AnnouncedWorker, WorkerInfo } from '../../agents/workers/worker-hub.ts';
+import type { Database } from '../../db/database.ts';
+import { isTokenLive } from '../../db/workers/worker-tokens.ts';
+import { TOUCH_EVERY_MS, recordWorker, removeWorker, touchWorkers } from '../../db/workers/workers.ts';
+import type { NewWorker, WorkerOrders, WorkerSign } from '../../db/workers/workers.ts';
+import type { NextInstance } from '../../engine/shared/attempts.ts';
+import type { WorkerAttempts } from '../worker-attempts.ts';
+import { judgeSkew } from '../kubernetes/warm/version-skew.ts';
+
+export type RemoteWorker = {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly queues: readonly string[];
+  readonly slots: number;
+  announced: AnnouncedWorker | undefined;
+  hostname: string;
+  /** Makes its row ours. */
+  readonly record: () => Promise<void>;
+  /** When something it runs was last heard of. */
+  heardAt: number;
+  /** Since when there is no stream. */
+  awaySince: number | undefined;
+  served: number;
+  /** Why it takes no more; empty: it does. */
+  draining: string;
+};
+
+export type RemoteWorkersOptions = {
+  db: Database;
+  processId: string;
+  service: Pick<AgentService, 'workers' | 'observe'>;
+  given: WorkerAttempts;
+  /** Silent for so long: whatever it ran is others' by then. */
+  leaseMs: number;
+  /** Of svc, here. */
+  version: string;
+  mayRun: (next: NextInstance) => boolean;
+  /** There may be room. */
+  onRoom: () => void;
+  log: AgentLog;
+};
+
+export type RemoteWorkers = {
+  all(): readonly RemoteWorker[];
+  /** Those that take attempts right now, with how many. */
+  withRoom(): readonly { worker: RemoteWorker; free: number }[];
+  start(): void;
+  close(): Promise<void>;
+};
+
+export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorkers {
+  const { db, processId, service, given, log } = options;
+  const workers = new Map<string, RemoteWorker>();
+  let timer: NodeJS.Timeout | undefined;
+  let touching: Promise<void> = Promise.resolve();
+  service.workers.adoptWith(adopt);
+  const hear = (attemptId: string): void => {
+    const worker = workers.get(given.workerOf(attemptId) ?? '');
+    if (worker) worker.heardAt = Date.now();
+  };
+  service.observe({ started: hear, alive: hear, ended() {} });
+
+  const running = ({ id }: RemoteWorker): number => given.of(id).length;
+  const takesNew = ({ announced, draining }: RemoteWorker): boolean =>
+    announced?.isConnected() === true && draining === '';
+
+  async function adopt(
+    { workerId, scope }: { workerId: string; scope: WorkerScope },
+    info: WorkerInfo,
+  ): Promise<boolean> {
+    const { kind, tenantId, name, queues, slots, tokenId } = scope;
+    if (kind !== 'remote') return false;
+    if (name === undefined || queues === undefined || slots === undefined || tokenId === undefined)
+      throw new RpcError('denied', 'the credential of this worker says too little: join again');
+    if (!(await isTokenLive(db.shared, { tenantId, id: tokenId })))
+      throw new RpcError('denied', 'the token this worker joined with was revoked, or its tenant is disabled');
+    const skew = judgeSkew(options.version, info.version);
+    if (skew === 'refuse')
+      throw new RpcError('denied', `svc ${options.version} takes no workers of svc ${info.version}: they are too old`);
+    const draining = skew === 'drain' ? `its agent (svc ${info.version}) is too new for svc ${options.version}` : '';
+    const worker: RemoteWorker = {
+      id: workerId,
+      tenantId,
+      name,
+      queues,
+      slots,
+      announced: undefined,
+      hostname: info.hostname,
+      record: () => recordWorker(db, row),
+      heardAt: 0,
+      awaySince: undefined,
+      served: 0,
+      draining,
+    };
+    const row: NewWorker = {
+      id: workerId,
+      tenantId,
+      kind: 'remote',
+      name,
+      pool: scope.pool,
+      queues,
+      tokenId,
+      hostname: info.hostname,
+      pid: info.pid,
+      agentVersion: info.version,
+      state: draining === '' ? 'idle' : 'draining',
+      slots,
+      owner: processId,
+    };
+    await worker.record();
+    workers.set(workerId, worker);
+    announce(worker);
+    return true;
+  }
+
+  function announce(worker: RemoteWorker): void {
+    worker.announced = service.workers.announce(worker.id, {
+      connected(info) {
+        Object.assign(worker, { hostname: info.hostname, awaySince: undefined });
+        for (const { issuedAt: _issuedAt, expiresAt: _expiresAt, ...own } of info.running) {
+          if (!given.has(own.attemptId)) given.adopt(own, worker.id);
+        }
+        given.connected(worker.id);
+        if (worker.draining !== '') tellDrain(worker);
+        void touchSoon();
+        options.onRoom();
+      },
+      disconnected() {
+        worker.awaySince = Date.now();
+        log.warn({ worker: worker.id, name: worker.name }, 'a remote worker is not connected');
+        void touchSoon();
+      },
+      shownAs: worker.name,
+      takesNew: () => takesNew(worker),
+      mayRun: (next) => next.tenantId === worker.tenantId && worker.queues.includes(next.queue) && options.mayRun(next),
+    });
+    given.add(worker.id, { announced: worker.announced, hostname: () => worker.name });
+  }
+
+  /** Nobody else is told: whatever it still runs ends by itself, or was silent for a lease. */
+  function forget(worker: RemoteWorker): void {
+    workers.delete(worker.id);
+    worker.announced?.dismiss();
+    for (const attemptId of given.remove(worker.id)) given.drop(attemptId);
+  }
+
+  function signOf(worker: RemoteWorker): WorkerSign {
+    const now = running(worker);
+    const signed = { id: worker.id, running: now, attemptsServed: worker.served };
+    // One that is drained has closed its stream, and runs on.
+    if (worker.draining !== '') return { ...signed, state: 'draining' };
+    return { ...signed, state: worker.awaySince !== undefined ? 'lost' : now > 0 ? 'busy' : 'idle' };
+  }
+
+  function heed(worker: RemoteWorker, orders: WorkerOrders): void {
+    if (orders.isRevoked) {
+      const text = `the token of worker ${worker.name} was revoked, or its tenant is disabled`;
+      log.warn({ worker: worker.id, name: worker.name }, text);
+      workers.delete(worker.id);
+      given.cancel(given.of(worker.id).map(({ attemptId }) => attemptId));
+      worker.announced?.dismiss();
+      given.lose(given.remove(worker.id), { cause: 'agent_lost', text });
+      void end(worker, 'gone', text);
+      return;
+    }
+    if (orders.drain && worker.draining === '') {
+      const { by, why } = orders.drain;
+      worker.draining = `drained by ${by}${why === '' ? '' : `: ${why}`}`;
+      log.info({ worker: worker.id, name: worker.name, why: worker.draining }, 'a remote worker is drained');
+      tellDrain(worker); // told again when its stream comes back
+    }
+  }
+
+  const end = (worker: RemoteWorker, state: 'gone' | 'lost', why: string): Promise<void> =>
+    removeWorker(db, { id: worker.id, owner: processId, state, why }).catch((error: unknown) =>
+      log.warn({ err: error, worker: worker.id }, 'the end of a worker could not be written down'),
+    );
+
+  async function touch(): Promise<void> {
+    const all = [...workers.values()];
+    const orders = new Map((await touchWorkers(db, processId, all.map(signOf))).map((order) => [order.id, order]));
+    for (const worker of all) {
+      if (workers.get(worker.id) !== worker) continue;
+      const order = orders.get(worker.id);
+      if (!order) {
+        if (worker.awaySince !== undefined) forget(worker); // another process holds its stream
+        else await worker.record(); // it had been elsewhere, and is back
+        continue;
+      }
+      heed(worker, order);
+      if (worker.awaySince === undefined) continue;
+      // One that was told to leave and ran nothing any more has left.
+      if (worker.draining !== '' && running(worker) === 0) {
+        forget(worker);
+        await end(worker, 'gone', worker.draining);
+      } else if (Date.now() - Math.max(worker.awaySince, worker.heardAt) > options.leaseMs) {
+        const isIdle = running(worker) === 0;
+        forget(worker);
+        await end(worker, isIdle ? 'gone' : 'lost', isIdle ? 'it has closed its stream' : 'nothing was heard of it');
+      }
+    }
+  }
+
+  /** One at a time. */
+  function touchSoon(): Promise<void> {
+    touching = touching
+      .then(touch)
+      .catch((error: unknown) => log.warn({ err: error }, 'signs of life of workers could not be written down'));
+    return touching;
+  }
+
+  return {
+    all: () => [...workers.values()],
+    withRoom: () =>
+      [...workers.values()].filter(takesNew).map((worker) => ({ worker, free: worker.slots - running(worker) })),
+    start() {
+      timer = setInterval(() => void touchSoon(), TOUCH_EVERY_MS);
+      timer.unref();
+    },
+    async close() {
+      clearInterval(timer);
+      await touching;
+    },
+  };
+}
+
+const tellDrain = ({ announced, draining }: RemoteWorker): void =>
+  void announced?.send({ drain: { reason: draining } });
