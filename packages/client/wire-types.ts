@@ -27,3 +27,6 @@ export type Token = Schemas['TokenResponse'];
 export type User = Schemas['User'];
 export type UserUpdate = Schemas['UpdateUserRequest'];
 export type Variable = Schemas['Variable'];
+export type Worker = Schemas['Worker'];
+export type WorkerToken = Schemas['WorkerToken'];
+export type IssuedWorkerToken = Schemas['IssuedWorkerToken'];

@@ -24,6 +24,7 @@ import { createServices } from './create-services.ts';
 import { openDatabase } from './db/database.ts';
 import type { Database } from './db/database.ts';
 import { findInstallation } from './db/processes/installation.ts';
+import { countWorkers } from './db/workers/workers.ts';
 import { createHousekeeping } from './engine/housekeeping.ts';
 import type { ExecutorFactory } from './executors/executor-context.ts';
 import { ClusterAccessError } from './executors/kubernetes/cluster-access.ts';
@@ -135,7 +136,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     processId,
     createExecutor,
     tls: certificates.grpc,
+    onAttemptStarts: metrics.attemptStarts,
   });
+  if (engine.warmUsage) metrics.watchWarmWorkers(engine.warmUsage);
   const services = createServices({
     config,
     db,
@@ -190,6 +193,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log: logger,
   });
   metrics.watchScheduler(() => housekeeping.lastBeat());
+  metrics.watchWorkers(() => countWorkers(db));
   const metricsServer = createMetricsServer({ address: config.server.metricsAddr, metrics });
 
   const closing = new AbortController();

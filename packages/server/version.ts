@@ -9,8 +9,13 @@ export const VERSION = manifest.version;
 
 /** The commit this was packaged from, or runs from where there is a checkout and git to ask. SVC_GIT_VERSION overrides. */
 export function gitVersion(): string {
-  const told = process.env['SVC_GIT_VERSION'] || manifest.commit;
-  if (told) return told;
+  return process.env['SVC_GIT_VERSION'] || manifest.commit || (described ??= describeCheckout());
+}
+
+/** Asked once: what this process runs does not change, whatever becomes of the checkout. */
+let described: string | undefined;
+
+function describeCheckout(): string {
   try {
     const cwd = new URL('.', import.meta.url).pathname;
     return execFileSync('git', ['describe', '--always', '--dirty'], {

@@ -1885,6 +1885,98 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List workers, by kind, pool and name */
+        get: operations["get_workers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/workers/{worker_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One worker */
+        get: operations["get_worker"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/workers/{worker_id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a worker take no more tasks, end what it runs, and leave
+         * @description It hears of it within seconds. The one of the subprocess executor serves all tenants and leaves with the control plane only: 409.
+         */
+        post: operations["drain_worker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/workerTokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tokens with which workers may join, oldest first */
+        get: operations["get_worker_tokens"];
+        put?: never;
+        /**
+         * Create a token with which workers may join; the answer has it, once
+         * @description A worker serves the queues of its token, or fewer. It gets everything that tasks of these queues get.
+         */
+        post: operations["post_worker_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/workerTokens/{worker_token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke a token: nobody joins with it, and workers that have joined get nothing more */
+        delete: operations["delete_worker_token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/xcoms/{dag_id}/{dag_run_id}/{task_id}/{key}": {
         parameters: {
             query?: never;
@@ -3028,6 +3120,13 @@ export interface components {
             /** @description Names of existing roles */
             roles?: ("viewer" | "operator" | "editor" | "admin")[];
         };
+        /** CreateWorkerTokenBody */
+        CreateWorkerTokenBody: {
+            comment?: string;
+            /** @description Seconds for which workers may join with it; without it, until it is revoked */
+            expires_in?: number;
+            queues: string[];
+        };
         /** DAG */
         DAG: {
             allowed_run_types: string[] | null;
@@ -3424,6 +3523,11 @@ export interface components {
         DeviceTokenRequest: {
             handle: string;
         };
+        /** DrainWorkerBody */
+        DrainWorkerBody: {
+            /** @description For those who look at it later */
+            why?: string;
+        };
         /** Error */
         Error: {
             /** @description What is wrong with this request and what to do about it */
@@ -3483,6 +3587,8 @@ export interface components {
             redis?: components["schemas"]["RedisHealth"];
             scheduler: components["schemas"]["ComponentHealth"];
             triggerer: components["schemas"]["ComponentHealth"];
+            /** @description By kind and state; those that have left for an hour */
+            workers: components["schemas"]["WorkersHealth"][];
         };
         /** HitlAnswer */
         HitlAnswer: {
@@ -3588,6 +3694,22 @@ export interface components {
             last_used_at: string | null;
             name: string;
             role: string;
+            /** @description Shown this once; only its hash is stored */
+            token: string;
+            /** @description How the token begins, to recognise it by */
+            token_start: string;
+        };
+        /** IssuedWorkerToken */
+        IssuedWorkerToken: {
+            comment: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            expires_at: string | null;
+            /** Format: uuid */
+            id: string;
+            last_used_at: string | null;
+            queues: string[];
             /** @description Shown this once; only its hash is stored */
             token: string;
             /** @description How the token begins, to recognise it by */
@@ -4144,6 +4266,78 @@ export interface components {
         VersionInfo: {
             git_version: string | null;
             version: string;
+        };
+        /** Worker */
+        Worker: {
+            agent_version: string;
+            attempts_served: number;
+            dag_id: string | null;
+            drain_requested_at: string | null;
+            drain_requested_by: string | null;
+            drain_why: string | null;
+            ended_why: string | null;
+            hostname: string;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description `local`: the process of the subprocess executor; `warm`: a pod of a warm pool; `remote`: joined with a token
+             * @enum {unknown}
+             */
+            kind: "local" | "warm" | "remote";
+            /** Format: date-time */
+            last_seen_at: string;
+            name: string;
+            pid: number | null;
+            /** @description Workers of one pool may run the same tasks */
+            pool: string;
+            /** @description Of a remote worker: whose tasks it takes */
+            queues: string[];
+            /** @description As of its last sign of life */
+            running: number;
+            /** @description How many tasks it runs at once */
+            slots: number;
+            /** Format: date-time */
+            started_at: string;
+            /**
+             * @description `lost`: nothing was heard of it; `gone`: it has left. Both are shown for an hour
+             * @enum {unknown}
+             */
+            state: "starting" | "idle" | "busy" | "draining" | "lost" | "gone";
+            token_id: string | null;
+            version_number: number | null;
+        };
+        /** WorkerCollection */
+        WorkerCollection: {
+            total_entries: number;
+            workers: components["schemas"]["Worker"][];
+        };
+        /** WorkersHealth */
+        WorkersHealth: {
+            /** @description `local`, `warm` or `remote` */
+            kind: string;
+            running: number;
+            slots: number;
+            state: string;
+            workers: number;
+        };
+        /** WorkerToken */
+        WorkerToken: {
+            comment: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            expires_at: string | null;
+            /** Format: uuid */
+            id: string;
+            last_used_at: string | null;
+            queues: string[];
+            /** @description How the token begins, to recognise it by */
+            token_start: string;
+        };
+        /** WorkerTokenCollection */
+        WorkerTokenCollection: {
+            total_entries: number;
+            worker_tokens: components["schemas"]["WorkerToken"][];
         };
         /** Workspace */
         Workspace: {
@@ -8382,6 +8576,155 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["VersionInfo"];
                 };
+            };
+        };
+    };
+    get_workers: {
+        parameters: {
+            query?: {
+                /** @description `local`: the process of the subprocess executor; `warm`: a pod of a warm pool; `remote`: joined with a token */
+                kind?: "local" | "warm" | "remote";
+                /** @description How many entries at most */
+                limit?: number;
+                name?: string;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description A pool, or a queue that remote workers serve */
+                pool?: string;
+                /** @description `lost`: nothing was heard of it; `gone`: it has left. Both are shown for an hour */
+                state?: "starting" | "idle" | "busy" | "draining" | "lost" | "gone";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerCollection"];
+                };
+            };
+        };
+    };
+    get_worker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                worker_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Worker"];
+                };
+            };
+        };
+    };
+    drain_worker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                worker_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DrainWorkerBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Worker"];
+                };
+            };
+        };
+    };
+    get_worker_tokens: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerTokenCollection"];
+                };
+            };
+        };
+    };
+    post_worker_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWorkerTokenBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedWorkerToken"];
+                };
+            };
+        };
+    };
+    delete_worker_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                worker_token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -39,6 +39,8 @@ import { registerUiBundle, sendUiPage } from './ui/bundle.ts';
 import { registerPages } from './ui/own-pages.ts';
 import { registerUi } from './ui/register.ts';
 import { registerVariables } from './variables/variables.ts';
+import { registerWorkerTokens } from './workers/tokens.ts';
+import { registerWorkers } from './workers/workers.ts';
 import { registerXcoms } from './xcoms/xcoms.ts';
 import { installListsInTurns } from '../http/lists-in-turns.ts';
 import { installMaskedFields } from '../http/masked-fields.ts';
@@ -53,6 +55,8 @@ export function registerRoutes(app: App, services: Services): AnswerElse {
   registerOidcCli(app, services);
   registerUsers(app, services);
   registerServiceAccounts(app, services);
+  registerWorkers(app, services);
+  registerWorkerTokens(app, services);
   registerTenants(app, services);
   registerIdentities(app, services);
   registerConnections(app, services);

@@ -80,10 +80,15 @@ function planOf(schema: unknown): Plan | undefined {
     if (plan) fields.set(name, plan);
   }
   // Of unions any member may be meant; answers by status and media type likewise.
-  const others = Object.entries(schema)
-    .filter(([key, value]) => key !== 'properties' && key !== 'items' && typeof value === 'object')
-    .flatMap(([, value]) => planOf(value) ?? []);
+  const others: Plan[] = [];
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === 'properties' || key === 'items' || typeof value !== 'object') continue;
+    const plan = planOf(value);
+    if (plan) others.push(plan);
+  }
   const own: Plan = { writer, fields, items: planOf(items), writers: new Set() };
+  // As in most schemas, and there are thousands of them at every start.
+  if (!writer && fields.size === 0 && !own.items && others.length === 0) return undefined;
   const plan = others.reduce(joined, joined(own, NOTHING));
   const result = plan.writers.size === 0 ? null : plan;
   plans.set(schema, result);

@@ -17,6 +17,21 @@ export interface RedisUsage {
   readonly reads: Readonly<Record<string, number>>;
 }
 
+export interface WarmUsage {
+  /** Attempts without a worker. */
+  readonly waiting: number;
+  readonly idle: number;
+  readonly busy: number;
+  readonly starting: number;
+}
+
+export interface WorkerGroup {
+  readonly kind: string;
+  readonly pool: string;
+  readonly state: string;
+  readonly workers: number;
+}
+
 export interface MetricsOptions {
   readonly version: string;
 }
@@ -37,6 +52,12 @@ export interface Metrics {
   watchRedis(usage: () => RedisUsage): void;
   /** Of an object store: whether it is there, and what waits for it. */
   watchLogStore(status: () => { outage: object | undefined; spooledBytes: number }): void;
+  /** Only where there are warm workers. */
+  watchWarmWorkers(usage: () => WarmUsage): void;
+  /** Of the whole installation, read from the database on each scrape. */
+  watchWorkers(count: () => Promise<readonly WorkerGroup[]>): void;
+  /** An attempt goes to a worker that is there, or a pod is started for it. */
+  attemptStarts(start: 'warm' | 'cold'): void;
   loginFailed(): void;
   /** By its reason, of which there are a dozen or two. */
   signInRefused(reason: string): void;
@@ -90,6 +111,20 @@ const CERTIFICATE_FAILING = {
   help: '1 while the certificate files of a listener hold something that cannot be used; it goes on with the old certificate.',
   labelNames: ['listener'],
 } as const;
+const WARM_STARTS = {
+  name: 'svc_warm_starts_total',
+  help: 'Attempts given to a warm worker that was there when they came.',
+} as const;
+const COLD_STARTS = {
+  name: 'svc_cold_starts_total',
+  help: 'Attempts for which a pod had to be started: their own, or a warm worker.',
+} as const;
+const WARM_QUEUE = { name: 'svc_warm_queue', help: 'Attempts that wait for a warm worker.' } as const;
+const WARM_WORKERS = {
+  name: 'svc_warm_workers',
+  help: 'Warm workers of this process by what they do.',
+  labelNames: ['state'],
+} as const;
 const BUILD_INFO = {
   name: 'svc_build_info',
   help: 'Always 1; the labels say what is running.',
@@ -113,6 +148,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const expiries: (() => void)[] = [];
   const expiry = new Gauge({ ...CERTIFICATE_EXPIRY, registers });
   const reloadFailing = new Gauge({ ...CERTIFICATE_FAILING, registers });
+  const starts = {
+    warm: new Counter({ ...WARM_STARTS, registers }),
+    cold: new Counter({ ...COLD_STARTS, registers }),
+  };
   const buildInfo = new Gauge({ ...BUILD_INFO, registers });
   buildInfo.set({ version: options.version, node: process.versions.node }, 1);
 
@@ -157,6 +196,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
     watchLogStore(status) {
       for (const gauge of logStoreGauges(status)) registry.registerMetric(gauge);
     },
+    watchWarmWorkers(usage) {
+      for (const gauge of warmGauges(usage)) registry.registerMetric(gauge);
+    },
+    watchWorkers: (count) => registry.registerMetric(workersGauge(count)),
+    attemptStarts: (start) => starts[start].inc(),
     loginFailed: () => loginFailures.inc(),
     signInRefused: (reason) => signInsRefused.inc({ reason }),
     databaseOutage: () => databaseOutages.inc(),
@@ -164,6 +208,39 @@ export function createMetrics(options: MetricsOptions): Metrics {
       for (const [reason, count] of Object.entries(counts)) refused.inc({ reason }, count);
     },
   };
+}
+
+function warmGauges(usage: () => WarmUsage): Gauge[] {
+  const queue = new Gauge({
+    ...WARM_QUEUE,
+    registers: [],
+    collect() {
+      this.set(usage().waiting);
+    },
+  });
+  const workers = new Gauge({
+    ...WARM_WORKERS,
+    registers: [],
+    collect() {
+      const { idle, busy, starting } = usage();
+      for (const [state, count] of Object.entries({ idle, busy, starting })) this.set({ state }, count);
+    },
+  });
+  return [queue, workers];
+}
+
+function workersGauge(count: () => Promise<readonly WorkerGroup[]>): Gauge {
+  return new Gauge({
+    name: 'svc_workers',
+    help: 'Workers of the installation, by kind, pool (of remote ones their queues) and state.',
+    labelNames: ['kind', 'pool', 'state'],
+    registers: [],
+    async collect() {
+      this.reset();
+      const groups = await count().catch(() => []); // the database is away: that has a metric of its own
+      for (const { kind, pool, state, workers } of groups) this.set({ kind, pool, state }, workers);
+    },
+  });
 }
 
 function poolGauge(usage: () => PoolUsage): Gauge {

@@ -9,9 +9,11 @@ import {
   lockConnections,
   saveConnections,
 } from '../../db/secrets/connections.ts';
-import type { ConnectionRow } from '../../db/secrets/connections.ts';
+import type { ListedConnection } from '../../db/secrets/connections.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { MASK, maskExtra } from '../../vault/mask.ts';
+import { createShownTexts } from '../../vault/shown-texts.ts';
+import type { ShownTexts } from '../../vault/shown-texts.ts';
 import { connectionBinding, createVault } from '../../vault/vault.ts';
 import type { Vault } from '../../vault/vault.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
@@ -56,6 +58,7 @@ export function registerConnections(app: App, services: Services): void {
 }
 
 function registerReads(app: App, { db }: Services, vault: Vault): void {
+  const shown = createShownTexts();
   app.get(
     '/api/v2/connections',
     {
@@ -85,7 +88,10 @@ function registerReads(app: App, { db }: Services, vault: Vault): void {
         ids: parsePatterns({ pattern: filters.connection_id_pattern, prefix: filters.connection_id_prefix_pattern }),
       });
       const { tenantId } = principalOf(request);
-      return { connections: connections.map((row) => connectionBody(row, tenantId, vault)), total_entries: total };
+      return {
+        connections: connections.map((row) => connectionBody(row, tenantId, vault, shown)),
+        total_entries: total,
+      };
     },
   );
 
@@ -296,17 +302,22 @@ const createdMeanwhile = (id: string): ApiError =>
 const noSuchConnection = (id: string): ApiError =>
   new ApiError('not_found', `there is no connection with connection_id "${id.slice(0, 200)}"`);
 
-function connectionBody(row: ConnectionRow, tenantId: string, vault: Vault) {
-  const extra = vault.open(row.extra_sealed, connectionBinding(tenantId, row.connection_id, 'extra'));
+/** Of `shown`, when it is given, what was made of a row before. */
+function connectionBody(row: ListedConnection, tenantId: string, vault: Vault, shown?: ShownTexts) {
+  const { connection_id: id, extra_sealed: sealed } = row;
+  const show = (): string => {
+    const extra = vault.open(sealed, connectionBinding(tenantId, id, 'extra'));
+    return extra.kind === 'text' ? maskExtra(extra.text) : MASK;
+  };
   return {
-    connection_id: row.connection_id,
+    connection_id: id,
     conn_type: row.conn_type,
     description: row.description,
     host: row.host,
     login: row.login,
     schema: row.schema,
     port: row.port,
-    extra: extra.kind === 'none' ? null : extra.kind === 'text' ? maskExtra(extra.text) : MASK,
+    extra: sealed === null ? null : shown ? shown.of({ sealed, tenantId, row: id }, show) : show(),
     team_name: null,
   };
 }

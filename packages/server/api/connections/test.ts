@@ -4,6 +4,7 @@
  * caller likes.
  */
 import { Type } from 'typebox';
+import { hasExecutor } from '../../config/executor-names.ts';
 import { findDependencyLists } from '../../db/dags/dependency-lists.ts';
 import { recordAudit } from '../../db/identity/audit-log.ts';
 import { findConnection } from '../../db/secrets/connections.ts';
@@ -92,8 +93,9 @@ export function registerConnectionTest(
 }
 
 /** Only a worker beside the server can: connections carry secrets, which are not left lying for one elsewhere. */
-function whyNobodyTests({ executor, server }: Services['config']): string {
-  if (executor.type === 'orchestrator') {
+function whyNobodyTests(config: Services['config']): string {
+  const { server } = config;
+  if (hasExecutor(config, 'orchestrator')) {
     return 'connections are not tested where tasks run in pods: this process has neither the network nor the packages of a task; trigger a DAG with a task that uses the connection instead';
   }
   return server.role === 'api'

@@ -116,7 +116,7 @@ export const taskBody = (task: TaskSpec) => ({
   retry_delay: timeDelta(task.policy.retry_delay),
   retry_exponential_backoff: task.policy.retry_exponential_backoff,
   priority_weight: task.policy.priority_weight,
-  weight_rule: task.policy.weight_rule,
+  weight_rule: task.policy.own_weight?.class ?? task.policy.weight_rule,
   ui_color: task.operator.ui_color,
   ui_fgcolor: task.operator.ui_fgcolor,
   template_fields: task.template_fields ?? [],

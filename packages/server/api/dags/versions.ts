@@ -1,7 +1,9 @@
 /** Versions of DAGs: registering a compiled artifact, and reading what was registered. */
 import { Type } from 'typebox';
+import { executorNames, hasExecutor } from '../../config/executor-names.ts';
 import { findVersion, listVersions } from '../../db/dags/dag-versions.ts';
 import { findDag } from '../../db/dags/dags.ts';
+import { findExecutor } from '../../db/processes/heartbeats.ts';
 import { Artifact } from '../../registry/artifact.ts';
 import { registerVersion } from '../../registry/register-version.ts';
 import { actorOf, databaseOf } from '../../http/access.ts';
@@ -28,8 +30,13 @@ const MAX_ARTIFACT_BYTES = 16 * 1024 * 1024;
 const ALL = '~';
 
 export function registerDagVersions(app: App, { config, db }: Services): void {
-  const { type, podOverrideSecrets } = config.executor;
-  const podPolicy = type === 'orchestrator' ? { allowsSecrets: podOverrideSecrets } : undefined;
+  const { podOverrideSecrets } = config.executor;
+  const podPolicy = hasExecutor(config, 'orchestrator') ? { allowsSecrets: podOverrideSecrets } : undefined;
+  // A process without an executor of its own asks what a scheduler says of its.
+  const findExecutors = async (): Promise<readonly string[]> => {
+    const facts = config.server.role === 'api' ? await findExecutor(db) : undefined;
+    return facts?.execution_modes.map((mode) => (mode === 'pod' ? 'orchestrator' : mode)) ?? executorNames(config);
+  };
 
   app.post(
     '/api/v2/dags/:dag_id/dagVersions',
@@ -53,6 +60,7 @@ export function registerDagVersions(app: App, { config, db }: Services): void {
         artifact: request.body,
         actor: actorOf(request),
         podPolicy,
+        executors: await findExecutors(),
       });
       if (outcome.kind === 'refused') throw new ApiError('invalid_request', outcome.problems.join('; '));
       return reply.code(outcome.kind === 'created' ? 201 : 200).send(versionBody(outcome.version));

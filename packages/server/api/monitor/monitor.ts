@@ -1,9 +1,13 @@
 /** Health, executor capability and version, for people and the web UI. */
 import { Type } from 'typebox';
+import { executorNames, hasExecutor } from '../../config/executor-names.ts';
 import type { Config } from '../../config/load.ts';
 import { agentControlPlaneAddr } from '../../config/resolved.ts';
 import { findExecutor, latestBeats } from '../../db/processes/heartbeats.ts';
 import type { ExecutorFacts } from '../../db/schema.ts';
+import { countWorkers } from '../../db/workers/workers.ts';
+import type { WorkerCount } from '../../db/workers/workers.ts';
+import { principalOf } from '../../http/access.ts';
 import { VERSION, gitVersion } from '../../version.ts';
 import { DateTime, Nullable } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
@@ -38,6 +42,17 @@ const LogStoreHealth = Type.Object(
   { title: 'LogStoreHealth', description: 'Only where task logs are kept in an object store' },
 );
 
+const WorkersHealth = Type.Object(
+  {
+    kind: Type.String({ description: '`local`, `warm` or `remote`' }),
+    state: Type.String(),
+    workers: Type.Integer(),
+    slots: Type.Integer(),
+    running: Type.Integer(),
+  },
+  { title: 'WorkersHealth' },
+);
+
 const HealthInfo = Type.Object(
   {
     metadatabase: ComponentHealth,
@@ -46,6 +61,7 @@ const HealthInfo = Type.Object(
     dag_processor: ComponentHealth,
     redis: Type.Optional(RedisHealth), // where redis.url is set
     log_store: Type.Optional(LogStoreHealth),
+    workers: Type.Array(WorkersHealth, { description: 'By kind and state; those that have left for an hour' }),
   },
   { title: 'HealthInfo' },
 );
@@ -89,7 +105,7 @@ export function registerMonitor(app: App, { config, db, logs, redisProblem }: Se
         response: { 200: HealthInfo },
       },
     },
-    async () => {
+    async (request) => {
       const beats = new Map((await latestBeats(db)).map((beat) => [beat.component, beat]));
       const componentHealth = (name: 'scheduler' | 'triggerer' | 'dag_processor', ifNever: string | null): Health => {
         const beat = beats.get(name);
@@ -108,6 +124,7 @@ export function registerMonitor(app: App, { config, db, logs, redisProblem }: Se
         dag_processor: componentHealth('dag_processor', null),
         ...(redisProblem && { redis: redisHealth(redisProblem()) }),
         ...(await logStoreHealth(logs)),
+        workers: byKindAndState(await countWorkers(db, { tenantId: principalOf(request).tenantId })),
       };
     },
   );
@@ -151,14 +168,27 @@ async function logStoreHealth({ outage }: Services['logs']) {
 
 const redisHealth = (problem: string | null) => ({ status: problem === null ? 'healthy' : 'unhealthy', problem });
 
+const sum = (of: readonly WorkerCount[], name: 'workers' | 'slots' | 'running'): number =>
+  of.reduce((total, count) => total + count[name], 0);
+
+/** Without their pools, of which there may be many. */
+function byKindAndState(counts: readonly WorkerCount[]) {
+  const groups = Map.groupBy(counts, ({ kind, state }) => `${kind}/${state}`);
+  return [...groups.values()].flatMap((of) => {
+    const [first] = of;
+    const [workers, slots, running] = [sum(of, 'workers'), sum(of, 'slots'), sum(of, 'running')];
+    return first ? [{ kind: first.kind, state: first.state, workers, slots, running }] : [];
+  });
+}
+
 /** What is really on. A process that only serves the API speaks for those that run tasks, when none of them has spoken yet. */
 export function executorInfo(config: Config): ExecutorFacts {
   const isAnyRun = config.server.role === 'api' || config.scheduler.enabled;
-  const pods = isAnyRun && config.executor.type === 'orchestrator';
+  const pods = isAnyRun && hasExecutor(config, 'orchestrator');
   return {
     pod_dispatch_enabled: pods,
     task_namespace: pods ? config.executor.taskNamespace : '',
     agent_control_plane_addr: agentControlPlaneAddr(config),
-    execution_modes: isAnyRun ? [pods ? 'pod' : 'subprocess'] : [],
+    execution_modes: isAnyRun ? executorNames(config).map((name) => (name === 'orchestrator' ? 'pod' : name)) : [],
   };
 }

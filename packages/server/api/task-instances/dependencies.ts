@@ -18,6 +18,7 @@ import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { MapIndexQuery, MappedParams, RUN_PATH, TAGS, TaskParams, existingInstance } from './paths.ts';
 import { TaskDependencies } from './schemas.ts';
+import { findQueueUse } from '../../db/workers/workers.ts';
 import { findTriggersOf } from '../../db/task-instances/triggers.ts';
 import { waitReasonOf } from './wait-reason.ts';
 
@@ -46,6 +47,8 @@ const NAMES: Record<WaitReason, string> = {
   pod_refused: 'Executor',
   pod_waits: 'Executor',
   pod_restarts: 'Executor',
+  warm_pool_full: 'Executor',
+  warm_pods_full: 'Executor',
   image_pull: 'Executor',
   volume_pending: 'Executor',
   cluster_unreachable: 'Executor',
@@ -113,7 +116,9 @@ async function dependenciesOf(input: {
   } else {
     const key = { run: row.run, taskId: row.task_id, mapIndex: row.map_index };
     const [trigger] = row.state === 'deferred' ? await findTriggersOf(scope, [key]) : [];
-    const wait = waitReasonOf(row, { isPaused: false, pool, trigger: trigger?.classPath });
+    const queueUse =
+      row.state === 'scheduled' ? await findQueueUse(services.db, { tenantId, queue: row.queue }) : undefined;
+    const wait = waitReasonOf(row, { isPaused: false, pool, trigger: trigger?.classPath, queueUse });
     if (wait && !found.some(({ name }) => name === NAMES[wait.reason])) {
       found.push({ name: NAMES[wait.reason], reason: wait.text });
     }

@@ -3,13 +3,10 @@ import { findVersion } from '../../db/dags/dag-versions.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import type { InstanceFilter } from '../../db/task-instances/filters.ts';
-import {
-  findInstancesOfTask,
-  listInstances,
-  listInstancesFrom,
-  sortKeysOf,
-} from '../../db/task-instances/task-instances.ts';
-import type { InstanceOrder, ListedInstance } from '../../db/task-instances/task-instances.ts';
+import { sortKeysOf } from '../../db/task-instances/orders.ts';
+import type { InstanceOrder } from '../../db/task-instances/orders.ts';
+import { findInstancesOfTask, listInstances, listInstancesFrom } from '../../db/task-instances/task-instances.ts';
+import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
 import { databaseOf } from '../../http/access.ts';
 import { decodeCursor, encodeCursor } from '../../http/cursor.ts';
 import { ALL, RunParams, noSuchDag } from '../paths.ts';

@@ -6,6 +6,7 @@ import { isRunFinished } from '@svc/spec/states.ts';
 import { WAIT_REASONS, decodeWait, isWaitReason } from '@svc/spec/wait-reasons.ts';
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { PoolUse } from '../../db/task-instances/details.ts';
+import type { QueueUse } from '../../db/workers/workers.ts';
 import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
 import { decodeCounts } from '../../engine/plan/encode.ts';
 
@@ -15,13 +16,15 @@ export type WaitContext = {
   pool: PoolUse | undefined;
   /** Of a deferred instance: the class of what it waits for; undefined: it has asked people. */
   trigger?: string | undefined;
+  /** Of one that is for remote workers: those of its queue; undefined: nobody has looked. */
+  queueUse?: QueueUse | undefined;
 };
 
 export type Wait = { reason: WaitReason; text: string };
 
 type WaitingRow = Pick<
   ListedInstance,
-  'state' | 'run_state' | 'waits' | 'claimable' | 'due_at' | 'pool' | 'pool_slots' | 'upstream'
+  'state' | 'run_state' | 'waits' | 'claimable' | 'due_at' | 'pool' | 'pool_slots' | 'upstream' | 'queue' | 'executor'
 >;
 
 /** Null: it does not wait. */
@@ -55,14 +58,27 @@ function waitWithoutState(row: WaitingRow, { isPaused }: WaitContext): Wait | nu
 }
 
 /** In the order in which the claim looks: what holds it back first is what has to change first. */
-function waitToBeClaimed(row: WaitingRow, { isPaused, pool }: WaitContext): Wait {
+function waitToBeClaimed(row: WaitingRow, { isPaused, pool, queueUse }: WaitContext): Wait {
   if (isPaused) return say('paused');
   if (row.waits !== null && isWaitReason(row.waits)) return say(row.waits);
   if (!pool) return say('pool_missing', `pool ${row.pool}`);
   if (pool.slots >= 0 && pool.slots - pool.used < row.pool_slots) {
     return say('pool_full', `pool ${pool.name}: ${pool.used} of ${pool.slots} in use, it needs ${row.pool_slots}`);
   }
-  return say(row.claimable ? 'no_worker' : 'max_active_tasks');
+  return row.claimable ? say('no_worker', whoseWorkers(row, queueUse)) : say('max_active_tasks');
+}
+
+/** Where not every worker takes everything, which of them it waits for. */
+function whoseWorkers({ executor, queue }: WaitingRow, use: QueueUse | undefined): string | undefined {
+  if (executor === 'remote' || (use && use.workers > 0))
+    return `it is for a remote worker of queue ${queue}: ${use ? howBusy(use, queue) : `svc workers list --queue ${queue}`}`;
+  if (executor !== null) return `it is for executor ${executor}`;
+  return queue === 'default' ? undefined : `queue ${queue}`;
+}
+
+function howBusy({ workers, slots, running }: QueueUse, queue: string): string {
+  if (workers === 0) return `none is connected, start one with a token of "svc workers create-token --queue ${queue}"`;
+  return `${workers} connected, ${running} of ${slots} slots in use`;
 }
 
 /** What its executor says, which may have to do with a whole cluster. */

@@ -10,8 +10,10 @@ import {
   lockVariables,
   saveVariables,
 } from '../../db/secrets/variables.ts';
-import type { VariableRow } from '../../db/secrets/variables.ts';
+import type { ListedVariable } from '../../db/secrets/variables.ts';
 import { MASK, maskVariable } from '../../vault/mask.ts';
+import { createShownTexts } from '../../vault/shown-texts.ts';
+import type { ShownTexts } from '../../vault/shown-texts.ts';
 import { createVault } from '../../vault/vault.ts';
 import type { Vault } from '../../vault/vault.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
@@ -61,6 +63,7 @@ export function registerVariables(app: App, services: Services): void {
 }
 
 function registerCollection(app: App, services: Services, vault: Vault): void {
+  const shown = createShownTexts();
   app.get(
     '/api/v2/variables',
     {
@@ -90,7 +93,7 @@ function registerCollection(app: App, services: Services, vault: Vault): void {
         keys: parsePatterns({ pattern: filters.variable_key_pattern, prefix: filters.variable_key_prefix_pattern }),
       });
       const { tenantId } = principalOf(request);
-      return { variables: variables.map((row) => variableBody(row, tenantId, vault)), total_entries: total };
+      return { variables: variables.map((row) => variableBody(row, tenantId, vault, shown)), total_entries: total };
     },
   );
 
@@ -296,13 +299,18 @@ const createdMeanwhile = (key: string): ApiError =>
 const noSuchVariable = (key: string): ApiError =>
   new ApiError('not_found', `there is no variable with key "${key.slice(0, 250)}"`);
 
-function variableBody(row: VariableRow, tenantId: string, vault: Vault) {
-  const value = openVariable(row, tenantId, vault);
+/** Of `shown`, when it is given, what was made of a row before. */
+function variableBody(row: ListedVariable, tenantId: string, vault: Vault, shown?: ShownTexts) {
+  const { key, value_sealed: sealed } = row;
+  const show = (): string => {
+    const value = openVariable(row, tenantId, vault);
+    return value.kind === 'text' ? maskVariable(key, value.text) : value.kind === 'none' ? '' : MASK;
+  };
   return {
-    key: row.key,
-    value: value.kind === 'text' ? maskVariable(row.key, value.text) : value.kind === 'none' ? '' : MASK,
+    key,
+    value: shown && sealed !== null ? shown.of({ sealed, tenantId, row: key }, show) : show(),
     description: row.description,
-    is_encrypted: row.value_sealed !== null,
+    is_encrypted: sealed !== null,
     team_name: null,
   };
 }

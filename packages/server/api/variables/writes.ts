@@ -3,7 +3,7 @@
  * they are cleared; otherwise they are set. Where a reader sees `***` (the value of a sensitive key, or a sensitive name
  * inside a JSON value), sending `***` keeps what is stored; anywhere else three asterisks are just that.
  */
-import type { VariableRow, VariableValues } from '../../db/secrets/variables.ts';
+import type { ListedVariable, VariableRow, VariableValues } from '../../db/secrets/variables.ts';
 import { readJson } from '../../vault/json-text.ts';
 import { MASK, mayBeJsonContainer, secretsIn } from '../../vault/mask.ts';
 import { holdsMask, restoreText } from '../../vault/restore.ts';
@@ -76,7 +76,7 @@ function sealedWherePossible(text: string, tenantId: string, key: string, vault:
     : { value_plain: text, value_sealed: null };
 }
 
-export const openVariable = (row: VariableRow, tenantId: string, vault: Vault): Opened =>
+export const openVariable = (row: ListedVariable, tenantId: string, vault: Vault): Opened =>
   row.value_plain === null
     ? vault.open(row.value_sealed, variableBinding(tenantId, row.key))
     : { kind: 'text', text: row.value_plain };
