@@ -15,17 +15,19 @@ import type { Assignment, ReceivedNextAttempt, ReceivedStart, ReceivedVersion } 
 import { memberTexts } from '@svc/spec/json-spans.ts';
 import { ATTEMPT_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
-import { createAttemptLog } from './attempt-log.ts';
-import type { AttemptLog } from './attempt-log.ts';
+import { createAttemptLog } from './logs/attempt-log.ts';
+import type { AttemptLog } from './logs/attempt-log.ts';
 import { Refusal } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { EnvironmentFailure } from './environments.ts';
 import { failureOfExit } from './exit-cause.ts';
 import type { ProcessExit } from './exit-cause.ts';
 import { LoadFailure } from './fork-server.ts';
+import type { ForkServer } from './fork-server.ts';
 import type { ForkServers } from './fork-servers.ts';
+import type { HeldSecrets, KeptSecrets } from './kept-secrets.ts';
 import { createLease } from './lease.ts';
-import { createMasks } from './masks.ts';
+import { createMasks } from './logs/masks.ts';
 import { nowIso } from '@svc/spec/clock.ts';
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { failed, outcomeOfResult } from './outcome.ts';
@@ -38,11 +40,17 @@ import type { TaskSockets } from './task-sockets.ts';
 export type AttemptInput = {
   assignment: Assignment;
   /** When it was started already; `askedAt`: when the call was made whose answer said so. */
-  started?: { start: ReceivedStart; askedAt: number };
+  started?: { start: ReceivedStart; askedAt: number; secrets: HeldSecrets | undefined };
   /** The credential of a worker that would go on with another attempt; empty when it would not. */
   workerToken: () => string;
+  /** Why the worker takes no more attempts; empty while it does. */
+  drainReason: () => string;
+  /** Told what this one leaves behind, as soon as that is known. */
+  onUnclean: (reason: string, server: ForkServer) => void;
   /** What the worker was given to go on with. */
-  onNext: (next: ReceivedNextAttempt, askedAt: number) => void;
+  onNext: (next: ReceivedNextAttempt, given: { askedAt: number; secrets: HeldSecrets | undefined }) => void;
+  /** Undefined where there is nobody to keep them for. */
+  keptSecrets: KeptSecrets | undefined;
   controlPlane: ControlPlane;
   version: (token: () => string) => Promise<ReceivedVersion>;
   /** Tells the control plane once per version which packages its environment has. */
@@ -113,6 +121,7 @@ class Attempt {
   readonly #masks = createMasks();
   readonly #log: AttemptLog;
   #process: TaskProcess | undefined;
+  #server: ForkServer | undefined;
   #hasExited = false;
   #startedAt = 0;
   #executionTimeout: number | null = null;
@@ -121,6 +130,8 @@ class Attempt {
   #isTimedOut = false;
   #isTriggerer = false;
   #isLeaving = false;
+  #isUnclean = false;
+  #secrets: HeldSecrets | undefined;
   #resulted = Promise.withResolvers<void>();
 
   constructor(input: AttemptInput) {
@@ -181,17 +192,21 @@ class Attempt {
   /** The job, or undefined when the attempt must not run. */
   async #start(): Promise<string | undefined> {
     const { controlPlane, hostname, signal, started } = this.#input;
-    if (started) return this.#begin(started.start, started.askedAt);
+    if (started) return this.#begin(started.start, started.askedAt, started.secrets);
     let askedAt = 0;
     const token = (): string => {
       askedAt = performance.now(); // asked for each attempt at the call
       return this.token;
     };
-    const reply = await controlPlane.callUntilAnswered('Start', { hostname, pid: 0 }, { token, signal });
-    return reply.started ? this.#begin(reply.started, askedAt) : undefined;
+    const { version_key: key } = this.#input.assignment;
+    const offer = this.#input.keptSecrets?.offer(key);
+    const request = { hostname, pid: 0, known_secrets: offer?.known ?? '' };
+    const { started: start } = await controlPlane.callUntilAnswered('Start', request, { token, signal });
+    return start ? this.#begin(start, askedAt, offer?.take(key, start.secrets)) : undefined;
   }
 
-  #begin(start: ReceivedStart, askedAt: number): string {
+  #begin(start: ReceivedStart, askedAt: number, secrets: HeldSecrets | undefined): string {
+    this.#secrets = secrets;
     this.lease.renew(askedAt, start.lease_ms);
     this.needsHeartbeat = true;
     this.#log.begin(start.log_offset);
@@ -203,6 +218,7 @@ class Attempt {
     const version = await this.#input.version(() => this.token);
     const { server, notes, release } = await servers.get(version);
     for (const note of notes) this.#log.note(note, 'warning');
+    this.#server = server;
     const process = startTaskProcess({
       attemptId: assignment.attempt_id,
       server,
@@ -213,8 +229,9 @@ class Attempt {
       onOutputEnded: (name) => this.#log.outputEnded(name),
     });
     this.#process = process;
-    void process.exited.then(() => {
+    void process.exited.then(({ unclean }) => {
       this.#hasExited = true;
+      if (unclean !== undefined && !this.#isUnclean) this.#log.note(unclean, 'warning');
       release();
     });
     await process.connected.catch(() => {}); // `exited` has how it ended
@@ -226,19 +243,28 @@ class Attempt {
     this.#isTriggerer = kind === 'triggerer';
     if (this.#isLeaving) this.leave();
     this.#masks.add(masks);
+    if (this.#secrets) this.#masks.addKept(this.#secrets.id, this.#secrets.masks);
     this.#executionTimeout = spec?.execution_timeout || null; // none, or zero: no limit
     const launched = await launching.catch((error: unknown) => outcomeOfLaunch(error, this.#input, this.#log));
     if (!('exited' in launched)) return this.#deliver(launched);
     this.#startedAt = performance.now();
     this.#input.reportProviders(() => this.token);
     const watch = this.#watchTimeout(launched);
-    if (this.#cancelled === undefined) launched.send(`{"type":"job",${job.slice(1)}`);
+    if (this.#cancelled === undefined) this.#send(launched, job);
     else launched.stop();
     const exit = await Promise.race([launched.exited, this.#resulted.promise]);
     clearTimeout(watch);
     if (exit) await this.#endStrayProcesses();
     await this.#deliver(this.#result ?? this.#outcomeOfExit(exit ?? { status: null, signal: null }));
     await this.#awaitExit(launched);
+  }
+
+  /** With the secrets, unless it has them from its server, who has them for those that follow. */
+  #send(process: TaskProcess, job: string): void {
+    const given = this.#server?.secretsFor(process.secrets(), this.#secrets);
+    const head = given ? `"given":${JSON.stringify(given)},` : '';
+    process.send(`{"type":"job",${head}${job.slice(1)}`);
+    if (this.#secrets) this.#server?.keepSecrets(this.#secrets);
   }
 
   /** Of a process that ended without a result. Its server ends what it knows of; what slipped away is known by its mark. */
@@ -294,11 +320,14 @@ class Attempt {
   async #finish(outcome: Outcome, maxServerErrors: number): Promise<void> {
     const { controlPlane, workerToken, onNext, signal } = this.#input;
     const { offset, data } = await this.#log.tail();
+    const offer = this.#input.keptSecrets?.offer();
     const request = {
       outcome_json: JSON.stringify(outcome),
       log_offset: offset,
       log_data: data,
       log_goes_on: this.#process !== undefined && !this.#hasExited,
+      drain_reason: this.#input.drainReason(),
+      known_secrets: offer?.known ?? '',
     };
     let askedAt = 0;
     const token = (): string => {
@@ -308,7 +337,10 @@ class Attempt {
     // The same when it is repeated: an answer that was lost may have handed over an attempt.
     const options = { token, signal, maxServerErrors };
     const reply = await controlPlane.callUntilAnswered('Finish', { ...request, worker_token: workerToken() }, options);
-    if (reply.next?.assignment && reply.next.started) onNext(reply.next, askedAt);
+    const { next } = reply;
+    if (next?.assignment && next.started) {
+      onNext(next, { askedAt, secrets: offer?.take(next.assignment.version_key, next.started.secrets) });
+    }
     this.#log.acknowledge(reply.log_length);
   }
 
@@ -336,14 +368,26 @@ class Attempt {
     }
   }
 
-  #onResult(line: string, message: ResultMessage): void {
+  #onResult(line: string, message: TaskMessage): void {
     if (this.#result) return;
     const seconds = (performance.now() - this.#startedAt) / 1_000;
     this.#result = outcomeOfResult(line, message, { seconds, executionTimeout: this.#executionTimeout });
+    this.#onLastWords(message);
     const { failure } = this.#result;
     if (failure?.text !== undefined) failure.text = this.#masks.apply(failure.text);
     // What programs printed before the result is in their sockets already: one more turn of the loop reads it.
     setImmediate(() => setImmediate(() => this.#resulted.resolve()));
+  }
+
+  /** Beside the result: what it knows of what it leaves behind, and what it had to load for itself. */
+  #onLastWords({ unclean, late }: TaskMessage): void {
+    const server = this.#server;
+    if (typeof unclean === 'string' && server) {
+      this.#isUnclean = true;
+      this.#log.note(unclean, 'warning');
+      this.#input.onUnclean(unclean, server);
+    }
+    if (Array.isArray(late)) server?.loadLate(late.filter((name) => typeof name === 'string'));
   }
 
   async #relayCall(line: string, { id, method }: { id?: unknown; method?: unknown }): Promise<void> {
@@ -394,7 +438,14 @@ function outcomeOfLaunch(
   throw error;
 }
 
-type TaskMessage = ResultMessage & { type?: string; records?: unknown; id?: unknown; method?: unknown };
+type TaskMessage = ResultMessage & {
+  type?: string;
+  records?: unknown;
+  id?: unknown;
+  method?: unknown;
+  unclean?: unknown;
+  late?: unknown;
+};
 
 function parse(line: string): TaskMessage | undefined {
   try {

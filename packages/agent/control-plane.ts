@@ -16,11 +16,13 @@ export type ControlPlane = {
   /** Until it is answered, or `signal` says that nobody waits any more. Throws a `Refusal` when the call is refused. */
   callUntilAnswered<M extends UnaryMethod>(method: M, request: RequestOf<M>, options: CallOptions): Promise<ReplyOf<M>>;
   callOnce<M extends UnaryMethod>(method: M, request: RequestOf<M>, options: CallOptions): Promise<ReplyOf<M>>;
-  work(request: { hostname: string; pid: number; version: string }, token: string): ClientReadableStream<ReceivedOrder>;
+  work(request: WorkRequest, token: string): ClientReadableStream<ReceivedOrder>;
   /** When it last answered, whatever the answer. Milliseconds since the epoch. */
   lastContact(): number;
   close(): void;
 };
+
+export type WorkRequest = { hostname: string; pid: number; version: string; running_tokens: string[] };
 
 export type CallOptions = {
   /** Asked for each attempt at the call: credentials are renewed while a call is repeated. */
@@ -29,6 +31,8 @@ export type CallOptions = {
   deadlineMs?: number;
   /** After so many errors inside the control plane the last one is the answer; default: never. */
   maxServerErrors?: number;
+  /** Told why it is asked again. */
+  onRepeat?: (why: Refusal) => void;
 };
 
 /** The control plane has answered, and refuses. */
@@ -105,6 +109,7 @@ export function connectControlPlane(input: { address: string; tlsCa: string }): 
         if (!(error instanceof Refusal) || !WORTH_REPEATING.has(error.code)) throw error;
         if (SERVER_ERRORS.has(error.code)) errorsLeft -= 1;
         if (errorsLeft <= 0) throw error;
+        options.onRepeat?.(error);
         await sleep(pauses.next(), undefined, options.signal && { signal: options.signal });
       }
     }

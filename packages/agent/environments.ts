@@ -12,7 +12,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { ensurePython, userCacheFolder } from '@svc/compiler/python-environment.ts';
+import { HAS_PIP, ensurePython, userCacheFolder } from '@svc/compiler/python-environment.ts';
 import { runPython } from '@svc/compiler/run-python.ts';
 import type { PythonRun } from '@svc/compiler/run-python.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
@@ -181,7 +181,7 @@ async function buildVenv(build: Build, cache: string, target: string): Promise<v
     }
     const own = join(draft, 'bin', 'python');
     // Giving each environment an installer of its own takes longer than installing most packages: the base's is used.
-    const sharesPip = (await run(python, ['-m', 'pip', '--version'])).code === 0;
+    const sharesPip = (await run(python, ['-c', HAS_PIP])).code === 0;
     await step(python, ['-m', 'venv', ...(sharesPip ? ['--without-pip'] : []), draft], 'making a Python environment');
     const basePackages = await step(python, ['-c', SITE_PACKAGES], 'asking Python for its packages');
     await step(own, ['-c', ADD_BASE, basePackages], 'naming the packages of every task');

@@ -8,6 +8,8 @@ export type ProcessExit = {
   signal: number | null;
   /** Of the server process, when it could not even start the task's. */
   error?: string | undefined;
+  /** What it left behind, in words, when whoever comes after it should not be run beside that. */
+  unclean?: string | undefined;
 };
 
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));

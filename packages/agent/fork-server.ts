@@ -5,12 +5,13 @@
  *
  * When it ends by itself, so do the attempts it has forked: the kernel kills them, and they are reported as killed.
  */
-import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { FORK_SERVER_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
-import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { ProcessExit } from './exit-cause.ts';
-import { asUser } from './settings.ts';
+import { changesTo } from './kept-secrets.ts';
+import type { HeldSecrets, SecretChanges } from './kept-secrets.ts';
+import { spawnServer } from './server-process.ts';
+import type { ServerProcess, ServerProcessInput } from './server-process.ts';
 
 export type LoadRequest = {
   socket: string;
@@ -20,7 +21,20 @@ export type LoadRequest = {
   source: { path: string; module: string; text: string; files: Record<string, string> };
   bundle: { dags: string; import_roots: readonly string[]; plugins: readonly string[] } | null;
   env: Record<string, string>;
+} & Isolation;
+
+/** How the attempts of a server are kept from each other; what is not set is left to the operating system. */
+export type Isolation = {
+  /** Folder for homes, temporary and working folders of attempts. With it, attempts are kept apart. */
+  places?: string;
+  /** Nobody else has shared memory on this machine. */
+  owns_machine?: boolean;
+  /** Bytes by which the server may grow after the version was loaded; 0: any. */
+  max_growth?: number;
 };
+
+/** `base`: the state it changes; empty when it is all there is. */
+type GivenSecrets = { id: string; base: string } & Partial<SecretChanges>;
 
 export type ForkListener = {
   forked(pid: number): void;
@@ -34,8 +48,16 @@ export type ForkServer = {
   /** Rejects with a `LoadFailure` when the file cannot be loaded, or the process ends before it is. */
   readonly ready: Promise<void>;
   readonly running: number;
-  fork(attemptId: string, listener: ForkListener): void;
+  fork(attempt: { attemptId: string; key: string }, listener: ForkListener): void;
   kill(attemptId: string, signal: number): void;
+  /** For all that are forked from now on. */
+  keepSecrets(state: HeldSecrets): void;
+  /** What a process must be told that has the state `from` of this server and is to have `state`; undefined when nothing. */
+  secretsFor(from: string, state: HeldSecrets | undefined): GivenSecrets | undefined;
+  /** Modules that an attempt had to load for itself: loaded here, they are there for all that follow. */
+  loadLate(names: readonly string[]): void;
+  /** Called with what an attempt left behind. */
+  onUnclean(listener: (reason: string) => void): void;
   /** Ends it, and what it runs. */
   close(): void;
   /** Resolves when it is gone, with all it left behind. */
@@ -58,28 +80,31 @@ type ServerEvent =
   | { event: 'ready' }
   | { event: 'failed'; error: string; traceback?: string }
   | { event: 'forked'; attempt: string; pid: number }
-  | { event: 'exit'; attempt: string; status: number | null; signal: number | null; error?: string | null };
+  | { event: 'unclean'; reason: string }
+  | {
+      event: 'exit';
+      attempt: string;
+      status: number | null;
+      signal: number | null;
+      error?: string | null;
+      unclean?: string;
+    };
 
 /** Of the end of its standard error; what a DAG file prints while it is loaded is among it. */
 const KEPT_CHARACTERS = 8_000;
+/** It ends what it runs, which takes a moment; a DAG file that is being loaded may never let it. */
+const CLOSE_MS = 5_000;
 const KILLED: ProcessExit = { status: null, signal: 9 };
-let started = 0;
 
-export function startForkServer(input: {
-  python: string;
-  env: Readonly<Record<string, string | undefined>>;
-  /** As whom it runs, and so whatever it forks; without one, as ourselves. */
-  user?: TaskUser | undefined;
-  /** It makes nothing ready for others. */
-  isForOne?: boolean | undefined;
-}): ForkServer {
-  const marker = `${process.pid}.${(started += 1)}`;
-  const child = spawn(input.python, ['-m', 'svc_runtime.run_server', ...(input.isForOne ? ['--one-attempt'] : [])], {
-    env: { ...input.env, [FORK_SERVER_VARIABLE]: marker },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    ...asUser(input.user),
-  });
+export const startForkServer = (input: ServerProcessInput): ForkServer => talkTo(spawnServer(input), input.user);
+
+/** Of a process that was spawned in this turn. */
+export function talkTo({ python, child, marker }: ServerProcess, user?: ServerProcessInput['user']): ForkServer {
   const attempts = new Map<string, ForkListener>();
+  /** The last ones it was told: a process that was forked before the last change has the one before it. */
+  let states: readonly HeldSecrets[] = [];
+  const uncleanListeners: ((reason: string) => void)[] = [];
+  const tellUnclean = (reason: string): void => uncleanListeners.forEach((listener) => listener(reason));
   let stderrTail = '';
   let isReady = false;
   let isGone = false;
@@ -98,10 +123,14 @@ export function startForkServer(input: {
         return notLoaded(new LoadFailure(event.error, [event.traceback ?? '', stderrTail].filter(Boolean).join('\n')));
       case 'forked':
         return attempts.get(event.attempt)?.forked(event.pid);
+      case 'unclean':
+        return tellUnclean(event.reason);
       case 'exit': {
         const listener = attempts.get(event.attempt);
         attempts.delete(event.attempt);
-        return listener?.exited({ status: event.status, signal: event.signal, error: event.error ?? undefined });
+        const { status, signal, error, unclean } = event;
+        if (unclean !== undefined) tellUnclean(unclean);
+        return listener?.exited({ status, signal, error: error ?? undefined, unclean });
       }
     }
   }
@@ -109,7 +138,7 @@ export function startForkServer(input: {
   /** Programs that tasks had started may still be running: an attempt is over when nothing of it is left. */
   async function end(how: string, signal?: NodeJS.Signals): Promise<void> {
     isGone = true;
-    await endMarkedProcesses(FORK_SERVER_VARIABLE, marker, input.user);
+    await endMarkedProcesses(FORK_SERVER_VARIABLE, marker, user);
     if (!isReady)
       notLoaded(new LoadFailure(`the Python process ended while it loaded the DAG file: ${how}`, stderrTail, signal));
     for (const listener of attempts.values()) listener.exited(KILLED);
@@ -129,20 +158,38 @@ export function startForkServer(input: {
   child.once('error', (error) => void end(error.message));
   child.once('exit', (code, signal) => void end(signal ?? `exit code ${code}`, signal ?? undefined));
   return {
-    python: input.python,
+    python,
     load: (request) => send({ op: 'load', ...request }),
     ready,
     ended,
     get running() {
       return attempts.size;
     },
-    fork(attemptId, listener) {
+    fork({ attemptId, key }, listener) {
       if (isGone) return void ended.then(() => listener.exited(KILLED));
       attempts.set(attemptId, listener);
-      send({ op: 'fork', attempt: attemptId });
+      send({ op: 'fork', attempt: attemptId, key });
     },
+    keepSecrets(state) {
+      const now = states.at(-1);
+      if (now?.id === state.id) return;
+      states = [...(now ? [now] : []), state];
+      send({ op: 'secrets', id: state.id, base: now?.id ?? '', ...changesTo(state, now) });
+    },
+    secretsFor(from, state) {
+      if (from === (state?.id ?? '')) return undefined;
+      const base = states.find(({ id }) => id === from);
+      if (!state) return { id: '', base: '' };
+      return { id: state.id, base: base?.id ?? '', ...changesTo(state, base) };
+    },
+    loadLate: (names) => send({ op: 'load_late', names }),
+    onUnclean: (listener) => void uncleanListeners.push(listener),
     kill: (attemptId, signal) => send({ op: 'kill', attempt: attemptId, signal }),
-    close: () => void child.stdin.end(),
+    close() {
+      child.stdin.end();
+      const late = setTimeout(() => child.kill('SIGKILL'), CLOSE_MS);
+      void ended.then(() => clearTimeout(late));
+    },
   };
 }
 

@@ -5,12 +5,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { ReceivedVersion } from '@svc/proto/agent-service.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { PythonEnvironments } from './environments.ts';
-import { startForkServer } from './fork-server.ts';
-import type { ForkServer } from './fork-server.ts';
+import { LoadFailure, startForkServer } from './fork-server.ts';
+import type { ForkServer, Isolation } from './fork-server.ts';
 import { pythonProcessEnvironment } from './settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -27,6 +28,8 @@ export type Release = () => void;
 export type ForkServers = {
   /** Ready to fork. Rejects with a `LoadFailure` or an `EnvironmentFailure`. */
   get(version: ReceivedVersion): Promise<LoadedServer & { release: Release }>;
+  /** Nothing is forked from it any more; it ends with the last attempt it runs. */
+  retire(server: ForkServer): void;
   close(): Promise<void>;
 };
 
@@ -35,7 +38,13 @@ const MAX_IDLE = 8;
 const MAX_IDLE_MS = 10 * 60_000;
 const SWEEP_MS = 30_000;
 
-type Entry = { loading: Promise<LoadedServer>; server: ForkServer | undefined; users: number; usedAt: number };
+type Entry = {
+  loading: Promise<LoadedServer>;
+  server: ForkServer | undefined;
+  users: number;
+  usedAt: number;
+  isRetired?: boolean;
+};
 
 export function createForkServers(input: {
   environments: PythonEnvironments;
@@ -46,12 +55,19 @@ export function createForkServers(input: {
   user?: TaskUser | undefined;
   /** There will be one attempt. */
   isForOne?: boolean | undefined;
+  /** It shares no disk with the control plane: what is not in the version has to be here. */
+  isRemote?: boolean | undefined;
   /** Started already, for whichever version comes first. */
   first?: ForkServer | undefined;
+  /** For the next server. */
+  isolation?: () => Isolation;
+  /** Told what attempts leave behind, and in which server. */
+  onUnclean?: (reason: string, server: ForkServer) => void;
 }): ForkServers {
-  const { environments, socket, marks, user, isForOne } = input;
+  const { environments, socket, marks, user, isForOne, isolation = () => ({}) } = input;
   let { first } = input;
   const entries = new Map<string, Entry>();
+  const retired = new Set<ForkServer>();
   const processEnv = { ...pythonProcessEnvironment(input.env, user), ...marks };
 
   /** Unless the version wants another interpreter. */
@@ -66,9 +82,12 @@ export function createForkServers(input: {
   async function load(version: ReceivedVersion, onStarted: (server: ForkServer) => void): Promise<LoadedServer> {
     const python = await environments.get(version.dependencies);
     const folder = folderOf(version, input.env);
+    if (input.isRemote) refuseMissingModules(folder, version);
     const server = takeFirst(python) ?? startForkServer({ python, env: processEnv, user, isForOne });
     onStarted(server);
+    server.onUnclean((reason) => input.onUnclean?.(reason, server));
     server.load({
+      ...isolation(),
       socket,
       dags_folder: folder,
       dag_id: version.python_dag_id,
@@ -120,6 +139,7 @@ export function createForkServers(input: {
       const release = (): void => {
         entry.users -= 1;
         entry.usedAt = Date.now();
+        if (entry.isRetired && entry.users === 0) entry.server?.close();
         sweep();
       };
       return entry.loading.then(
@@ -130,9 +150,19 @@ export function createForkServers(input: {
         },
       );
     },
+    retire(server) {
+      const [key, entry] = [...entries].find(([, { server: own }]) => own === server) ?? [];
+      if (key === undefined || !entry) return;
+      entries.delete(key);
+      entry.isRetired = true;
+      retired.add(server);
+      void server.ended.then(() => retired.delete(server));
+      if (entry.users === 0) server.close();
+    },
     async close() {
       clearInterval(timer);
-      const servers = [...[...entries.values()].map(({ server }) => server), first].flatMap((server) => server ?? []);
+      const known = [...[...entries.values()].map(({ server }) => server), ...retired, first];
+      const servers = known.flatMap((server) => server ?? []);
       entries.clear();
       for (const server of servers) server.close();
       await Promise.all(servers.map(({ ended }) => ended));
@@ -147,6 +177,17 @@ function folderOf({ dags_folder: folder, bundle }: ReceivedVersion, env: Environ
 }
 
 const locationOf = (folder: string, path: string): string => (isAbsolute(path) ? path : join(folder, path));
+
+/** Python would say only that there is no such module. */
+function refuseMissingModules(folder: string, { modules }: ReceivedVersion): void {
+  const missing = modules.filter(({ path }) => !existsSync(locationOf(folder, path)));
+  if (missing.length === 0) return;
+  const names = missing.map(({ name, path }) => `${name} (${path})`).join(', ');
+  throw new LoadFailure(
+    `the DAG file imports ${names}, which this worker does not have: a remote worker is given the DAG file itself, not the modules beside it. Install them from a package (dependencies), or have the folder at ${folder} on ${hostname()}`,
+    '',
+  );
+}
 
 /** The version holds the DAG file itself; modules beside it are taken as they are on disk now. */
 async function changedModules(folder: string, version: ReceivedVersion): Promise<string[]> {

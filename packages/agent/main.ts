@@ -1,26 +1,38 @@
 import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { keepCompiledCode } from '@svc/spec/compiled-code.ts';
-import { startFirstServer } from './first-server.ts';
-import { SettingsError, readSettings } from './settings.ts';
+import { startFirstProcess, takeFirstProcess } from './first-process.ts';
+import { talkTo } from './fork-server.ts';
+import { SettingsError, joinedSettings, readSettings } from './settings.ts';
 
-keepCompiledCode();
+// In an image it is kept already, all of it (deploy/agent-bundle/start.cjs).
+if (!import.meta.filename.endsWith('.cjs')) keepCompiledCode();
 
 const manifest = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8')) as { version: string };
 
 const HELP = `Usage: svc-agent work | run | test-connection | --version | --help
 
-Runs task attempts for the svc control plane. The control plane starts it; people rarely do.
+Runs task attempts for the svc control plane, which starts it; people do so for workers on other hosts.
 
   work   takes orders until its input closes
+  work --server <host:port> --token-file <file>
+         joins a control plane as a worker of this host, and takes orders until it is drained or stopped
+           --queue <a,b>      queues it serves (default: all that its token allows)
+           --slots <number>   tasks it runs at once (default: 1)
+           --name <name>      what people call it (default: the name of the host)
+           --ca-file <file>   PEM file of the authority that signed the control plane's certificate;
+                              needed unless the control plane is on this host
   run    runs one attempt
   test-connection   reads a connection as JSON, and says whether it works
 
 Environment:
   SVC_AGENT_TOKEN                 credential of the worker (work) or of the attempt (run)
-  SVC_AGENT_TOKEN_FILE            instead: a token of the pod it runs in, exchanged for the attempt's credential (run)
+  SVC_AGENT_TOKEN_FILE            instead: a token of the pod it runs in, exchanged for that credential
   SVC_AGENT_CONTROL_PLANE_ADDR    host:port of the control plane's agent RPC
   SVC_AGENT_TLS_CA                PEM file of the authority to trust; without it the channel is not encrypted
+  SVC_AGENT_ISOLATION             together, apart or pod: what attempts of a worker share (see docs/workers.md)
+  SVC_AGENT_MAX_INTERPRETER_GROWTH_MB   how much a warm Python process may grow before it is replaced (256)
+  SVC_AGENT_STOP_GRACE_MS         how long after SIGTERM it tries to report before it leaves without (15000)
   SVC_PYTHON                      interpreter for tasks without dependencies of their own
 `;
 
@@ -40,7 +52,8 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  if (!['work', 'run', 'test-connection'].includes(command ?? '') || rest.length > 0) {
+  const isKnown = ['work', 'run', 'test-connection'].includes(command ?? '');
+  if (!isKnown || (command !== 'work' && rest.length > 0)) {
     const problem = command === undefined ? 'nothing to do' : `unknown argument ${JSON.stringify(rest[0] ?? command)}`;
     say(`${problem}: see svc-agent --help`);
     return USAGE_ERROR;
@@ -54,22 +67,30 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
   }
   const stopping = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => stopping.abort());
-  const input = { settings: readSettings(process.env), env: process.env, stop: stopping.signal, say };
   if (command === 'run') {
-    const first = startFirstServer(process.env);
+    startFirstProcess(process.env); // unless it is running already
+    const python = takeFirstProcess();
+    const first = python && talkTo(python);
+    const settings = readSettings(process.env);
     const { runOne } = await import('./run-one.ts');
-    return runOne({ ...input, first });
+    return runOne({ settings, env: process.env, stop: stopping.signal, say, first });
   }
+  const { readJoinArguments } = await import('./join.ts');
+  const join = readJoinArguments(rest);
+  const settings = join ? joinedSettings(join) : readSettings(process.env);
+  const input = { settings, env: process.env, stop: stopping.signal, say };
   const { work } = await import('./work.ts');
   flushCompileCache(); // a worker is often killed, and would not leave it
   return work({ ...input, version: manifest.version, stdin: process.stdin });
 }
 
-/** Leaves for good: an input that nobody closes must not keep a process that has nothing more to do. */
-try {
-  process.exit(await main(process.argv.slice(2)));
-} catch (error) {
-  if (!(error instanceof SettingsError)) throw error;
-  say(error.message);
-  process.exit(USAGE_ERROR);
-}
+// Leaves for good: an input that nobody closes must not keep a process that has nothing more to do. Not awaited, which a
+// script cannot do at its top: in an image it is one.
+main(process.argv.slice(2)).then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    if (!(error instanceof SettingsError)) throw error;
+    say(error.message);
+    process.exit(USAGE_ERROR);
+  },
+);

@@ -1,12 +1,12 @@
 /** `svc-agent run`: the one attempt whose credential it was given, and then it leaves. For a container per attempt. */
-import { readFileSync } from 'node:fs';
 import type { Assignment } from '@svc/proto/agent-service.ts';
 import { watchContact } from './contact-watch.ts';
-import { Refusal, connectControlPlane } from './control-plane.ts';
-import type { ControlPlane } from './control-plane.ts';
+import { connectControlPlane } from './control-plane.ts';
+import { exchangeToken } from './exchange-token.ts';
 import type { ForkServer } from './fork-server.ts';
 import { SettingsError } from './settings.ts';
 import type { AgentSettings } from './settings.ts';
+import { giveUpAfterStop } from './stop-grace.ts';
 import { createWorker } from './worker.ts';
 
 export async function runOne(input: {
@@ -21,35 +21,26 @@ export async function runOne(input: {
   const { settings, env, stop, say } = input;
   const { workerId } = settings;
   const controlPlane = connectControlPlane({ address: settings.controlPlane, tlsCa: settings.tlsCa });
-  const assignment = assignmentOf(settings.token || (await exchange(controlPlane, settings.tokenFile, stop)));
+  const assignment = assignmentOf(
+    settings.token || (await exchangeToken(controlPlane, settings.tokenFile, stop)).token,
+  );
   const worker = await createWorker({ controlPlane, workerId, env, say, isForOne: true, first: input.first });
-  stop.addEventListener('abort', () => worker.stop('the agent was asked to stop'));
+  const stopWorker = (): void => worker.stop('the agent was asked to stop');
+  stop.addEventListener('abort', stopWorker);
   worker.accept(assignment);
+  if (stop.aborted) stopWorker(); // while the credential was asked for
   const code = await new Promise<number>((resolve) => {
+    const onLost = (): void => {
+      worker.abandon();
+      resolve(1);
+    };
     worker.onIdle(() => resolve(0));
-    watchContact({
-      controlPlane,
-      say,
-      onLost() {
-        worker.abandon();
-        resolve(1);
-      },
-    });
+    watchContact({ controlPlane, say, onLost });
+    giveUpAfterStop({ stop, say, onLost });
   });
   await worker.close();
   controlPlane.close();
   return code;
-}
-
-/** The pod's own token for the attempt's credential. The kubelet renews the file, so it is read for each call. */
-async function exchange(controlPlane: ControlPlane, file: string, signal: AbortSignal): Promise<string> {
-  const token = (): string => readFileSync(file, 'utf8').trim();
-  try {
-    return (await controlPlane.callUntilAnswered('Exchange', {}, { token, signal })).token;
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    throw new SettingsError(`the token of this pod was not exchanged: ${error.message}`);
-  }
 }
 
 /** Read, not verified: whether it is genuine is for the control plane to judge, which sees it with every call. */

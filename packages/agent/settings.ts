@@ -14,8 +14,23 @@ export type AgentSettings = {
   controlPlane: string;
   /** PEM file of the authority that signed the control plane's certificate; empty: plaintext. */
   tlsCa: string;
+  /** Of a worker that people have started. */
+  join?: JoinSettings;
   /** Marks the processes of this worker; empty when nobody asked for it. */
   workerId: string;
+};
+
+/** Of a worker that people have started, by its arguments. */
+export type JoinSettings = {
+  /** `host:port` of the control plane's agent RPC. */
+  server: string;
+  tokenFile: string;
+  /** PEM file of the authority that signed the control plane's certificate; empty: plaintext, on this machine only. */
+  caFile: string;
+  queues: readonly string[];
+  slots: number;
+  /** Empty: the host's. */
+  name: string;
 };
 
 /** For people: what is missing and who sets it. */
@@ -45,6 +60,16 @@ export function readSettings(env: Environment): AgentSettings {
     workerId: env['SVC_WORKER'] ?? '',
   };
 }
+
+/** What a worker that people have started is told by its arguments. */
+export const joinedSettings = (join: JoinSettings): AgentSettings => ({
+  token: '',
+  tokenFile: '',
+  controlPlane: join.server,
+  tlsCa: join.caFile,
+  join,
+  workerId: '',
+});
 
 /** What a task must not see: the control plane's settings, and the agent's own credential above all. */
 const PRIVATE = /^(SVC_|PG|DATABASE_URL$)/;

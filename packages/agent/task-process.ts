@@ -17,6 +17,8 @@ export type TaskProcess = {
   kill(): void;
   /** Undefined until it is there. */
   pid(): number | undefined;
+  /** The state of secrets that it has from its server; empty when none. */
+  secrets(): string;
 };
 
 export type TaskProcessInput = {
@@ -40,31 +42,36 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
   const { promise: exited, resolve: exit } = Promise.withResolvers<ProcessExit>();
   let connection: TaskConnection | undefined;
   let pid: number | undefined;
+  let secrets = '';
   let killing: NodeJS.Timeout | undefined;
   let isOver = false;
 
-  sockets.expect(attemptId, {
-    hello(opened) {
+  const key = sockets.expect(attemptId, {
+    hello(opened, from) {
       connection = opened;
+      secrets = from.secrets;
       opened.onLine(input.onLine);
       connect();
     },
     output: input.onOutput,
     outputEnded: input.onOutputEnded,
   });
-  server.fork(attemptId, {
-    forked: (number) => (pid = number),
-    exited(how) {
-      isOver = true;
-      clearTimeout(killing);
-      neverConnected(new Error('the task process ended before it had connected'));
-      // What it sent before its end may still be on its way to us. A process it forked may hold its end open, though.
-      void Promise.race([connection?.closed, sleep(LAST_OUTPUT_MS)]).then(() => {
-        sockets.forget(attemptId);
-        exit(how);
-      });
+  server.fork(
+    { attemptId, key },
+    {
+      forked: (number) => (pid = number),
+      exited(how) {
+        isOver = true;
+        clearTimeout(killing);
+        neverConnected(new Error('the task process ended before it had connected'));
+        // What it sent before its end may still be on its way to us. A process it forked may hold its end open, though.
+        void Promise.race([connection?.closed, sleep(LAST_OUTPUT_MS)]).then(() => {
+          sockets.forget(attemptId);
+          exit(how);
+        });
+      },
     },
-  });
+  );
 
   /** Asks the server, which knows the process's strays too; and kills the group ourselves, should the server be stuck. */
   function kill(): void {
@@ -81,6 +88,7 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
     resume: () => connection?.resume(),
     kill,
     pid: () => pid,
+    secrets: () => secrets,
     stop() {
       if (isOver || killing) return;
       server.kill(attemptId, SIGTERM);

@@ -2,8 +2,10 @@
  * The unix socket task processes connect to. Each opens a control connection, which says hello. Their server opens one for
  * each of their standard streams that something is written to, and says that a process has ended when we have closed those,
  * which we do at their end. The folder of the socket is closed to other users, but for
- * the one tasks run as, who may pass it and connect, and change nothing in it.
+ * the one tasks run as, who may pass it and connect, and change nothing in it. Tasks all run as that one, and may know each
+ * other's names: a connection is whose key it has, which only that attempt's process and its server are told.
  */
+import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
@@ -26,25 +28,27 @@ export type TaskConnection = {
 export type StreamName = 'stdout' | 'stderr';
 
 export type TaskListener = {
-  hello(connection: TaskConnection, pid: number): void;
+  /** `secrets`: the state of secrets that it has from its server. */
+  hello(connection: TaskConnection, from: { pid: number; secrets: string }): void;
   output(name: StreamName, chunk: Buffer): void;
   outputEnded(name: StreamName): void;
 };
 
 export type TaskSockets = {
   readonly path: string;
-  /** Connections that name this attempt go to the listener until it is removed. */
-  expect(attemptId: string, listener: TaskListener): void;
+  /** Connections that name this attempt, and have the key that is returned, go to the listener until it is removed. */
+  expect(attemptId: string, listener: TaskListener): string;
   forget(attemptId: string): void;
   close(): void;
 };
 
 const FIRST_LINE_MS = 10_000;
+const KEY_BYTES = 16;
 
 export async function openTaskSockets(user?: TaskUser): Promise<TaskSockets> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-agent-'));
   const path = join(folder, 'tasks.sock');
-  const expected = new Map<string, { listener: TaskListener; hasSaidHello: boolean }>();
+  const expected = new Map<string, { listener: TaskListener; key: string; hasSaidHello: boolean }>();
 
   function accept(socket: Socket): void {
     const late = setTimeout(() => socket.destroy(), FIRST_LINE_MS);
@@ -66,12 +70,12 @@ export async function openTaskSockets(user?: TaskUser): Promise<TaskSockets> {
 
   /** False when nobody expects it. An attempt has one process: whoever says hello second is another. */
   function introduce(socket: Socket, line: string, rest: Buffer): boolean {
-    const { type, attempt = '', pid = 0, name } = parse(line);
+    const { type, attempt = '', key, pid = 0, name, secrets = '' } = parse(line);
     const entry = expected.get(attempt);
-    if (!entry) return false;
+    if (!entry || entry.key !== key) return false;
     if (type === 'hello' && !entry.hasSaidHello) {
       entry.hasSaidHello = true;
-      entry.listener.hello(connectionOf(socket, rest), pid);
+      entry.listener.hello(connectionOf(socket, rest), { pid, secrets });
       return true;
     }
     if (type !== 'stream' || (name !== 'stdout' && name !== 'stderr')) return false;
@@ -97,7 +101,11 @@ export async function openTaskSockets(user?: TaskUser): Promise<TaskSockets> {
   }
   return {
     path,
-    expect: (attemptId, listener) => void expected.set(attemptId, { listener, hasSaidHello: false }),
+    expect(attemptId, listener) {
+      const key = randomBytes(KEY_BYTES).toString('base64url');
+      expected.set(attemptId, { listener, key, hasSaidHello: false });
+      return key;
+    },
     forget: (attemptId) => void expected.delete(attemptId),
     close() {
       server.close();
@@ -106,7 +114,7 @@ export async function openTaskSockets(user?: TaskUser): Promise<TaskSockets> {
   };
 }
 
-type Introduction = { type?: string; attempt?: string; pid?: number; name?: string };
+type Introduction = { type?: string; attempt?: string; key?: string; pid?: number; name?: string; secrets?: string };
 
 function parse(line: string): Introduction {
   try {

@@ -8,7 +8,7 @@ import { TASK_USER_VARIABLE, readTaskUser } from '@svc/proto/task-user.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { ConnectionTestJob, ConnectionTestResult } from '@svc/proto/connection-test.ts';
 import { EnvironmentFailure, createPythonEnvironments } from './environments.ts';
-import { createMasks } from './masks.ts';
+import { createMasks } from './logs/masks.ts';
 import { asUser, taskEnvironment } from './settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -2,20 +2,32 @@
  * `svc-agent work`: runs what the control plane orders, until it is asked to leave.
  *
  *   input open     orders are taken; a broken stream is opened again
- *   input closed   no more orders: what runs is run to its end and reported, then the process leaves
- *   SIGTERM        the same, and what runs is stopped
+ *   input closed   no more orders: what runs is run to its end and reported, then the process leaves. A pod has no input
+ *   joined         it has no input either: people have started it (join.ts)
+ *   order to drain the same; and when the control plane refuses a worker of a pod its stream
+ *   SIGTERM        the same, and what runs is stopped; it leaves within half a minute also when nobody takes its report
+ *   unclean        an attempt left something behind that the next would meet: the same as when its input closes
  *   15 minutes without contact to any control plane: everything is given up
  */
 import { hostname } from 'node:os';
 import type { Readable } from 'node:stream';
+import { status } from '@grpc/grpc-js';
+import type { ServiceError } from '@grpc/grpc-js';
 import { createBackoff } from '@svc/spec/backoff.ts';
 import { connectControlPlane } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { watchContact } from './contact-watch.ts';
-import type { AgentSettings } from './settings.ts';
+import { isolationKind } from './isolation.ts';
+import { exchangeToken } from './exchange-token.ts';
+import { join as joinControlPlane } from './join.ts';
+import type { Joined } from './join.ts';
+import type { AgentSettings, JoinSettings } from './settings.ts';
+import { giveUpAfterStop } from './stop-grace.ts';
 import { createWorker } from './worker.ts';
 import type { Worker } from './worker.ts';
 
+/** An answer to who we are, which would be the same again. */
+const REFUSALS = new Set<status>([status.PERMISSION_DENIED, status.UNAUTHENTICATED]);
 /** Spread: workers that lost the same control plane must not come back as one. */
 const PAUSES = { firstMs: 100, longestMs: 5_000, spread: true };
 
@@ -31,19 +43,73 @@ export async function work(input: {
   const { settings, env, version, stop, say } = input;
   const controlPlane = connectControlPlane({ address: settings.controlPlane, tlsCa: settings.tlsCa });
   const leaving = new AbortController();
+  const isPod = settings.tokenFile !== '';
+  const joined = settings.join && (await joinAs(settings.join));
+  const own = isPod
+    ? await exchangeToken(controlPlane, settings.tokenFile, stop)
+    : { token: joined?.token ?? settings.token, versionKey: '' };
+  const workerId = joined?.workerId ?? settings.workerId;
   const workerToken = (): string => (leaving.signal.aborted ? '' : orders.token());
   const credential = (): string => orders.token();
-  const worker = await createWorker({ controlPlane, workerId: settings.workerId, env, workerToken, credential, say });
-  const orders = takeOrders({ controlPlane, worker, token: settings.token, version, leaving: leaving.signal });
-
-  input.stdin.on('error', () => {}).once('close', () => leaving.abort());
-  input.stdin.resume().once('end', () => leaving.abort());
-  stop.addEventListener('abort', () => {
+  const isolation = isolationKind(env, isPod || joined !== undefined);
+  const worker = await createWorker({
+    controlPlane,
+    workerId,
+    env,
+    workerToken,
+    credential,
+    isRemote: joined !== undefined,
+    shownAs: settings.join?.name ?? '',
+    say,
+    isolation,
+  });
+  const leave = (why: string): void => {
+    if (!leaving.signal.aborted) say(`leaving: ${why}`);
     leaving.abort();
-    worker.stop('the agent was asked to stop');
+  };
+  const orders = takeOrders({
+    controlPlane,
+    worker,
+    token: own.token,
+    version,
+    leaving: leaving.signal,
+    onDrain: leave,
+    ...(isPod && { onRefused: leave }),
+    ...(settings.join && { onRefused: (why: string) => joinAgain(why) }),
   });
 
+  async function joinAs(join: JoinSettings): Promise<Joined> {
+    say(`joining ${join.server}`);
+    const as = await joinControlPlane(controlPlane, { settings: join, version, signal: stop, say });
+    say(`joined ${join.server} for ${as.queues.join(', ')} with ${join.slots} slots, as worker ${as.workerId}`);
+    return as;
+  }
+
+  /** Its credential is too old, or of another secret; or it is not wanted any more, and then joining is refused as well. */
+  async function joinAgain(why: string): Promise<string | undefined> {
+    try {
+      return settings.join && (await joinAs(settings.join)).token;
+    } catch (error) {
+      leave(`${why}; ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+
+  // What the first attempt would wait for: the version's code and packages, imported.
+  if (own.versionKey !== '') worker.prepare(own.versionKey, credential);
+
+  if (!isPod && !joined) {
+    input.stdin.on('error', () => {}).once('close', () => leaving.abort());
+    input.stdin.resume().once('end', () => leaving.abort());
+  }
+  const stopAll = (): void => {
+    leaving.abort();
+    worker.stop('the agent was asked to stop');
+  };
+  stop.addEventListener('abort', stopAll);
+
   leaving.signal.addEventListener('abort', () => worker.leave());
+  worker.onDrain(() => leaving.abort());
 
   const code = await new Promise<number>((resolve) => {
     const leaveWhenIdle = (): void => {
@@ -51,16 +117,14 @@ export async function work(input: {
     };
     worker.onIdle(leaveWhenIdle);
     leaving.signal.addEventListener('abort', leaveWhenIdle);
-    watchContact({
-      controlPlane,
-      isConnected: orders.isConnected,
-      say,
-      onLost() {
-        leaving.abort();
-        worker.abandon();
-        resolve(1);
-      },
-    });
+    const onLost = (): void => {
+      leaving.abort();
+      worker.abandon();
+      resolve(1);
+    };
+    if (stop.aborted) stopAll(); // while the token was exchanged
+    watchContact({ controlPlane, isConnected: orders.isConnected, say, onLost });
+    giveUpAfterStop({ stop, say, onLost });
   });
   await worker.close();
   controlPlane.close();
@@ -73,6 +137,9 @@ function takeOrders(input: {
   token: string;
   version: string;
   leaving: AbortSignal;
+  onDrain: (reason: string) => void;
+  /** Absent: it is asked again, for as long as somebody wants this process. */
+  onRefused?: (reason: string) => void | Promise<string | undefined>;
 }): { isConnected(): boolean; token(): string } {
   const { controlPlane, worker, version, leaving } = input;
   let { token } = input;
@@ -81,17 +148,20 @@ function takeOrders(input: {
 
   function open(): void {
     if (leaving.aborted) return;
-    const stream = controlPlane.work({ hostname: hostname(), pid: process.pid, version }, token);
+    const about = { hostname: hostname(), pid: process.pid, version, running_tokens: worker.tokens() };
+    const stream = controlPlane.work(about, token);
     const close = (): void => stream.cancel();
     leaving.addEventListener('abort', close);
-    stream.on('data', ({ assignment, cancel, credential }) => {
+    stream.on('data', ({ assignment, cancel, credential, drain }) => {
       isConnected = true;
       pauses.reset();
       if (credential) token = credential.token;
       if (assignment) worker.accept(assignment);
       if (cancel) worker.cancel(cancel.attempt_ids, cancel.reason);
+      if (drain) input.onDrain(drain.reason);
     });
     let isOver = false;
+    let isAsking = false;
     const again = (): void => {
       if (isOver) return;
       isOver = true;
@@ -99,7 +169,17 @@ function takeOrders(input: {
       leaving.removeEventListener('abort', close);
       setTimeout(open, pauses.next());
     };
-    stream.on('error', again).on('end', again).on('close', again);
+    async function ask(onRefused: NonNullable<typeof input.onRefused>, why: string): Promise<void> {
+      token = (await onRefused(why)) || token;
+      again();
+    }
+    stream.on('error', (error) => {
+      const { code, details } = error as ServiceError;
+      if (!REFUSALS.has(code) || !input.onRefused) return again();
+      isAsking = true;
+      void ask(input.onRefused, details);
+    });
+    stream.on('end', again).on('close', () => isAsking || again());
   }
 
   open();

@@ -16,6 +16,9 @@ import type { PythonEnvironments } from './environments.ts';
 import { createMemoryWatch } from './exit-cause.ts';
 import type { ForkServer } from './fork-server.ts';
 import { createForkServers } from './fork-servers.ts';
+import { createKeptSecrets } from './kept-secrets.ts';
+import { createIsolations } from './isolation.ts';
+import type { IsolationKind } from './isolation.ts';
 import { secretArguments } from './settings.ts';
 import { openTaskSockets } from './task-sockets.ts';
 
@@ -30,8 +33,14 @@ export type Worker = {
   /** Nothing can be reported any more: everything ends at once. */
   abandon(): void;
   readonly running: number;
+  /** The credentials of what it runs, as many as one message may name. */
+  tokens(): string[];
+  /** Gets a version ready whose attempts will come. What goes wrong is met again by the first of them. */
+  prepare(versionKey: string, token: () => string): void;
   /** Called whenever an attempt is over. */
   onIdle(listener: () => void): void;
+  /** Called once, when it must take no more attempts: one has left something behind that others would meet. */
+  onDrain(listener: (reason: string) => void): void;
   close(): Promise<void>;
 };
 
@@ -51,32 +60,75 @@ export async function createWorker(input: {
   workerToken?: () => string;
   /** Its credential, for as long as it has one: heartbeats are made with it. Without one, that of an attempt will do. */
   credential?: () => string;
+  /** It shares no disk with the control plane. */
+  isRemote?: boolean;
+  /** Where attempts say that they run; empty: on this host. */
+  shownAs?: string;
   say: (text: string) => void;
   graceMs?: number;
   /** There will be one attempt; `first`: the Python process that was started for it already. */
   isForOne?: boolean;
   first?: ForkServer | undefined;
+  isolation?: IsolationKind;
 }): Promise<Worker> {
-  const { controlPlane, workerId, env, say, workerToken = () => '', credential = () => '' } = input;
+  const { controlPlane, workerId, env, say, credential = () => '' } = input;
   const user = readTaskUser(env[TASK_USER_VARIABLE]);
   const sockets = await openTaskSockets(user);
   const environments = createPythonEnvironments({ env, user, say });
   environments.get([]).catch(() => {}); // made ready now, for whoever comes first; an error is met again by the attempt that needs it
   const marks = workerId === '' ? {} : { [WORKER_VARIABLE]: workerId };
   const { isForOne, first } = input;
-  const servers = createForkServers({ environments, socket: sockets.path, env, marks, user, isForOne, first });
+  const isolations = createIsolations({ kind: input.isolation ?? 'together', env, user });
+  const servers = createForkServers({
+    environments,
+    socket: sockets.path,
+    env,
+    marks,
+    user,
+    isForOne,
+    first,
+    isolation: isolations.next,
+    onUnclean,
+    isRemote: input.isRemote,
+  });
   const wasOutOfMemory = createMemoryWatch();
   const hidden = secretArguments(env);
   const versions = createVersions(controlPlane);
+  const keptSecrets = isForOne ? undefined : createKeptSecrets();
   const reportProviders = createProviderReports({ controlPlane, environments, versions });
   const attempts = new Map<string, RunningAttempt>();
   const over = new LRUCache<string, true>({ max: REMEMBERED });
   const abandoned = new AbortController();
   const listeners: (() => void)[] = [];
+  const drainListeners: ((reason: string) => void)[] = [];
+  let drainReason = '';
+  let isDraining = false;
+  const workerToken = (): string => (drainReason === '' ? (input.workerToken?.() ?? '') : '');
+
+  /**
+   * Where attempts are kept apart the whole worker goes, so that nothing of what was left is met by the next one; elsewhere the
+   * Python process of that version does, which is what other attempts share.
+   */
+  function onUnclean(reason: string, server: ForkServer): void {
+    servers.retire(server);
+    if (!isolations.keepsApart) return say(`warning: ${reason}; the Python process of this version is replaced`);
+    if (drainReason !== '') return;
+    drainReason = reason;
+    say(`${reason}: this worker takes no more attempts, and leaves`);
+    if (attempts.size === 0) drain();
+  }
+
+  /** Not before the report that says why has been taken. */
+  function drain(): void {
+    if (drainReason === '' || isDraining) return;
+    isDraining = true;
+    for (const listener of drainListeners) listener(drainReason);
+  }
 
   function end(attemptId: string): void {
     attempts.delete(attemptId);
     over.set(attemptId, true);
+    drain();
     for (const listener of listeners) listener();
   }
 
@@ -90,16 +142,19 @@ export async function createWorker(input: {
       assignment,
       ...(started && { started }),
       workerToken,
-      onNext({ assignment: next, started: start }, askedAt) {
-        if (next && start) accept(next, { start, askedAt });
+      drainReason: () => drainReason,
+      onUnclean,
+      onNext({ assignment: next, started: start }, given) {
+        if (next && start) accept(next, { start, ...given });
       },
+      keptSecrets,
       controlPlane,
       version: (token) => versions(assignment.version_key, token),
       reportProviders: (token) => void reportProviders(assignment.version_key, token),
       servers,
       sockets,
       user,
-      hostname: hostname(),
+      hostname: input.shownAs || hostname(),
       hidden,
       wasOutOfMemory,
       signal: abandoned.signal,
@@ -126,11 +181,20 @@ export async function createWorker(input: {
     get running() {
       return attempts.size;
     },
+    tokens: () => [...attempts.values()].slice(0, MAX_HEARTBEAT_TOKENS).map((attempt) => attempt.token()),
+    prepare(versionKey, token) {
+      versions(versionKey, token)
+        .then((version) => servers.get(version))
+        .then(({ release }) => release())
+        .catch((error: unknown) => say(`the DAG version could not be made ready: ${(error as Error).message}`));
+    },
     onIdle: (listener) => void listeners.push(listener),
+    onDrain: (listener) => void drainListeners.push(listener),
     async close() {
       clearInterval(beats);
       clearInterval(leases);
       await servers.close();
+      isolations.close();
       sockets.close();
     },
   };

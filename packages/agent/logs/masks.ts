@@ -9,6 +9,8 @@ import type { SecretSet } from '@svc/spec/masking/secret-set.ts';
 
 export type Masks = {
   add(values: readonly string[]): void;
+  /** The same, of values that others are given too: known by the name of their state. */
+  addKept(id: string, values: Iterable<string>): void;
   /** Of this attempt alone, and a few at a time: what it has fetched itself. */
   addOwn(values: readonly string[]): void;
   apply(text: string): string;
@@ -21,6 +23,7 @@ export function createMasks(): Masks {
     add(values) {
       if (values.length > 0) sets.add(setOf(values));
     },
+    addKept: (id, values) => void sets.add(keptSet(`id:${id}`, values)),
     addOwn(values) {
       own ??= createSecretSet({ findsHalves: false });
       for (const value of values) own.add(value);
@@ -40,7 +43,10 @@ const kept = new Map<string, SecretSet>();
 function setOf(values: readonly string[]): SecretSet {
   const hash = createHash('sha256');
   for (const value of values) hash.update(`${value.length}:${value}`);
-  const key = hash.digest('base64');
+  return keptSet(hash.digest('base64'), values);
+}
+
+function keptSet(key: string, values: Iterable<string>): SecretSet {
   let set = kept.get(key);
   if (set === undefined) {
     // Not by halves: of a line that is still coming, the first half would be masked and the rest not recognised any more.

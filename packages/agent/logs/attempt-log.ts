@@ -6,11 +6,11 @@
  */
 import { StringDecoder } from 'node:string_decoder';
 import { MAX_LOG_CHUNK_BYTES, MAX_LOG_TAIL_BYTES } from '@svc/proto/limits.ts';
-import { Refusal } from './control-plane.ts';
+import { Refusal } from '../control-plane.ts';
 import { createLogBuffer } from './log-buffer.ts';
 import type { Masks } from './masks.ts';
 import { latest, momentOf, nowIso } from '@svc/spec/clock.ts';
-import type { StreamName } from './task-sockets.ts';
+import type { StreamName } from '../task-sockets.ts';
 
 export type Level = 'debug' | 'info' | 'warning' | 'error';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLineReader } from './json-lines.ts';
+import { createLineReader } from '../json-lines.ts';
 import { isMaskable } from '@svc/spec/masking/rules.ts';
 import { createMasks } from './masks.ts';
-import { readSettings, secretArguments, taskEnvironment } from './settings.ts';
+import { readSettings, secretArguments, taskEnvironment } from '../settings.ts';
 
 const masked = (secrets: readonly string[], text: string): string => {
   const masks = createMasks();
