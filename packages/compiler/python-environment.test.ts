@@ -4,12 +4,13 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { ensurePython } from './python-environment.ts';
@@ -104,6 +105,19 @@ describe('the environment', () => {
     expect(told).toHaveLength(3);
   });
 
+  it('gets an installer of its own where the machine has none to copy', async () => {
+    const marked = join(folder, 'made with its own');
+    const script = `case "$2" in *copytree*) exit 1 ;; esac; [ "$4" = --clear ] && touch "${marked}"`;
+    const working = 'if [ "$2" = venv ]; then mkdir -p "$3/bin"; ln -sf "$0" "$3/bin/python"; fi; exit 0';
+    const env = {
+      PATH: fakePython(pretending('3.12.1', `${script}; ${working}`)),
+      XDG_CACHE_HOME: folder,
+      SVC_PYTHON: '',
+    };
+    await ensurePython({ env });
+    expect(existsSync(marked)).toBe(true);
+  });
+
   it('built by several at once is one whole environment, and nothing else is left', async () => {
     const env = { PATH: fakePython(WORKING), XDG_CACHE_HOME: folder, SVC_PYTHON: '' };
     const paths = await Promise.all(Array.from({ length: 5 }, () => ensurePython({ env })));
@@ -135,6 +149,20 @@ describe('SVC_PYTHON', () => {
     expect(await ensurePython({ env: { SVC_PYTHON: python, SVC_PYTHON_CHECKED: python } })).toBe(python);
     const other = await failure({ SVC_PYTHON: python, SVC_PYTHON_CHECKED: '/usr/local/bin/python' });
     expect(other.message).toContain('lacks packages');
+  });
+
+  it('is not tried when it is an environment of ours, but is when that was made of other packages or is half gone', async () => {
+    const env = { PATH: fakePython(WORKING), XDG_CACHE_HOME: folder, SVC_PYTHON: '' };
+    const python = await ensurePython({ env });
+    // Nobody who asks it anything gets an answer.
+    writeFileSync(join(folder, 'bin', 'python3'), '#!/bin/sh\nexit 1\n');
+    expect(await ensurePython({ env: { SVC_PYTHON: python } })).toBe(python);
+    const renamed = join(folder, 'svc', 'python-000000000000');
+    renameSync(dirname(dirname(python)), renamed);
+    expect((await failure({ SVC_PYTHON: join(renamed, 'bin', 'python') })).message).toContain('lacks packages');
+    renameSync(renamed, dirname(dirname(python)));
+    rmSync(python);
+    expect((await failure({ SVC_PYTHON: python })).message).toContain('cannot be run');
   });
 
   it('that cannot be run, is too old or lacks packages is refused with its own name', async () => {

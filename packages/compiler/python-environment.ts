@@ -8,7 +8,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { PythonEnvironmentError, explainFailure } from './python-failures.ts';
 import { runPython } from './run-python.ts';
 
@@ -43,18 +43,61 @@ export async function ensurePython(options: PythonOptions): Promise<string> {
   const named = env['SVC_PYTHON'];
   if (named) {
     // An image knows its own: importing the packages once more would take as long as the start of the task itself.
-    if (env['SVC_PYTHON_CHECKED'] !== named) await checkNamed(named, env);
+    if (env['SVC_PYTHON_CHECKED'] !== named && !isOurs(named)) await checkNamed(named, env);
     return named;
   }
   const cache = options.cacheFolder ?? userCacheFolder(env);
   const base = await findPython(env);
-  const hash = createHash('sha256').update(readFileSync(REQUIREMENTS)).update(base.version).digest('hex').slice(0, 12);
-  const target = join(cache, `python-${hash}`);
+  const target = join(cache, folderFor(base.version));
   const python = join(target, 'bin', 'python');
   // The interpreter is a link to the machine's own, which may have been removed since.
   if (!existsSync(join(target, STAMP)) || !existsSync(python)) await build({ base, target, cache, env, say });
   return python;
 }
+
+function folderFor(version: string): string {
+  const hash = createHash('sha256').update(readFileSync(REQUIREMENTS)).update(version).digest('hex').slice(0, 12);
+  return `python-${hash}`;
+}
+
+/**
+ * One that was made here, of the same packages, which were tried then: lite names it to every agent, and trying them once more
+ * is 0.2 s of processor time at each start.
+ */
+function isOurs(python: string): boolean {
+  const folder = dirname(dirname(python));
+  try {
+    const made = JSON.parse(readFileSync(join(folder, STAMP), 'utf8')) as { python: string };
+    return basename(folder) === folderFor(made.python) && existsSync(python);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The installer of the machine's own Python, its compiled files included, for the environment that its first argument names:
+ * `ensurepip` unpacks and compiles another, which takes 5 s of processor time, most of all that an environment takes.
+ */
+const COPY_PIP = `
+import pip, os, shutil, sys, sysconfig
+packages = os.path.join(sys.argv[1], 'lib', 'python' + sysconfig.get_python_version(), 'site-packages')
+source = os.path.dirname(pip.__file__)
+shutil.copytree(source, os.path.join(packages, 'pip'))
+for name in os.listdir(os.path.dirname(source)):
+    if name.startswith('pip-') and name.endswith('-info'):
+        shutil.copytree(os.path.join(os.path.dirname(source), name), os.path.join(packages, name))
+`;
+
+/** An interpreter of the machine's own that has pip: for what need not wait until the environment is made. */
+export async function pythonWithPip(env: Environment): Promise<string | undefined> {
+  const found = env['SVC_PYTHON'] ? { command: env['SVC_PYTHON'] } : await findPython(env).catch(() => undefined);
+  if (!found) return undefined;
+  const looked = await runPython({ command: found.command, args: ['-c', HAS_PIP], env });
+  return looked.code === 0 ? found.command : undefined;
+}
+
+/** Looked for, not imported, which takes longer than the answer is worth. Ends with 0 where there is one. */
+export const HAS_PIP = 'import importlib.util, sys; sys.exit(importlib.util.find_spec("pip") is None)';
 
 const VERSION_SCRIPT = 'import sys; print("%d.%d.%d" % sys.version_info[:3])';
 
@@ -120,7 +163,10 @@ async function build(input: {
     if (result.code !== 0) throw explainFailure(text, result);
   };
   try {
-    await step(`making a Python ${base.version} environment in ${target}`, base.command, ['-m', 'venv', draft]);
+    const making = `making a Python ${base.version} environment in ${target}`;
+    await step(making, base.command, ['-m', 'venv', draft, '--without-pip']);
+    const copied = await runPython({ command: base.command, args: ['-c', COPY_PIP, draft], env });
+    if (copied.code !== 0) await step(making, base.command, ['-m', 'venv', draft, '--clear']);
     await step('installing jinja2 and pendulum', python, [...PIP_INSTALL, REQUIREMENTS]);
     await step('trying the packages', python, ['-c', 'import jinja2, pendulum']);
     writeFileSync(join(draft, STAMP), `${JSON.stringify({ python: base.version })}\n`);

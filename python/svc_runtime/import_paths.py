@@ -71,6 +71,7 @@ HOME: dict[str, str] = {
         "StartOfMonthMapper StartOfQuarterMapper StartOfYearMapper ChainMapper ProductMapper",
     ),
     **_names(_R + "deadline", "DeadlineAlert DeadlineReference SyncCallback AsyncCallback Callback"),
+    **_names(_R + "weights", "PriorityWeightStrategy"),
     **_names(_R + "notset", "NOTSET ArgNotSet is_arg_set"),
     **_names("svc_runtime.enums", "TriggerRule WeightRule TaskInstanceState DagRunState State DagRunType WeekDay"),
     **_names(_RUN + "secrets", "Variable Connection"),
@@ -89,7 +90,7 @@ HOME: dict[str, str] = {
         _RUN + "helpers",
         "days_ago round_time apply_defaults exactly_one at_most_one prune_dict merge_dicts chunks import_string "
         "get_random_string to_boolean mask_secret patch_environ create_session provide_session DagRun TaskInstance DagBag DagModel Pool "
-        "Context literal LiteralValue AirflowPlugin hookimpl PriorityWeightStrategy context_merge",
+        "Context literal LiteralValue AirflowPlugin hookimpl context_merge",
     ),
     **_names(_STD + "operators.branch", "BaseBranchOperator BranchMixIn SkipMixin"),
     **_names(_STD + "operators.bash", "BashOperator"),

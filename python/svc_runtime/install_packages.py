@@ -15,6 +15,7 @@ Standard error has the installer's own words. Runs alone, without our other modu
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -131,11 +132,15 @@ def uv_command(uv: str, python: str, files: dict[str, str]) -> tuple[list[str], 
     return words, environment
 
 
-def pip_command(python: str, shares: bool, files: dict[str, str]) -> tuple[list[str], dict[str, str]]:
-    target = ["--python", python] if shares else []
+def pip_command(python: str, shared: str | None, files: dict[str, str]) -> tuple[list[str], dict[str, str]]:
+    """`shared`: the folder of a pip that is not the interpreter's own, but installs for it."""
     flags = "--disable-pip-version-check --no-input --root-user-action=ignore --progress-bar=off".split()
-    program = sys.executable if shares else python
-    return [program, "-m", "pip", *target, "install", *flags, "--constraint", files["stand_ins"]], dict(os.environ)
+    pip = [python, "-m", "pip"]
+    if shared is not None:
+        # What `pip --python` starts when pip has been loaded once only to say so.
+        runner = os.path.join(shared, "__pip-runner__.py")
+        pip = [python, runner] if os.path.exists(runner) else [sys.executable, "-m", "pip", "--python", python]
+    return [*pip, "install", *flags, "--constraint", files["stand_ins"]], dict(os.environ)
 
 
 def install(entries: list[str], python: str, uv: str | None) -> None:
@@ -152,11 +157,11 @@ def install(entries: list[str], python: str, uv: str | None) -> None:
             }.items()
         }
         write_stand_ins(work)
-        shares = python != os.path.abspath(sys.executable) and _has_pip(sys.executable)
         if uv:
             words, environment = uv_command(uv, python, files)
         else:
-            words, environment = pip_command(python, shares, files)
+            shared = _own_pip() if python != os.path.abspath(sys.executable) else None
+            words, environment = pip_command(python, shared, files)
         words += ["--find-links", work, "-r", files["packages"]]
         if any("--hash=" in entry for entry in packages):
             # The list is the whole of it, so nothing is left to be met by ours, which have no hashes.
@@ -173,8 +178,10 @@ def _write(path: str, lines: list[str]) -> str:
     return path
 
 
-def _has_pip(python: str) -> bool:
-    return subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode == 0
+def _own_pip() -> str | None:
+    """The folder of this interpreter's. Looked for, not imported: that takes as long as installing a small package."""
+    found = importlib.util.find_spec("pip")
+    return found.submodule_search_locations[0] if found and found.submodule_search_locations else None
 
 
 def _run(words: list[str], environment: dict[str, str], work: str, packages: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import selectors
@@ -33,6 +34,7 @@ class Attempt:
 
     def __init__(self, name: str, job: dict | None, answers: dict) -> None:
         self.name = name
+        self.key = f"key of {name}"
         self.job = job
         self.answers = answers
         self.pid: int | None = None
@@ -44,6 +46,8 @@ class Attempt:
         self.streams = {"stdout": b"", "stderr": b""}
         self.open = 0
         self.control: Any = None
+        # The state of secrets that it has from its server.
+        self.secrets: Any = None
         self.log_frames = 0
         self.connections: list[str] = []
         # What had come by the streams when the exit was said.
@@ -74,6 +78,8 @@ class Agent:
         settings: dict | None = None,
         version_files: dict | None = None,
         arguments: tuple = (),
+        load: dict | None = None,
+        is_privileged: bool = True,
     ) -> None:
         self.folder = tempfile.mkdtemp(prefix="svc-run-")
         for name, content in (files or {}).items():
@@ -100,6 +106,7 @@ class Agent:
             stderr=subprocess.PIPE,
             cwd=PYTHON,
             env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **(settings or {})},
+            preexec_fn=None if is_privileged else drop_privileges,  # noqa: PLW1509  tests have one thread
         )
         self.said = b""
         self.stderr = b""
@@ -123,6 +130,7 @@ class Agent:
                     "files": version_files or {},
                 },
                 "env": env or {},
+                **(load or {}),
             }
         )
 
@@ -231,6 +239,7 @@ class Agent:
                 state["stream"] = "refused"
                 return
             attempt = state["attempt"] = self.attempts[message["attempt"]]
+            assert message["key"] == attempt.key, "a connection without its attempt's key"
             attempt.open += 1
             attempt.connections.append(message.get("name", "control"))
             if message["type"] == "stream":
@@ -241,6 +250,7 @@ class Agent:
             else:
                 attempt.control = connection
                 assert message["pid"] > 0
+                attempt.secrets = message["secrets"]
                 if attempt.job is not None:
                     self.send(attempt, attempt.job)
             return
@@ -281,7 +291,7 @@ class Agent:
         self.last += 1
         attempt = Attempt(f"attempt-{self.last}", None if hold else make_job(task_id, **job), answers or {})
         self.attempts[attempt.name] = attempt
-        self.tell({"op": "fork", "attempt": attempt.name})
+        self.tell({"op": "fork", "attempt": attempt.name, "key": attempt.key})
         return attempt
 
     def run(self, task_id: str | None, **options) -> Attempt:
@@ -291,6 +301,13 @@ class Agent:
 
     def kill(self, attempt: Attempt, number: int) -> None:
         self.tell({"op": "kill", "attempt": attempt.name, "signal": number})
+
+
+def drop_privileges() -> None:
+    """Root without capabilities, from the next program on."""
+    pr_capbset_drop, last = 24, 40
+    for number in range(last + 1):
+        ctypes.CDLL(None).prctl(pr_capbset_drop, number, 0, 0, 0)
 
 
 def make_job(task_id: str | None, *, values: dict | None = None, run: dict | None = None, **more) -> dict:

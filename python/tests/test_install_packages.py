@@ -1,6 +1,7 @@
 """What is told of an installer's words, and the empty packages that stand for Airflow."""
 
 import os
+import sys
 import tempfile
 import unittest
 import zipfile
@@ -23,6 +24,23 @@ class StandIns(unittest.TestCase):
             about = core.read("apache_airflow_core-3.2.2+svc.dist-info/METADATA").decode()
             self.assertIn("Requires-Dist: packaging>=25\n", about)
             self.assertNotIn("Requires-Dist: apache-airflow", about)
+
+
+class Commands(unittest.TestCase):
+    def test_the_pip_of_another_interpreter_is_run_in_the_one_it_installs_for(self):
+        files = {"stand_ins": "/pins.txt"}
+        with tempfile.TemporaryDirectory() as pip:
+            old, _ = install.pip_command("/env/bin/python", pip, files)
+            self.assertEqual(old[:5], [sys.executable, "-m", "pip", "--python", "/env/bin/python"])
+            runner = os.path.join(pip, "__pip-runner__.py")
+            with open(runner, "w", encoding="utf-8"):
+                pass
+            new, _ = install.pip_command("/env/bin/python", pip, files)
+            self.assertEqual(new[:2], ["/env/bin/python", runner])
+        own, _ = install.pip_command("/env/bin/python", None, files)
+        self.assertEqual(own[:3], ["/env/bin/python", "-m", "pip"])
+        for words in (old, new, own):
+            self.assertEqual(words[words.index("install") + 1 :][-2:], ["--constraint", "/pins.txt"])
 
 
 class Entries(unittest.TestCase):

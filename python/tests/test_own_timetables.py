@@ -93,13 +93,29 @@ class Compiled(unittest.TestCase):
         spec = compile_text(text)["dags"][0]["spec"]
         self.assertEqual(spec["schedule"]["timetable"]["type"], "custom")
 
-    def test_a_class_that_calls_a_built_in_one_is_told_what_to_do(self) -> None:
+    def test_a_class_that_gives_a_built_in_one_its_arguments_is_that_one(self) -> None:
         text = (
-            HEAD + "from airflow.sdk import CronTriggerTimetable\nclass Mine(CronTriggerTimetable):\n    pass\n"
+            HEAD + "from airflow.timetables.interval import CronDataIntervalTimetable\n"
+            "class Workdays(CronDataIntervalTimetable):\n    def __init__(self, hour):\n"
+            "        super().__init__(f'0 {hour} * * 1-5', timezone='Europe/Berlin')\n        self.hour = hour\n"
+            "class Early(Workdays):\n    def __init__(self):\n        super().__init__(5)\n"
+            "    def serialize(self):\n        return {'hour': self.hour}\n"
+            "d = DAG('d', schedule=Early())\n"
+        )
+        spec = compile_text(text)["dags"][0]["spec"]
+        self.assertEqual(
+            spec["schedule"],
+            {"type": "cron_data_interval", "expression": "0 5 * * 1-5", "timezone": "Europe/Berlin"},
+        )
+
+    def test_a_class_that_calls_one_without_dates_is_told_what_to_do(self) -> None:
+        text = (
+            HEAD + "from airflow.sdk import CronPartitionTimetable\nclass Mine(CronPartitionTimetable):\n"
+            "    def next_dagrun_info(self, **question):\n        return super().next_dagrun_info(**question)\n"
             "d = DAG('d', schedule=Mine('@daily', timezone='UTC'))\n"
         )
         error = compile_text(text)["error"]
-        self.assertIn("the scheduler computes the runs of built-in timetables itself", error["message"])
+        self.assertIn("the scheduler computes the runs of CronPartitionTimetable itself", error["message"])
 
 
 if __name__ == "__main__":

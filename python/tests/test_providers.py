@@ -241,6 +241,14 @@ class Providers(unittest.TestCase):
         found = self.compile(text, installed=False)["dags"][0]["spec"]["params"][0]["default"]
         self.assertEqual(found, ["1", "ada"])
 
+    def test_a_queue_that_cannot_be_loaded_is_in_nobodys_way(self) -> None:
+        from svc_runtime.run.providers_manager import ProviderInfo, ProvidersManager
+
+        manager = object.__new__(ProvidersManager)
+        queues = ["json.JSONDecoder", "no_such_package.Queue", "json.NoSuchQueue"]
+        manager.__dict__["providers"] = {"orchard": ProviderInfo("1", {"queues": queues})}
+        self.assertEqual(manager.queue_class_names, ["json.JSONDecoder"])
+
     def test_parts_of_airflows_own_processes_say_why_they_are_not_there(self) -> None:
         error = self.compile("from airflow.executors.base_executor import BaseExecutor\n")["error"]
         self.assertIn("choose one by executor.type", error["message"] + error["instead"])

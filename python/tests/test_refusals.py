@@ -43,14 +43,15 @@ CASES = {
     "custom weight rule": (
         (
             "from airflow.task.priority_strategy import PriorityWeightStrategy\n"
-            "class W(PriorityWeightStrategy):\n    pass\nwith DAG('d'):\n    EmptyOperator(task_id='a', weight_rule=W())\n"
+            "class W(PriorityWeightStrategy):\n    def get_weight(self, ti):\n        return ti.run_id\n"
+            "with DAG('d'):\n    EmptyOperator(task_id='a', weight_rule=W())\n"
         ),
-        "uses the weight rule class W",
+        "the weight rule dag.W of task 'a' raised AttributeError in get_weight()",
         None,
     ),
     "custom weight rule by its path": (
         "with DAG('d'):\n    EmptyOperator(task_id='a', weight_rule='plugins.weights.Mine')\n",
-        "uses the weight rule class plugins.weights.Mine",
+        "uses the weight rule class plugins.weights.Mine, which cannot be imported",
         2,
     ),
     "cycle": (

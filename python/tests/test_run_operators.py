@@ -5,11 +5,28 @@ from __future__ import annotations
 import datetime
 import os
 import sys
+import types
 import unittest
 
 from .run_agent import Agent, Refused
 
 UTC = datetime.timezone.utc
+
+# As much of such a package as shows that both sides use it: a function travels as its code.
+SERIALIZER = """
+import io, marshal, pickle, types
+from pickle import load, loads
+def _make(code):
+    return types.FunctionType(marshal.loads(code), {})
+class _Pickler(pickle.Pickler):
+    def reducer_override(self, value):
+        return (_make, (marshal.dumps(value.__code__),)) if getattr(value, "__name__", "") == "<lambda>" else NotImplemented
+def dump(value, file, **options):
+    _Pickler(file).dump(value)
+def dumps(value):
+    dump(value, file := io.BytesIO())
+    return file.getvalue()
+"""
 
 OPERATORS = """
     import datetime, json, os, sys
@@ -39,6 +56,9 @@ OPERATORS = """
     def exits():
         import sys
         sys.exit(42)
+
+    def with_texts(function):
+        return [function(2), virtualenv_string_args]
 
     out, alias = Asset("out"), AssetAlias("alias")
 
@@ -71,6 +91,13 @@ OPERATORS = """
                                op_kwargs={"b": 3}, env_vars={"MARK": "m"})
         ExternalPythonOperator(task_id="external_skip", python=sys.executable, python_callable=exits, skip_on_exit_code=42)
         ExternalPythonOperator(task_id="external_fail", python=sys.executable, python_callable=exits)
+        for serializer in ("dill", "cloudpickle"):
+            ExternalPythonOperator(task_id=f"external_{serializer}", python=sys.executable, python_callable=with_texts,
+                                   serializer=serializer, op_args=[lambda x: x + 1], string_args=["a b", "c\\nd", 5])
+        ExternalPythonOperator(task_id="external_pickle", python=sys.executable, python_callable=with_texts,
+                               op_args=[lambda x: x + 1])
+        ExternalPythonOperator(task_id="external_not_there", python=sys.executable, python_callable=with_texts,
+                               use_dill=True, op_args=[len], inherit_env=False)
         branch(BranchExternalPythonOperator(task_id="external_branch", python=sys.executable, python_callable=choose))
         PythonVirtualenvOperator(task_id="venv", python_callable=elsewhere, op_args=[1], venv_cache_path=os.environ["VENVS"])
         branch(BranchPythonVirtualenvOperator(task_id="venv_branch", python_callable=choose, venv_cache_path=os.environ["VENVS"]))
@@ -175,7 +202,13 @@ class Operators(unittest.TestCase):
 
         venvs = tempfile.TemporaryDirectory()
         cls.addClassCleanup(venvs.cleanup)
-        cls.agent = Agent.ready(OPERATORS, env={"VENVS": venvs.name})
+        packages = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(packages.cleanup)
+        for name in ("dill", "cloudpickle"):
+            with open(os.path.join(packages.name, f"{name}.py"), "w", encoding="utf-8") as file:
+                file.write(SERIALIZER)
+        settings = {"PYTHONPATH": packages.name}
+        cls.agent = Agent.ready(OPERATORS, env={"VENVS": venvs.name}, settings=settings)
         cls.addClassCleanup(cls.agent.close)
 
     def run_task(self, task_id: str, state: str = "success", **options):
@@ -238,6 +271,35 @@ class Operators(unittest.TestCase):
         self.run_task("external_skip", "skipped")
         self.assertIn("code 42", self.run_task("external_fail", "failed").result["failure"]["text"])
         self.assertEqual(self.run_task("deco_external").value(), 3)
+
+    def test_the_serializer_that_was_named_is_used_on_both_sides(self) -> None:
+        for name in ("external_dill", "external_cloudpickle"):
+            self.assertEqual(self.run_task(name).value(), [3, ["a b", "c", "d", "5"]])
+        self.assertIn("pickle", self.run_task("external_pickle", "failed").result["failure"]["text"])
+
+    def test_a_serializer_that_is_missing_is_named(self) -> None:
+        failure = self.run_task("external_not_there", "failed").result["failure"]["text"]
+        self.assertIn("serializer='dill' needs the package dill in", failure)
+        from svc_runtime.exceptions import AirflowException
+        from svc_runtime.run.foreign_python import _serializer_of
+
+        with self.assertRaisesRegex(AirflowException, "add no_such_package to the dependencies of the DAG"):
+            _serializer_of(types.SimpleNamespace(serializer="no_such_package"))
+
+    def test_an_environment_gets_the_serializer_unless_it_is_asked_for(self) -> None:
+        from svc_runtime.run.foreign_python import _must_install_serializer
+
+        def installs(serializer: str, *requirements: str, **options) -> bool:
+            given = {"serializer": serializer, "system_site_packages": False, "python_version": None, **options}
+            return _must_install_serializer(types.SimpleNamespace(**given), list(requirements))
+
+        self.assertFalse(installs("pickle"))
+        self.assertTrue(installs("dill"))
+        self.assertTrue(installs("dill", "dillinger==1", "pandas"))
+        self.assertFalse(installs("dill", " Dill>=0.3.8 ; python_version > '3'"))
+        self.assertFalse(installs("cloudpickle", "cloudpickle"))
+        # Another interpreter has other packages than ours.
+        self.assertTrue(installs("dill", system_site_packages=True, python_version="3.9"))
 
     def test_virtual_environments(self) -> None:
         made = self.run_task("venv").value()

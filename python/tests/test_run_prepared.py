@@ -56,6 +56,29 @@ d()
 """
 
 
+TEMPLATES = """
+import os
+import jinja2
+from airflow.sdk import DAG, task
+from airflow.providers.standard.operators.python import PythonOperator
+
+compiled_by = set()
+original = jinja2.Environment.compile
+def compile(self, *arguments, **options):
+    compiled_by.add(os.getpid())
+    return original(self, *arguments, **options)
+jinja2.Environment.compile = compile
+
+def body(*values, **more):
+    return [*values, more.get("text"), os.getpid() in compiled_by, os.getppid() in compiled_by]
+
+with DAG("d", schedule=None, user_defined_macros={"twice": lambda text: text * 2}):
+    PythonOperator(task_id="known", python_callable=body, op_args=["{{ ds }}", ["{{ twice(ds) }}"], "plain"],
+                   op_kwargs={"text": "{% if params.yes %}yes{% endif %}"})
+    PythonOperator(task_id="broken", python_callable=body, op_args=["{{ ds"])
+"""
+
+
 def _mapped(decorate, **expanded):
     with DAG("d", schedule=None) as dag:
         decorate.expand(**expanded)
@@ -102,6 +125,15 @@ class Prepared(unittest.TestCase):
         with Agent.ready(HANDLER) as agent:
             for _ in range(3):
                 self.assertEqual(agent.run("heard").value(), [])
+
+
+class Templates(unittest.TestCase):
+    def test_those_of_the_version_are_compiled_once_and_not_by_attempts(self) -> None:
+        with Agent.ready(TEMPLATES) as agent:
+            for day in ("2024-05-01", "2024-05-02"):
+                found = agent.run("known", params={"yes": True}, run={"logical_date": f"{day}T00:00:00Z"})
+                self.assertEqual(found.value(), [day, [day * 2], "plain", "yes", False, True], found.text())
+            self.assertIn("TemplateSyntaxError", agent.run("broken").result["failure"]["text"])
 
 
 class Signatures(unittest.TestCase):

@@ -376,5 +376,13 @@ class Ending(unittest.TestCase):
             os.close(write)
 
 
+class OneAttempt(unittest.TestCase):
+    def test_loads_nothing_that_most_attempts_do_not_use(self) -> None:
+        program = "import sys; from svc_runtime.run_server.preload import preload_common; preload_common(); print(*sys.modules)"
+        run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        dear = {"shutil", "hashlib", "uuid", "decimal", "dataclasses", "urllib.parse", "svc_runtime.run.files"}
+        self.assertEqual(dear & set(run.stdout.split()), set())
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -10,6 +10,7 @@ from ..record.base_args import BASE_DEFAULTS, CALLBACKS, PLACEMENT
 from ..record.notset import NOTSET
 from ..record.operator import BaseOperatorLink
 from ..record.timezones import iso
+from ..record.weights import own_weight, strategy_name
 from .encode import Encoder, seconds, whole
 from .params_spec import params_spec
 from .start_trigger_spec import start_trigger_spec
@@ -68,7 +69,7 @@ def _policy(task) -> dict:
         "wait_for_past_depends_before_skipping": bool(task.wait_for_past_depends_before_skipping),
         "wait_for_downstream": bool(task.wait_for_downstream),
         "priority_weight": task.priority_weight,
-        "weight_rule": _weight_rule(task),
+        **_weight_rule(task),
         "queue": task.queue,
         "pool": task.pool,
         "pool_slots": task.pool_slots,
@@ -86,14 +87,11 @@ def _policy(task) -> dict:
     }
 
 
-def _weight_rule(task) -> str:
+def _weight_rule(task) -> dict:
     rule = task.weight_rule
     if isinstance(rule, str):
-        return str(rule)
-    raise RecordingError(
-        f"task '{task.task_id}' uses the weight rule class {type(rule).__name__}, which is the author's own code",
-        "Use 'downstream', 'upstream' or 'absolute'",
-    )
+        return {"weight_rule": str(rule)}
+    return {"weight_rule": "absolute", "own_weight": {"class": strategy_name(rule), "weight": own_weight(task)}}
 
 
 def _operator(task) -> dict:

@@ -31,7 +31,6 @@ _NOT_LOADED = (
     "hook_lineage_readers",
     "partition_mappers",
     "deadline_references",
-    "priority_weight_strategies",
 )
 ENTRY_POINTS = "airflow.plugins"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
-
 _MAX_LENGTH = 1500
 
 
@@ -20,11 +18,15 @@ def _check_text(value: str, what: str) -> str:
 
 
 def normalised_scheme(uri: str) -> str:
+    from urllib.parse import urlsplit
+
     return urlsplit(uri).scheme.lower()
 
 
 def normalise_uri(uri: str) -> str:
     """One spelling per place: no credentials, no fragment, sorted query, no trailing slash on the path."""
+    from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
     parts = urlsplit(uri)
     if not parts.scheme and not parts.netloc:
         return uri

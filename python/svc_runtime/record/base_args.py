@@ -9,9 +9,10 @@ from __future__ import annotations
 import datetime
 
 from ..enums import TriggerRule, WeightRule
-from ..exceptions import AirflowException, FailFastDagInvalidTriggerRule, RecordingError
+from ..exceptions import AirflowException, FailFastDagInvalidTriggerRule
 from . import current
 from .timezones import to_utc
+from .weights import own_strategy
 
 DEFAULT_POOL = "default_pool"
 DEFAULT_RETRY_DELAY = datetime.timedelta(seconds=300)
@@ -171,12 +172,9 @@ def _check_rules(args: dict, task_id: str, dag) -> None:
     weight = args["weight_rule"]
     if isinstance(weight, str) and WeightRule.is_valid(weight):
         args["weight_rule"] = WeightRule(str(weight))
-    elif isinstance(weight, str) and "." in weight:
-        raise RecordingError(
-            f"task '{task_id}' uses the weight rule class {weight}, which would run in the scheduler",
-            f"Use one of {', '.join(sorted(WeightRule.all_weight_rules()))}, or set priority_weight",
-        )
-    elif isinstance(weight, str):
+        return
+    args["weight_rule"] = own_strategy(task_id, weight)
+    if args["weight_rule"] is None:
         raise AirflowException(
             f"The weight_rule must be one of {sorted(WeightRule.all_weight_rules())}; received '{weight}' "
             f"for task '{task_id}'"

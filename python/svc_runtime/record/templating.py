@@ -50,6 +50,55 @@ def template_environment(task, dag, native: bool | None = None):
     return environment
 
 
+class _Shared:
+    """An environment of a DAG, with what was compiled in it. Made once for all tasks of a version: children of the fork server
+    have it by the fork. Authors get environments of their own (get_template_env), which they may change."""
+
+    def __init__(self, dag, environment) -> None:
+        self.dag = dag
+        self.environment = environment
+        self.templates: dict[str, Any] = {}
+
+
+_shared: dict[tuple, _Shared] = {}
+_MOST_TEMPLATES = 5_000
+
+
+def _shared_for(task, dag) -> _Shared:
+    native = getattr(task, "render_template_as_native_obj", None)
+    if native is None:
+        native = getattr(dag, "render_template_as_native_obj", False)
+    key = (id(dag), bool(native))
+    known = _shared.get(key)
+    if known is None or known.dag is not dag:
+        known = _shared[key] = _Shared(dag, template_environment(task, dag, native))
+    return known
+
+
+def prepare_templates(task) -> None:
+    """Compiles what every attempt of the task would compile anew. What is no template fails in the attempt."""
+    import jinja2
+
+    renderer = Renderer({}, dag=task.dag, task=task)
+    arguments = task.partial_kwargs if task.is_mapped else task.__dict__
+    fields = getattr(task, "template_fields", ())
+    for text in _texts_in([arguments.get(name) for name in fields]):
+        try:
+            renderer.prepare(task, text)
+        except (jinja2.TemplateError, OSError):
+            continue
+
+
+def _texts_in(values):
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif type(value) is dict:
+            yield from _texts_in(value.values())
+        elif type(value) in (list, tuple, set):
+            yield from _texts_in(value)
+
+
 class Renderer:
     """Renders values for one owner (an operator, a notifier, an object inside a field)."""
 
@@ -58,6 +107,7 @@ class Renderer:
         self._dag = dag
         self._task = task
         self._environment = environment
+        self._templates: dict[str, Any] = {}
         native = getattr(task, "render_template_as_native_obj", None)
         if native is None:
             native = getattr(dag, "render_template_as_native_obj", False)
@@ -68,8 +118,28 @@ class Renderer:
     @property
     def environment(self):
         if self._environment is None:
-            self._environment = template_environment(self._task, self._dag)
+            if self._dag is None:
+                self._environment = template_environment(self._task, self._dag)
+            else:
+                shared = _shared_for(self._task, self._dag)
+                self._environment, self._templates = shared.environment, shared.templates
         return self._environment
+
+    def _template(self, text: str):
+        environment = self.environment
+        found = self._templates.get(text)
+        if found is None:
+            found = environment.from_string(text)
+            if len(self._templates) < _MOST_TEMPLATES:
+                self._templates[text] = found
+        return found
+
+    def prepare(self, owner, text: str) -> None:
+        extensions = getattr(owner, "template_ext", ())
+        if extensions and text.endswith(tuple(extensions)):
+            text = self.environment.loader.get_source(self.environment, text)[0]
+        if not self._is_plain(text):
+            self._template(text)
 
     def fields(self, owner) -> None:
         kept = owner.__dict__.get("svc_not_templates") or ()
@@ -109,9 +179,10 @@ class Renderer:
         extensions = getattr(owner, "template_ext", ())
         if extensions and value.endswith(tuple(extensions)):
             return self.environment.get_template(value).render(self._context)
-        if self._skips_plain_text and "{" not in value and "\n" not in value and "\r" not in value:
-            return value
-        return self.environment.from_string(value).render(self._context)
+        return value if self._is_plain(value) else self._template(value).render(self._context)
+
+    def _is_plain(self, text: str) -> bool:
+        return self._skips_plain_text and "{" not in text and "\n" not in text and "\r" not in text
 
 
 _PLAIN = (int, float, bool, datetime.datetime, datetime.timedelta)

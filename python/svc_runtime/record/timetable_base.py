@@ -101,8 +101,8 @@ def _not_here(timetable: Timetable, method: str) -> RecordingError:
             f"the timetable {type(timetable).__name__} has no {method}()",
             f"Write {method}() in the class: it says which runs there are",
         )
+    ours = next(base.__name__ for base in type(timetable).__mro__ if base.__module__.startswith("svc_runtime."))
     return RecordingError(
-        f"{type(timetable).__name__} has no {method}() that can be called: the scheduler computes the runs of built-in "
-        "timetables itself",
-        f"Write {method}() without calling the built-in one, or use the built-in timetable as it is",
+        f"{type(timetable).__name__} has no {method}() that can be called: the scheduler computes the runs of {ours} itself",
+        f"Write {method}() without calling that of {ours}, or use {ours} as it is",
     )

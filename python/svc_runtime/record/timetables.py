@@ -1,4 +1,5 @@
-"""Timetables as data. Firing times are computed by the control plane; here only the arguments are kept."""
+"""Timetables as data. Firing times are computed by the control plane; here the arguments are kept, and what an author's subclass
+asks of the class it inherits is answered (built_in_timetables/)."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import datetime
 
 from ..exceptions import AirflowTimetableInvalid
 from .assets import condition_from
-from .cron_text import check_cron
+from .built_in_timetables.cron_expression import check_cron
 from .partition_mappers import IdentityMapper
 from .timetable_base import DagRunInfo, DataInterval, TimeRestriction, Timetable
 from .timezones import to_utc, zone_name
@@ -16,24 +17,70 @@ _ZERO = datetime.timedelta(0)
 __all__ = ["DagRunInfo", "DataInterval", "TimeRestriction", "Timetable"]  # authors import them from here, too
 
 
-class NullTimetable(Timetable):
+class _BuiltIn(Timetable):
+    """One that can be asked: `_next` and `_manual` have what it answers, in UTC."""
+
+    def next_dagrun_info(self, *, last_automated_data_interval, restriction) -> DagRunInfo | None:
+        from .built_in_timetables.runs import Query, clock, moment, plain
+
+        last = last_automated_data_interval
+        found = self._next(
+            Query(
+                last=None if last is None else DataInterval(plain(last.start), plain(last.end)),
+                earliest=plain(restriction.earliest),
+                latest=plain(restriction.latest),
+                catchup=restriction.catchup,
+                now=clock(),
+            )
+        )
+        return None if found is None else DagRunInfo.interval(moment(found.start), moment(found.end))
+
+    def infer_manual_data_interval(self, *, run_after) -> DataInterval:
+        from .built_in_timetables.runs import moment, plain
+
+        found = self._manual(plain(run_after))
+        return DataInterval(moment(found.start), moment(found.end))
+
+    def _next(self, query) -> DataInterval | None:
+        return None
+
+    def _manual(self, run_after) -> DataInterval:
+        return DataInterval.exact(run_after)
+
+
+class NullTimetable(_BuiltIn):
     spec_type = "null"
     can_be_scheduled = False
 
 
-class OnceTimetable(Timetable):
+class OnceTimetable(_BuiltIn):
     spec_type = "once"
 
+    def _next(self, query):
+        from .built_in_timetables.runs import next_once
 
-class ContinuousTimetable(Timetable):
+        return next_once(query)
+
+
+class ContinuousTimetable(_BuiltIn):
     spec_type = "continuous"
     active_runs_limit = 1
 
+    def _next(self, query):
+        from .built_in_timetables.runs import next_continuous
 
-class _Cron(Timetable):
+        return next_continuous(query)
+
+
+class _Cron(_BuiltIn):
     def __init__(self, expression, timezone) -> None:
         self.expression = check_cron(expression)
         self.timezone = zone_name(timezone)
+
+    def _schedule(self):
+        from .built_in_timetables.cron_schedule import CronSchedule
+
+        return CronSchedule(self.expression, self.timezone)
 
     @property
     def summary(self) -> str:
@@ -46,6 +93,17 @@ class CronDataIntervalTimetable(_Cron):
     def __init__(self, cron: str | None = None, timezone="UTC", *, expression: str | None = None) -> None:
         super().__init__(cron if cron is not None else expression, timezone)
 
+    def _next(self, query):
+        from .built_in_timetables import runs
+
+        schedule = self._schedule()
+        return runs.next_interval(schedule, lambda now: runs.latest_complete_cron(schedule, now), query)
+
+    def _manual(self, run_after):
+        from .built_in_timetables.runs import manual_cron_interval
+
+        return manual_cron_interval(self._schedule(), run_after)
+
 
 class CronTriggerTimetable(_Cron):
     spec_type = "cron_trigger"
@@ -55,8 +113,23 @@ class CronTriggerTimetable(_Cron):
         self.interval = interval
         self.run_immediately = run_immediately
 
+    def _next(self, query):
+        return _cron_trigger(self._schedule(), self, query)
 
-class MultipleCronTriggerTimetable(Timetable):
+    def _manual(self, run_after):
+        return DataInterval(run_after - self.interval, run_after)
+
+
+def _cron_trigger(schedule, timetable, query):
+    from .built_in_timetables import runs
+
+    def first_run(now):
+        return runs.first_cron_run(schedule, timetable.run_immediately, now)
+
+    return runs.next_trigger(schedule, timetable.interval, first_run, query)
+
+
+class MultipleCronTriggerTimetable(_BuiltIn):
     spec_type = "multiple_cron_trigger"
 
     def __init__(self, *crons: str, timezone, interval=_ZERO, run_immediately=False) -> None:
@@ -73,10 +146,23 @@ class MultipleCronTriggerTimetable(Timetable):
     def summary(self) -> str:
         return ", ".join(self.expressions)
 
+    def _next(self, query):
+        from .built_in_timetables.cron_schedule import CronSchedule
+        from .built_in_timetables.runs import pick_run
+
+        schedules = [CronSchedule(expression, self.timezone) for expression in self.expressions]
+        return pick_run([_cron_trigger(schedule, self, query) for schedule in schedules], query)
+
+    def _manual(self, run_after):
+        return DataInterval(run_after - self.interval, run_after)
+
 
 class CronPartitionTimetable(_Cron):
     spec_type = "cron_partition"
     partitioned = True
+    # Its runs have no dates, and an author's own timetable only answers with dates.
+    next_dagrun_info = Timetable.next_dagrun_info
+    infer_manual_data_interval = Timetable.infer_manual_data_interval
 
     def __init__(
         self, cron: str, *, timezone, run_offset=None, run_immediately=False, key_format="%Y-%m-%dT%H:%M:%S"
@@ -87,7 +173,7 @@ class CronPartitionTimetable(_Cron):
         self.key_format = key_format
 
 
-class _Delta(Timetable):
+class _Delta(_BuiltIn):
     def __init__(self, delta) -> None:
         zero = not delta if not isinstance(delta, datetime.timedelta) else delta <= _ZERO
         if zero:
@@ -102,6 +188,15 @@ class _Delta(Timetable):
 class DeltaDataIntervalTimetable(_Delta):
     spec_type = "delta_data_interval"
 
+    def _next(self, query):
+        from .built_in_timetables import runs
+
+        schedule = runs.DeltaSchedule(self.delta)
+        return runs.next_interval(schedule, lambda now: runs.latest_complete_delta(self.delta, now), query)
+
+    def _manual(self, run_after):
+        return DataInterval(run_after - self.delta, run_after)
+
 
 class DeltaTriggerTimetable(_Delta):
     spec_type = "delta_trigger"
@@ -110,8 +205,16 @@ class DeltaTriggerTimetable(_Delta):
         super().__init__(delta)
         self.interval = interval
 
+    def _next(self, query):
+        from .built_in_timetables import runs
 
-class EventsTimetable(Timetable):
+        return runs.next_trigger(runs.DeltaSchedule(self.delta), self.interval, lambda now: now, query)
+
+    def _manual(self, run_after):
+        return DataInterval(run_after - self.interval, run_after)
+
+
+class EventsTimetable(_BuiltIn):
     spec_type = "events"
 
     def __init__(self, event_dates, *, restrict_to_events=False, presorted=False, description=None) -> None:
@@ -130,6 +233,18 @@ class EventsTimetable(Timetable):
     @property
     def summary(self) -> str:
         return self.description
+
+    def _next(self, query):
+        from .built_in_timetables.runs import next_event
+
+        return next_event([to_utc(date) for date in self.event_dates], query)
+
+    def _manual(self, run_after):
+        from .built_in_timetables.runs import manual_event
+
+        if not self.restrict_to_events or not self.event_dates:
+            return DataInterval.exact(run_after)
+        return manual_event([to_utc(date) for date in self.event_dates], run_after)
 
 
 class AssetTriggeredTimetable(Timetable):

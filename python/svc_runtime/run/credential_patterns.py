@@ -16,32 +16,58 @@ MASK = "***"
 _TOKEN_USER_LENGTH = 16
 _MAX_NAME_LENGTH = 64
 
+
+class _Pattern:
+    """Compiled when it is first used: most lines need none of them, and compiling all takes as long as most imports."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._pattern = pattern
+        self._flags = flags
+
+    def compile(self) -> None:
+        compiled = re.compile(self._pattern, self._flags)
+        self.search, self.match, self.sub = compiled.search, compiled.match, compiled.sub
+
+    def __getattr__(self, name: str):
+        if name not in ("search", "match", "sub"):
+            raise AttributeError(name)
+        self.compile()
+        return self.__dict__[name]
+
+
 _ASCII = re.ASCII
 _ANY_CASE = re.ASCII | re.IGNORECASE
-_SENSITIVE = re.compile(SENSITIVE_PARTS, _ANY_CASE)
-_FIELD_SENSITIVE = re.compile(f"{SENSITIVE_PARTS}|cookie", _ANY_CASE)
-_WORD_END = re.compile(r"[\s\"'<>]", _ASCII)
-_USER_END = re.compile(r"[:/?#]", _ASCII)
-_PORT = re.compile(r"\d{1,5}[/?#]", _ASCII)
+_SENSITIVE = _Pattern(SENSITIVE_PARTS, _ANY_CASE)
+_FIELD_SENSITIVE = _Pattern(f"{SENSITIVE_PARTS}|cookie", _ANY_CASE)
+_WORD_END = _Pattern(r"[\s\"'<>]", _ASCII)
+_USER_END = _Pattern(r"[:/?#]", _ASCII)
+_PORT = _Pattern(r"\d{1,5}[/?#]", _ASCII)
 _HEADERS = (
-    re.compile(
+    _Pattern(
         r"\b(authorization[\"']?\s*[:=]\s*[\"']?(?:(?:basic|bearer|digest|negotiate|token) +)?)[^\s\"',;]+", _ANY_CASE
     ),
-    re.compile(r"\b(bearer\s+)[^\s\"',;<>]{8,}", _ANY_CASE),
-    re.compile(r"\b((?:set-)?cookie:\s*)[^\r\n]+", _ANY_CASE),
+    _Pattern(r"\b(bearer\s+)[^\s\"',;<>]{8,}", _ANY_CASE),
+    _Pattern(r"\b((?:set-)?cookie:\s*)[^\r\n]+", _ANY_CASE),
 )
-_TOKEN_RUN = re.compile(r"[\w.-]{24,}", _ASCII)
-_KEY_HEAD = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----", _ASCII)
-_SHAPES = [(hint, re.compile(pattern, _ASCII)) for hint, pattern in TOKEN_SHAPES]
+_TOKEN_RUN = _Pattern(r"[\w.-]{24,}", _ASCII)
+_KEY_HEAD = _Pattern(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----", _ASCII)
+_SHAPES = [(hint, _Pattern(pattern, _ASCII)) for hint, pattern in TOKEN_SHAPES]
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 # In every sensitive name one of these (a test says so): most lines have none, and are done.
 _NAME_HINTS = ("secret", "pass", "token", "auth", "credential", "key", "conn", "account", "cookie")
-_AFTER_EQUALS = re.compile(r" {0,2}(?:(\\{0,3})([\"'])|(?=[^\s=>~]))", _ASCII)
-_PLAIN_END = re.compile(r"[\s&;,\"'<>)\]}]", _ASCII)
-_FIELD = re.compile(r"[\"']([\w.$-]{1,64})\\{0,3}[\"'] {0,8}: {0,8}(?:(\\{0,3})([\"'])|(?=-?\d))", _ASCII)
-_COUNTED = re.compile(r"tokens\Z", _ANY_CASE)
-_COUNT = re.compile(r"\d{1,12}\Z", _ASCII)
-_OUR_PREFIX = re.compile(r"_*(?:svc_)?")
+_AFTER_EQUALS = _Pattern(r" {0,2}(?:(\\{0,3})([\"'])|(?=[^\s=>~]))", _ASCII)
+_PLAIN_END = _Pattern(r"[\s&;,\"'<>)\]}]", _ASCII)
+_FIELD = _Pattern(r"[\"']([\w.$-]{1,64})\\{0,3}[\"'] {0,8}: {0,8}(?:(\\{0,3})([\"'])|(?=-?\d))", _ASCII)
+_COUNTED = _Pattern(r"tokens\Z", _ANY_CASE)
+_COUNT = _Pattern(r"\d{1,12}\Z", _ASCII)
+_OUR_PREFIX = _Pattern(r"_*(?:svc_)?", 0)
+
+
+def compile_patterns() -> None:
+    """For processes that are forked from this one."""
+    patterns = [value for value in globals().values() if isinstance(value, _Pattern)]
+    for pattern in (*patterns, *_HEADERS, *(shape for _, shape in _SHAPES)):
+        pattern.compile()
 
 
 def mask_credentials(text: str) -> str:

@@ -209,9 +209,5 @@ def hookimpl(func=None, **_):
     return func
 
 
-class PriorityWeightStrategy:
-    """A custom weight rule runs code in the scheduler, which a spec cannot hold; recording one fails."""
-
-
 def context_merge(context, *args, **kwargs) -> None:
     context.update(*args, **kwargs)

@@ -27,27 +27,27 @@ _CHILDREN_SIZE = 4096
 def _find_prctl():
     # Bound and typed once: finding it again would touch, and so copy, some forty pages in every child.
     try:
-        prctl = ctypes.CDLL(None).prctl
+        found = ctypes.CDLL(None).prctl
     except (AttributeError, OSError, TypeError):
         return lambda *arguments: 0
-    prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
-    prctl.restype = ctypes.c_int
-    return prctl
+    found.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+    found.restype = ctypes.c_int
+    return found
 
 
-_prctl = _find_prctl()
+prctl = _find_prctl()
 
 
 def die_with_parent(number: int = _SIGKILL, parent: int | None = None) -> None:
     """The kernel sends `number` when the parent dies. With `parent`, also if it died before we could ask."""
-    _prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+    prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
     if parent is not None and os.getppid() != parent:
         os._exit(0)
 
 
 def become_subreaper() -> None:
     """Orphans among our descendants become our children instead of init's."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def has_unread(pipe: int) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as _datetime
 import json  # noqa: F401  re-exported for templates
 import time  # noqa: F401
-import uuid  # noqa: F401
 from datetime import datetime, timedelta  # noqa: F401
 
 from ..enums import WeekDay  # noqa: F401
@@ -39,6 +38,10 @@ def __getattr__(name: str):
         from random import random  # the function, as in Airflow; its work after every fork is for those who use it
 
         return random
+    if name == "uuid":
+        import uuid
+
+        return uuid
     if name == "dateutil":
         import dateutil.parser
         import dateutil.relativedelta

@@ -162,4 +162,5 @@ TOKEN_SHAPES = (
     ("npm_", r"\bnpm_[0-9A-Za-z]{36}\b"),
     ("pypi-", r"\bpypi-[\w-]{40,}"),
     ("svc_sa_", r"\bsvc_sa_[0-9A-Za-z]{20,}"),
+    ("svc_wt_", r"\bsvc_wt_[0-9A-Za-z]{20,}"),
 )

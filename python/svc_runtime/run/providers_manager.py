@@ -24,6 +24,12 @@ def _load(path: str | None):
     return getattr(importlib.import_module(module), name) if module else None
 
 
+def _loads(path: str) -> bool:
+    with contextlib.suppress(ImportError, AttributeError):
+        return _load(path) is not None
+    return False
+
+
 class _Hooks(Mapping):
     """By connection type. Some of their facts only the class knows: it is loaded for the type that is asked for."""
 
@@ -97,7 +103,8 @@ class ProvidersManager:
 
     @cached_property
     def queue_class_names(self) -> list[str]:
-        return sorted(entry for _, entry in self._listed("queues"))
+        """Those that can be loaded: who asks loads all of them, and a provider may want packages that are only for some of it."""
+        return sorted(entry for _, entry in self._listed("queues") if _loads(entry))
 
     @cached_property
     def filesystem_module_names(self) -> list[str]:

@@ -14,7 +14,6 @@ import contextlib
 import json
 import logging
 import os
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from ..exceptions import AirflowException, AirflowNotFoundException, ExternalSecretsFailed
 from ..record import current as record_current
@@ -125,6 +124,8 @@ class Connection:
             self._read_uri(uri)
 
     def _read_uri(self, uri: str) -> None:
+        from urllib.parse import parse_qsl, unquote, urlsplit
+
         parts = urlsplit(uri)
         self.conn_type = parts.scheme.replace("-", "_")
         self.host = unquote(parts.hostname) if parts.hostname else None
@@ -157,6 +158,8 @@ class Connection:
         return self.password
 
     def get_uri(self) -> str:
+        from urllib.parse import quote, urlencode
+
         login = quote(self.login or "", safe="")
         if self.password:
             login += ":" + quote(self.password, safe="")

@@ -10,18 +10,14 @@ loaded already, because the DAG file uses it, and must be a dataclass, a class o
 from __future__ import annotations
 
 import base64
-import dataclasses
 import datetime
-import decimal
 import enum
 import json
 import math
 import os
 import sys
-import uuid
 
 from ..record.assets import Asset
-from .files import ObjectStoragePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,9 +63,11 @@ def encode(value, _depth: int = 0):
     if isinstance(value, dict):
         return _encode_dict(value, _depth)
     for kinds, encoder in _ENCODERS:
-        if isinstance(value, kinds):
+        if _is_one(value, kinds):
             return encoder(value, _depth + 1)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if _is_dataclass(kind) and not isinstance(value, type):
+        import dataclasses
+
         fields = {field.name: encode(getattr(value, field.name), _depth + 1) for field in dataclasses.fields(value)}
         return _tagged(_class_name(kind), _version(kind), fields)
     if hasattr(kind, "__attrs_attrs__"):
@@ -85,6 +83,18 @@ def encode(value, _depth: int = 0):
         f"cannot pass a value of type {_class_name(kind)} to another task; return JSON values, dates, sets, tuples or "
         "dataclasses, or write it to storage and return its place"
     )
+
+
+def _is_one(value, kinds) -> bool:
+    """Of the kinds; or of the class of that name, whose module must be loaded for there to be a value of it."""
+    if type(kinds) is not str:
+        return isinstance(value, kinds)
+    module, _, name = kinds.rpartition(".")
+    return isinstance(value, getattr(sys.modules.get(module), name, ()))
+
+
+def _is_dataclass(kind: type) -> bool:
+    return hasattr(kind, "__dataclass_fields__")
 
 
 def _version(kind: type) -> int:
@@ -158,6 +168,8 @@ def _encode_timezone(value, depth):
 
 
 def _encode_decimal(value, depth):
+    import decimal
+
     number = float(value) if value.is_finite() else None
     if number is not None and decimal.Decimal(str(number)) == value and str(number) == str(value):
         return _tagged("decimal.Decimal", 1, number)
@@ -173,6 +185,8 @@ def _encode_asset(value, depth):
     return _tagged(_ASSET, 1, fields)
 
 
+# The first that fits. By name: what few values are of, and what would take long to load for all the others (a pod for one attempt
+# has to load everything it uses).
 _ENCODERS: list = [
     (bool, lambda value, depth: bool(value)),
     (str, lambda value, depth: _text(str.__str__(value))),
@@ -189,10 +203,13 @@ _ENCODERS: list = [
     (datetime.timedelta, _encode_timedelta),
     (datetime.tzinfo, _encode_timezone),
     ((bytes, bytearray), lambda value, depth: _tagged("builtins.bytes", 1, base64.b64encode(value).decode("ascii"))),
-    (decimal.Decimal, _encode_decimal),
-    (uuid.UUID, lambda value, depth: _tagged("uuid.UUID", 1, str(value))),
+    ("decimal.Decimal", _encode_decimal),
+    ("uuid.UUID", lambda value, depth: _tagged("uuid.UUID", 1, str(value))),
     (Asset, _encode_asset),
-    (ObjectStoragePath, lambda value, depth: _tagged(_PATH, 1, encode(value.serialize(), depth))),
+    (
+        "svc_runtime.run.files.ObjectStoragePath",
+        lambda value, depth: _tagged(_PATH, 1, encode(value.serialize(), depth)),
+    ),
     (os.PathLike, lambda value, depth: _text(os.fspath(value))),
 ]
 
@@ -215,7 +232,7 @@ def _decode_object(name: str, data):
     if kind is not None and isinstance(kind, type):
         if issubclass(kind, enum.Enum):
             return kind(plain)
-        if dataclasses.is_dataclass(kind) and isinstance(plain, dict):
+        if _is_dataclass(kind) and isinstance(plain, dict):
             return kind(**plain)
         if hasattr(kind, "__attrs_attrs__") and isinstance(plain, dict):
             return kind(
@@ -295,6 +312,24 @@ def _decode_pendulum_zone(data):
     return pendulum.timezone(data)
 
 
+def _decode_decimal(data):
+    import decimal
+
+    return decimal.Decimal(str(data))
+
+
+def _decode_uuid(data):
+    import uuid
+
+    return uuid.UUID(data)
+
+
+def _decode_path(data):
+    from .files import ObjectStoragePath
+
+    return ObjectStoragePath.deserialize(decode(data))
+
+
 _DECODERS: dict[str, Callable] = {
     "builtins.tuple": lambda data: tuple(decode(item) for item in data),
     "builtins.set": lambda data: {decode(item) for item in data},
@@ -311,10 +346,10 @@ _DECODERS: dict[str, Callable] = {
     "datetime.timezone": _decode_zone,
     "pendulum.tz.timezone.Timezone": _decode_pendulum_zone,
     "pendulum.tz.timezone.FixedTimezone": _decode_pendulum_zone,
-    "decimal.Decimal": lambda data: decimal.Decimal(str(data)),
-    "uuid.UUID": uuid.UUID,
+    "decimal.Decimal": _decode_decimal,
+    "uuid.UUID": _decode_uuid,
     _ASSET: lambda data: Asset(**decode(data)),
-    _PATH: lambda data: ObjectStoragePath.deserialize(decode(data)),
+    _PATH: _decode_path,
 }
 
 

@@ -4,8 +4,10 @@ Protocol: JSON lines on stdin and stdout, with the agent at the other end.
 
     → {"op":"load","socket","dags_folder","dag_id","fileloc","source":{"path","module","text"},"bundle","env"}
     ← {"event":"ready","preloaded":true,"seconds":0.1}     or {"event":"failed","error","traceback"}
-    → {"op":"fork","attempt"}                              ← {"event":"forked","attempt","pid"}
-    → {"op":"kill","attempt","signal"}                     ← {"event":"exit","attempt","status","signal"}
+    → {"op":"fork","attempt","key"}                        ← {"event":"forked","attempt","pid"}
+    → {"op":"kill","attempt","signal"}                     ← {"event":"exit","attempt","status","signal","unclean"?}
+    → {"op":"secrets","id","base","env","unset","masks","unmask"}
+    → {"op":"load_late","names"}                           ← {"event":"unclean","reason"}
 
 States: new → loading → ready | failed. In `failed` a fork is answered by an exit at once, never by silence.
 
@@ -19,6 +21,8 @@ What keeps attempts apart and leaves nothing behind:
   children of the nearest sub-reaper, first of the attempt, then of the server, which kills those it does not know.
 - Children die with the server (PR_SET_PDEATHSIG), and the server ends when stdin does or when the agent dies.
 
+- What an attempt leaves behind is looked for when it has ended (leftovers.py), and told with its exit. In a worker that
+  keeps attempts apart each has folders (own_places.py) and a domain of its own (apart.py).
 - A child holds no descriptor of the server. Its standard streams are pipes that the server reads (outputs.py).
 
 With `--one-attempt`, as in a container for one attempt, it loads what every version needs before it is told which, and then

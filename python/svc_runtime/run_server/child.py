@@ -1,57 +1,86 @@
 """An attempt's process, from the fork to its end.
 
-It says hello at once and prepares everything that needs no job, while the agent still asks the control plane for leave to
+In a worker that keeps its attempts apart it first goes to folders of its own (own_places.py) and closes itself off from other
+processes (apart.py). It says hello at once and prepares everything that needs no job, while the agent still asks the control plane for leave to
 start; the job comes when that is acknowledged.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import sys
 import time
 
 from ..run import logs
 from ..run.attempt import Attempt, run_callback_job, run_timetable_job
 from ..run.channel import AgentGone, Channel
-from ..run.kernel import become_subreaper, die_with_parent, has_unread
+from ..run.given_secrets import given_secrets
+from ..run.kernel import become_subreaper, children_of, die_with_parent, has_unread
 from ..run.masks import masks
 from ..run.outcome import Outcome
 from ..run.set_environment import set_environment
 from ..run.stopping import Stopping
+from .last_words import report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from ..record.dag import DAG
+    from .apart import Apart
+    from .late_modules import LateModules
+    from .leftovers import Leftovers
+    from .own_places import Place
 
 _SIGKILL = int(signal.SIGKILL)
 _OUTPUT_PATIENCE = 0.05
 _OUTPUT_PAUSE = 0.0005
+_HELPER_PATIENCE = 1.0
 
 
-def run_child(
-    named: Callable[[], str], *, request: dict, dag: DAG | None, parent: int, done: Callable[[], None]
-) -> None:
-    """`named()` gives the attempt's name, perhaps after some waiting; `done()` is called at the end. Never returns."""
+class Surroundings:
+    """What a server gives to its children; without a place and a domain of their own where it does not keep them apart."""
+
+    def __init__(self, request: dict, dag: DAG | None, late: LateModules, leftovers: Leftovers | None) -> None:
+        self.request = request
+        self.dag = dag
+        self.late = late
+        self.leftovers = leftovers
+        self.apart: Apart | None = None
+        self.place: Place | None = None
+
+
+def run_child(named: Callable[[], tuple], *, parent: int, given: Surroundings) -> None:
+    """`named()` gives the attempt's name and the key it is known by, perhaps after some waiting. Never returns."""
+    request = given.request
     try:
         os.setsid()
         die_with_parent(_SIGKILL, parent)
         become_subreaper()
-        attempt = named()
+        if given.place is not None:
+            given.place.enter(request.get("env") or {})
+        if given.apart is not None:
+            given.apart.enter()
+        attempt, key = named()
         channel = Channel.connect(request["socket"])
         stopping = Stopping(channel)
         stopping.install()
-        channel.send({"type": "hello", "attempt": attempt, "pid": os.getpid()})
+        hello = {"type": "hello", "attempt": attempt, "key": key, "pid": os.getpid(), "secrets": given_secrets.id}
+        channel.send(hello)
         logs.sink.attach(channel)
         job = channel.receive()
-        outcome = _run(job, request, dag, channel, stopping)
+        outcome = _run(job, request, given.dag, channel, stopping)
         if not channel.is_ours:
             os._exit(0)  # the body forked, and this is the copy that came back from it
         stopping.die_if_terminated()
+        _end_helpers()
         _let_output_go()
-        report(outcome, channel)
-        done()
+        report(outcome, channel, _last_words(given))
+        if given.apart is None:
+            given.late.report()
     except AgentGone:
         os._exit(71)
     except BaseException:
@@ -62,6 +91,8 @@ def run_child(
 
 
 def _run(job: dict, request: dict, dag: DAG | None, channel: Channel, stopping: Stopping) -> Outcome:
+    if "given" in job:
+        given_secrets.change(job["given"])
     for secret in job.get("masks") or ():
         masks.add(secret)
     env = job.get("env")
@@ -92,6 +123,43 @@ def _run(job: dict, request: dict, dag: DAG | None, channel: Channel, stopping: 
     return Attempt(job, dag, channel, stopping).run()
 
 
+def _end_helpers() -> None:
+    """What Python itself ends when it exits, which this process never does: it is killed with all that is left."""
+    multiprocessing = sys.modules.get("multiprocessing")
+    if multiprocessing is None:
+        return
+    # Pools first: one that is still at work starts a new process for each that is ended.
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        import threading
+
+        finalizers = threading.Thread(target=util._run_finalizers, args=(0,), daemon=True)
+        finalizers.start()
+        finalizers.join(_HELPER_PATIENCE)
+    with contextlib.suppress(Exception):
+        for process in multiprocessing.active_children():
+            if process.daemon:
+                process.terminate()
+                process.join(_HELPER_PATIENCE)
+    tracker: Any = getattr(sys.modules.get("multiprocessing.resource_tracker"), "_resource_tracker", None)
+    if getattr(tracker, "_fd", None) is not None:
+        with contextlib.suppress(Exception):
+            tracker._stop()
+
+
+def _last_words(given: Surroundings) -> dict:
+    """For the agent, beside the result: known before it reports, so that nobody gives it more work than it will do."""
+    words: dict = {}
+    if given.apart is None or given.leftovers is None:
+        return words
+    if found := given.late.found():
+        words["late"] = found
+    own = os.getpid()
+    if reason := given.leftovers.of_processes(children_of(own), own):
+        words["unclean"] = reason
+    return words
+
+
 def _let_output_go() -> None:
     """What programs wrote to descriptors 1 and 2 before the result reaches the agent before it, within reason."""
     deadline = None
@@ -108,19 +176,3 @@ def _has_output() -> bool:
         return has_unread(1) or has_unread(2)
     except OSError:
         return False  # the task has put something else there
-
-
-def report(outcome: Outcome, channel: Channel) -> None:
-    """The last words, then the result."""
-    logs.sink.hold()
-    logs.end_streams()
-    logs.sink.flush()
-    try:
-        channel.send(outcome.message())
-    except ValueError as error:
-        # Larger than a frame: every single value is within its limit, all of them together are not.
-        from ..run.xcom_values import XComTooLarge
-
-        outcome.xcoms, outcome.rendered_fields = [], {}
-        outcome.fail(XComTooLarge(str(error)))
-        channel.send(outcome.message())

@@ -37,6 +37,14 @@ class LateModules:
                 with contextlib.suppress(OSError):  # a task may have become another user
                     os.kill(os.getppid(), number)
 
+    def found(self) -> list:
+        """In a child at its end, where it can send no signals: for its last message."""
+        return [name for name in self._missing if name in sys.modules]
+
+    def load_named(self, names: list) -> bool:
+        """In the server, of what a child has found: whether something was loaded."""
+        return self.load_reported(bytes(self._missing[name] for name in names if name in self._missing))
+
     def load_reported(self, signals: bytes) -> bool:
         """In the server, with the numbers of the signals that came: whether something was loaded."""
         found = [name for name, number in self._missing.items() if number in signals]

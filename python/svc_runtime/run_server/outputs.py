@@ -80,6 +80,7 @@ class Outputs:
     def __init__(self, relay: Relay, out: int, err: int) -> None:
         # A spare has none yet, and nobody to say something to.
         self.attempt: str | None = None
+        self.key = ""
         self._relay = relay
         self._out = out
         self._silent = [out, err]
@@ -88,8 +89,8 @@ class Outputs:
         relay.descriptors.add(out)
         relay.descriptors.add(err)
 
-    def begin(self, attempt: str) -> None:
-        self.attempt = attempt
+    def begin(self, attempt: str, key: str = "") -> None:
+        self.attempt, self.key = attempt, key
         for pipe in self._silent:
             self._relay.watch(self, pipe, select.POLLIN)
 
@@ -177,7 +178,8 @@ class Stream:
         self._relay.descriptors.add(connection.fileno())
         connection.connect(self._relay.path)
         connection.setblocking(False)
-        introduction = {"type": "stream", "attempt": self._outputs.attempt, "name": self._name}
+        introduction = {"type": "stream", "attempt": self._outputs.attempt, "key": self._outputs.key}
+        introduction["name"] = self._name
         self._pending = to_json(introduction).encode() + b"\n"
         return connection
 

@@ -23,13 +23,15 @@ import sys
 from socket import SocketType
 
 from ..record import current as recording
+from ..record.templating import prepare_templates
 from ..run import current, logs
 from ..run.attempt import Attempt
 from ..run.callables import remember
 from ..run.channel import Channel
+from ..run.credential_patterns import compile_patterns
 from ..run.listeners import unheard
 from ..run.stopping import Stopping
-from .child import report
+from .last_words import report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,6 +81,12 @@ def preload_common() -> None:
         importlib.import_module(name)
 
 
+def preload_for_many() -> None:
+    """What few attempts need: for one it would be in vain, of many each would have to do it for itself."""
+    importlib.import_module("urllib.parse")
+    compile_patterns()
+
+
 def add(*names: str) -> None:
     for name in names:
         for module in SOMETIMES[name]:
@@ -103,6 +111,8 @@ def _prepare(task: Any) -> None:
         wanted = remember(function)
         if wanted.takes_all or not _DATED.isdisjoint(wanted.by_name):
             add("pendulum")
+    if "jinja2" in sys.modules:
+        prepare_templates(task)
     if task.is_mapped:
         task.prepare_unmap()
     else:

@@ -15,9 +15,12 @@ import time
 from ..run import current as running
 from ..run import logs
 from ..run.channel import from_json, to_json
-from ..run.kernel import OwnChildren, die_with_parent, memory_file, own_threads, peek_ended
-from .child import run_child
+from ..run.given_secrets import given_secrets
+from ..run.kernel import OwnChildren, descendants_of, die_with_parent, memory_file, own_threads, peek_ended
+from ..run.masks import masks
+from .child import Surroundings, run_child
 from .outputs import Outputs, Relay
+from .own_places import OwnPlaces, Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +28,9 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from ..record.dag import DAG
+    from .apart import Apart
     from .late_modules import LateModules
+    from .leftovers import Leftovers
     from .preload import WarmUp
 
 _READ_SIZE = 1 << 16
@@ -41,9 +46,9 @@ class Spare:
         self.pid = pid
         self._pipe = pipe
 
-    def take(self, attempt: str) -> bool:
+    def take(self, attempt: str, key: str) -> bool:
         try:
-            os.write(self._pipe, attempt.encode())
+            os.write(self._pipe, f"{attempt} {key}".encode())
             return True
         except BrokenPipeError:
             return False
@@ -76,6 +81,12 @@ class Server:
         if self.children.descriptor is not None:
             self.private.append(self.children.descriptor)
         self.inherited: set[int] = set()
+        # Orphans of attempts that were told to end.
+        self.dying: set[int] = set()
+        self.leftovers: Leftovers | None = None
+        # Where attempts are kept apart.
+        self.apart: Apart | None = None
+        self.places: OwnPlaces | None = None
         self.warm_up: WarmUp | None = None
         self.late_modules: LateModules | None = None
         self.spare: Spare | None = None
@@ -92,7 +103,7 @@ class Server:
     def load(self, request: dict) -> None:
         from .late_modules import LateModules
         from .load_version import LoadFailed, load_version
-        from .preload import WarmUp, preload, prepare
+        from .preload import WarmUp, preload, preload_for_many, prepare
 
         started = time.perf_counter()
         self.request = request
@@ -102,6 +113,7 @@ class Server:
         preload(request["source"]["text"], loads_late=LateModules.are_possible)
         running.parsing_context.is_shared = not self.one_attempt
         if not self.one_attempt:
+            preload_for_many()
             self.warm_up = WarmUp()
             self.warm_up.run()
         if self.preload:
@@ -116,6 +128,7 @@ class Server:
             prepare(self.dag)
         self.inherited = self.children.now()
         self.late_modules = LateModules()
+        self._keep_apart(request)
         if not self.one_attempt:
             self._settle()
         # From here on there is something to clean up, so the agent's death is a request to do so.
@@ -123,8 +136,19 @@ class Server:
         self.attempts_follow = not self.one_attempt
         self.say({"event": "ready", "preloaded": self.preload, "seconds": round(time.perf_counter() - started, 4)})
 
+    def _keep_apart(self, request: dict) -> None:
+        if not request.get("places"):
+            return
+        from .apart import Apart
+
+        self.places = OwnPlaces(request["places"])
+        self.apart = Apart()
+        if self.apart.ruleset >= 0:
+            self.private.append(self.apart.ruleset)
+
     def _settle(self) -> None:
         """When something was loaded, before the next fork."""
+        from .leftovers import Leftovers
         from .preload import warm_up_fork
 
         # What is alive now stays: the collector must not touch, and so copy, its pages in every child.
@@ -134,6 +158,26 @@ class Server:
         warm_up_fork()
         self._warm_up()
         gc.freeze()
+        if self.leftovers is None:
+            assert self.request is not None
+            self.leftovers = Leftovers(self.request)
+        else:
+            self.leftovers.settle()
+
+    def _change_secrets(self, given: dict) -> None:
+        """For all that are forked from now on; the spare was forked before."""
+        given_secrets.change(given)
+        masks.prepare()
+        gc.freeze()
+        if self.spare is not None:
+            self.spare.drop()
+            self.dying.add(self.spare.pid)
+            self.spare = None
+        self.attempts_follow = not self.one_attempt
+
+    def _load_late(self, names: list) -> None:
+        if self.late_modules is not None and self.late_modules.load_named(names):
+            self._settle()
 
     def _warm_up(self, times: int | None = None, *, templates: bool = True) -> None:
         if self.warm_up is None or not logs.is_untouched():
@@ -163,33 +207,34 @@ class Server:
 
     # -- attempts
 
-    def fork(self, attempt: str) -> None:
+    def fork(self, attempt: str, key: str) -> None:
         if self.failure is not None or self.request is None:
             self.say({"event": "exit", "attempt": attempt, "status": 1, "signal": None, "error": self.failure})
             return
         spare, self.spare = self.spare, None
-        if spare is not None and spare.take(attempt):
+        if spare is not None and spare.take(attempt, key):
             pid = spare.pid
         else:
             try:
-                pid = self._fork(lambda: attempt)
+                pid = self._fork(lambda: (attempt, key))
             except OSError as error:
                 self.say({"event": "exit", "attempt": attempt, "status": 1, "signal": None, "error": str(error)})
                 return
         self.attempts_follow = not self.one_attempt
         self.attempts[attempt] = pid
         self.by_pid[pid] = attempt
-        self.outputs[pid].begin(attempt)
+        self.outputs[pid].begin(attempt, key)
         self.say({"event": "forked", "attempt": attempt, "pid": pid})
 
-    def _fork(self, attempt: Callable[[], str]) -> int:
-        """`attempt` is called in the child and gives the attempt's name; it may wait for it."""
+    def _fork(self, named: Callable[[], tuple]) -> int:
+        """`named` is called in the child and gives the attempt's name and key; it may wait for them."""
         parent = os.getpid()
+        place = self.places.make() if self.places is not None else None
         outputs, writes = self.relay.open()
         try:
             pid = os.fork()
             if pid == 0:
-                self._be_a_child(attempt, parent, writes)
+                self._be_a_child(named, parent, writes, place)
         except OSError:
             outputs.finish(lambda: None)
             raise
@@ -197,17 +242,24 @@ class Server:
             for fd in writes:
                 os.close(fd)
         self.outputs[pid] = outputs
+        if self.places is not None and place is not None:
+            self.places.give(pid, place)
         return pid
 
-    def _be_a_child(self, attempt: Callable[[], str], parent: int, writes: tuple[int, int]) -> None:
+    def _be_a_child(
+        self, named: Callable[[], tuple], parent: int, writes: tuple[int, int], place: Place | None
+    ) -> None:
         try:
             signal.set_wakeup_fd(-1)
             for standard, fd in enumerate(writes, 1):
                 os.dup2(fd, standard)
             for fd in (*self.private, *self.relay.descriptors, *writes):
-                os.close(fd)
+                if self.apart is None or fd != self.apart.ruleset:
+                    os.close(fd)
             assert self.request is not None and self.late_modules is not None  # nothing is forked before it is loaded
-            run_child(attempt, request=self.request, dag=self.dag, parent=parent, done=self.late_modules.report)
+            given = Surroundings(self.request, self.dag, self.late_modules, self.leftovers)
+            given.apart, given.place = self.apart, place
+            run_child(named, parent=parent, given=given)
         finally:
             os._exit(70)  # never back into the server's loop
 
@@ -215,7 +267,7 @@ class Server:
         """A child ahead of its attempt: forking and warming up happen while nobody waits for them."""
         read, write = os.pipe()
 
-        def wait_for_name() -> str:
+        def wait_for_name() -> tuple:
             os.close(write)
             # Work that is already waiting goes first; warming up pays only in idle time.
             if len(self.attempts) < _BURST and not select.select([read], [], [], _SPARE_PATIENCE)[0]:
@@ -224,7 +276,7 @@ class Server:
             os.close(read)
             if not name:
                 os._exit(0)
-            return name.decode()
+            return tuple(name.decode().split(" ", 1))
 
         try:
             self.spare = Spare(self._fork(wait_for_name), write)
@@ -247,7 +299,10 @@ class Server:
         """Reports every child that has ended. Its group is killed while its pid is still its own."""
         while True:
             pid = peek_ended()
+            left = None
             if pid in self.by_pid:
+                if self.leftovers is not None:  # before they are ended with its group
+                    left = self.leftovers.of_processes(self._strays() - {pid} - self.dying, pid)
                 kill_group(pid)
             try:
                 pid, status = os.waitpid(pid or -1, os.WNOHANG)
@@ -257,26 +312,49 @@ class Server:
                 return
             attempt = self.by_pid.pop(pid, None)
             if attempt is None:
-                outputs = self.outputs.pop(pid, None)
-                if outputs is not None:
-                    outputs.finish(lambda: None)
-                if self.spare is not None and self.spare.pid == pid:
-                    self.spare.drop()
-                    self.spare = None
+                self._reap_other(pid, status)
                 continue
             del self.attempts[attempt]
-            self._kill_strays()
             code = os.waitstatus_to_exitcode(status)
             number = -code if code < 0 else None
             event = {"event": "exit", "attempt": attempt, "status": None if number else code, "signal": number}
+            if self.leftovers is not None:
+                reason = left or self.leftovers.of_server(is_idle=not self.attempts)
+                if reason is not None:
+                    event["unclean"] = reason
+            self._kill_strays()
+            if self.places is not None:
+                self.places.remove_of(pid)
             self.outputs.pop(pid).finish(functools.partial(self.say, event))
 
+    def _reap_other(self, pid: int, status: int) -> None:
+        outputs = self.outputs.pop(pid, None)
+        if outputs is not None:
+            outputs.finish(lambda: None)
+        if self.spare is not None and self.spare.pid == pid:
+            self.spare.drop()
+            self.spare = None
+        if pid in self.dying:  # those it had started are ours now
+            self.dying.discard(pid)
+            self._kill_strays()
+        if self.places is not None:
+            self.places.remove_of(pid)
+            if self.places.has_failed(pid, status):
+                self.say({"event": "unclean", "reason": "files that a task left in its folders cannot be removed"})
+
+    def _strays(self) -> set[int]:
+        """Orphans of attempts that have ended: a living attempt is the sub-reaper of its own."""
+        known = self.inherited | self.by_pid.keys()
+        if self.places is not None:
+            known |= self.places.removers
+        return self.children.now() - known - ({self.spare.pid} if self.spare is not None else set())
+
     def _kill_strays(self) -> None:
-        """Orphans of the attempt that just ended: a living attempt is the sub-reaper of its own."""
-        spare = {self.spare.pid} if self.spare is not None else set()
-        for pid in self.children.now() - self.inherited - self.by_pid.keys() - spare:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        for pid in self._strays():
+            self.dying.add(pid)
+            for process in (*descendants_of(pid), pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
 
     def _terminated(self, own: int) -> None:
         # A child has this handler too, until it has its own.
@@ -294,10 +372,14 @@ class Server:
             os.waitpid(pid, 0)
             del self.by_pid[pid]
         # The dead attempts' orphans are ours now; their own orphans follow, one generation per turn.
+        if self.places is not None:
+            self.places.removers.clear()  # all at once, below
         while strays := self.children.now() - self.inherited:
             self._kill_strays()
             for pid in strays:
                 os.waitpid(pid, 0)
+        if self.places is not None:
+            self.places.remove()
         for farewell in running.at_server_end:
             with contextlib.suppress(Exception):
                 farewell()
@@ -353,11 +435,15 @@ class Server:
     def _handle(self, command: dict) -> None:
         operation = command.get("op")
         if operation == "fork":
-            self.fork(command["attempt"])
+            self.fork(command["attempt"], command.get("key") or "")
         elif operation == "kill":
             self.kill(command["attempt"], int(command.get("signal") or signal.SIGTERM))
         elif operation == "load":
             self.load(command)
+        elif operation == "secrets":
+            self._change_secrets(command)
+        elif operation == "load_late":
+            self._load_late(command["names"])
 
 
 def _ignore(number: int, frame: FrameType | None) -> None: ...
