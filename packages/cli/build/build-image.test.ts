@@ -84,7 +84,10 @@ async function registryManifest(
 const HERE = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`;
 const BOTH = ['linux/amd64', 'linux/arm64'];
 
-describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', (tool) => {
+/** A build is a dozen processes, and the machine may be busy. */
+const PATIENCE = { timeout: 240_000 };
+
+describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', PATIENCE, (tool) => {
   it('has its dependencies installed by literal arguments: no shell, no variable, no flag', async () => {
     const dependencies = [
       'pandas>=2,<3; python_version < "3.13"',
@@ -258,24 +261,28 @@ describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', (tool) => {
   });
 });
 
-describe.skipIf(!CAN_BUILD).each(['podman', 'buildah'] as const)('an image for several platforms, by %s', (tool) => {
-  it('is a list with exactly these, pinned by its digest, also when the tag had another image', async () => {
-    const fields = { base_image: machine.listImage, registry: { url: `${machine.registry}/${tool}` } };
-    await build(fields, { builder: tool, push: true });
-    for (const text of ['print(1)', 'print(2)']) {
-      put({ 'dag.py': text });
-      const built = await build(
-        { ...fields, build: { platforms: [...BOTH, 'linux/amd64'] } },
-        { builder: tool, push: true },
-      );
-      expect(await registryManifest(machine.registry, `${tool}/svc-test-orders/manifests/v1`)).toEqual({
-        digest: built.digest,
-        platforms: BOTH,
-      });
-    }
-    expect(machine.tool('podman', 'images', '--format', '{{.Repository}}')).not.toContain('svc-list');
-  });
-});
+describe.skipIf(!CAN_BUILD).each(['podman', 'buildah'] as const)(
+  'an image for several platforms, by %s',
+  PATIENCE,
+  (tool) => {
+    it('is a list with exactly these, pinned by its digest, also when the tag had another image', async () => {
+      const fields = { base_image: machine.listImage, registry: { url: `${machine.registry}/${tool}` } };
+      await build(fields, { builder: tool, push: true });
+      for (const text of ['print(1)', 'print(2)']) {
+        put({ 'dag.py': text });
+        const built = await build(
+          { ...fields, build: { platforms: [...BOTH, 'linux/amd64'] } },
+          { builder: tool, push: true },
+        );
+        expect(await registryManifest(machine.registry, `${tool}/svc-test-orders/manifests/v1`)).toEqual({
+          digest: built.digest,
+          platforms: BOTH,
+        });
+      }
+      expect(machine.tool('podman', 'images', '--format', '{{.Repository}}')).not.toContain('svc-list');
+    });
+  },
+);
 
 describe.skipIf(!CAN_BUILD)('without a container tool or a registry', () => {
   it('nothing is built, and nothing is written', async () => {

@@ -75,7 +75,7 @@ describe('options', () => {
 
 // No public registry is asked: busybox stands in for the two images ours are built on, with an npm and a
 // Node that copy a few files. That shows the build file to be sound and complete, not that the real packages install.
-describe.skipIf(!CAN_BUILD)('the build file', () => {
+describe.skipIf(!CAN_BUILD)('the build file', { timeout: 240_000 }, () => {
   let machine: ContainerMachine;
   beforeAll(async () => {
     if (!CAN_BUILD) return;
@@ -84,9 +84,8 @@ describe.skipIf(!CAN_BUILD)('the build file', () => {
 RUN for tool in mkdir ln ls cp dirname chown chmod; do busybox ln -s busybox /bin/$tool; done
 RUN mkdir -p /usr/local/bin && for tool in npm groupadd useradd; do \\
   printf '#!/bin/sh\\necho "$0 $*" >> /tmp/calls\\n' > /usr/local/bin/$tool; busybox chmod 755 /usr/local/bin/$tool; done
-RUN mkdir -p /usr/bin && ln -s /usr/local/bin/useradd /usr/bin/setpriv
 RUN printf '%s\\n' 'mkdir -p node_modules/node/bin && cp /usr/local/bin/npm node_modules/node/bin/node' >> /usr/local/bin/npm
-RUN printf '%s\\n' '#!/bin/sh' 'mkdir -p $2 && cp packages/agent/package.json deploy/agent-bundle/start.js $2' > /usr/local/bin/node && busybox chmod 755 /usr/local/bin/node
+RUN printf '%s\\n' '#!/bin/sh' 'mkdir -p $2 $3 && cp packages/agent/package.json deploy/agent-bundle/start.cjs $2' > /usr/local/bin/node && busybox chmod 755 /usr/local/bin/node
 `;
     const directory = machine.env['HOME'] ?? '';
     writeFileSync(join(directory, 'Standin'), standIn);

@@ -44,16 +44,17 @@ export const DIFFERENCES: readonly Rule[] = [
   {
     id: 'executor',
     since: 'airflow-3',
-    title: 'executor= has no effect',
-    detail: 'An installation has one executor (executor.type), and all tasks run on it.',
+    title: 'executor= must name an executor of executor.type',
+    detail:
+      'They are orchestrator (pods), subprocess and remote (workers on other hosts). A DAG that names another one is refused: leave it out for the default.',
     applies: ({ spec }) => tasksWhere(spec, ({ policy }) => policy.executor !== null),
   },
   {
     id: 'queue',
     since: 'airflow-3',
-    title: 'queue= does not choose workers',
+    title: 'queue= chooses among remote workers only',
     detail:
-      'It is shown and can be filtered by. To limit how many run at once use a pool; to choose nodes, executor_config.',
+      'Where executor.type names remote, the queue says which workers take the task (docs/workers.md). Elsewhere it is shown and can be filtered by: to choose nodes of a cluster, use executor_config.',
     applies: ({ spec }) => tasksWhere(spec, ({ policy }) => policy.queue !== 'default'),
   },
   {

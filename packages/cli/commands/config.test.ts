@@ -120,7 +120,7 @@ describe('svc', () => {
     expect((await runSvc(argv)).code).toBe(expected);
   });
 
-  it('refuses with exit code 2 and in words what cannot be used or is not built, without a stack and without a value', async () => {
+  it('refuses with exit code 2 and in words what cannot be used, without a stack and without a value', async () => {
     const kwargs = '{"connections_prefix":"c","token":"store-token-0123"}';
     const env = {
       ...SECRETS,
@@ -129,13 +129,12 @@ describe('svc', () => {
       SVC_SERVER_GRPC_TLS_KEY: file,
       SVC_EXECUTION_WARM_POOLS_ENABLED: 'true',
       SVC_AUTH_AGENT_TOKEN_TRANSPORT: 'exchange',
-      SVC_AUTH_SECRET_LIVENESS_MODE: 'enforce',
       SVC_SECRETS_BACKEND: 'a.Store',
       SVC_SECRETS_BACKEND_KWARGS: kwargs,
     };
     const { code, stdout, stderr } = await runSvc(['config', '--check'], { env });
     expect(code).toBe(2);
-    for (const key of ['logs.dir (SVC_', 'server.grpc_tls.', 'execution.warm_pools_enabled (SVC_']) {
+    for (const key of ['logs.dir (SVC_', 'server.grpc_tls.', 'execution.warm_pools_enabled requires auth.secret_']) {
       expect(stderr).toContain(`  - ${key}`);
     }
     expect(stderr).not.toMatch(/^\s+at /m);

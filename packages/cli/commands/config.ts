@@ -10,7 +10,7 @@ import { checkBoot } from '@svc/server/config/boot-checks.ts';
 import type { Config } from '@svc/server/config/load.ts';
 import { checkLogSink } from '@svc/server/logs/objects/open-store.ts';
 import { checkLogFolder } from '@svc/server/logs/check-folder.ts';
-import { REFERENCE_SECTIONS } from '@svc/server/config/reference-sections.ts';
+import { REFERENCE_SECTIONS } from '@svc/server/config/reference/reference-sections.ts';
 import { effectiveJson, effectiveRows } from '@svc/server/config/render-effective.ts';
 import type { EffectiveRow } from '@svc/server/config/render-effective.ts';
 import { checkTlsFiles } from '@svc/server/tls/tls-files.ts';

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dagText, workspaceOf, writeFiles } from '@svc/testing/compiler/workspace.ts';
+import { copyDag } from '@svc/testing/server/copied-dags.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -212,10 +213,9 @@ describe('svc dags', () => {
   });
 
   it('pages through more DAGs than one answer holds', async () => {
-    const root = workspaceOf({
-      'many.py': `from airflow.sdk import DAG\nfor n in range(510):\n    with DAG(f"d{n:03}", schedule=None):\n        pass\n`,
-    });
-    expect((await svc('deploy', join(root, 'many.py'))).code).toBe(0);
+    const root = workspaceOf({ 'etl/dag.py': dagText('etl') });
+    expect((await svc('deploy', join(root, 'etl'))).code).toBe(0);
+    await copyDag(server, 'etl', 509);
     const dags = await jsonOf<{ dag_id: string }[]>('dags', 'list');
     expect(new Set(dags.map((dag) => dag.dag_id)).size).toBe(510);
   });

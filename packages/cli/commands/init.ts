@@ -8,7 +8,7 @@ import { TEMPLATES, projectFiles } from '../projects/templates.ts';
 import type { Template } from '../projects/templates.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
-type Options = { template: Template; json?: true };
+type Options = { template: Template; dbt?: true; json?: true };
 
 /** What svc.yaml takes; see packages/spec/ids.ts. */
 const NOT_IN_AN_ID = /[^A-Za-z0-9_-]+/g;
@@ -20,13 +20,16 @@ export function addInitCommand(program: SvcCommand, context: CliContext): void {
     .description('Make a new DAG project')
     .argument('[directory]', 'where; its name becomes the DAG id', '.')
     .addOption(new Option('--template <name>', 'what to start from').choices(TEMPLATES).default('hello'))
+    .option('--dbt', 'the same as --template dbt: a small dbt project on DuckDB')
     .option('--json', 'print JSON')
     .note('Files that exist are kept as they are, so an existing dag.py can be made a project.')
     .example('a first DAG', 'svc init my_dag && svc validate my_dag')
+    .example('a dbt project, run here', 'svc init --dbt shop && svc lite .')
     .action((directory: string, options: Options) => init(context, directory, options));
 }
 
-function init(context: CliContext, directory: string, { template, json }: Options): void {
+function init(context: CliContext, directory: string, { template: named, dbt, json }: Options): void {
+  const template = dbt ? 'dbt' : named;
   const path = resolve(directory);
   const dagId = dagIdOf(path);
   if (existsSync(join(path, 'svc.yaml'))) {

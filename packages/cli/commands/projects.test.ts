@@ -19,15 +19,28 @@ beforeAll(async () => {
 const svc = (...argv: string[]) => runSvc(argv, { env });
 
 describe('svc init', () => {
-  it.each(TEMPLATES)('makes a project from the template %s that compiles without a warning', async (template) => {
+  // dbt compiles where dbt is: packages/testing/dbt/dbt-projects.services.test.ts.
+  it.each(TEMPLATES.filter((name) => name !== 'dbt'))(
+    'makes a project from the template %s that compiles without a warning',
+    async (template) => {
+      const root = workspaceOf({});
+      const made = await svc('init', join(root, 'my_dag'), '--template', template);
+      expect(made).toMatchObject({ code: 0, stderr: '' });
+      expect(made.stdout).toMatch(/Next:\n {2}svc validate .*my_dag/);
+      expect(readdirSync(join(root, 'my_dag')).sort()).toEqual(['.gitignore', 'dag.py', 'svc.yaml']);
+      const checked = await svc('validate', join(root, 'my_dag'), '--json');
+      const { units } = JSON.parse(checked.stdout) as { units: object[] };
+      expect(units).toMatchObject([{ ok: true, dags: [{ dag_id: 'my_dag' }], warnings: [] }]);
+    },
+  );
+
+  it('makes a dbt project with --dbt, whose name dbt takes', async () => {
     const root = workspaceOf({});
-    const made = await svc('init', join(root, 'my_dag'), '--template', template);
-    expect(made).toMatchObject({ code: 0, stderr: '' });
-    expect(made.stdout).toMatch(/Next:\n {2}svc validate .*my_dag/);
-    expect(readdirSync(join(root, 'my_dag')).sort()).toEqual(['.gitignore', 'dag.py', 'svc.yaml']);
-    const checked = await svc('validate', join(root, 'my_dag'), '--json');
-    const { units } = JSON.parse(checked.stdout) as { units: object[] };
-    expect(units).toMatchObject([{ ok: true, dags: [{ dag_id: 'my_dag' }], warnings: [] }]);
+    expect(await svc('init', join(root, '2-shops'), '--dbt')).toMatchObject({ code: 0, stderr: '' });
+    expect(readdirSync(join(root, '2-shops'), { recursive: true }).sort()).toEqual(
+      expect.arrayContaining(['dbt_project.yml', 'models/marts/revenue.sql', 'profiles.yml', 'svc.yaml']),
+    );
+    expect(readFileSync(join(root, '2-shops/dbt_project.yml'), 'utf8')).toContain('name: dbt_2_shops\n');
   });
 
   it('never overwrites: a dag.py that is there becomes part of the project as it is', async () => {

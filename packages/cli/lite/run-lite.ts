@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { isLoopbackHost, parseAddress } from '@svc/server/config/address.ts';
 import { checkBoot } from '@svc/server/config/boot-checks.ts';
+import { executorNames } from '@svc/server/config/executor-names.ts';
 import { checkLogFolder } from '@svc/server/logs/check-folder.ts';
 import { loadConfig } from '@svc/server/config/load.ts';
 import type { Config } from '@svc/server/config/load.ts';
@@ -224,7 +225,9 @@ async function bringUp({ context, options, config, directory, running, stop }: S
           return `Control plane on ${running.server.url}`;
         },
       },
-      ...(workspace === '' ? [] : [workspaceStage({ workspace, tools, running, stop })]),
+      ...(workspace === ''
+        ? []
+        : [workspaceStage({ workspace, executors: executorNames(early), tools, running, stop })]),
     ],
   });
   if (stop.isRequested() || !running.server) return;
@@ -258,8 +261,14 @@ function taskUserStage({ user, tools, log }: { user: TaskUser; tools: LiteTools;
 }
 
 /** Without a Python the control plane is still of use: that is a warning, not the end. */
-function workspaceStage(input: { workspace: string; tools: LiteTools; running: Running; stop: StopSignal }): Stage {
-  const { workspace, tools, running, stop } = input;
+function workspaceStage(input: {
+  workspace: string;
+  executors: readonly string[];
+  tools: LiteTools;
+  running: Running;
+  stop: StopSignal;
+}): Stage {
+  const { workspace, executors, tools, running, stop } = input;
   return {
     title: 'Workspace',
     run: async (say) => {
@@ -272,7 +281,7 @@ function workspaceStage(input: { workspace: string; tools: LiteTools; running: R
       };
       try {
         tools.onProgress(say);
-        running.workspace = await openWorkspace({ workspace, compiler: await tools.compiler(), db, log });
+        running.workspace = await openWorkspace({ workspace, executors, compiler: await tools.compiler(), db, log });
         return describeSync(running.workspace.first);
       } catch (error) {
         if (!(error instanceof PythonEnvironmentError)) throw error;

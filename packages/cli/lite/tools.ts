@@ -11,7 +11,7 @@ import { createPythonEnvironments } from '@svc/agent/environments.ts';
 import { createCompilerPool } from '@svc/compiler/compiler-pool.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
-import { ensurePython, userCacheFolder } from '@svc/compiler/python-environment.ts';
+import { ensurePython, pythonWithPip, userCacheFolder } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
@@ -105,7 +105,8 @@ async function fetchWebUi(input: {
   const there = `Web UI of Airflow ${UI_BUNDLE.version}`;
   if (existsSync(join(bundleFolder(env), BUNDLE_STAMP))) return there;
   try {
-    await ensureUiBundle({ env, python: await python(), say: progress });
+    // Beside the environment that tasks need, which takes as long.
+    await ensureUiBundle({ env, python: (await pythonWithPip(env)) ?? (await python()), say: progress });
     return there;
   } catch (error) {
     if (error instanceof PythonEnvironmentError) return `Web UI not there: ${error.message}. ${error.hint}`;

@@ -41,13 +41,19 @@ export async function openWorkspace(input: {
   workspace: string;
   compiler: Compiler;
   db: Database;
+  /** Which of them `executor=` may name; absent: any. */
+  executors?: readonly string[];
   log: SyncLog;
 }): Promise<LiteWorkspace> {
   const { compiler, log } = input;
   const workspace = resolve(input.workspace);
   const tenant = await findTenantByName(input.db.shared, DEFAULT_TENANT);
   if (!tenant) throw new Error('the control plane is not ready yet');
-  const registrar = createDatabaseRegistrar({ db: input.db.tenant(tenant.id), actor: ACTOR });
+  const registrar = createDatabaseRegistrar({
+    db: input.db.tenant(tenant.id),
+    actor: ACTOR,
+    executors: input.executors,
+  });
   const sync = createWorkspaceSync({ workspace, compiler, registrar, log });
 
   let timer: NodeJS.Timeout | undefined;

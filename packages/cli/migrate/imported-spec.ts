@@ -3,6 +3,7 @@
  * that its history knows. It draws the grid and the graph of imported runs; nothing of it can run.
  */
 import { canonicalJson } from '@svc/spec/canonical.ts';
+import { DEFAULT_POLICY } from '@svc/spec/default-policy.ts';
 import { isTaskId } from '@svc/spec/ids.ts';
 import type { CompiledSpec, GroupSpec } from '@svc/spec/schema.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
@@ -253,35 +254,5 @@ function taskSpec(task: Task, edges: { upstream: string[]; downstream: string[] 
   };
 }
 
-const POLICY: TaskSpec['policy'] = {
-  owner: 'airflow',
-  email: [],
-  email_on_retry: false,
-  email_on_failure: false,
-  retries: 0,
-  retry_delay: 300,
-  retry_exponential_backoff: 0,
-  max_retry_delay: null,
-  start_date: null,
-  end_date: null,
-  depends_on_past: false,
-  ignore_first_depends_on_past: false,
-  wait_for_past_depends_before_skipping: false,
-  wait_for_downstream: false,
-  priority_weight: 1,
-  weight_rule: 'downstream',
-  queue: 'default',
-  pool: 'default_pool',
-  pool_slots: 1,
-  execution_timeout: null,
-  trigger_rule: 'all_success',
-  run_as_user: null,
-  max_active_tis_per_dag: null,
-  max_active_tis_per_dagrun: null,
-  executor: null,
-  do_xcom_push: true,
-  multiple_outputs: false,
-  map_index_template: null,
-  allow_nested_operators: true,
-  render_template_as_native_obj: null,
-};
+/** Nothing of it can run, so there is nothing to write to anybody about. */
+const POLICY: TaskSpec['policy'] = { ...DEFAULT_POLICY, email_on_retry: false, email_on_failure: false };

@@ -8,13 +8,23 @@ import { deleteImportError, putImportError } from '@svc/server/db/dags/import-er
 
 const PAGE = 1_000;
 
-export function createDatabaseRegistrar({ db, actor }: { db: TenantDb; actor: Actor }): Registrar {
+export function createDatabaseRegistrar({
+  db,
+  actor,
+  executors,
+}: {
+  db: TenantDb;
+  actor: Actor;
+  /** Which of them `executor=` may name; absent: any. */
+  executors?: readonly string[] | undefined;
+}): Registrar {
   return {
     async register(dagId, artifact) {
       const { bundleVersion, bundleUrl, image } = artifact;
       const outcome = await registerVersion(db, {
         dagId,
         actor,
+        executors,
         artifact: {
           spec: artifact.spec,
           fileloc: artifact.fileloc,

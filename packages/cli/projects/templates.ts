@@ -1,11 +1,15 @@
 /** What `svc init` writes. Every template compiles as it is; the tests see to that. */
+import { dbtProjectFiles } from './dbt-template.ts';
 
-export const TEMPLATES = ['hello', 'etl', 'empty'] as const;
+const PYTHON_TEMPLATES = ['hello', 'etl', 'empty'] as const;
+type PythonTemplate = (typeof PYTHON_TEMPLATES)[number];
+export const TEMPLATES = [...PYTHON_TEMPLATES, 'dbt'] as const;
 export type Template = (typeof TEMPLATES)[number];
 
 export type ProjectFiles = Readonly<Record<string, string>>;
 
 export function projectFiles(template: Template, dagId: string): ProjectFiles {
+  if (template === 'dbt') return dbtProjectFiles(dagId);
   return {
     'svc.yaml': projectFile(dagId),
     'dag.py': DAGS[template](dagId),
@@ -41,7 +45,7 @@ python_version: "3.11"
 `;
 
 /** A DAG id has no quote or backslash in it, so it can stand in a string of Python as it is. */
-const DAGS: Record<Template, (dagId: string) => string> = {
+const DAGS: Record<PythonTemplate, (dagId: string) => string> = {
   hello: (dagId) => `"""Two tasks, and one value handed from the first to the second."""
 
 from airflow.sdk import dag, task

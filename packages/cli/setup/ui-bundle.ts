@@ -96,9 +96,9 @@ async function download(
 /** Once, so that no request pays for it: 14 MB become 3. */
 async function compressAll(folder: string): Promise<void> {
   const names = await readdir(folder, { recursive: true });
-  for (const name of names) {
+  const compress = async (name: string): Promise<void> => {
     const path = join(folder, name);
-    if (!COMPRESSED.has(extname(name)) || (await stat(path)).size < WORTH_BYTES) continue;
+    if (!COMPRESSED.has(extname(name)) || (await stat(path)).size < WORTH_BYTES) return;
     const content = await readFile(path);
     const [br, gz] = await Promise.all([
       promisify(brotliCompress)(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
@@ -106,5 +106,6 @@ async function compressAll(folder: string): Promise<void> {
     ]);
     await writeFile(`${path}${ENCODED_EXTENSIONS.br}`, br);
     await writeFile(`${path}${ENCODED_EXTENSIONS.gzip}`, gz);
-  }
+  };
+  await Promise.all(names.map(compress));
 }

@@ -139,7 +139,7 @@ describe('the audit log', () => {
   it(
     'says who did what to which run and when',
     async () => {
-      await tab.visit('/events', 'trigger_dag_run');
+      await tab.go('/events', 'trigger_dag_run');
       await tab.look('audit-log');
       const triggered = rows().filter({ hasText: 'trigger_dag_run' });
       expect((await triggered.locator('td').allTextContents()).map((text) => text.trim())).toEqual([
@@ -224,7 +224,7 @@ describe('the table of backfills', () => {
       await isComplete('season');
       await fill('season', '02', { reprocess_behavior: 'failed', max_active_runs: 3 });
       await isComplete('season');
-      await tab.visit('/dags/season/backfills', '2 Backfills');
+      await tab.go('/dags/season/backfills', '2 Backfills');
       await tab.look('backfills-of-season');
       const midnight = (day: string): string => `2026-03-${day} 00:00:00`;
       expect(await column('From')).toEqual([midnight('02'), midnight('01')]);
@@ -237,7 +237,7 @@ describe('the table of backfills', () => {
       for (const duration of await column('Duration')) expect(duration).toMatch(/^\d\d:\d\d:\d\d/);
       expect(await page.getByText('Backfill in progress').count()).toBe(0);
 
-      await tab.visit('/dags/weather/backfills', '1 Backfill');
+      await tab.go('/dags/weather/backfills', '1 Backfill');
       await page.getByText('Backfill in progress').waitFor();
       expect(await column('From')).toEqual([midnight('09')]);
       expect(await column('Completed at')).toEqual(['']);

@@ -55,9 +55,9 @@ afterEach(() => tab.expectNoProblems());
 it('the pages show the question that waits', { timeout: TIMEOUT_MS }, async () => {
   await tab.go('/', 'Required Action');
   await tab.look('questions-home');
-  await tab.visit('/dags?has_pending_actions=true', 'release');
+  await tab.go('/dags?has_pending_actions=true', 'release');
   await tab.look('questions-dags');
-  await tab.visit('/required_actions', 'May the release go out?');
+  await tab.go('/required_actions', 'May the release go out?');
   await tab.look('questions-list');
 });
 
@@ -77,7 +77,7 @@ it('the list can be sorted by every column that offers it', { timeout: TIMEOUT_M
 });
 
 it('a question is answered on the page of its task, and the run goes on', { timeout: TIMEOUT_MS }, async () => {
-  await tab.visit(`/dags/release/runs/${runId}/tasks/approve/required_actions`, 'May the release go out?');
+  await tab.go(`/dags/release/runs/${runId}/tasks/approve/required_actions`, 'May the release go out?');
   await tab.look('questions-task');
   const remark = tab.page.locator('input[name="element_remark"]');
   await remark.fill('go ahead');

@@ -255,7 +255,7 @@ describe('a backfill', () => {
   it(
     'is made in the dialog and seen until it is complete',
     async () => {
-      await tab.visit('/dags/moon_phases', 'look_up');
+      await tab.go('/dags/moon_phases', 'look_up');
       await page.getByRole('button', { name: 'Trigger' }).first().click();
       await tab.dialog().getByText('Backfill', { exact: true }).click();
       await tab.dialog().getByLabel('From').fill('2026-01-03T00:00');

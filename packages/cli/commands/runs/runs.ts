@@ -3,14 +3,14 @@ import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
 import { RUN_STATES, RUN_TYPES, TASK_STATES } from '@svc/spec/states.ts';
 import type { RunState, RunType } from '@svc/spec/states.ts';
 import { InvalidArgumentError, Option } from 'commander';
-import type { Client } from '../client/client.ts';
-import { connect, withClientOptions } from '../client/connect.ts';
-import type { ClientCommandOptions } from '../client/connect.ts';
-import { printJson } from '../context.ts';
-import type { CliContext } from '../context.ts';
-import { printFields } from '../output/fields.ts';
-import { printTable } from '../output/terminal.ts';
-import { timeText } from '../output/wording.ts';
+import type { Client } from '../../client/client.ts';
+import { connect, withClientOptions } from '../../client/connect.ts';
+import type { ClientCommandOptions } from '../../client/connect.ts';
+import { printJson } from '../../context.ts';
+import type { CliContext } from '../../context.ts';
+import { printFields } from '../../output/fields.ts';
+import { printTable } from '../../output/terminal.ts';
+import { timeText } from '../../output/wording.ts';
 import {
   ALL_DAGS,
   durationText,
@@ -20,20 +20,20 @@ import {
   secondsOf,
   stateText,
   triesText,
-} from '../runs/fields.ts';
-import { findRun } from '../runs/find-run.ts';
-import { parseCount, parseLastMoment, parseMoment } from '../runs/run-options.ts';
-import { countsText } from '../runs/task-lines.ts';
-import type { Snapshot } from '../runs/task-lines.ts';
-import { instancesOf } from '../runs/watch-run.ts';
-import { whyQueued } from '../runs/why-queued.ts';
-import type { SvcCommand } from '../svc-command.ts';
-import { addRunsCancelCommand } from './runs-cancel.ts';
-import { addRunsClearCommand } from './runs-clear.ts';
-import { addRunsLogsCommand } from './runs-logs.ts';
-import { showTask } from './runs-show-task.ts';
-import { addRunsTriggerCommand } from './runs-trigger.ts';
-import { addRunsWatchCommand } from './runs-watch.ts';
+} from '../../runs/fields.ts';
+import { findRun } from '../../runs/find-run.ts';
+import { parseCount, parseLastMoment, parseMoment } from '../../runs/run-options.ts';
+import { countsText } from '../../runs/task-lines.ts';
+import type { Snapshot } from '../../runs/task-lines.ts';
+import { instancesOf } from '../../runs/watch-run.ts';
+import { whyQueued } from '../../runs/why-queued.ts';
+import type { SvcCommand } from '../../svc-command.ts';
+import { addRunsCancelCommand } from './cancel.ts';
+import { addRunsClearCommand } from './clear.ts';
+import { addRunsLogsCommand } from './logs.ts';
+import { showTask } from './show-task.ts';
+import { addRunsTriggerCommand } from './trigger.ts';
+import { addRunsWatchCommand } from './watch.ts';
 
 type ListOptions = ClientCommandOptions & {
   state: RunState[];

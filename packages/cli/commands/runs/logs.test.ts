@@ -7,8 +7,8 @@ import { startLiveServer, twoSteps } from '@svc/testing/cli/live-server.ts';
 import type { LiveServer } from '@svc/testing/cli/live-server.ts';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { forTerminal } from '../runs/read-log.ts';
-import { mostTelling } from './runs-logs.ts';
+import { forTerminal } from '../../runs/read-log.ts';
+import { mostTelling } from './logs.ts';
 
 let live: LiveServer;
 beforeAll(async () => {

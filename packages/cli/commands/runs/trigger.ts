@@ -1,14 +1,14 @@
-import { withClientOptions } from '../client/connect.ts';
-import type { ClientCommandOptions } from '../client/connect.ts';
-import { printJson } from '../context.ts';
-import type { CliContext } from '../context.ts';
-import { lastingClient } from '../runs/lasting-client.ts';
-import { confOf, parseMoment, withConfOptions } from '../runs/run-options.ts';
-import type { ConfOptions } from '../runs/run-options.ts';
-import { startRun } from '../runs/start-run.ts';
-import type { StartOptions } from '../runs/start-run.ts';
-import type { SvcCommand } from '../svc-command.ts';
-import { waitForEnd } from './runs-watch.ts';
+import { withClientOptions } from '../../client/connect.ts';
+import type { ClientCommandOptions } from '../../client/connect.ts';
+import { printJson } from '../../context.ts';
+import type { CliContext } from '../../context.ts';
+import { lastingClient } from '../../runs/lasting-client.ts';
+import { confOf, parseMoment, withConfOptions } from '../../runs/run-options.ts';
+import type { ConfOptions } from '../../runs/run-options.ts';
+import { startRun } from '../../runs/start-run.ts';
+import type { StartOptions } from '../../runs/start-run.ts';
+import type { SvcCommand } from '../../svc-command.ts';
+import { waitForEnd } from './watch.ts';
 
 type Options = ClientCommandOptions &
   ConfOptions &

@@ -1,11 +1,11 @@
-import { withClientOptions } from '../client/connect.ts';
-import type { ClientCommandOptions } from '../client/connect.ts';
-import { printJson } from '../context.ts';
-import type { CliContext } from '../context.ts';
-import { findRun } from '../runs/find-run.ts';
-import { endText, failureOf, followRun } from '../runs/follow-run.ts';
-import { lastingClient } from '../runs/lasting-client.ts';
-import type { SvcCommand } from '../svc-command.ts';
+import { withClientOptions } from '../../client/connect.ts';
+import type { ClientCommandOptions } from '../../client/connect.ts';
+import { printJson } from '../../context.ts';
+import type { CliContext } from '../../context.ts';
+import { findRun } from '../../runs/find-run.ts';
+import { endText, failureOf, followRun } from '../../runs/follow-run.ts';
+import { lastingClient } from '../../runs/lasting-client.ts';
+import type { SvcCommand } from '../../svc-command.ts';
 
 export function addRunsWatchCommand(runs: SvcCommand, context: CliContext): void {
   withClientOptions(runs.command('watch'))

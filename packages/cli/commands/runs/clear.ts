@@ -1,21 +1,21 @@
 import type { ClearTaskInstances, TaskInstance } from '@svc/client/wire-types.ts';
-import { CliError, usageError } from '../cli-error.ts';
-import type { Client } from '../client/client.ts';
-import { withClientOptions } from '../client/connect.ts';
-import type { ClientCommandOptions } from '../client/connect.ts';
-import { printJson } from '../context.ts';
-import type { CliContext } from '../context.ts';
-import { printTable } from '../output/terminal.ts';
-import { count } from '../output/wording.ts';
-import { ask, canAsk } from '../prompt.ts';
-import { inOrder, instanceName, reasonText, stateText, triesText } from '../runs/fields.ts';
-import { findRun } from '../runs/find-run.ts';
-import { lastingClient } from '../runs/lasting-client.ts';
-import { collect } from '../runs/run-options.ts';
-import { instancesOf } from '../runs/watch-run.ts';
-import type { SvcCommand } from '../svc-command.ts';
-import { chosenInstances, noSuchTask } from './runs-show-task.ts';
-import { waitForEnd } from './runs-watch.ts';
+import { CliError, usageError } from '../../cli-error.ts';
+import type { Client } from '../../client/client.ts';
+import { withClientOptions } from '../../client/connect.ts';
+import type { ClientCommandOptions } from '../../client/connect.ts';
+import { printJson } from '../../context.ts';
+import type { CliContext } from '../../context.ts';
+import { printTable } from '../../output/terminal.ts';
+import { count } from '../../output/wording.ts';
+import { ask, canAsk } from '../../prompt.ts';
+import { inOrder, instanceName, reasonText, stateText, triesText } from '../../runs/fields.ts';
+import { findRun } from '../../runs/find-run.ts';
+import { lastingClient } from '../../runs/lasting-client.ts';
+import { collect } from '../../runs/run-options.ts';
+import { instancesOf } from '../../runs/watch-run.ts';
+import type { SvcCommand } from '../../svc-command.ts';
+import { chosenInstances, noSuchTask } from './show-task.ts';
+import { waitForEnd } from './watch.ts';
 
 type Options = ClientCommandOptions & {
   task: string[];

@@ -1,15 +1,15 @@
 /** `svc runs show --task`: one task of a run from close up. */
 import type { DagRun, TaskDependency, TaskInstance, TaskInstanceTry } from '@svc/client/wire-types.ts';
 import { failureText } from '@svc/spec/failure-causes.ts';
-import { CliError, EXIT } from '../cli-error.ts';
-import type { Client } from '../client/client.ts';
-import { printJson } from '../context.ts';
-import type { CliContext } from '../context.ts';
-import { printFields } from '../output/fields.ts';
-import { printTable } from '../output/terminal.ts';
-import { printable } from '../output/text.ts';
-import { timeText } from '../output/wording.ts';
-import { durationText, instanceName, secondsOf, stateText } from '../runs/fields.ts';
+import { CliError, EXIT } from '../../cli-error.ts';
+import type { Client } from '../../client/client.ts';
+import { printJson } from '../../context.ts';
+import type { CliContext } from '../../context.ts';
+import { printFields } from '../../output/fields.ts';
+import { printTable } from '../../output/terminal.ts';
+import { printable } from '../../output/text.ts';
+import { timeText } from '../../output/wording.ts';
+import { durationText, instanceName, secondsOf, stateText } from '../../runs/fields.ts';
 
 type Closeup = { instance: TaskInstance; tries: TaskInstanceTry[]; dependencies: TaskDependency[] };
 

@@ -1,10 +1,10 @@
 import type { DagRun } from '@svc/client/wire-types.ts';
 import { isRunFinished } from '@svc/spec/states.ts';
-import { connect, withClientOptions } from '../client/connect.ts';
-import type { ClientCommandOptions } from '../client/connect.ts';
-import { printJson } from '../context.ts';
-import type { CliContext } from '../context.ts';
-import type { SvcCommand } from '../svc-command.ts';
+import { connect, withClientOptions } from '../../client/connect.ts';
+import type { ClientCommandOptions } from '../../client/connect.ts';
+import { printJson } from '../../context.ts';
+import type { CliContext } from '../../context.ts';
+import type { SvcCommand } from '../../svc-command.ts';
 
 export function addRunsCancelCommand(runs: SvcCommand, context: CliContext): void {
   withClientOptions(runs.command('cancel'))
