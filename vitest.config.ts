@@ -1,24 +1,30 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { forgetOldCode } from './packages/testing/vitest/compile-cache.ts';
 import { LongFilesFirst } from './packages/testing/vitest/long-files-first.ts';
 import { testFilesByTier } from './packages/testing/vitest/tiers.ts';
 
+forgetOldCode();
 const files = testFilesByTier();
 const cores = availableParallelism();
 
 const POSTGRES = 'packages/testing/postgres/postgres-for-all-tests.ts';
 const SEEDS = 'packages/testing/vitest/seeds.ts';
 const DECLARED_ANSWERS = 'packages/testing/vitest/declared-answers.ts';
+const NOTHING_LEFT = 'packages/testing/vitest/nothing-left.ts';
 const NO_OUTSIDE_WORLD = 'packages/testing/vitest/no-outside-world.ts';
 
 // VITEST_MAX_WORKERS overrides both numbers.
 const COMPUTING = cores;
-// Such files wait for processes, pages and Postgres: some 1,100 s of CPU took 763 s on two cores with three workers.
-const WAITING = Math.ceil(cores * 1.5);
+// Such files wait for processes, pages and Postgres: with 1.5 per core, 1,595 s of CPU kept two cores busy for 77% of 1,038 s.
+const WAITING = cores * 2;
 
 export default defineConfig({
   test: {
     pool: 'forks',
+    execArgv: ['--import', new URL('packages/testing/vitest/compile-cache.ts', import.meta.url).href],
+    // Node runs the files as they are; made by Vite for each worker, they cost half as much again.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // What is polled for comes about sooner or later; a second is not enough on a busy machine.
@@ -57,6 +63,18 @@ export default defineConfig({
         test: {
           name: 'system',
           include: files.system,
+          globalSetup: [POSTGRES],
+          setupFiles: [SEEDS, DECLARED_ANSWERS, NOTHING_LEFT],
+          isolate: false, // as above: a process of its own costs each file 1 s
+          maxWorkers: WAITING,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: files.alone,
           globalSetup: [POSTGRES],
           setupFiles: [SEEDS, DECLARED_ANSWERS],
           maxWorkers: WAITING,

@@ -40,8 +40,10 @@ const SERVER: Arrows = {
   xcom: ['db', 'redis'],
   logs: ['config', 'db', 'redis'],
   engine: ['db', 'xcom'],
+  retention: ['db', 'logs'],
   registry: ['db', 'engine'],
-  agents: ['config', 'db', 'engine', 'logs', 'tls', 'vault', 'xcom'],
+  // Workers join with tokens that are made like those of service accounts.
+  agents: ['auth', 'config', 'db', 'engine', 'logs', 'tls', 'vault', 'xcom'],
   executors: ['agents', 'config', 'db', 'engine'],
   http: ['auth', 'config', 'db', 'tls', 'vault'],
   api: ['auth', 'config', 'db', 'engine', 'http', 'logs', 'registry', 'telemetry', 'vault', 'workspace', 'xcom'],
@@ -70,6 +72,7 @@ const RESOURCES: Arrows = {
   monitor: ['dags'],
   pools: [],
   variables: [],
+  workers: [],
   dags: ['logs'],
   'task-instances': ['dags', 'monitor'],
   xcoms: ['dags'],
@@ -178,7 +181,9 @@ describe('the map of imports', () => {
 
   it('no folder holds more files side by side than a reader can take in', () => {
     const counts = Map.groupBy(PRODUCT, ({ path }) => dirname(path));
-    const crowded = [...counts].filter(([folder, files]) => files.length > 30 && !folder.includes('/generated/'));
+    // Migrations are one numbered list, and stay where they have landed.
+    const isList = (folder: string): boolean => folder.includes('/generated/') || folder.endsWith('/db/migrations');
+    const crowded = [...counts].filter(([folder, files]) => files.length > 30 && !isList(folder));
     expect(crowded.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
   });
 });

@@ -39,7 +39,7 @@ beforeAll(() => {
   directory = realpathSync(mkdtempSync(join(tmpdir(), 'svc-package-')));
   chmodSync(directory, 0o755); // Postgres may run as another user
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterAll(() => rmSync(directory, { recursive: true, force: true }), INSTALL_MS); // as many files as were installed
 
 type Installed = {
   readonly folder: string;

@@ -15,6 +15,7 @@ import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { airflowOpenApi } from '@svc/testing/airflow/openapi-document.ts';
 import { clientEnvironment } from '@svc/testing/airflow/client-environment.ts';
 import { fsspecFolder } from '@svc/testing/fsspec/environment.ts';
+import { podOperatorEnvironment } from '@svc/testing/kubernetes/pod-operator-environment.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { schemathesisEnvironment } from '@svc/testing/schemathesis/environment.ts';
 import { objectStoresEnvironment } from '@svc/testing/services/object-stores.ts';
@@ -26,7 +27,11 @@ type SystemPackage = { name: string; commands: readonly string[]; neededFor: str
 
 /** Found under any of the commands; the name is Debian's. */
 const PACKAGES: readonly SystemPackage[] = [
-  { name: 'chromium', commands: ['chromium', 'chromium-browser', 'google-chrome'], neededFor: 'the browser tests' },
+  {
+    name: 'chromium-headless-shell',
+    commands: ['chromium-headless-shell'],
+    neededFor: 'the browser tests, which otherwise take Chromium and longer,',
+  },
   { name: 'podman', commands: ['podman'], neededFor: 'the image builds' },
   { name: 'buildah', commands: ['buildah'], neededFor: 'the image builds' },
   { name: 'docker-registry', commands: ['docker-registry'], neededFor: 'the image pushes' },
@@ -94,7 +99,8 @@ function installSystemPackages(packages: readonly SystemPackage[]): void {
       'Acquire::Retries=3',
     ];
     run([...apt, 'update']);
-    run([...apt, 'install', '--yes', '--no-install-recommends', ...missing.map(({ name }) => name)]);
+    // Each by itself: one that a distribution does not have takes none of the others with it.
+    for (const { name } of missing) run([...apt, 'install', '--yes', '--no-install-recommends', name]);
   }
   for (const { name, neededFor } of planInstallation(thisMachine, packages).missing) {
     say(`${name} is missing and cannot be installed from here; ${neededFor} need it (apt-get install ${name})`);
@@ -114,6 +120,7 @@ if (import.meta.main) {
       pythonEnvironment(),
       clientEnvironment().then(airflowOpenApi),
       process.argv.includes('--services') && schemathesisEnvironment(),
+      process.argv.includes('--kubernetes') && podOperatorEnvironment(),
       objectStoresEnvironment(),
       secretStoresEnvironment(),
       uvFolder(),

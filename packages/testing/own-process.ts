@@ -2,7 +2,7 @@ const MEGABYTE = 1024 * 1024;
 
 /**
  * How many megabytes memory rose above where it was while something went on. Only in a process of its own: room that
- * other test files left behind would hide a rise, so who uses this is in the system tier (vitest/tiers.ts).
+ * other test files left behind would hide a rise, so who uses this runs alone (vitest/tiers.ts).
  */
 export async function memoryDuring(work: () => Promise<void>): Promise<number> {
   const before = process.memoryUsage.rss();

@@ -41,6 +41,8 @@ export async function startAgentHarness(
     idleInTransactionTimeoutMs: 30_000,
   });
   const folder = mkdtempSync(join(tmpdir(), 'svc-agents-'));
+  // Not beside the DAGs: a folder that comes to lie where Python looks for modules makes a worker that keeps attempts apart leave.
+  const logFolder = mkdtempSync(join(tmpdir(), 'svc-agent-logs-'));
   const python = await pythonEnvironment();
   const compiler = createCompiler({ python });
   const tenants = {
@@ -53,7 +55,7 @@ export async function startAgentHarness(
     maxAttemptLifetimeMs: 0,
   });
   const keyring = createKeyring({ current: Buffer.alloc(32, 7), previous: [] });
-  const logs = createDiskLogStore({ dir: join(folder, 'logs'), prefix: '' });
+  const logs = createDiskLogStore({ dir: logFolder, prefix: '' });
   const logLines: { level: string; message: string; details: Record<string, unknown> }[] = [];
   const logAt = (level: keyof AgentLog) => (details: object, message: string) =>
     void logLines.push({ level, message, details: { ...details } });
@@ -147,7 +149,7 @@ export async function startAgentHarness(
       };
       await insertInstance(scoped, { run, dagId, instance });
       const ref = { tenantId, run, taskId, mapIndex, attemptId };
-      return { ...ref, dagId, runId, versionNumber, tryNumber: 1, queue: 'default' };
+      return { ...ref, dagId, runId, versionNumber, tryNumber: 1, queue: 'default', executor: null };
     },
 
     /** As somebody who marks it would: it ended so long ago. */
@@ -181,7 +183,7 @@ export async function startAgentHarness(
       await logs.close();
       await db.close();
       await database.drop();
-      rmSync(folder, { recursive: true, force: true });
+      for (const each of [folder, logFolder]) rmSync(each, { recursive: true, force: true });
     },
   };
 }

@@ -11,7 +11,8 @@ import type { ScratchCluster } from '../postgres/scratch-cluster.ts';
 import { startLiveServer } from '../server/live-server.ts';
 import type { LiveServer } from '../server/live-server.ts';
 
-const SLOW_MS = 2_000;
+/** More than a probe waits for an answer, less than a request does. */
+const SLOW_MS = 2_500;
 const UNAVAILABLE = [503, 'urn:svc:error:database_unavailable'] as const;
 const NOT_READY = [503, 'urn:svc:error:not_ready'] as const;
 
@@ -98,7 +99,7 @@ async function expectRanOnce(runId: string): Promise<void> {
   expect(server.exited()).toBe(null);
 }
 
-describe('two seconds for each answer of the database', { timeout: 120_000 }, () => {
+describe('two and a half seconds for each answer of the database', { timeout: 120_000 }, () => {
   it('requests are answered late and not refused, and a run that was accepted goes on to its end', async () => {
     await letEnd('slowly');
     line.delay(SLOW_MS);

@@ -6,24 +6,44 @@ import type { TestProject } from 'vitest/node';
 import { openLocalCluster } from '@svc/local-postgres/local-cluster.ts';
 import { migrate } from '@svc/server/db/migrate.ts';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
+import { prepareCluster } from './prepared-cluster.ts';
 import { TEMPLATE_DATABASE } from './test-database.ts';
 
+type Running = { url: string; stop: () => Promise<void> };
+
+/** Each project of the run loads this file anew, and asks for a cluster. */
+const shared = globalThis as { clusterOfRun?: Promise<Running>; projectsOfRun?: number };
+
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  shared.projectsOfRun = (shared.projectsOfRun ?? 0) + 1;
+  const { url, stop } = await (shared.clusterOfRun ??= startCluster());
+  project.provide('postgresUrl', url);
+  return async () => {
+    shared.projectsOfRun = (shared.projectsOfRun ?? 1) - 1;
+    if (shared.projectsOfRun > 0) return;
+    delete shared.clusterOfRun;
+    await stop();
+  };
+}
+
+async function startCluster(): Promise<Running> {
   const directory = await mkdtemp(join(tmpdir(), 'svc-test-'));
   await chmod(directory, 0o755); // a root caller's cluster runs as another user and must reach its own directory
   const cleanedUp = endsWithThisProcess({ directory });
+  const dataDir = join(directory, 'postgres');
   const cluster = await openLocalCluster({
-    dataDir: join(directory, 'postgres'),
-    // Tests kill processes, not the machine: the page cache survives, so nothing is lost without fsync.
-    settings: { fsync: 'off', max_connections: '400', shared_buffers: '128MB' },
+    dataDir,
+    // Tests kill processes, not the machine: the page cache survives, so nothing is lost without fsync and whole pages.
+    settings: { fsync: 'off', full_page_writes: 'off', max_connections: '400', shared_buffers: '128MB' },
   });
   await cluster.start();
+  await prepareCluster(cluster, dataDir);
   await cluster.asSuperuser((client) => client.query(`create database ${TEMPLATE_DATABASE}`));
   await migrate(cluster.url(TEMPLATE_DATABASE));
-  project.provide('postgresUrl', cluster.url('postgres'));
-  return async () => {
+  const stop = async (): Promise<void> => {
     await cluster.stop('immediate');
     await rm(directory, { recursive: true, force: true });
     cleanedUp();
   };
+  return { url: cluster.url('postgres'), stop };
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { openLocalCluster } from '@svc/local-postgres/local-cluster.ts';
 import type { LocalCluster } from '@svc/local-postgres/local-cluster.ts';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
+import { placePreparedCluster } from './prepared-cluster.ts';
 
 export type ScratchCluster = LocalCluster & {
   readonly dataDir: string;
@@ -23,6 +24,7 @@ export async function startScratchCluster(settings: Record<string, string> = {})
   await chmod(directory, 0o755); // a root caller's cluster runs as another user and must reach its own directory
   const cleanedUp = endsWithThisProcess({ directory });
   const dataDir = join(directory, 'postgres');
+  await placePreparedCluster(dataDir);
   // Tests kill processes, not the machine: the page cache survives, so nothing is lost without fsync.
   const cluster = await openLocalCluster({ dataDir, settings: { fsync: 'off', ...settings } });
   await cluster.start();

@@ -90,8 +90,8 @@ export function requestFor(
     const given = named(parameter.name);
     if (given === undefined && !parameter.required) continue;
     // A null is for bodies: in a query it would be text.
-    for (const value of [given ?? sampleOf(parameter.schema, options)].flat())
-      query.append(parameter.name, String(value));
+    const sample = sampleOf(parameter.schema, options, (given ?? null) === null ? '' : parameter.name);
+    for (const value of [sample].flat()) query.append(parameter.name, String(value));
   }
   return {
     path: query.size === 0 ? path : `${path}?${query}`,

@@ -17,11 +17,12 @@ export type InstanceTimes = {
   end_date: string | null;
 };
 
-/** On a cluster of its own, unless the settings have a database. `env`: variables that tasks find, too. */
+/** On a cluster of its own, unless the settings have a database. `env`: variables that tasks find, too; `cwd`: where they are. */
 export async function startLiveServer(
   settings: Record<string, string> = {},
   nodeArgs: readonly string[] = [],
   env: Record<string, string> = {},
+  cwd?: string,
 ) {
   const directory = await mkdtemp(join(tmpdir(), 'svc-bench-'));
   const dags = join(directory, 'dags');
@@ -40,6 +41,7 @@ export async function startLiveServer(
       },
       nodeArgs,
       env,
+      ...(cwd !== undefined && { cwd }),
       logFile: join(directory, `server-${(starts += 1)}.log`),
     });
     await process.untilReady();
@@ -96,16 +98,20 @@ export async function startLiveServer(
      * Compiles the file, registers its DAG and unpauses it. `project`: what a svc.yaml beside it would have said; `image`: what
      * a deployment would have built for it.
      */
-    async addDag(dagId: string, text: string, project?: object, image?: string): Promise<void> {
+    /** Answers with what the file was compiled to, by DAG. */
+    async addDag(dagId: string, text: string, project?: object, image?: string): Promise<Record<string, object>> {
+      const specs: Record<string, object> = {};
       const path = join(dags, `${dagId}.py`);
       await writeFile(path, text);
       const answer = await compiler.compile({ path, dagsFolder: dags });
       if (!answer.ok) throw new Error(answer.error.message);
       for (const dag of answer.dags) {
-        const spec = project ? { ...(dag.spec as object), project } : dag.spec;
+        const spec = { ...(dag.spec as object), ...(project && { project }) };
+        specs[dag.dag_id] = spec;
         await api('POST', `/dags/${dag.dag_id}/dagVersions`, { spec, fileloc: path, ...(image && { image }) });
         await api('PATCH', `/dags/${dag.dag_id}`, { is_paused: false });
       }
+      return specs;
     },
     trigger: (dagId: string, body: object = {}) =>
       api<{ dag_run_id: string }>('POST', `/dags/${dagId}/dagRuns`, body).then((run) => run.dag_run_id),

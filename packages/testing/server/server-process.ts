@@ -28,6 +28,7 @@ export type ServerProcessOptions = {
   flags?: readonly string[];
   /** Beside its settings. */
   env?: Record<string, string>;
+  cwd?: string;
   /** Its output goes there without passing through this process, which under load would compete with it. */
   logFile?: string;
 };
@@ -73,7 +74,8 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   };
 }
 
-function spawnServer({ settings, flags = [], nodeArgs = [], env = {}, logFile }: ServerProcessOptions): ChildProcess {
+function spawnServer(options: ServerProcessOptions): ChildProcess {
+  const { settings, flags = [], nodeArgs = [], env = {}, cwd, logFile } = options;
   const all = {
     'server.http_addr': '127.0.0.1:0',
     'server.metrics_addr': '127.0.0.1:0',
@@ -88,9 +90,13 @@ function spawnServer({ settings, flags = [], nodeArgs = [], env = {}, logFile }:
   };
   const variables = Object.entries(all).map(([key, value]) => [`SVC_${key.replaceAll('.', '_').toUpperCase()}`, value]);
   const output = logFile === undefined ? 'pipe' : openSync(logFile, 'a');
-  return spawn(process.execPath, [...nodeArgs, join(ROOT, 'packages', 'cli', 'main.ts'), 'server', ...flags], {
+  // As in bin/svc.
+  const asStarted = ['--require', join(ROOT, 'packages', 'spec', 'compiled-code.cjs'), '--max-semi-space-size=8'];
+  const main = join(ROOT, 'packages', 'cli', 'main.ts');
+  return spawn(process.execPath, [...asStarted, ...nodeArgs, main, 'server', ...flags], {
     env: { PATH: process.env['PATH'], KUBECONFIG: process.env['KUBECONFIG'], ...env, ...Object.fromEntries(variables) },
     stdio: ['ignore', output, output],
+    ...(cwd !== undefined && { cwd }),
   });
 }
 

@@ -3,6 +3,7 @@
  * needs a value here: make the object, and return its id under the name of the parameter.
  */
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
+import { recordWorker } from '@svc/server/db/workers/workers.ts';
 import { askOnce } from '@svc/server/db/task-instances/hitl.ts';
 import { createDiskLogStore } from '@svc/server/logs/disk-store.ts';
 import type { LogKey } from '@svc/server/logs/log-key.ts';
@@ -30,6 +31,19 @@ export async function fillTenant(server: TestServer, token: string, name: string
   const user = await create('/api/v2/users', { email: `${marker}@example.com`, password: TEST_PASSWORD, roles: [] });
   const serviceAccount = `account-${crypto.randomUUID()}`; // no marker: a refusal names what was asked for
   await create('/api/v2/serviceAccounts', { name: serviceAccount, role: 'viewer' });
+  const workerToken = await create('/api/v2/workerTokens', { queues: ['gpu'], comment: marker });
+  const workerId = crypto.randomUUID();
+  await recordWorker(server.db, {
+    id: workerId,
+    tenantId: tenantOf(token),
+    kind: 'remote',
+    name: marker,
+    pool: 'gpu',
+    queues: ['gpu'],
+    state: 'idle',
+    slots: 1,
+    owner: 'another process',
+  });
   // Not of this one: what the platform's administrators see of another.
   const tenantName = `other-${crypto.randomUUID()}`;
   await ensureTenant(server.db.shared, tenantName);
@@ -75,6 +89,9 @@ export async function fillTenant(server: TestServer, token: string, name: string
     values: {
       user_id: user['id'],
       service_account: serviceAccount,
+      worker_token_id: workerToken['id'],
+      worker_id: workerId,
+      queues: ['gpu'],
       tenant_name: tenantName,
       connection_id: connectionId,
       variable_key: variableKey,

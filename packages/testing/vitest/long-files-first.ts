@@ -7,21 +7,25 @@ import type { TestSpecification } from 'vitest/node';
 
 /** More than 45 s on two busy cores, the longest first. */
 export const LONG_FILES = [
-  'packages/cli/lite/web-ui/roles.test.ts',
   'packages/cli/lite/run-lite.test.ts',
-  'packages/cli/lite/web-ui/settings.test.ts',
-  'packages/cli/lite/web-ui/pages.test.ts',
+  'packages/cli/lite/web-ui/roles.test.ts',
   'packages/cli/build/build-image.test.ts',
+  'packages/cli/lite/web-ui/pages.test.ts',
+  'packages/cli/lite/web-ui/settings.test.ts',
+  'packages/agent/environments.test.ts',
   'scripts/build-package.test.ts',
-  'packages/cli/lite/backup/backup.test.ts',
   'packages/cli/lite/web-ui/runs.test.ts',
-  'packages/cli/build/own-images.test.ts',
   'packages/cli/lite/web-ui/tenants.test.ts',
-  'packages/cli/lite/web-ui/browse.test.ts',
   'packages/server/engine/airflow-states.test.ts',
   'packages/testing/chaos/processes.test.ts',
-  'packages/testing/chaos/bad-line.test.ts',
+  'packages/testing/chaos/runs.test.ts',
+  'packages/server/api/security/event-loop.test.ts',
+  'packages/cli/build/own-images.test.ts',
   'packages/spec/python.test.ts',
+  'packages/cli/lite/backup/backup.test.ts',
+  'packages/server/api/security/authorization-matrix.test.ts',
+  'packages/cli/lite/web-ui/browse.test.ts',
+  'packages/testing/chaos/bad-line.test.ts',
 ];
 
 const place = ({ moduleId }: TestSpecification): number => {

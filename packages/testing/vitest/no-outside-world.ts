@@ -14,7 +14,7 @@ declare module 'vitest' {
 }
 
 /** What a cluster of Postgres consists of, and what its harness asks the system. */
-const OF_POSTGRES = new Set(['initdb', 'postgres', 'ps', 'sh', 'useradd']);
+const OF_POSTGRES = new Set(['cp', 'initdb', 'postgres', 'ps', 'sh', 'useradd']);
 
 type Start = (file: string, ...rest: unknown[]) => unknown;
 const starts = childProcess as unknown as Record<string, Start>;

@@ -43,6 +43,15 @@ describe('the tier of a test file', () => {
     expect(tierWith(`import '@svc/testing/postgres/test-database.ts';\nawait import(${later});`)).toBe('system');
   });
 
+  it('is alone when it needs a process of its own, whatever else it needs', () => {
+    const own = "'@svc/testing/own-process.ts'"; // in one piece with its import this file would run alone itself
+    expect(
+      tierWith(`import { spawn } from 'node:child_process';\nimport { memoryDuring } from ${own};`, {
+        'packages/testing/own-process.ts': '',
+      }),
+    ).toBe('alone');
+  });
+
   it('does not follow from types', () => {
     expect(tierWith("import type { ChildProcess } from 'node:child_process';")).toBe('unit');
   });

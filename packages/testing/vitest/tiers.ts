@@ -4,7 +4,8 @@
  *
  *   unit     neither of the two below
  *   db       Postgres: anything in packages/testing/postgres
- *   system   other processes: children, a browser, Python; or a process of its own, where the others share theirs
+ *   system   other processes: children, a browser, Python
+ *   alone    a process of its own, where the others share theirs: packages/testing/own-process.ts, which says what for
  *
  * In no tier is what needs a cluster (*.kubernetes.test.ts, `npm run test:kubernetes`) or servers that take minutes to
  * prepare (*.services.test.ts, `npm run test:services`).
@@ -14,16 +15,16 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { ROOT } from '../paths.ts';
 
-export type Tier = 'unit' | 'db' | 'system';
+export type Tier = 'unit' | 'db' | 'system' | 'alone';
 
 const HARNESSES = 'packages/testing/';
 /** A harness of Postgres clusters starts processes, but only those of Postgres. */
 const POSTGRES = 'packages/testing/postgres/';
+const OWN_PROCESS = 'packages/testing/own-process.ts';
 export const OTHER_PROCESSES = new Set([
   'node:child_process',
   'playwright-core',
   'packages/testing/python-environment.ts',
-  'packages/testing/own-process.ts',
   '@modelcontextprotocol/sdk/client/stdio.js',
   // Parts of the product that are there to start a program.
   'packages/cli/build/container-tool.ts',
@@ -33,7 +34,7 @@ export const OTHER_PROCESSES = new Set([
 
 /** Every test file of the repository, from its root, by tier. */
 export function testFilesByTier(root: string = ROOT): Record<Tier, string[]> {
-  const tiers: Record<Tier, string[]> = { unit: [], db: [], system: [] };
+  const tiers: Record<Tier, string[]> = { unit: [], db: [], system: [], alone: [] };
   for (const file of testFiles(root)) tiers[tierOf(file, root)].push(file);
   return tiers;
 }
@@ -51,6 +52,7 @@ const testFiles = (root: string): string[] =>
 /** `file` from the root of the repository. */
 export function tierOf(file: string, root: string = ROOT): Tier {
   const reached = reachedFrom(file, root, new Set());
+  if (reached.has(OWN_PROCESS)) return 'alone';
   if ([...reached].some((target) => OTHER_PROCESSES.has(target))) return 'system';
   return [...reached].some((target) => target.startsWith(POSTGRES)) ? 'db' : 'unit';
 }

@@ -11,6 +11,7 @@ import { spawnSvc } from '../cli/spawn-svc.ts';
 import { probePort } from '@svc/cli/lite/ports.ts';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
 import { ROOT } from '../paths.ts';
+import { placePreparedCluster } from '../postgres/prepared-cluster.ts';
 
 export const ADMIN = 'admin@localhost';
 /** A run of an example takes a second; of a machine that does ten things at once nothing is known. */
@@ -49,6 +50,7 @@ export async function startLite(contents: {
   const port = (await probePort('127.0.0.1', 0)) ?? 0;
   const url = `http://127.0.0.1:${port}`;
   const data = join(directory, 'data');
+  await placePreparedCluster(join(data, 'postgres'));
   const lite = spawnSvc(['lite', workspace, '--port', String(port), '--data-dir', data], {
     ...ANY_OTHER_PORTS,
     ...contents.env,
