@@ -6,10 +6,6 @@ import { compareExample, readGolden } from './example-states.ts';
 import { compileExamples, runExamples } from './run-examples.ts';
 
 const ALL_MUST_END_WITHIN_MS = 600_000;
-const REFUSED: Record<string, string[]> = {
-  [CORE_EXAMPLES]: ['dags/airflow/example_dags/example_custom_weight.py'],
-  [STANDARD_EXAMPLES]: [],
-};
 
 describe.each([CORE_EXAMPLES, STANDARD_EXAMPLES])('the example DAGs of %s', (name) => {
   it(
@@ -18,7 +14,7 @@ describe.each([CORE_EXAMPLES, STANDARD_EXAMPLES])('the example DAGs of %s', (nam
       const python = await pythonForExamples();
       const repository = await exampleRepository({ python, name });
       const { dags, refused } = await compileExamples({ python, repository });
-      expect(refused.map(({ file }) => file)).toEqual(REFUSED[name]);
+      expect(refused).toEqual([]);
       const database = await createTestDatabase();
       const ends = await runExamples({ databaseUrl: database.url, python, dags }).finally(() => database.drop());
       const golden = readGolden();

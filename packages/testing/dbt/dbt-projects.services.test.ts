@@ -2,9 +2,11 @@
  * dbt itself, in a real lite: projects by node, level and folder on DuckDB and Postgres, what fails, what a retry runs, and what
  * other DAGs and people see of it.
  */
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { projectFiles } from '@svc/cli/projects/templates.ts';
 import { eventually } from '../eventually.ts';
 import { callTool, connectHttp, startToolServer } from '../mcp/connect.ts';
 import { createTestDatabase } from '../postgres/test-database.ts';
@@ -26,19 +28,23 @@ const BROKEN = {
   'models/after.sql': "select * from {{ ref('bad') }}\n",
 };
 
+const starter = mkdtempSync(join(tmpdir(), 'svc-dbt-starter-'));
 let lite: LiteInstance;
 let warehouse: Awaited<ReturnType<typeof createTestDatabase>>;
 
 beforeAll(async () => {
   warehouse = await createTestDatabase();
+  const starterFile = join(starter, 'starter.duckdb');
+  chmodSync(starter, 0o777); // tasks run as another user
   lite = await startLite({
     examples: [],
-    env: { SVC_PYTHON: await dbtPython() },
+    env: { SVC_PYTHON: await dbtPython(), DUCKDB_FILE: starterFile },
     dags: {
       ...filesBelow('by_node/shop', SHOP),
       'by_node/dag.py': dagFile('by_node', 'dbt_group("shop", "shop", adapter="duckdb", conn_id="shop_duckdb")'),
       'after_revenue.py':
         'from airflow.sdk import DAG, task\nfrom svc import dbt_asset\n\nwith DAG("after_revenue", schedule=[dbt_asset("shop", "revenue")]):\n    @task\n    def tell(triggering_asset_events=None):\n        [events] = triggering_asset_events.values()\n        return events[0].extra["status"]\n    tell()\n',
+      ...filesBelow('starter', projectFiles('dbt', 'starter')),
       ...filesBelow('from_yaml', SHOP),
       'from_yaml/svc.yaml':
         'dbt:\n  granularity: level\n  adapter: postgres\n  conn_id: shop_postgres\n  profile_args: { schema: analytics, threads: 2 }\n',
@@ -67,7 +73,7 @@ beforeAll(async () => {
     },
   ];
   for (const connection of connections) await lite.api('POST', '/connections', connection);
-  for (const id of ['by_node', 'after_revenue', 'from_yaml', 'broken']) {
+  for (const id of ['by_node', 'after_revenue', 'from_yaml', 'broken', 'starter']) {
     await eventually(() => lite.api('PATCH', `/dags/${id}`, { is_paused: false }), {
       withinMs: MINUTES,
       everyMs: 1_000,
@@ -77,6 +83,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await lite?.stop();
+  rmSync(starter, { recursive: true, force: true });
   await warehouse?.drop();
 });
 
@@ -105,6 +112,14 @@ async function valueOf<T>(dagId: string, runId: string, taskId: string, key: str
   const { value } = await lite.api<{ value: T | string }>('GET', path);
   return typeof value === 'string' ? (JSON.parse(value) as T) : value;
 }
+
+test('what svc init --dbt makes runs as it is', { timeout: MINUTES }, async () => {
+  const run = await begin('starter');
+  await runEnds(lite.api, 'starter', run);
+  const found = await instances('starter', run);
+  expect(found.map(({ state }) => state)).toEqual(found.map(() => 'success'));
+  expect(found.length).toBeGreaterThanOrEqual(3);
+});
 
 test(
   'a project by node runs in dbt’s order, and a DAG that waits for a model runs after it',

@@ -7,6 +7,16 @@ export const DBT_ACCOUNT = '7';
 const [RUNNING, SUCCESS, FAILED] = [3, 10, 20];
 const FAILING_JOB = 2;
 
+/** What it has of each; every account is that of its owner. */
+const LISTS: Record<string, object[]> = {
+  projects: [{ id: 1, name: 'my_dbt_project' }],
+  environments: [{ id: 1, name: 'prod', project_id: 1 }],
+  jobs: [{ id: 1, name: 'my_dbt_job', project_id: 1, environment_id: 1 }],
+  runs: [{ id: 1, job_id: 1, status: SUCCESS }],
+};
+
+const ONE_PAGE = { filters: { limit: 100, offset: 0 }, pagination: { count: 1, total_count: 1 } };
+
 type Run = { id: number; job: number; cause: string; looks: number };
 
 /** Its certificate is written to `caFile`. */
@@ -25,8 +35,10 @@ export async function startDbtCloud({ caFile, token }: { caFile: string; token: 
 
   async function answer(request: IncomingMessage): Promise<[number, object]> {
     if (request.headers.authorization !== `Token ${token}`) return [401, { error: 'whose?' }];
-    const path = new URL(request.url ?? '/', https.url).pathname.replace(`/api/v2/accounts/${DBT_ACCOUNT}`, '');
+    const path = new URL(request.url ?? '/', https.url).pathname.replace(/^\/api\/v\d\/accounts\/\d+/, '');
     const [, kind, id, more, file] = path.split('/');
+    const list = LISTS[path.replace(/\/$/, '').split('/').at(-1) ?? ''];
+    if (list) return [200, { data: list, extra: ONE_PAGE }];
     if (kind === 'jobs' && more === 'run') {
       const { cause = '' } = JSON.parse(await textOf(request)) as { cause?: string };
       const run: Run = { id: 100 + runs.length, job: Number(id), cause, looks: 0 };

@@ -8,15 +8,16 @@ import { endsWithThisProcess } from '../ends-with-this-process.ts';
 export const LOCAL_USER = 'ada';
 export const LOCAL_PASSWORD = 'local-secret-1815';
 
-type Ports = { http: number; ftp: number; smtp: number; ssh: number; folder: string };
+type Ports = { http: number; ftp: number; ftps?: number; smtp: number; ssh: number; folder: string };
 type Received = {
   requests: { method: string; path: string; headers: Record<string, string>; body: string }[];
   mails: { from: string; to: string[]; text: string }[];
 };
 
-export async function startLocalServers(python: string) {
+/** `certificate`: files of one and of its key, for FTP over TLS. */
+export async function startLocalServers(python: string, certificate: readonly [string, string] | [] = []) {
   const script = join(import.meta.dirname, 'local_servers.py');
-  const child = spawn(python, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(python, [script, ...certificate], { stdio: ['pipe', 'pipe', 'inherit'] });
   child.once('exit', endsWithThisProcess({ pids: child.pid === undefined ? [] : [child.pid] }));
   const lines = createInterface(child.stdout);
   const ended = once(child, 'exit').then(([code]) => {

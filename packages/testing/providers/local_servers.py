@@ -1,7 +1,10 @@
 """Servers on loopback that tasks of provider packages talk to, in one process; it ends when its input does.
 
-Prints one line of JSON: the ports of `ftp`, `ssh` (also sftp), `smtp` and `http`, and the folder that files of ftp and sftp
-are in. `GET /received` of `http` answers what came: requests (method, path, headers, body) and mails.
+    python local_servers.py [<certificate> <key>]
+
+Prints one line of JSON: the ports of `ftp`, `ftps` (with a certificate), `ssh` (also sftp), `smtp` and `http`, and the folder that files
+of ftp and sftp are in. `GET /received` of `http` answers what came: requests (method, path, headers, body) and mails. `/get`, `/post`,
+`/put` and `/delete` say what they were sent, as httpbin does, which examples of providers ask.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import sys
 import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qsl, urlsplit
 
 USER, PASSWORD = "ada", "local-secret-1815"
 requests: list = []
@@ -29,12 +33,34 @@ class Handler(BaseHTTPRequestHandler):
         if self.path.startswith("/slack/hook"):
             return self._say("ok", plain=True)
         if self.path.startswith("/slack/api/"):
-            return self._say({"ok": True, "channel": "C1", "ts": "1"})
+            return self._say(self._slack(self.path.removeprefix("/slack/api/").split("?")[0]))
         if self.path.startswith("/missing"):
             return self._say({"error": "missing"}, status=404)
-        return self._say({"answer": 42, "headers": headers, "sent": body})
+        if urlsplit(self.path).path in ("/get", "/post", "/put", "/delete"):
+            return self._say(self._echo(headers, body))
+        return self._say({"answer": 42, "headers": headers, "sent": body, "like": "httpbin"})
 
-    do_GET = do_POST = do_HEAD = _answer
+    do_GET = do_POST = do_HEAD = do_PUT = do_DELETE = _answer
+
+    def _echo(self, headers: dict, body: str) -> dict:
+        is_json, is_form = (kind in headers.get("content-type", "") for kind in ("json", "form-urlencoded"))
+        return {
+            "args": dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True)),
+            "data": "" if is_form else body,
+            "form": dict(parse_qsl(body)) if is_form else {},
+            "headers": headers,
+            "json": json.loads(body) if is_json and body else None,
+        }
+
+    def _slack(self, method: str) -> dict:
+        here = f"http://{self.headers['host']}"
+        more = {
+            "conversations.list": {"channels": [{"id": "C1", "name": "general"}]},
+            "conversations.history": {"messages": []},
+            "files.getUploadURLExternal": {"upload_url": f"{here}/slack/upload", "file_id": "F1"},
+            "files.completeUploadExternal": {"files": [{"id": "F1", "title": "a file"}]},
+        }
+        return {"ok": True, "channel": "C1", "ts": "1", **more.get(method, {})}
 
     def _say(self, value, *, status: int = 200, plain: bool = False) -> None:
         text = (value if plain else json.dumps(value)).encode()
@@ -53,17 +79,21 @@ def start_http() -> int:
     return server.server_address[1]
 
 
-def start_ftp(folder: str) -> int:
+def start_ftp(folder: str, certificate: list[str]) -> int:
+    from pyftpdlib import handlers
     from pyftpdlib.authorizers import DummyAuthorizer
-    from pyftpdlib.handlers import FTPHandler
+    from pyftpdlib.ioloop import IOLoop
     from pyftpdlib.log import config_logging
     from pyftpdlib.servers import ThreadedFTPServer
 
     config_logging(level="ERROR")
     authorizer = DummyAuthorizer()
     authorizer.add_user(USER, PASSWORD, folder, perm="elradfmwMT")
-    handler = type("Handler", (FTPHandler,), {"authorizer": authorizer})
-    server = ThreadedFTPServer(("127.0.0.1", 0), handler)
+    kind = handlers.TLS_FTPHandler if certificate else handlers.FTPHandler
+    files = dict(zip(("certfile", "keyfile"), certificate, strict=False))
+    handler = type("Handler", (kind,), {"authorizer": authorizer, **files})
+    # Each has a loop of its own: the one that they would share is not made for two threads.
+    server = ThreadedFTPServer(("127.0.0.1", 0), handler, ioloop=IOLoop())
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server.address[1]
 
@@ -118,7 +148,11 @@ async def start_ssh(folder: str) -> int:
 async def main() -> None:
     with tempfile.TemporaryDirectory(prefix="svc-local-servers-") as folder:
         os.chmod(folder, 0o755)
-        ports = {"http": start_http(), "ftp": start_ftp(folder)}
+        ports = {"http": start_http(), "ftp": start_ftp(folder, [])}
+        if sys.argv[1:]:
+            # Apart from the other: what one client makes is in the way of the next.
+            os.mkdir(os.path.join(folder, "ftps"), 0o755)
+            ports["ftps"] = start_ftp(os.path.join(folder, "ftps"), sys.argv[1:])
         ports.update(smtp=await start_smtp(), ssh=await start_ssh(folder))
         sys.stdout.write(json.dumps({**ports, "folder": folder}) + "\n")
         sys.stdout.flush()

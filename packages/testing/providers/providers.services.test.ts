@@ -3,9 +3,10 @@
  * real servers on loopback. Their environment is kept in .cache/providers.
  */
 import { readFile } from 'node:fs/promises';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import tls from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startScratchCluster } from '../postgres/scratch-cluster.ts';
 import { startLiveServer } from '../server/live-server.ts';
@@ -36,8 +37,10 @@ beforeAll(async () => {
   dbtCloud = await startDbtCloud({ caFile, token: DBT_TOKEN });
   // No container runtime here: functions of moto answer what they are sent.
   await fetch(`${s3.url}/moto-api/config`, { method: 'POST', body: JSON.stringify({ lambda: { use_docker: false } }) });
-  // As an operator gives tasks a private authority: requests reads the one, Python's own TLS the other.
-  const trust = { REQUESTS_CA_BUNDLE: caFile, SSL_CERT_FILE: caFile };
+  const allFile = join(folder, 'all.pem');
+  writeFileSync(allFile, [readFileSync(caFile, 'utf8'), ...tls.getCACertificates('system')].join('\n'));
+  // As an operator gives tasks a private authority, beside those that others have: requests reads the one, Python's own TLS the other.
+  const trust = { REQUESTS_CA_BUNDLE: allFile, SSL_CERT_FILE: allFile };
   live = await startLiveServer({ python, 'executor.http_user_agent': AGENT }, [], trust);
   ends.push(
     () => live.close(),
@@ -198,6 +201,16 @@ it('dbt Cloud over https with a private authority: waited for, deferred, sensed,
   expect(dbtCloud.runs.find((one) => one.id === id)).toMatchObject({ job: 1, cause: `run ${found.runId}` });
   expect(await found.links('job')).toMatchObject({ extra_links: { 'Monitor Job Run': `${dbtCloud.url}/runs/${id}` } });
 });
+
+it('functions go into other interpreters and come back, by the real dill and cloudpickle', async () => {
+  const found = await run('provider_serializers', 'provider_serializers');
+  const names = ['dill', 'cloudpickle'];
+  const into = names.flatMap((name) => [`into_${name}`, `environment_${name}`]);
+  await expectStates(found, all('success', ...into, ...names.map((name) => `out_of_${name}`), 'decorated'));
+  for (const task of into) expect(await found.value(task)).toMatchObject({ answer: 42, step: 1 });
+  for (const name of names) expect(await found.value(`out_of_${name}`)).toEqual({ double: 42 });
+  expect(await found.value('decorated')).toBe(21);
+}, 300_000);
 
 it('papermill: a notebook with parameters, in a kernel of the environment', async () => {
   const found = await run('provider_papermill', 'provider_papermill');
