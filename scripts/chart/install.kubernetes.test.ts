@@ -1,8 +1,13 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '@svc/testing/eventually.ts';
 import { core } from '@svc/testing/kubernetes/cluster.ts';
 import { createTestNamespace } from '@svc/testing/kubernetes/namespace.ts';
 import type { TestNamespace } from '@svc/testing/kubernetes/namespace.ts';
+import { makeAuthority, makeCertificate } from '@svc/testing/tls/certificates.ts';
 import { helm } from './helm.ts';
 import { addDag, forwardTo, installRelease, kubectl, logIn, trigger, untilEnded } from './release.ts';
 
@@ -170,6 +175,51 @@ describe('an installed release', () => {
     expect(await session.text(`${path}/follow/logs/1`)).toContain('it went on');
   });
 
+  it('is upgraded to a certificate for HTTP and a database user for each role, with which it runs', async () => {
+    const sql = (...statements: string[]): Promise<string> =>
+      kubectl('exec', '--namespace', namespace.name, 'svc-postgres-0', '--', 'psql', '--host=/var/run/postgresql', '--username=svc', '--quiet', '--tuples-only', '--no-align', ...statements.map((text) => `--command=${text}`), 'svc'); // prettier-ignore
+    const databaseIdentities: Record<string, object> = {};
+    for (const role of ['api', 'scheduler']) {
+      const user = `svc_${role}`;
+      await sql(`create role ${user} login password 'of-${role}'`);
+      const url = `postgres://${user}:of-${role}@svc-postgres:5432/svc`;
+      const existingSecret = `${role}-database`;
+      await core.createNamespacedSecret({
+        namespace: namespace.name,
+        body: { metadata: { name: existingSecret }, stringData: { SVC_DATABASE_URL: url } },
+      });
+      databaseIdentities[role] = { user, existingSecret };
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'svc-chart-tls-'));
+    const authority = makeAuthority(folder);
+    const { cert, key } = makeCertificate(folder, authority, { name: 'web' });
+    setDefaultCACertificates([...getCACertificates('default'), readFileSync(authority.cert, 'utf8')]);
+    await kubectl(
+      'create',
+      'secret',
+      'tls',
+      'web-tls',
+      '--namespace',
+      namespace.name,
+      `--cert=${cert}`,
+      `--key=${key}`,
+    );
+    rmSync(folder, { recursive: true });
+
+    const httpTls = { existingSecret: 'web-tls' };
+    await installRelease('upgrade', { ...release, change: { ...VALUES, databaseIdentities, httpTls } });
+    using forward = await forwardTo(namespace.name, NAME);
+    const session = await logIn(forward.url.replace('http:', 'https:'), release);
+    const runId = await trigger(session, 'quick');
+    expect(await untilEnded(session, 'quick', runId)).toBe('success');
+    const users = "select distinct usename from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() order by 1"; // prettier-ignore
+    // The pods of before take their time to end.
+    await eventually(async () => expect((await sql(users)).trim().split('\n')).toEqual(['svc_api', 'svc_scheduler']), {
+      everyMs: 500,
+      withinMs: 150_000,
+    });
+  }, 400_000);
+
   it('is uninstalled, and leaves the keys and the data alone', async () => {
     await helm(['uninstall', NAME, '--namespace', namespace.name, '--wait', '--timeout', '3m']);
     const kinds = 'deployments,statefulsets,pods,services,jobs,serviceaccounts,roles,rolebindings,configmaps,secrets,persistentvolumeclaims,networkpolicies,poddisruptionbudgets'; // prettier-ignore
@@ -181,8 +231,11 @@ describe('an installed release', () => {
         expect(left.filter((name) => !/kube-root-ca|serviceaccount\/default/.test(name)).sort()).toEqual([
           'persistentvolumeclaim/data-svc-postgres-0',
           'persistentvolumeclaim/svc-logs',
+          'secret/api-database', // these are the operator's own
+          'secret/scheduler-database',
           'secret/svc',
           'secret/svc-postgres',
+          'secret/web-tls',
         ]);
       },
       { everyMs: 500, withinMs: 120_000 },

@@ -26,14 +26,17 @@ export const announceCluster = (state: string, env: Readonly<Record<string, stri
 export function findCluster(): { enter: readonly string[]; env: Record<string, string> } | undefined {
   const environment = join(LASTING_STATE, ENVIRONMENT);
   if (!existsSync(environment) || !isAlive(keeper())) return undefined;
+  const enter = enterNamespaces(LASTING_STATE);
+  if (!enter) return undefined; // it is being taken down
   return {
-    enter: enterNamespaces(LASTING_STATE),
+    enter,
     env: JSON.parse(readFileSync(environment, 'utf8')) as Record<string, string>,
   };
 }
 
 /** `keep` is the command line that runs a cluster in LASTING_STATE until it is told to end. */
 export async function upCluster(keep: readonly [string, ...string[]]): Promise<number> {
+  while (!findCluster() && isAlive(keeper())) await sleep(200); // somebody else is bringing it up, or taking it down
   if (findCluster()) report('is up already');
   else {
     mkdirSync(join(LOG, '..'), { recursive: true });

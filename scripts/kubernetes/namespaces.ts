@@ -57,15 +57,17 @@ function forwardSignals(child: ChildProcess): { stop(): void } {
   return { stop: () => void process.off('SIGINT', ignore).off('SIGTERM', forward) };
 }
 
+/** Undefined: it has none, or is gone itself. */
 function firstChild(pid: number): number | undefined {
-  const [first = ''] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
+  const children = `/proc/${pid}/task/${pid}/children`;
+  const [first = ''] = existsSync(children) ? readFileSync(children, 'utf8').split(' ') : [];
   return first === '' ? undefined : Number(first);
 }
 
-/** The beginning of a command line for something that is to run in the namespaces with that state. */
-export function enterNamespaces(state: string): readonly string[] {
+/** The beginning of a command line for something that is to run in the namespaces with that state; undefined when they end. */
+export function enterNamespaces(state: string): readonly string[] | undefined {
   const first = firstChild(Number(readFileSync(join(state, UNSHARE_PID), 'utf8')));
-  if (first === undefined) throw new Error(`nothing runs in the namespaces of ${state} any more`);
+  if (first === undefined) return undefined;
   return ['nsenter', `--target=${first}`, '--net', '--mount', '--pid', `--wd=${process.cwd()}`, '--'];
 }
 

@@ -30,10 +30,15 @@ const PLAUSIBLE: ReadonlySet<string> = new Set<FailureCause>([
 /** Before the author's code: given up only after all dispatches. */
 const STARTS: ReadonlySet<string> = new Set<FailureCause>(['pod_not_started', 'container_not_started', 'image_unavailable', 'pod_refused', 'pod_deleted', 'pod_evicted', 'agent_lost']); // prettier-ignore
 
-export function checkPods(evidence: Evidence, accepted: readonly { dagId: string; runId: string }[]): string[] {
+/** `workers`: how the names of pods begin that run one attempt after another; without, each has a pod of its own. */
+export function checkPods(
+  evidence: Evidence,
+  accepted: readonly { dagId: string; runId: string }[],
+  workers?: string,
+): string[] {
   return [
     ...checkRuns(evidence, accepted),
-    ...checkOnce(evidence),
+    ...checkOnce(evidence, workers),
     ...checkSuccesses(evidence),
     ...checkTries(evidence),
     ...checkReasons(evidence),
@@ -59,7 +64,7 @@ function checkRuns({ runs, instances, transitions }: Evidence, accepted: readonl
 const nameOf = (row: InstanceEvidence): string => `${row.dag_id}/${row.run_id}/${row.task_id}`;
 
 /** No body twice for one attempt nor for one try, none for an attempt that never started or was taken back. */
-function checkOnce({ lines, transitions }: Evidence): string[] {
+function checkOnce({ lines, transitions }: Evidence, workers: string | undefined): string[] {
   const started = new Set(transitions.filter(({ became }) => became === 'running').map((row) => row.attempt_id));
   const takenBack = attemptsTakenBack(transitions);
   const attempts = new Set<string>();
@@ -73,7 +78,9 @@ function checkOnce({ lines, transitions }: Evidence): string[] {
         tries.has(key) ? [`${key} has run twice`] : [],
         started.has(line.attempt) ? [] : [`${key}: attempt ${line.attempt} ran without having started`],
         takenBack.has(line.attempt) ? [`${key}: attempt ${line.attempt} ran although it was taken back`] : [],
-        line.host.startsWith(`svc-${line.attempt}`) ? [] : [`${key}: attempt ${line.attempt} ran in ${line.host}`],
+        line.host.startsWith(workers ?? `svc-${line.attempt}`)
+          ? []
+          : [`${key}: attempt ${line.attempt} ran in ${line.host}`],
       ].flat();
       attempts.add(line.attempt);
       tries.add(key);

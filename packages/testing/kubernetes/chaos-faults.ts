@@ -42,22 +42,20 @@ const COMPONENTS: Partial<Record<Fault, ComponentName>> = {
 
 export type PlannedFault = { pauseMs: number; fault: Fault; lastsMs: number; choice: number };
 
-/** Each kind once, in an order of its own, and then whatever comes; the plan depends on the seed alone. */
-export function planFaults(random: Random, length: number): PlannedFault[] {
+/** Each kind once, in an order of its own, and then whatever comes, without end; they depend on the seed alone. */
+export function* planFaults(random: Random): Generator<PlannedFault> {
   const first = [...NAMES];
-  return Array.from({ length }, () => {
+  for (;;) {
     const fault = first.length > 0 ? first.splice(random.below(first.length), 1)[0] : random.pick(WEIGHTED);
     if (fault === undefined) throw new Error('no fault');
     const longest = FAULTS[fault];
     const lastsMs = longest === 0 ? 0 : Math.round(longest / 4) + random.below((longest * 3) / 4);
-    return { pauseMs: 1_000 + random.below(3_000), fault, lastsMs, choice: random.below(1_000_000) };
-  });
+    yield { pauseMs: 1_000 + random.below(3_000), fault, lastsMs, choice: random.below(1_000_000) };
+  }
 }
 
-export const describePlan = (plan: readonly PlannedFault[]): string =>
-  plan
-    .map(({ pauseMs, fault, lastsMs }) => `+${pauseMs} ms ${fault}${lastsMs > 0 ? ` for ${lastsMs} ms` : ''}`)
-    .join('\n');
+export const describeFault = ({ pauseMs, fault, lastsMs }: PlannedFault): string =>
+  `+${pauseMs} ms ${fault}${lastsMs > 0 ? ` for ${lastsMs} ms` : ''}`;
 
 export type Scene = { planes: ControlPlanes; account: ExecutorAccount; namespace: string; node: string };
 

@@ -1,12 +1,10 @@
 /** The provider cncf.kubernetes as it is on the index, in a task pod: KubernetesPodOperator makes pods beside it. */
-import { Watch } from '@kubernetes/client-node';
 import type { V1Pod } from '@kubernetes/client-node';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
-import { virtualEnvironment } from '../virtual-environment.ts';
-import { core, kubeConfig } from './cluster.ts';
+import { core } from './cluster.ts';
 import { startClusterControlPlane } from './control-plane.ts';
 import type { ClusterControlPlane } from './control-plane.ts';
 import { BASE_IMAGE, PYTHON_LINE, makeImageTools } from './images.ts';
@@ -14,6 +12,8 @@ import type { ImageTools } from './images.ts';
 import { createTestNamespace } from './namespace.ts';
 import type { TestNamespace } from './namespace.ts';
 import { createPodMaker } from './pod-maker.ts';
+import { podOperatorEnvironment } from './pod-operator-environment.ts';
+import { watchPods } from './watch-pods.ts';
 
 const HEAD = (dagId: string) => `
 from airflow.providers.cncf.kubernetes.operators.pod import KubernetesPodOperator
@@ -60,8 +60,7 @@ const seen = new Map<string, V1Pod>();
 let stopWatching = (): void => {};
 
 beforeAll(async () => {
-  const requirements = [join(import.meta.dirname, 'pod-operator.txt')];
-  const python = await virtualEnvironment({ name: 'pod-operator', requirements });
+  const python = await podOperatorEnvironment();
   const packages = join(dirname(dirname(python)), 'lib', `python${PYTHON_LINE}`, 'site-packages');
   if (!existsSync(packages)) throw new Error(`set PYTHON to a Python ${PYTHON_LINE}: the image has that one`);
   tools = makeImageTools();
@@ -72,7 +71,7 @@ beforeAll(async () => {
       `FROM ${BASE_IMAGE}`,
       'USER 0:0',
       'COPY . /opt/packages',
-      `RUN echo /opt/packages > /usr/local/lib/python${PYTHON_LINE}/site-packages/packages.pth`,
+      `RUN echo /opt/packages > "$(python -c 'import site; print(site.getsitepackages()[0])')/packages.pth"`,
       'USER 10001:10001',
       '',
     ].join('\n'),
@@ -92,13 +91,7 @@ beforeAll(async () => {
     const given = text.replace('NAMESPACE', namespace.name).replace('IMAGE', BASE_IMAGE);
     await server.addDag(dagId, given, undefined, image);
   }
-  const abort = await new Watch(kubeConfig).watch(
-    `/api/v1/namespaces/${namespace.name}/pods`,
-    {},
-    (_event, pod: V1Pod) => void seen.set(pod.metadata?.name ?? '', pod),
-    () => {},
-  );
-  stopWatching = () => abort.abort();
+  stopWatching = await watchPods(namespace.name, (pod) => void seen.set(pod.metadata?.name ?? '', pod));
 });
 afterAll(async () => {
   stopWatching();
