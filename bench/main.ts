@@ -45,10 +45,25 @@ const BENCHES: Record<string, Bench> = {
     about: 'reading JSON with the digits of its numbers, beside JSON.parse [--runs 5]',
     load: () => import('./exact-json.ts'),
   },
+  floor: {
+    about:
+      'commit, message and fork alone, and chain, fan-out and trigger beside them as ratios; processor time per task [--runs 3]',
+    load: () => import('./floor.ts'),
+  },
+  idle: {
+    about:
+      'a control plane for pods that has nothing to do: processor time and transactions a second [--seconds 30 --runs 3]',
+    load: () => import('./idle.ts'),
+  },
   kubernetes: {
     about:
       'pods by svc beside the same pods created raw: latency, throughput, memory with 1,000 in flight, idle cost; in a cluster: npm run cluster -- npm run bench -- kubernetes [--runs 10 --times 20 --seconds 30]',
     load: () => import('./kubernetes.ts'),
+  },
+  large: {
+    about:
+      'a database of tens of millions of task instances beside a small one: chain, trigger, lists, and the removal of what is old; takes hours and some 600 bytes per instance [--times 50 million --runs 3]',
+    load: () => import('./large.ts'),
   },
   lite: {
     about:
@@ -74,6 +89,10 @@ const BENCHES: Record<string, Bench> = {
       'in the test cluster (npm run cluster -- npm run bench -- pod-start): from the start of a container to the first line of the task, and what is before it [--times 10]',
     load: () => import('./pod-start.ts'),
   },
+  prefect: {
+    about: 'the same chain and fan-out on Prefect 3.8.8 and here, one after the other, and the ratio [--runs 3]',
+    load: () => import('./prefect.ts'),
+  },
   properties: {
     about:
       'the property tests from random seeds, which are printed; ends with 1 when a round finds something [--times 10 --seed <random> --only <part of a path>]',
@@ -81,7 +100,7 @@ const BENCHES: Record<string, Bench> = {
   },
   runs: {
     about:
-      'the scheduler alone, tasks end to end, both with 3,000,000 finished instances, and with 10,000 variables [--runs 3 --only scheduler|tasks|history|variables]',
+      'the scheduler alone, two of them, tasks end to end, with 3,000,000 finished instances, and with 10,000 variables [--runs 3 --only scheduler|schedulers|tasks|history|variables]',
     load: () => import('./runs.ts'),
   },
   mcp: {
@@ -92,6 +111,11 @@ const BENCHES: Record<string, Bench> = {
     about:
       'the API against its own document, from random seeds, which are printed; ends with 1 when a round finds something [--times 3 --seed <random>]',
     load: () => import('./schemathesis.ts'),
+  },
+  soak: {
+    about:
+      'schedules, backfills, mapped tasks, failures, UI polling and log followers at once for long: memory, handles, connections, dead rows and gaps at the start and at the end [--minutes 30]',
+    load: () => import('./soak.ts'),
   },
   triggers: {
     about:
@@ -106,6 +130,16 @@ const BENCHES: Record<string, Bench> = {
   timetables: {
     about: 'one step of a cron schedule, in zones with and without clock changes',
     load: () => import('./timetables.ts'),
+  },
+  vault: {
+    about:
+      'what every attempt is given: a chain with 10,000 variables stored against none, and templates [--runs 5 --only variables|templates]',
+    load: () => import('./vault.ts'),
+  },
+  warm: {
+    about:
+      'warm workers beside cold pods and lite: start of an attempt, a chain, a burst in a pool of 4, two tenants; in a cluster: npm run cluster -- npm run bench -- warm [--runs 20 --times 200 --only start|chain|burst|tenants]',
+    load: () => import('./warm.ts'),
   },
   xcom: {
     about:

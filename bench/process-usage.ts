@@ -22,6 +22,24 @@ export function cpuSecondsWithChildren(pid: number): number | undefined {
   return children.reduce((sum, child) => sum + (child?.ownSeconds ?? 0), stat.ownSeconds + stat.endedChildrenSeconds);
 }
 
+/** Of a process, everything below it, and everything below it that has ended and was waited for. */
+export function cpuSecondsOfTree(pid: number): number {
+  const stats = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => ({
+      id: Number(name),
+      ...(readStat(Number(name)) ?? { parent: 0, ownSeconds: 0, endedChildrenSeconds: 0 }),
+    }));
+  const below = Map.groupBy(stats, ({ parent }) => parent);
+  const sum = (id: number): number =>
+    (below.get(id) ?? []).reduce(
+      (total, child) => total + child.ownSeconds + child.endedChildrenSeconds + sum(child.id),
+      0,
+    );
+  const own = stats.find(({ id }) => id === pid);
+  return (own?.ownSeconds ?? 0) + (own?.endedChildrenSeconds ?? 0) + sum(pid);
+}
+
 function readStat(pid: number): { parent: number; ownSeconds: number; endedChildrenSeconds: number } | undefined {
   try {
     // The second field is the name in parentheses, which may hold blanks: everything is counted from its end.

@@ -13,13 +13,13 @@ const RUNS = 100_000;
 const TASKS = 30;
 const RUNS_PER_STATEMENT = 2_000;
 /** Enough to fill every page that is measured: an empty page would be faster for what is not in it. */
-const FEW_RUNS = 2_000;
+export const FEW_RUNS = 2_000;
 
 /** Of fewer, the 99th percentile is the slowest one. */
 const CALLS = 200;
 const WARM_UP_CALLS = 20;
 
-const HISTORY_DAG = `
+export const HISTORY_DAG = `
 from airflow.sdk import DAG
 from airflow.providers.standard.operators.bash import BashOperator
 
@@ -30,7 +30,7 @@ for number in range(20):
     globals()[dag.dag_id] = dag
 `;
 
-const LISTS = [
+export const LISTS = [
   '/dags?limit=50',
   '/dags/history_03/dagRuns?limit=100',
   '/dags/~/dagRuns?limit=100',
@@ -105,7 +105,7 @@ const p50 = (values: readonly number[]): number => percentile(values, 0.5);
 type Pair<T> = readonly [T, T];
 
 /** Call by call, for the same reason as chains. */
-async function callsInTurn(servers: Pair<LiveServer>, path: string): Promise<Pair<number[]>> {
+export async function callsInTurn(servers: Pair<LiveServer>, path: string): Promise<Pair<number[]>> {
   const times: Pair<number[]> = [[], []];
   for (let call = -WARM_UP_CALLS; call < CALLS; call += 1) {
     for (const [index, own] of times.entries()) {
@@ -132,7 +132,7 @@ function timeOf({ url, token }: LiveServer, path: string): Promise<number> {
 const KEPT_ALIVE = new Agent({ keepAlive: true });
 
 /** Straight into the tables: what the scheduler would have left behind. */
-async function load(url: string, runs: number): Promise<void> {
+export async function load(url: string, runs: number): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

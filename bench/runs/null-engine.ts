@@ -1,4 +1,5 @@
 /** A scheduler on a real Postgres whose executor ends every attempt at once: what is measured is the engine alone. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { registerVersion } from '@svc/server/registry/register-version.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
@@ -16,7 +17,10 @@ const IN_FLIGHT = 400;
 /** As scheduler.loop_interval_ms by default: among others, tables that grow fast get their statistics. */
 const TICK_MS = 1_000;
 
-export async function startNullEngine(url: string) {
+export async function startNullEngine(
+  url: string,
+  { inFlight = IN_FLIGHT, bodyMs = 0 }: { inFlight?: number; bodyMs?: number } = {},
+) {
   await migrate(url);
   const db = openDatabase({
     url,
@@ -32,6 +36,7 @@ export async function startNullEngine(url: string) {
   const attempts: Pick<Attempts, 'start' | 'finishAndTakeNext'> = {
     start: (...args) => scheduler.attempts.start(...args),
     async finishAndTakeNext(...args) {
+      if (bodyMs > 0) await sleep(bodyMs);
       const answer = await scheduler.attempts.finishAndTakeNext(...args);
       finished += 1;
       return answer;
@@ -46,7 +51,7 @@ export async function startNullEngine(url: string) {
   const scheduler = createScheduler({
     db,
     graphs: createDagGraphs(),
-    executor: createNullExecutor({ attempts, parallelism: IN_FLIGHT, log }),
+    executor: createNullExecutor({ attempts, parallelism: inFlight, log }),
     dispatch: { bufferSize: 0, workers: 0 },
     recordAssetEvents: async () => ({ effects: [] }),
     dueSources: [],
@@ -54,7 +59,7 @@ export async function startNullEngine(url: string) {
     log,
   });
   const scope = db.tenant(tenant.id);
-  const ticks = setInterval(() => void scheduler.tick(), TICK_MS);
+  const ticks = setInterval(() => void scheduler.tick().catch(() => {}), TICK_MS); // one may be under way at the close
 
   return {
     db,

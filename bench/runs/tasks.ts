@@ -84,21 +84,14 @@ export async function benchTasks(options: BenchOptions, repeats: number): Promis
     print('chain of 40 x fibo(10): end of a task to start of the next, p95', percentile(gaps, 0.95), 'ms');
 
     options.say('trigger to body');
-    await server.addDag('bench_first', FIRST);
-    await oneRun(server, 'bench_first');
-    const firsts: number[] = [];
-    for (let repeat = 0; repeat < repeats * 10; repeat += 1) firsts.push(await triggerToBody(server));
+    const firsts = await benchTriggers(server, repeats * 10);
     print('API trigger to body of the first task, p50', percentile(firsts, 0.5), 'ms');
     print('API trigger to body of the first task, p95', percentile(firsts, 0.95), 'ms');
 
     options.say('fan-out of 1,000 tasks');
-    await server.addDag('bench_fan_out', FAN_OUT);
-    await oneRun(server, 'bench_fan_out'); // to warm up
+    await fanOutRun(server); // to warm up
     const speeds: number[] = [];
-    for (let repeat = 0; repeat < repeats; repeat += 1) {
-      const { run } = await oneRun(server, 'bench_fan_out');
-      speeds.push(1_000 / ((exactMs(run.end_date) - exactMs(run.start_date)) / 1_000));
-    }
+    for (let repeat = 0; repeat < repeats; repeat += 1) speeds.push(await fanOutRun(server));
     print('fan-out of 1,000 no-op Python tasks', median(speeds), 'tasks/s');
   } finally {
     await server.close();
@@ -109,10 +102,24 @@ export async function benchTasks(options: BenchOptions, repeats: number): Promis
 export async function chainRun(server: LiveServer): Promise<{ seconds: number; gaps: number[] }> {
   await server.addDag('bench_chain', CHAIN);
   const { run, instances } = await oneRun(server, 'bench_chain');
-  return { seconds: (exactMs(run.end_date) - exactMs(run.start_date)) / 1_000, gaps: gapsOf(instances) };
+  return { seconds: secondsOf(run), gaps: gapsOf(instances) };
 }
 
-async function oneRun(server: LiveServer, dagId: string) {
+export async function addBenchDags(server: LiveServer): Promise<void> {
+  await server.addDag('bench_first', FIRST);
+  await server.addDag('bench_fan_out', FAN_OUT);
+}
+
+/** The fan-out once; tasks a second. */
+export async function fanOutRun(server: LiveServer): Promise<number> {
+  const { run } = await oneRun(server, 'bench_fan_out');
+  return 1_000 / ((exactMs(run.end_date) - exactMs(run.start_date)) / 1_000);
+}
+
+export const secondsOf = (run: { start_date: string | null; end_date: string | null }): number =>
+  (exactMs(run.end_date) - exactMs(run.start_date)) / 1_000;
+
+export async function oneRun(server: LiveServer, dagId: string) {
   const runId = await server.trigger(dagId);
   const run = await server.ended(dagId, runId, 100);
   if (run.state !== 'success')
@@ -125,8 +132,17 @@ export function gapsOf(instances: readonly InstanceTimes[]): number[] {
   return ordered.slice(1).map((next, index) => exactMs(next.start_date) - exactMs(ordered[index]?.end_date ?? null));
 }
 
+/** Milliseconds from the trigger to the body, each time. */
+export async function benchTriggers(server: LiveServer, times: number): Promise<number[]> {
+  await server.addDag('bench_first', FIRST);
+  await oneRun(server, 'bench_first');
+  const firsts: number[] = [];
+  for (let time = 0; time < times; time += 1) firsts.push(await triggerToBody(server));
+  return firsts;
+}
+
 /** The body says by the machine's clock when it ran; this process uses the same one. */
-async function triggerToBody(server: LiveServer): Promise<number> {
+export async function triggerToBody(server: LiveServer): Promise<number> {
   const from = Date.now();
   const runId = await server.trigger('bench_first');
   await server.ended('bench_first', runId, 20);

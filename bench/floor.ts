@@ -1,0 +1,131 @@
+/**
+ * How near to the machine: what a chain, a fan-out and a trigger would take were there nothing but what they cannot do
+ * without, measured beside the product in the same run, because machines differ by a third from minute to minute.
+ *
+ *   commit    read, then write and commit to disk: two round trips to Postgres
+ *   message   from a worker to the control plane and back
+ *   fork      of a warm interpreter, to the child's first word
+ *
+ * Between two tasks every process has been asleep; so each piece is measured after a pause, too. And what the processors have
+ * done for each task, by whom: the control plane, Postgres, the agent with its Python processes.
+ */
+import { join } from 'node:path';
+import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
+import { ROOT } from '@svc/testing/paths.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { startLiveServer } from '@svc/testing/server/live-server.ts';
+import { rounded } from './figure.ts';
+import type { BenchOptions } from './figure.ts';
+import { openCommits } from './floor/commits.ts';
+import { startForks } from './floor/forks.ts';
+import { startMessages } from './floor/messages.ts';
+import { cpuSecondsOfTree, cpuSecondsWithChildren, usageOf } from './process-usage.ts';
+import { WARM_UPS, addBenchDags, chainRun, fanOutRun, percentile, triggerToBody } from './runs/tasks.ts';
+
+const CHAIN = 40;
+const FAN_OUT = 1_000;
+/** As many as the subprocess executor has under way by default. */
+const FORKS_AT_ONCE = 32;
+/** As long as a task takes that does nothing. */
+const PAUSE_MS = 5;
+const TIMES = 60;
+
+type Piece = () => Promise<void>;
+
+export async function run(options: BenchOptions): Promise<void> {
+  const repeats = options.number('runs', 3);
+  const print = (figure: string, value: number, unit: string): void =>
+    options.print({ bench: 'floor', figure, value: rounded(value, 3), unit, runs: repeats });
+  const cluster = await startScratchCluster({ fsync: 'on' });
+  const python = await pythonEnvironment();
+  const [messages, commits, forks] = await Promise.all([
+    startMessages(),
+    openCommits(await cluster.createDatabase()),
+    startForks(python, join(ROOT, 'python')),
+  ]);
+  const server = await startLiveServer({ 'database.url': await cluster.createDatabase(), python });
+  const pieces = { commit: commits.once, message: messages.once, fork: forks.once };
+  const floors = { commit: [] as number[], message: [] as number[], fork: [] as number[] };
+  const bare: number[] = [];
+  const measured = { seconds: [] as number[], gaps: [] as number[], triggers: [] as number[], fanOuts: [] as number[] };
+  const used = { chain: new Map<string, number>(), fanOut: new Map<string, number>() };
+  const usage = (): Map<string, number> =>
+    new Map([
+      ['control plane', usageOf(server.pid)?.cpuSeconds ?? Number.NaN],
+      ['Postgres', cpuSecondsWithChildren(cluster.pid ?? 0) ?? Number.NaN],
+      ['agent and its Python', cpuSecondsOfTree(server.pid) - (usageOf(server.pid)?.cpuSeconds ?? 0)],
+    ]);
+  const counted = async <T>(into: Map<string, number>, work: () => Promise<T>): Promise<T> => {
+    const before = usage();
+    const result = await work();
+    for (const [who, seconds] of usage()) into.set(who, (into.get(who) ?? 0) + seconds - (before.get(who) ?? 0));
+    return result;
+  };
+  try {
+    options.say('warming up');
+    await addBenchDags(server);
+    for (let time = 0; time < WARM_UPS; time += 1) await chainRun(server);
+    await triggerToBody(server);
+    await fanOutRun(server);
+    await forks.many(FAN_OUT / 4, FORKS_AT_ONCE);
+    for (const piece of Object.values(pieces)) for (let time = 0; time < TIMES; time += 1) await piece();
+
+    // In turn: whatever else the machine does meanwhile, it does to both.
+    for (let repeat = 0; repeat < repeats; repeat += 1) {
+      options.say(`round ${repeat + 1} of ${repeats}`);
+      for (const name of ['commit', 'message', 'fork'] as const) floors[name].push(...(await timed(pieces[name])));
+      const chain = await counted(used.chain, () => chainRun(server));
+      measured.seconds.push(chain.seconds);
+      measured.gaps.push(...chain.gaps);
+      for (let time = 0; time < 10; time += 1) measured.triggers.push(await triggerToBody(server));
+      bare.push(FAN_OUT / (await secondsOf(() => forks.many(FAN_OUT, FORKS_AT_ONCE))));
+      measured.fanOuts.push(await counted(used.fanOut, () => fanOutRun(server)));
+    }
+
+    const [commit, message, fork] = [p50(floors.commit), p50(floors.message), p50(floors.fork)];
+    print('commit: read, write and commit, p50', commit, 'ms');
+    print('message to the control plane and back, p50', message, 'ms');
+    print('fork of a warm interpreter to its first word, p50', fork, 'ms');
+    print('bare fork server: 1,000 processes', p50(bare), 'processes/s');
+    const compare = (figure: string, value: number, floor: number): void => {
+      print(figure, value, 'ms');
+      print(`${figure}: floor`, floor, 'ms');
+      print(`${figure}: against the floor`, value / floor, 'ratio');
+    };
+    // The next task has started when the transaction that ends the one before it commits: half a message and a commit later.
+    compare('end of a task to start of the next, p50', p50(measured.gaps), message / 2 + commit);
+    compare(`chain of ${CHAIN}: whole run`, p50(measured.seconds) * 1_000, CHAIN * (commit + message + fork));
+    // The call, its commit, the order to the worker, the process.
+    compare('API trigger to body, p50', p50(measured.triggers), message / 2 + commit + message / 2 + fork);
+    print('fan-out of 1,000 no-op tasks', p50(measured.fanOuts), 'tasks/s');
+    print('fan-out against a bare fork server', p50(measured.fanOuts) / p50(bare), 'ratio');
+    for (const [who, seconds] of used.chain)
+      print(`processor time per task, chain: ${who}`, (seconds * 1_000) / (repeats * CHAIN), 'ms');
+    for (const [who, seconds] of used.fanOut)
+      print(`processor time per task, fan-out: ${who}`, (seconds * 1_000) / (repeats * FAN_OUT), 'ms');
+  } finally {
+    await server.close();
+    messages.close();
+    forks.close();
+    await commits.close();
+    await cluster.remove();
+  }
+}
+
+const p50 = (values: readonly number[]): number => percentile(values, 0.5);
+
+async function secondsOf(work: Piece): Promise<number> {
+  const from = performance.now();
+  await work();
+  return (performance.now() - from) / 1_000;
+}
+
+/** Each after a pause. */
+async function timed(piece: Piece): Promise<number[]> {
+  const times: number[] = [];
+  for (let time = 0; time < TIMES; time += 1) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    times.push((await secondsOf(piece)) * 1_000);
+  }
+  return times;
+}
