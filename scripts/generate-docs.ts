@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { renderCliReference } from '@svc/cli/reference.ts';
 import { renderApiTypes } from '@svc/client/generate.ts';
 import { renderJsonSchema } from '@svc/server/config/json-schema.ts';
-import { renderReference } from '@svc/server/config/reference.ts';
+import { renderReference } from '@svc/server/config/reference/reference.ts';
 import { renderGrants } from '@svc/server/db/grants/reference.ts';
 import { renderOpenApi } from '@svc/server/openapi-document.ts';
 import { renderFailureCauses } from '@svc/spec/failure-causes.ts';
