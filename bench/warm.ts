@@ -9,6 +9,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { WORKER_VARIABLE } from '@svc/proto/marked-processes.ts';
 import { startClusterControlPlane } from '@svc/testing/kubernetes/control-plane.ts';
 import { createTestNamespace } from '@svc/testing/kubernetes/namespace.ts';
+import { secondTenant } from '@svc/testing/server/api-caller.ts';
 import { startLiveServer } from '@svc/testing/server/live-server.ts';
 import type { LiveServer } from '@svc/testing/server/live-server.ts';
 import { median, rounded } from './figure.ts';
@@ -196,28 +197,8 @@ with DAG("bench_tenant", schedule=None, max_active_tasks=1000):
 /** One tenant is there first, with all it can ask for; then the other comes. */
 async function benchTenants(server: LiveServer, print: Print, say: (text: string) => void): Promise<void> {
   say('two tenants with 100 tasks each and three warm pods each');
-  const password = 'correct horse battery staple';
-  await server.api('POST', '/platform/tenants', {
-    name: 'second',
-    admin_email: 'b@example.com',
-    admin_password: password,
-  });
-  const login = await fetch(`${server.url}/auth/token`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username: 'b@example.com', password, tenant: 'second' }),
-  });
-  const { access_token: token } = (await login.json()) as { access_token: string };
+  const asSecond = await secondTenant(server);
   const { bench_tenant: spec } = await server.addDag('bench_tenant', BUSY);
-  const asSecond = async <T>(method: string, path: string, body?: object): Promise<T> => {
-    const response = await fetch(`${server.url}/api/v2${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
-  };
   await asSecond('POST', '/dags/bench_tenant/dagVersions', { spec, fileloc: '/dags/bench_tenant.py' });
   await asSecond('PATCH', '/dags/bench_tenant', { is_paused: false });
   const first = await server.trigger('bench_tenant');

@@ -7,7 +7,8 @@ import { createSettableClock } from '@svc/testing/cli/settable-clock.ts';
 import type { SettableClock } from '@svc/testing/cli/settable-clock.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { EVENTUALLY, startLite } from '@svc/testing/web-ui/lite-instance.ts';
-import type { Caller, LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
+import type { Api } from '@svc/testing/server/api-caller.ts';
+import type { LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
 
 const TIMEOUT_MS = 240_000;
 const HOUR = 3_600;
@@ -47,7 +48,7 @@ minutely()
 let lite: LiteInstance;
 let clock: SettableClock;
 /** Of somebody who has logged in since the clock was set: sessions end by the clock. */
-let api: Caller;
+let api: Api;
 
 beforeAll(async () => {
   chmodSync(folder, 0o755); // tasks may run as another user

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCompiler } from '@svc/compiler/compiler.ts';
+import { apiCaller, tokenOf } from './api-caller.ts';
 import { startScratchCluster } from '../postgres/scratch-cluster.ts';
 import { PROCESS_ADMIN, startServerProcess } from './server-process.ts';
 import { pythonEnvironment } from '../python-environment.ts';
@@ -51,22 +52,15 @@ export async function startLiveServer(
   let server = await start();
   const compiler = createCompiler({ python });
 
-  const login = await fetch(`${server.url}/auth/token`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username: PROCESS_ADMIN.email, password: PROCESS_ADMIN.password }),
-  });
-  const { access_token: token } = (await login.json()) as { access_token: string };
-
-  async function api<T>(method: string, path: string, body?: object): Promise<T> {
-    const response = await fetch(`${server.url}/api/v2${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
-  }
+  const token = await tokenOf(server.url, { username: PROCESS_ADMIN.email, password: PROCESS_ADMIN.password });
+  const api = apiCaller(
+    {
+      get url() {
+        return server.url;
+      },
+    },
+    token,
+  );
 
   return {
     get url() {

@@ -11,6 +11,8 @@ import { spawnSvc } from '../cli/spawn-svc.ts';
 import { probePort } from '@svc/cli/lite/ports.ts';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
 import { ROOT } from '../paths.ts';
+import { apiCaller, tokenOf } from '../server/api-caller.ts';
+import type { Api } from '../server/api-caller.ts';
 import { placePreparedCluster } from '../postgres/prepared-cluster.ts';
 
 export const ADMIN = 'admin@localhost';
@@ -21,7 +23,6 @@ const RUN_ENDS_WITHIN_MS = 120_000;
 const ANY_OTHER_PORTS = { SVC_SERVER_GRPC_ADDR: '127.0.0.1:0', SVC_SERVER_METRICS_ADDR: '127.0.0.1:0' };
 
 export type LiteInstance = Awaited<ReturnType<typeof startLite>>;
-export type Caller = <T = unknown>(method: string, path: string, body?: object) => Promise<T>;
 
 /**
  * `examples` are names of example projects, `dags` files of the workspace by their path, `env` is for the process. A private
@@ -59,28 +60,9 @@ export async function startLite(contents: {
   await lite.until('Ctrl-C');
   const password = readFileSync(join(data, 'secrets', 'admin-password'), 'utf8').trim();
 
-  async function login(username = ADMIN, options: { password?: string; tenant?: string } = {}): Promise<string> {
-    const answer = await fetch(`${url}/auth/token`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ username, password, ...options }),
-    });
-    if (!answer.ok) throw new Error(`login of ${username}: ${answer.status} ${await answer.text()}`);
-    return ((await answer.json()) as { access_token: string }).access_token;
-  }
-
-  const apiAs =
-    (token: string): Caller =>
-    async <T>(method: string, path: string, body?: object): Promise<T> => {
-      const response = await fetch(`${url}${path.startsWith('/ui/') ? '' : '/api/v2'}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-      return (text === '' ? undefined : JSON.parse(text)) as T;
-    };
+  const login = (username = ADMIN, options: { password?: string; tenant?: string } = {}): Promise<string> =>
+    tokenOf(url, { username, password, ...options });
+  const apiAs = (token: string): Api => apiCaller({ url }, token);
 
   return {
     url,
@@ -108,7 +90,7 @@ export async function startLite(contents: {
 export const EVENTUALLY = { timeout: RUN_ENDS_WITHIN_MS, interval: 500 };
 
 /** Triggers a run and waits for its end; gives its id. */
-export async function runToEnd(api: Caller, dagId: string, conf: object = {}): Promise<string> {
+export async function runToEnd(api: Api, dagId: string, conf: object = {}): Promise<string> {
   // What needs packages is compiled after lite has started.
   const unpause = (): Promise<unknown> =>
     api('PATCH', `/dags/${dagId}`, { is_paused: false }).catch(async (error: Error) => {
@@ -121,7 +103,7 @@ export async function runToEnd(api: Caller, dagId: string, conf: object = {}): P
   return runId;
 }
 
-export async function runEnds(api: Caller, dagId: string, runId: string, state = 'success'): Promise<void> {
+export async function runEnds(api: Api, dagId: string, runId: string, state = 'success'): Promise<void> {
   const path = `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}`;
   const look = async (): Promise<void> =>
     equal((await api<{ state: string }>('GET', path)).state, state, `state of ${runId}`);

@@ -131,7 +131,7 @@ describe.each(Object.keys(MENUS) as Role[])('%s', (role) => {
     anOperatorMayTrigger();
     aSessionEnds();
   }
-  if (role === 'editor') anEditorMayAddVariables();
+  if (role === 'editor') anEditorMayDoBoth();
 });
 
 function aViewerIsRefused(): void {
@@ -139,7 +139,7 @@ function aViewerIsRefused(): void {
     'is told that %s is not for everyone, and the way on is open',
     async (path) => {
       await tab.expectingStatuses([403], async () => {
-        await tab.go(path);
+        await tab.visit(path);
         await page
           .getByText(/403|Forbidden|permission/)
           .first()
@@ -200,10 +200,12 @@ function anOperatorMayTrigger(): void {
   );
 }
 
-function anEditorMayAddVariables(): void {
+function anEditorMayDoBoth(): void {
   it(
-    'may add a variable',
+    'may trigger, and add a variable',
     async () => {
+      await trigger();
+      await page.waitForURL('**/dags/hello/runs/*');
       await tab.go('/variables', 'there');
       await addVariable('by-editor');
       await page.getByRole('row').filter({ hasText: 'by-editor' }).waitFor();

@@ -13,7 +13,8 @@ import type { Canary } from '@svc/testing/server/canaries.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { ADMIN, EVENTUALLY, runToEnd, startLite } from '@svc/testing/web-ui/lite-instance.ts';
-import type { Caller, LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
+import type { Api } from '@svc/testing/server/api-caller.ts';
+import type { LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
 import { addTenant } from '@svc/testing/web-ui/second-tenant.ts';
 import { openWatchedPage } from '@svc/testing/web-ui/watched-page.ts';
 import type { WatchedPage } from '@svc/testing/web-ui/watched-page.ts';
@@ -35,7 +36,7 @@ const TIMEOUT_MS = 400_000;
 type Side = {
   tab: WatchedPage;
   canary: Canary;
-  api: Caller;
+  api: Api;
   /** Everything the API said to the browser. */
   received: { url: string; text: Promise<string> }[];
   runId: string;
@@ -65,7 +66,7 @@ afterAll(async () => {
 }, TIMEOUT_MS);
 
 /** Compiled as `svc deploy` does it, for the tenant whose workspace is not that of lite. */
-async function register(api: Caller, text: string): Promise<void> {
+async function register(api: Api, text: string): Promise<void> {
   const workspace = join(lite.directory, 'theirs');
   mkdirSync(join(workspace, 'ledger'), { recursive: true });
   writeFileSync(join(workspace, 'ledger', 'dag.py'), text);
@@ -81,7 +82,7 @@ async function register(api: Caller, text: string): Promise<void> {
 /** Signed in, with one of everything. */
 async function side(input: {
   canary: Canary;
-  api: Caller;
+  api: Api;
   username: string;
   password: string;
   tenant?: string;

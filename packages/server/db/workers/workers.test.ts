@@ -38,20 +38,16 @@ afterAll(async () => {
   await database?.drop();
 });
 
+const REMOTE = { kind: 'remote', name: 'w', pool: 'gpu', state: 'idle', slots: 2, owner: 'p1' } as const;
+
 async function newWorker(of: Partial<NewWorker> = {}): Promise<string> {
   const id = randomUUID();
-  const worker = {
-    tenantId,
-    kind: 'remote',
-    name: `w-${id}`,
-    pool: 'gpu',
-    state: 'idle',
-    slots: 2,
-    owner: 'p1',
-  } as const;
-  await recordWorker(db, { id, ...worker, ...of });
+  await recordWorker(db, { id, tenantId, ...REMOTE, name: `w-${id}`, ...of });
   return id;
 }
+
+/** Its stream broke, and it has joined anew. */
+const comeBackTo = (owner: string, id: string) => recordWorker(db, { id, tenantId, ...REMOTE, owner });
 
 const stateOf = async (id: string): Promise<string | undefined> =>
   (await listWorkers(db, { tenantId, id })).workers[0]?.state;
@@ -82,16 +78,7 @@ describe('rows of workers', () => {
     const id = await newWorker();
     const sign = { id, state: 'busy', running: 2, attemptsServed: 5 } as const;
     expect(await touchWorkers(db, 'p1', [sign])).toEqual([{ id, drain: null, isRevoked: false }]);
-    await recordWorker(db, {
-      id,
-      tenantId,
-      kind: 'remote',
-      name: 'w',
-      pool: 'gpu',
-      state: 'idle',
-      slots: 2,
-      owner: 'p2',
-    });
+    await comeBackTo('p2', id);
     expect(await touchWorkers(db, 'p1', [sign])).toEqual([]);
     await removeWorker(db, { id, owner: 'p1', state: 'lost', why: 'its stream broke' });
     expect(await stateOf(id)).toBe('idle');
@@ -124,16 +111,7 @@ describe('rows of workers', () => {
     expect(await requestDrain(db.shared, { tenantId, id: shared, ...wish })).toBe(false);
     expect(await requestDrain(db.shared, { tenantId, id, ...wish })).toBe(true);
     expect(await requestDrain(db.shared, { tenantId, id, by: 'bob', why: 'later' })).toBe(true);
-    await recordWorker(db, {
-      id,
-      tenantId,
-      kind: 'remote',
-      name: 'w',
-      pool: 'gpu',
-      state: 'idle',
-      slots: 2,
-      owner: 'p2',
-    });
+    await comeBackTo('p2', id);
     const [orders] = await touchWorkers(db, 'p2', [{ id, state: 'draining', running: 0, attemptsServed: 0 }]);
     expect(orders).toEqual({ id, drain: wish, isRevoked: false });
     await removeWorker(db, { id, owner: 'p2', state: 'gone', why: 'it was drained' });

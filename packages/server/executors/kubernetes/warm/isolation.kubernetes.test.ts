@@ -7,6 +7,8 @@ import { startClusterControlPlane } from '@svc/testing/kubernetes/control-plane.
 import type { ClusterControlPlane } from '@svc/testing/kubernetes/control-plane.ts';
 import { createTestNamespace } from '@svc/testing/kubernetes/namespace.ts';
 import type { TestNamespace } from '@svc/testing/kubernetes/namespace.ts';
+import { secondTenant } from '@svc/testing/server/api-caller.ts';
+import type { Api } from '@svc/testing/server/api-caller.ts';
 
 const dagOf = (version: string): string => `
 import ctypes, os, signal, subprocess, sys, tempfile, threading, time
@@ -152,8 +154,6 @@ afterAll(async () => {
   await namespace?.[Symbol.asyncDispose]();
 });
 
-type Api = ClusterControlPlane['api'];
-
 async function run<T>(api: Api, dagId: string, taskId: string): Promise<T> {
   const { dag_run_id: runId } = await api<{ dag_run_id: string }>('POST', `/dags/${dagId}/dagRuns`, {});
   const path = `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}`;
@@ -162,31 +162,6 @@ async function run<T>(api: Api, dagId: string, taskId: string): Promise<T> {
     .toMatch(/success|failed/);
   const value = `${path}/taskInstances/${taskId}/xcomEntries/return_value?deserialize=true`;
   return (await api<{ value: T }>('GET', value)).value;
-}
-
-/** As the administrator of another tenant. */
-async function otherTenant(): Promise<Api> {
-  const password = 'correct horse battery staple';
-  await server.api('POST', '/platform/tenants', {
-    name: 'second',
-    admin_email: 'b@example.com',
-    admin_password: password,
-  });
-  const login = await fetch(`${server.url}/auth/token`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username: 'b@example.com', password, tenant: 'second' }),
-  });
-  const { access_token: token } = (await login.json()) as { access_token: string };
-  return async <T>(method: string, path: string, body?: object): Promise<T> => {
-    const response = await fetch(`${server.url}/api/v2${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
-  };
 }
 
 function expectNothing({ before, host, landlock, found, 'of others': readable }: Looked, version: string): void {
@@ -204,7 +179,7 @@ describe('an attempt in a worker pod', () => {
     expectNothing(again, 'one');
     expect(again.host).toBe(first.host);
 
-    const second = await otherTenant();
+    const second = await secondTenant(server);
     await second('POST', '/dags/traces/dagVersions', { spec: traces, fileloc: '/dags/traces.py' });
     await second('PATCH', '/dags/traces', { is_paused: false });
     const neighbour = await run<Looked>(second, 'traces', 'looks');
