@@ -7,3 +7,7 @@ import type { FastifyReply } from 'fastify';
  */
 export const sendRaw = (reply: FastifyReply, body: string | Readable): FastifyReply =>
   reply.serializer(String).send(body);
+
+/** The same for JSON. */
+export const sendJson = (reply: FastifyReply, text: string): FastifyReply =>
+  sendRaw(reply.type('application/json; charset=utf-8'), text);

@@ -43,6 +43,29 @@ const FULL = {
 };
 const SHOWN = { ...FULL, extra: '{"sslmode":"require","token":"***"}', team_name: null, password: undefined };
 
+describe('a list that was asked for before', () => {
+  it('shows what another process has changed since, once that is committed, and nobody else’s', async () => {
+    const query = 'connection_id_pattern=asked';
+    await post({ ...FULL, connection_id: 'asked' });
+    const shownHost = async (as = token): Promise<unknown> =>
+      (await server.call(`${PATH}?${query}`, { token: as })).json<{ connections: Body[] }>().connections[0]?.['host'];
+    expect([await shownHost(), await shownHost()]).toEqual([FULL.host, FULL.host]);
+    await server.db.shared.transaction().execute(async (transaction) => {
+      await transaction
+        .updateTable('connections')
+        .set({ host: 'moved' })
+        .where('connection_id', '=', 'asked')
+        .execute();
+      expect(await shownHost()).toBe(FULL.host);
+    });
+    expect(await shownHost()).toBe('moved');
+    await server.addUser({ email: 'b@example.com', tenant: 'second', roles: ['admin'] });
+    expect(await shownHost(await server.login('b@example.com', 'second'))).toBeUndefined();
+    await remove('asked');
+    expect(await shownHost()).toBeUndefined();
+  });
+});
+
 describe('a connection', () => {
   it('is created, read, changed and deleted, with the documented statuses and every field', async () => {
     const created = await post(FULL);

@@ -12,10 +12,10 @@ import {
 import type { ListedConnection } from '../../db/secrets/connections.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { MASK, maskExtra } from '../../vault/mask.ts';
-import { createShownTexts } from '../../vault/shown-texts.ts';
-import type { ShownTexts } from '../../vault/shown-texts.ts';
+import { createKeptPages } from '../../vault/kept-pages.ts';
 import { connectionBinding, createVault } from '../../vault/vault.ts';
 import type { Vault } from '../../vault/vault.ts';
+import { readVaultStamp } from '../../db/secrets/all-secrets.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { BulkResponse, answerBulk, refuseRepeatedNames } from '../../http/bulk.ts';
 import type { BulkStore } from '../../http/bulk.ts';
@@ -28,6 +28,7 @@ import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { Collection, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
+import { sendJson } from '../../http/send-raw.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { UpdateMaskQuery, applyUpdateMask } from '../../http/update-mask.ts';
@@ -58,7 +59,7 @@ export function registerConnections(app: App, services: Services): void {
 }
 
 function registerReads(app: App, { db }: Services, vault: Vault): void {
-  const shown = createShownTexts();
+  const pages = createKeptPages();
   app.get(
     '/api/v2/connections',
     {
@@ -75,23 +76,25 @@ function registerReads(app: App, { db }: Services, vault: Vault): void {
         response: { 200: Collection('ConnectionCollection', 'connections', Connection) },
       },
     },
-    async (request) => {
-      const { limit, offset, order_by: keys, ...filters } = request.query;
-      const { connections, total } = await listConnections(databaseOf(request, db), {
-        limit,
-        offset,
-        order: parseOrderBy(
-          keys?.filter((key) => key.replace(/^-/, '') !== NO_ORDER),
-          ORDER_COLUMNS,
-          [{ column: 'connection_id', direction: 'asc' }],
-        ),
-        ids: parsePatterns({ pattern: filters.connection_id_pattern, prefix: filters.connection_id_prefix_pattern }),
-      });
+    async (request, reply) => {
+      const tenant = databaseOf(request, db);
+      const { query } = request;
       const { tenantId } = principalOf(request);
-      return {
-        connections: connections.map((row) => connectionBody(row, tenantId, vault, shown)),
-        total_entries: total,
-      };
+      const page = await pages.of({ tenantId, query, stamp: await readVaultStamp(tenant) }, async () => {
+        const { connections, total } = await listConnections(tenant, {
+          limit: query.limit,
+          offset: query.offset,
+          order: parseOrderBy(
+            query.order_by?.filter((key) => key.replace(/^-/, '') !== NO_ORDER),
+            ORDER_COLUMNS,
+            [{ column: 'connection_id', direction: 'asc' }],
+          ),
+          ids: parsePatterns({ pattern: query.connection_id_pattern, prefix: query.connection_id_prefix_pattern }),
+        });
+        const bodies = connections.map((row) => connectionBody(row, tenantId, vault));
+        return String(reply.serializeInput({ connections: bodies, total_entries: total }, '200'));
+      });
+      return sendJson(reply, page);
     },
   );
 
@@ -302,13 +305,9 @@ const createdMeanwhile = (id: string): ApiError =>
 const noSuchConnection = (id: string): ApiError =>
   new ApiError('not_found', `there is no connection with connection_id "${id.slice(0, 200)}"`);
 
-/** Of `shown`, when it is given, what was made of a row before. */
-function connectionBody(row: ListedConnection, tenantId: string, vault: Vault, shown?: ShownTexts) {
+function connectionBody(row: ListedConnection, tenantId: string, vault: Vault) {
   const { connection_id: id, extra_sealed: sealed } = row;
-  const show = (): string => {
-    const extra = vault.open(sealed, connectionBinding(tenantId, id, 'extra'));
-    return extra.kind === 'text' ? maskExtra(extra.text) : MASK;
-  };
+  const extra = vault.open(sealed, connectionBinding(tenantId, id, 'extra'));
   return {
     connection_id: id,
     conn_type: row.conn_type,
@@ -317,7 +316,7 @@ function connectionBody(row: ListedConnection, tenantId: string, vault: Vault, s
     login: row.login,
     schema: row.schema,
     port: row.port,
-    extra: sealed === null ? null : shown ? shown.of({ sealed, tenantId, row: id }, show) : show(),
+    extra: sealed === null ? null : extra.kind === 'text' ? maskExtra(extra.text) : MASK,
     team_name: null,
   };
 }

@@ -12,8 +12,8 @@ import {
 } from '../../db/secrets/variables.ts';
 import type { ListedVariable } from '../../db/secrets/variables.ts';
 import { MASK, maskVariable } from '../../vault/mask.ts';
-import { createShownTexts } from '../../vault/shown-texts.ts';
-import type { ShownTexts } from '../../vault/shown-texts.ts';
+import { createKeptPages } from '../../vault/kept-pages.ts';
+import { readVaultStamp } from '../../db/secrets/all-secrets.ts';
 import { createVault } from '../../vault/vault.ts';
 import type { Vault } from '../../vault/vault.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
@@ -23,6 +23,7 @@ import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { Collection, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
+import { sendJson } from '../../http/send-raw.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { UpdateMaskQuery, applyUpdateMask } from '../../http/update-mask.ts';
@@ -63,7 +64,7 @@ export function registerVariables(app: App, services: Services): void {
 }
 
 function registerCollection(app: App, services: Services, vault: Vault): void {
-  const shown = createShownTexts();
+  const pages = createKeptPages();
   app.get(
     '/api/v2/variables',
     {
@@ -80,20 +81,25 @@ function registerCollection(app: App, services: Services, vault: Vault): void {
         response: { 200: Collection('VariableCollection', 'variables', Variable) },
       },
     },
-    async (request) => {
-      const { limit, offset, order_by: keys, ...filters } = request.query;
-      const { variables, total } = await listVariables(databaseOf(request, services.db), {
-        limit,
-        offset,
-        order: parseOrderBy(
-          keys?.filter((key) => !NO_ORDER.includes(key.replace(/^-/, ''))),
-          ORDER_COLUMNS,
-          [{ column: 'key', direction: 'asc' }],
-        ),
-        keys: parsePatterns({ pattern: filters.variable_key_pattern, prefix: filters.variable_key_prefix_pattern }),
-      });
+    async (request, reply) => {
+      const tenant = databaseOf(request, services.db);
+      const { query } = request;
       const { tenantId } = principalOf(request);
-      return { variables: variables.map((row) => variableBody(row, tenantId, vault, shown)), total_entries: total };
+      const page = await pages.of({ tenantId, query, stamp: await readVaultStamp(tenant) }, async () => {
+        const { variables, total } = await listVariables(tenant, {
+          limit: query.limit,
+          offset: query.offset,
+          order: parseOrderBy(
+            query.order_by?.filter((key) => !NO_ORDER.includes(key.replace(/^-/, ''))),
+            ORDER_COLUMNS,
+            [{ column: 'key', direction: 'asc' }],
+          ),
+          keys: parsePatterns({ pattern: query.variable_key_pattern, prefix: query.variable_key_prefix_pattern }),
+        });
+        const bodies = variables.map((row) => variableBody(row, tenantId, vault));
+        return String(reply.serializeInput({ variables: bodies, total_entries: total }, '200'));
+      });
+      return sendJson(reply, page);
     },
   );
 
@@ -299,18 +305,14 @@ const createdMeanwhile = (key: string): ApiError =>
 const noSuchVariable = (key: string): ApiError =>
   new ApiError('not_found', `there is no variable with key "${key.slice(0, 250)}"`);
 
-/** Of `shown`, when it is given, what was made of a row before. */
-function variableBody(row: ListedVariable, tenantId: string, vault: Vault, shown?: ShownTexts) {
-  const { key, value_sealed: sealed } = row;
-  const show = (): string => {
-    const value = openVariable(row, tenantId, vault);
-    return value.kind === 'text' ? maskVariable(key, value.text) : value.kind === 'none' ? '' : MASK;
-  };
+function variableBody(row: ListedVariable, tenantId: string, vault: Vault) {
+  const { key } = row;
+  const value = openVariable(row, tenantId, vault);
   return {
     key,
-    value: shown && sealed !== null ? shown.of({ sealed, tenantId, row: key }, show) : show(),
+    value: value.kind === 'text' ? maskVariable(key, value.text) : value.kind === 'none' ? '' : MASK,
     description: row.description,
-    is_encrypted: sealed !== null,
+    is_encrypted: row.value_sealed !== null,
     team_name: null,
   };
 }
