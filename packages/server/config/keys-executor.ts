@@ -3,8 +3,15 @@ import type { KeyDefinition } from './key-definition.ts';
 
 const QUANTITY = /^\d+(\.\d+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d{1,2})?$/;
 
-const NAME = '(orchestrator|subprocess|remote)';
-const EXECUTOR_TYPES = new RegExp(`^(?!.*\\b(\\w+)\\b.*,\\s*\\1\\b)${NAME}(\\s*,\\s*${NAME})*$`);
+/** Any of them in any order, each once. Without what Go's expressions lack: Helm checks the values of the chart with it. */
+const eachOnce = (names: readonly string[]): string =>
+  names
+    .map((name) => {
+      const others = names.filter((other) => other !== name);
+      return others.length === 0 ? name : `${name}(\\s*,\\s*(${eachOnce(others)}))?`;
+    })
+    .join('|');
+const EXECUTOR_TYPES = new RegExp(`^(${eachOnce(['orchestrator', 'subprocess', 'remote'])})$`);
 
 export const EXECUTOR_KEYS = {
   'executor.type': {

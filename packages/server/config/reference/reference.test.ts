@@ -27,6 +27,14 @@ describe('the committed pages', () => {
     expect(committed('configuration.md')).toBe(renderReference());
   });
 
+  test('patterns have nothing that Go’s expressions lack: Helm reads them, and refuses the whole chart otherwise', () => {
+    const patterns = [...renderJsonSchema().matchAll(/"pattern": ("(?:[^"\\]|\\.)*")/g)].map(
+      ([, text = '']) => JSON.parse(text) as string,
+    );
+    expect(patterns.length).toBeGreaterThan(10);
+    expect(patterns.filter((pattern) => /\(\?[=!<]|\\[1-9k]/.test(pattern))).toEqual([]);
+  });
+
   test('configuration.schema.json is what the table says; otherwise run npm run docs', () => {
     expect(committed('configuration.schema.json')).toBe(renderJsonSchema());
   });
