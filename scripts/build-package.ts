@@ -71,7 +71,7 @@ export async function buildPackage(product: Product, directory: string): Promise
 function copy(path: string, stage: string): void {
   cpSync(join(ROOT, path), join(stage, path), {
     recursive: true,
-    filter: (source) => !LEFT_BEHIND.has(basename(source)) && !/\.(?:ts|pyc)$/.test(source),
+    filter: (source) => !LEFT_BEHIND.has(basename(source)) && !/\.(?:c?ts|pyc)$/.test(source),
   });
 }
 

@@ -3,6 +3,7 @@
 //   system packages   installed with apt where we may; otherwise a message says which tests will miss them
 //   Python            the environments that compile DAG files, that call the API with the official client, and that make up
 //                     requests from the API's document, and that stand in for object stores; uv
+//   programs          as bundles of the sources as they are now: tests start hundreds of them
 //   documents         Airflow's own description of its API, which answers are checked against
 //
 //   node scripts/prepare-tests.ts --kubernetes   # also what a cluster of our own needs (npm run test:kubernetes)
@@ -10,6 +11,7 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { bundlePrograms } from './bundle-programs.ts';
 import { UiBundleError } from '@svc/cli/setup/ui-bundle.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { airflowOpenApi } from '@svc/testing/airflow/openapi-document.ts';
@@ -117,6 +119,7 @@ if (import.meta.main) {
   installSystemPackages(wantsCluster ? [...PACKAGES, ...KUBERNETES_PACKAGES] : PACKAGES);
   try {
     await Promise.all([
+      bundlePrograms(),
       pythonEnvironment(),
       clientEnvironment().then(airflowOpenApi),
       process.argv.includes('--services') && schemathesisEnvironment(),

@@ -10,3 +10,4 @@ const { homedir } = require('node:os');
 const { join } = require('node:path');
 
 enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'svc', 'compiled'));
+require('./bundle.cjs').preferBundle();
