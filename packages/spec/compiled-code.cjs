@@ -5,9 +5,11 @@
 //
 // In the user's own cache: what lies in a directory that others may write to is not code to run. Where it cannot be written,
 // all works without; in an image, what was compiled for it is used (deploy/agent-bundle/start.cjs).
-const { enableCompileCache } = require('node:module');
+const { enableCompileCache, flushCompileCache } = require('node:module');
 const { homedir } = require('node:os');
 const { join } = require('node:path');
 
 enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'svc', 'compiled'));
+// Node writes it when a process ends by itself: one that runs for weeks, or is killed, would leave the next as slow as it was.
+setTimeout(flushCompileCache, 20_000).unref();
 require('./bundle.cjs').preferBundle();
