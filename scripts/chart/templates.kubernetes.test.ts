@@ -78,6 +78,8 @@ const TEXTS = [
   'postgres://me:pass@host/name',
   'http://a.example',
   'a.example/gpu',
+  'orchestrator, remote',
+  'package.module',
 ];
 
 /** A text that a key with this pattern takes. */
