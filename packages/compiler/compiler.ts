@@ -162,10 +162,12 @@ export function createCompiler({ python, jobs = 1, startsAtOnce = false, taskUse
         const request = { id, path, dags_folder: dagsFolder, bundle, env, limits: limits ?? {}, groups };
         child.stdin.write(`${JSON.stringify(request)}\n`);
       }),
+    // Files under way are compiled to their end, for which each has a limit of its own. `exit`, not `close`: a process that a
+    // file left behind may hold the pipes open.
     close: () =>
       new Promise((resolve) => {
-        if (!child) return resolve();
-        child.once('close', () => resolve());
+        if (!child || child.exitCode !== null || child.signalCode !== null) return resolve();
+        child.once('exit', () => resolve());
         child.stdin.end();
       }),
   };

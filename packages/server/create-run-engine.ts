@@ -2,6 +2,7 @@
  * Puts together what runs tasks: the scheduler, the service agents talk to, and the executor that carries attempts to them.
  * A process that only serves the API has a scheduler without an executor: it writes what users cause and wakes the others.
  */
+import type { StoppedParts } from './stop-parts.ts';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { createAgentCredentials } from './agents/credentials.ts';
@@ -59,7 +60,8 @@ export type RunEngine = {
   readonly warmUsage: ManagedExecutor['warmUsage'];
   /** Where agents connect; undefined in a process without an executor. */
   agentAddress(): string | undefined;
-  stop(): Promise<void>;
+  /** To be stopped in this order. */
+  readonly parts: StoppedParts;
 };
 
 /** Runs that one look at the timetables creates at most; a backlog goes on at the next look. */
@@ -174,12 +176,13 @@ export function createRunEngine(input: EngineInput): RunEngine {
     hasAgent: () => workers?.executor.isConnected() ?? false,
     isBusy: () => workers?.isBusy() ?? false,
     agentAddress: () => workers?.address(),
-    async stop() {
-      scheduler.stopTriggerers();
-      await Promise.all([logRetention.stop(), retention.stop()]);
-      await notifications.stop();
-      await workers?.close();
-      await scheduler.stop();
+    parts: {
+      triggerers: async () => scheduler.stopTriggerers(),
+      retention: () => Promise.all([logRetention.stop(), retention.stop()]),
+      notifications: () => notifications.stop(),
+      executor: () => workers?.executor.close('stop'),
+      'agent service': () => workers?.closeService(),
+      scheduler: () => scheduler.stop(),
     },
   };
 }
@@ -223,7 +226,7 @@ type Workers = {
   isBusy(): boolean;
   address(): string | undefined;
   listen(): Promise<void>;
-  close(): Promise<void>;
+  closeService(): Promise<void>;
 };
 
 function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => Scheduler): Workers | null {
@@ -288,9 +291,6 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
     async listen() {
       address = reachableAddress(await service.listen());
     },
-    async close() {
-      await executor.close('stop');
-      await service.close();
-    },
+    closeService: () => service.close(),
   };
 }

@@ -1,3 +1,4 @@
+import { stopInTurn } from './stop-parts.ts';
 import { pino } from 'pino';
 import { registerRoutes } from './api/routes.ts';
 import { loadConfig } from './config/load.ts';
@@ -52,7 +53,7 @@ export async function renderOpenApi(): Promise<string> {
   });
   const document = JSON.stringify(app.swagger(), null, 2);
   await app.close();
-  await engine.stop();
+  await stopInTurn(logger, engine.parts);
   await db.close();
   return `${document}\n`;
 }

@@ -53,6 +53,7 @@ import { startTracing } from './telemetry/tracing.ts';
 import { checkTlsFiles, tlsFilesOf } from './tls/tls-files.ts';
 import { watchPair } from './tls/watched-pair.ts';
 import type { WatchedPair } from './tls/watched-pair.ts';
+import { stopInTurn, stopParts } from './stop-parts.ts';
 import { VERSION } from './version.ts';
 import type { WorkspaceCompiler } from './workspace/compiler.ts';
 import { createValueCache } from './xcom/value-cache.ts';
@@ -197,10 +198,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const metricsServer = createMetricsServer({ address: config.server.metricsAddr, metrics });
 
   const closing = new AbortController();
-  const stopTasks = async (): Promise<void> => {
-    await housekeeping.stop();
-    await engine.stop();
-  };
+  const stopTasks = (): Promise<void> =>
+    stopInTurn(logger, { housekeeping: () => housekeeping.stop(), ...engine.parts });
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closed ??= (async () => {
@@ -208,9 +207,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       closing.abort();
       for (const pair of Object.values(certificates)) pair?.stop();
       // Tasks are told to stop while requests still finish: somebody who follows a log would hold up both.
-      await stopParts(logger, [() => closeListener(app), stopTasks, () => metricsServer.close()]);
-      await stopParts(logger, [() => logs.close(), async () => redis?.close()]);
-      await stopParts(logger, [() => tracing.shutdown(), () => db.close(), () => engineDb.close()]); // the others used them to the end
+      await stopParts(logger, {
+        requests: () => closeListener(app),
+        tasks: stopTasks,
+        metrics: () => metricsServer.close(),
+      });
+      await stopParts(logger, { logs: () => logs.close(), redis: async () => redis?.close() });
+      // The others used them to the end.
+      const last = {
+        tracing: () => tracing.shutdown(),
+        database: () => db.close(),
+        'engine database': () => engineDb.close(),
+      };
+      await stopParts(logger, last);
       logger.info('stopped');
     })();
     return closed;
@@ -256,13 +265,6 @@ async function closeListener(app: App): Promise<void> {
     clearInterval(sweep);
     clearTimeout(cut);
   });
-}
-
-/** One part that does not stop cleanly is no reason to leave the others running. */
-async function stopParts(logger: Logger, parts: readonly (() => Promise<unknown>)[]): Promise<void> {
-  for (const outcome of await Promise.allSettled(parts.map((stop) => stop()))) {
-    if (outcome.status === 'rejected') logger.error({ err: outcome.reason as unknown }, 'a part did not stop cleanly');
-  }
 }
 
 /** Two pools: requests, however many, take no connection from the scheduler and its agents. */
