@@ -29,7 +29,6 @@ _NOT_LOADED = (
     "admin_views",
     "menu_links",
     "hook_lineage_readers",
-    "partition_mappers",
     "deadline_references",
 )
 ENTRY_POINTS = "airflow.plugins"
