@@ -28,7 +28,6 @@ _NOT_LOADED = (
     "appbuilder_menu_items",
     "admin_views",
     "menu_links",
-    "hook_lineage_readers",
     "deadline_references",
 )
 ENTRY_POINTS = "airflow.plugins"
