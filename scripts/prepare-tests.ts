@@ -39,6 +39,11 @@ const PACKAGES: readonly SystemPackage[] = [
   { name: 'docker-registry', commands: ['docker-registry'], neededFor: 'the image pushes' },
   { name: 'busybox-static', commands: ['busybox'], neededFor: 'the image builds' },
   { name: 'redis-server', commands: ['redis-server'], neededFor: 'the tests with Redis' },
+  {
+    name: 'mariadb-server',
+    commands: ['mariadbd', '/usr/sbin/mariadbd'],
+    neededFor: 'the tests of svc migrate with MySQL',
+  },
   { name: 'openssl', commands: ['openssl'], neededFor: 'the certificates of tests' },
   { name: 'faketime', commands: ['faketime'], neededFor: 'the tests that set the clock' },
 ];

@@ -1,6 +1,6 @@
 /**
  * Packages that Airflow brings and that provider packages use without naming them: all need packaging, common.sql deprecated,
- * cncf.kubernetes sqlalchemy and tenacity, amazon python-slugify. Installed with every provider, as Airflow is not.
+ * cncf.kubernetes sqlalchemy and tenacity, amazon python-slugify, openlineage psutil and setproctitle. Installed with every provider, as Airflow is not.
  */
 const COMPANIONS = [
   'packaging',
@@ -11,6 +11,8 @@ const COMPANIONS = [
   'tabulate',
   'PyYAML',
   'sqlalchemy',
+  'psutil',
+  'setproctitle',
 ];
 const PROVIDER = /^apache[-_.]+airflow[-_.]+providers[-_.]/i;
 

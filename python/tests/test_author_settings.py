@@ -67,6 +67,11 @@ class Settings(unittest.TestCase):
         self.assertTrue(conf.has_option("core", "parallelism"))
         self.assertFalse(conf.has_option("core", "nothing"))
 
+    def test_an_empty_value_is_no_json(self) -> None:
+        with mock.patch.dict(os.environ, {"AIRFLOW__X__EMPTY": ""}):
+            self.assertEqual(conf.getjson("x", "empty", fallback={}), {})
+            self.assertIsNone(conf.getjson("x", "empty"))
+
     def test_secrets_of_a_control_plane_are_never_readable(self) -> None:
         env = {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": "canary", "AIRFLOW__CORE__FERNET_KEY": "canary"}
         with mock.patch.dict(os.environ, env):

@@ -49,6 +49,7 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.record",
         "svc_runtime.run",
     },
+    "svc_runtime.ask_mapper": {"svc_runtime.record", "svc_runtime.exceptions"},
     "svc_runtime.ask_timetable": {"svc_runtime.record", "svc_runtime.enums", "svc_runtime.exceptions"},
     "svc_runtime.triggerer": {"svc_runtime.run"},
     "svc_runtime.test_connection": {"airflow", "svc_runtime.run", "svc_runtime.import_paths"},
@@ -62,6 +63,7 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.import_paths",
     },
     "svc_runtime.run": {
+        "svc_runtime.ask_mapper",
         "svc_runtime.ask_timetable",
         "svc_runtime.record",
         "svc_runtime.enums",

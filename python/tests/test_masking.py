@@ -7,6 +7,7 @@ import pathlib
 import re
 import unittest
 
+from svc_runtime.for_providers.masking import SecretsMasker, redact
 from svc_runtime.run.credential_patterns import _NAME_HINTS, mask_credentials
 from svc_runtime.run.masking_rules import COMMON_WORDS
 from svc_runtime.run.masks import Masks, is_maskable
@@ -92,6 +93,23 @@ class Vectors(unittest.TestCase):
             long = piece * (100_000 // len(piece) + 1)
             for text in (long, f"password={long}", f"{long}=x"):
                 self.assertTrue(masks.apply(text))
+
+
+class OfProviders(unittest.TestCase):
+    def test_kinds_of_values_that_a_subclass_knows_are_found_wherever_they_are(self) -> None:
+        class Box:
+            def __init__(self, text: str) -> None:
+                self.text = text
+
+        class Opens(SecretsMasker):
+            def _redact(self, item, name, depth, max_depth, replacement="***", **_):
+                if isinstance(item, Box):
+                    return self._redact(item.text, "password", depth + 1, max_depth, replacement)
+                return super()._redact(item, name, depth, max_depth, replacement)
+
+        value = {"list": [Box("hidden")], "api_key": ["k", None], "plain": ("open", 1)}
+        self.assertEqual(Opens().redact(value), {"list": ["***"], "api_key": ["***", None], "plain": ("open", 1)})
+        self.assertEqual(redact({"password": "p", "n": {"token": "t"}}), {"password": "***", "n": {"token": "***"}})
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ CASES = {
             "class Mine(PartitionMapper):\n    pass\n"
             "with DAG('d', schedule=PartitionedAssetTimetable(Asset('a'), default_partition_mapper=Mine())):\n    pass\n"
         ),
-        "the partition mapper dag.Mine is the author's own code",
+        "the partition mapper dag.Mine has no to_downstream()",
         None,
     ),
     "partition format of the machine": (

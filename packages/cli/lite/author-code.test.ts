@@ -366,6 +366,73 @@ describe('partitions', () => {
   }, 60_000);
 });
 
+const OWN_MAPPERS = `
+from airflow.partition_mappers.base import PartitionMapper
+from airflow.sdk import DAG, Asset, PartitionedAssetTimetable, StartOfMonthMapper, task
+sales, returns = Asset("own-sales"), Asset("own-returns")
+
+class WithoutRegion(PartitionMapper):
+    def __init__(self, separator):
+        self.separator = separator
+
+    def serialize(self):
+        return {"separator": self.separator}
+
+    def to_downstream(self, key):
+        region, rest = key.split(self.separator)
+        return rest if region != "all" else [f"{rest}-{part}" for part in ("north", "south")]
+
+class Reported(StartOfMonthMapper):
+    def to_downstream(self, key):
+        return "report of " + super().to_downstream(key)
+
+with DAG("own_mapper", schedule=PartitionedAssetTimetable(assets=sales, default_partition_mapper=WithoutRegion("::"))):
+    @task
+    def use(dag_run=None):
+        return dag_run.partition_key
+    use()
+
+with DAG("own_months", schedule=PartitionedAssetTimetable(
+        assets=sales & returns, partition_mapper_config={returns: Reported("%Y-%m-%d")}, default_partition_mapper=WithoutRegion("/"))):
+    @task
+    def use(dag_run=None):
+        return dag_run.partition_key
+    use()
+`;
+
+describe('a partition mapper of the author', () => {
+  const happened = async (name: string, ...keys: string[]): Promise<void> => {
+    const { assets } = await api<{ assets: { id: number; name: string }[] }>('GET', `/assets?name_pattern=${name}`);
+    const assetId = assets.find((asset) => asset.name === name)?.id;
+    for (const key of keys) await api('POST', '/assets/events', { asset_id: assetId, partition_key: key, extra: {} });
+  };
+  const keysOf = async (dagId: string): Promise<(string | null)[]> =>
+    (await runsOf(dagId)).map(({ partition_key: key }) => key).toSorted();
+
+  it('is asked by a worker, for one run or several; what it inherits answers, and what it raises is told', async () => {
+    await deploy('own_mappers', OWN_MAPPERS);
+    await happened('own-sales', 'eu::2026-05-07', 'all::2026-05-08', 'without region');
+    await eventually(
+      async () => expect(await keysOf('own_mapper')).toEqual(['2026-05-07', '2026-05-08-north', '2026-05-08-south']),
+      { withinMs: 40_000 },
+    );
+    const { dag_warnings: warnings } = await api<{ dag_warnings: { message: string }[] }>(
+      'GET',
+      '/dagWarnings?dag_id=own_mapper',
+    );
+    expect(warnings.map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        /^an event of asset "own-sales" starts no run: the partition mapper own_mappers\.WithoutRegion raised ValueError: /,
+      ),
+    ]);
+    await happened('own-sales', 'eu/report of 2026-05');
+    await happened('own-returns', '2026-05-20');
+    await eventually(async () => expect(await keysOf('own_months')).toEqual(['report of 2026-05']), {
+      withinMs: 40_000,
+    });
+  }, 90_000);
+});
+
 const PLUGIN = `
 from pathlib import Path
 from airflow.listeners import hookimpl

@@ -27,7 +27,7 @@ export function addMigrateCommand(program: SvcCommand, context: CliContext): voi
     )
     .requiredOption(
       '--from <airflow>',
-      'address of its HTTP API (http…://), or its metadata database: postgresql://… or a SQLite file',
+      'address of its HTTP API (http…://), or its metadata database: postgresql://…, mysql://… or a SQLite file',
     )
     .option('--apply', 'do it; without this nothing is changed')
     .option('--tenant <name>', 'where to', 'default')

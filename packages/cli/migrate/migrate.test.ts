@@ -5,11 +5,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { loadConnectionSecrets, loadVariable } from '@svc/server/vault/load-secrets.ts';
 import { openKeyring } from '@svc/server/open-keyring.ts';
-import { createPostgresMetadata, createSqliteMetadata, newFernetKey } from '@svc/testing/airflow/metadata-database.ts';
+import {
+  createMysqlMetadata,
+  createPostgresMetadata,
+  createSqliteMetadata,
+  newFernetKey,
+} from '@svc/testing/airflow/metadata-database.ts';
 import type { MetadataFixture } from '@svc/testing/airflow/metadata-database.ts';
 import { SECRETS, fillSample } from '@svc/testing/airflow/sample-metadata.ts';
 import { runSvc } from '@svc/testing/cli/run-in-process.ts';
 import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
+import { startMariadb } from '@svc/testing/services/mariadb.ts';
+import type { TestMariadb } from '@svc/testing/services/mariadb.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { ADMIN_EMAIL, startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
@@ -18,12 +25,15 @@ import type { Counts, Entry } from './report.ts';
 const KEYS = { current: newFernetKey(), old: newFernetKey() };
 
 let server: TestServer;
+let mariadb: TestMariadb;
 let directory: string;
 let env: Record<string, string>;
 let token = '';
 beforeAll(async () => {
   server = await startTestServer();
   token = await server.login();
+  // A server whose dates are not in UTC unless it is asked.
+  mariadb = await startMariadb({ args: ['--default-time-zone=+05:30'] });
   directory = mkdtempSync(join(tmpdir(), 'svc-migrate-'));
   writeFileSync(join(directory, 'fernet.key'), `${KEYS.current},${KEYS.old}\n`);
   env = {
@@ -34,6 +44,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server?.close();
+  await mariadb?.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -90,6 +101,8 @@ async function numbersOf(tenantId: string) {
 
 describe.each([
   ['2.10', 'sqlite'],
+  ['2.10', 'mysql'],
+  ['3.2', 'mysql'],
   ['3.2', 'postgres'],
 ] as const)('Airflow %s in %s', (version, kind) => {
   const tenant = `t${version.replace('.', '')}${kind}`;
@@ -113,6 +126,10 @@ describe.each([
       from = join(directory, `${version}.db`);
       fixture = await createSqliteMetadata(from, version);
       from = `sqlite:///${from}`;
+    } else if (kind === 'mysql') {
+      const url = await mariadb.createDatabase();
+      fixture = await createMysqlMetadata(url, version);
+      from = url.replace('mysql:', 'mysql+mysqldb:');
     } else {
       const database = await createTestDatabase();
       drop = database.drop;
@@ -429,7 +446,12 @@ describe('svc migrate', () => {
   });
 
   test.each([
-    [['--from', 'mysql://airflow:pw@db/airflow'], 1, 'metadata databases of mysql are not read'],
+    [['--from', 'mssql://airflow:topsecret@db/airflow'], 1, 'metadata databases of mssql are not read'],
+    [['--from', 'mysql://u:topsecret@127.0.0.1:1/airflow'], 1, 'mysql://127.0.0.1:1/airflow cannot be opened'],
+    [['--from', 'mysql+pymysql://u:topsecret@db'], 1, 'is not a URL with its name'],
+    [['--from', 'mysql://u:topsecret@db/airflow?ssl_mode=preferred'], 1, 'ssl_mode PREFERRED: choose from'],
+    [['--from', 'mysql://u:topsecret@db/airflow?ssl_ca=/nowhere/ca.pem'], 1, 'certificate of the address cannot be'],
+    [['--from', 'mysql://u:topsecret@db/airflow?init_command=x'], 1, 'has init_command, which is not understood'],
     [['--from', '/nowhere/airflow.db'], 1, '/nowhere/airflow.db is no file'],
     [
       ['--from', 'postgresql://u:topsecret@127.0.0.1:1/airflow'],
@@ -446,6 +468,49 @@ describe('svc migrate', () => {
     const outcome = await runSvc(['migrate', ...argv], { env });
     expect(outcome).toMatchObject({ code, stderr: expect.stringContaining(message) as string });
     expect(outcome.stderr).not.toContain('topsecret');
+  });
+
+  it('keeps DAGs of MySQL apart whose ids differ in case alone', async () => {
+    await addTenant('cases');
+    const from = await mariadb.createDatabase();
+    const fixture = await createMysqlMetadata(from, '3.2');
+    const at = '2024-01-01 00:00:00.123456';
+    for (const [index, id] of ['etl', 'ETL'].entries()) {
+      const key = { dag_id: id, run_id: 'x' };
+      await fixture.insert('dag_run', { id: index + 1, ...key, run_type: 'manual', state: 'success', run_after: at });
+      await fixture.insert('task_instance', {
+        ...key,
+        id,
+        task_id: 't',
+        map_index: -1,
+        pool: 'default_pool',
+        pool_slots: 1,
+        state: 'success',
+      });
+    }
+    const outcome = await migrate(from, '--tenant', 'cases', '--dags', 'etl', '--only', 'history', '--apply');
+    expect(outcome).toMatchObject({ counts: { history: { create: 1 } }, task_instances: 1 });
+    const dates = await server.call('/api/v2/dags/~/dagRuns', { token: await tokenOf('cases') });
+    expect(dates.json()).toMatchObject({ dag_runs: [{ dag_id: 'etl', run_after: '2024-01-01T00:00:00.123456Z' }] });
+    await fixture.close();
+  });
+
+  it('reads MySQL by a socket, and over TLS when the address says so', async () => {
+    await addTenant('line');
+    const url = new URL(await mariadb.createDatabase());
+    const fixture = await createMysqlMetadata(url.toString(), '3.2');
+    await fixture.close();
+    const some = ['--tenant', 'line', '--only', 'pools'];
+    await migrate(`mysql:${url.pathname}?unix_socket=${mariadb.socket}`.replace(':/', '://root@localhost/'), ...some);
+    await migrate(`${url}?ssl_mode=VERIFY_IDENTITY&ssl_ca=${mariadb.caFile}`, ...some);
+    await mariadb.ask(`set global require_secure_transport = on`);
+    try {
+      await migrate(`${url}?ssl_mode=REQUIRED`, ...some);
+      const plain = await runSvc(['migrate', '--from', `${url}`], { env });
+      expect(plain).toMatchObject({ code: 1, stderr: expect.stringContaining('Access denied') as string });
+    } finally {
+      await mariadb.ask(`set global require_secure_transport = off`);
+    }
   });
 
   it('says that a database is not of an Airflow', async () => {

@@ -39,6 +39,7 @@ import * as pruning from './migrations/0032-pruning.ts';
 import * as executorsOfTasks from './migrations/0033-executors-of-tasks.ts';
 import * as statesOfVaults from './migrations/0034-states-of-vaults.ts';
 import * as stretchesOfTaskInstances from './migrations/0035-stretches-of-task-instances.ts';
+import * as severalPartitionsOfAnEvent from './migrations/0036-several-partitions-of-an-event.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -81,6 +82,7 @@ const MIGRATIONS = {
   '0033-executors-of-tasks': executorsOfTasks,
   '0034-states-of-vaults': statesOfVaults,
   '0035-stretches-of-task-instances': stretchesOfTaskInstances,
+  '0036-several-partitions-of-an-event': severalPartitionsOfAnEvent,
 };
 
 export class SchemaTooNewError extends Error {}

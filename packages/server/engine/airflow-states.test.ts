@@ -110,16 +110,36 @@ async function runAll(dags: readonly Dag[]): Promise<void> {
   const work = async (): Promise<void> => {
     for (let dag = waiting.shift(); dag; dag = waiting.shift()) {
       await register(dag);
-      const runs: RunEnd[] = [];
-      ended.set(dag.dag_id, runs);
-      for (const [number] of (GOLDEN[dag.dag_id] ?? []).entries()) {
-        runs.push(await runOnce(dag.dag_id, { number, deadline }));
-      }
+      ended.set(dag.dag_id, await runAsTagged(dag, deadline));
     }
   };
   await Promise.all(Array.from({ length: RUNS_AT_ONCE }, work));
   // Read last: what must wait for ever has had time to do otherwise.
   for (const { dag_id: dagId } of scheduled) ended.set(dagId, await scheduledRuns(dagId, deadline));
+}
+
+const THEIR_DAY = /^on (\S+)$/;
+const THEIR_BACKFILL = /^backfill (\S+) (\S+)$/;
+const midnight = (day: string | undefined): string | null => (day === 'none' ? null : `${day}T00:00:00.000Z`);
+
+/** Tags may say for which days; otherwise as many runs as Airflow had, a day each. */
+async function runAsTagged({ dag_id: dagId, spec }: Dag, deadline: number): Promise<RunEnd[]> {
+  for (const tag of spec.dag.tags) {
+    const range = THEIR_BACKFILL.exec(tag);
+    if (!range) continue;
+    const dates = { from_date: midnight(range[1]), to_date: midnight(range[2]) };
+    await request('POST', '/api/v2/backfills', { dag_id: dagId, ...dates, max_active_runs: 9 });
+    return scheduledRuns(dagId, deadline);
+  }
+  const days = spec.dag.tags.toSorted().flatMap((tag) => THEIR_DAY.exec(tag)?.[1] ?? []);
+  const expected = GOLDEN[dagId] ?? [];
+  const dates =
+    days.length > 0
+      ? days.map(midnight)
+      : expected.map((_, number) => new Date(Date.UTC(2024, 0, 1 + number)).toISOString());
+  const runs: RunEnd[] = [];
+  for (const logicalDate of dates) runs.push(await runOnce(dagId, { logicalDate, deadline }));
+  return runs;
 }
 
 async function register({ dag_id: dagId, spec, path }: Dag): Promise<void> {
@@ -128,9 +148,12 @@ async function register({ dag_id: dagId, spec, path }: Dag): Promise<void> {
 }
 
 /** A run that does not end is compared as it stands. */
-async function runOnce(dagId: string, { number, deadline }: { number: number; deadline: number }): Promise<RunEnd> {
+async function runOnce(
+  dagId: string,
+  { logicalDate, deadline }: { logicalDate: string | null; deadline: number },
+): Promise<RunEnd> {
   const runs = `/api/v2/dags/${dagId}/dagRuns`;
-  let run = await request<Run>('POST', runs, { logical_date: new Date(Date.UTC(2024, 0, 1 + number)).toISOString() });
+  let run = await request<Run>('POST', runs, { logical_date: logicalDate });
   while (run.state !== 'success' && run.state !== 'failed' && Date.now() < deadline) {
     await sleep(100);
     run = await request<Run>('GET', `${runs}/${encodeURIComponent(run.dag_run_id)}`);

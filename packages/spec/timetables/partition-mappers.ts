@@ -1,5 +1,5 @@
 // Partition mappers: from the key of an asset's event to the key of the run that waits for it. What Airflow's classes of the
-// same names do (airflow.sdk); a mapper that an author wrote cannot run here, and is refused when it is compiled.
+// same names do (airflow.sdk). One that an author wrote cannot run here: what it makes of a key is asked of a worker, and remembered.
 
 import { Type, type Static } from 'typebox';
 import { civilDate, epochDay, weekday } from './civil.ts';
@@ -43,6 +43,20 @@ export const PartitionMapper = Type.Cyclic(
   'PartitionMapper',
 );
 export type PartitionMapper = Static<typeof PartitionMapper>;
+
+/** Of an author, or with one among its parts. */
+export const OwnMapper = Type.Object(
+  { mapper: Type.Literal('custom'), class: Type.String(), arguments: Type.Unknown() },
+  closed,
+);
+export type OwnMapper = Static<typeof OwnMapper>;
+
+/** What the mapper at a place (-1: the default) made of a key, or had against it. */
+export const MapperAnswer = Type.Union([
+  Type.Object({ mapper: Type.Integer(), key: Type.String(), keys: Type.Array(Type.String()) }, closed),
+  Type.Object({ mapper: Type.Integer(), key: Type.String(), problem: Type.String() }, closed),
+]);
+export type MapperAnswer = Static<typeof MapperAnswer>;
 
 export type MappedKey = { ok: true; key: string } | { ok: false; problem: string };
 
@@ -119,7 +133,8 @@ function truncated(wall: WallTime, unit: StartOf['unit']): WallTime {
 }
 
 /** What is wrong with a mapper that fits its schema. */
-export function mapperProblems(mapper: PartitionMapper): string[] {
+export function mapperProblems(mapper: PartitionMapper | OwnMapper): string[] {
+  if (mapper.mapper === 'custom') return [];
   if (mapper.mapper === 'chain' || mapper.mapper === 'product') return mapper.mappers.flatMap(mapperProblems);
   if (mapper.mapper !== 'start_of') return [];
   const codes = [unknownCode(mapper.input_format, 'parse'), unknownCode(mapper.output_format, 'write')];

@@ -32,7 +32,7 @@
 // The schema checks shape only. `timetableProblems` (validate.ts) says whether a cron expression or a zone exists.
 
 import { Type, type Static } from 'typebox';
-import { PartitionMapper } from './partition-mappers.ts';
+import { MapperAnswer, OwnMapper, PartitionMapper } from './partition-mappers.ts';
 
 const closed = { additionalProperties: false } as const;
 const optionalInt = Type.Optional(Type.Integer());
@@ -232,12 +232,15 @@ const AssetOrTimeTimetable = Type.Object(
   closed,
 );
 
+const EventMapper = Type.Union([PartitionMapper, OwnMapper]);
 const PartitionedAssetTimetable = Type.Object(
   {
     type: Type.Literal('partitioned_asset'),
     assets: AssetCondition,
-    mappers: Type.Array(Type.Object({ asset: AssetCondition, mapper: PartitionMapper }, closed)),
-    default_mapper: PartitionMapper,
+    mappers: Type.Array(Type.Object({ asset: AssetCondition, mapper: EventMapper }, closed)),
+    default_mapper: EventMapper,
+    /** Of own mappers, the newest last; known of the version that is current, never part of a spec. */
+    answers: Type.Optional(Type.Array(MapperAnswer)),
   },
   closed,
 );

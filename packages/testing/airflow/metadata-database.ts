@@ -1,9 +1,10 @@
 /**
  * Metadata databases of Airflow as its documentation and a fresh installation show them: the tables and columns that are
- * read, of 2.10 and of 3.2, in SQLite and in Postgres.
+ * read, of 2.10 and of 3.2, in SQLite, Postgres and MySQL.
  */
 import { createCipheriv, createHmac, randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
+import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 
 type Value = string | number | boolean | null | Uint8Array;
@@ -19,9 +20,9 @@ const COMMON = {
   alembic_version: 'version_num varchar(32) not null',
   dag_tag: 'name varchar(100) not null, dag_id varchar(250) not null',
   slot_pool: 'id integer, pool varchar(256), slots integer, description text, include_deferred boolean not null',
-  variable: 'id integer, key varchar(250), val text, description text, is_encrypted boolean',
+  variable: 'id integer, "key" varchar(250), val text, description text, is_encrypted boolean',
   connection: `id integer, conn_id varchar(250) not null, conn_type varchar(500) not null, description text, host varchar(500),
-    schema varchar(500), login text, password text, port integer, is_encrypted boolean, is_extra_encrypted boolean, extra text`,
+    "schema" varchar(500), login text, password text, port integer, is_encrypted boolean, is_extra_encrypted boolean, extra text`,
   dag_run_note:
     'user_id <user>, dag_run_id integer not null, content varchar(1000), created_at <date>, updated_at <date>',
   serialized_dag: 'dag_id varchar(250) not null, data json, data_compressed <bytes>, last_updated <date> not null',
@@ -69,7 +70,10 @@ const REVISIONS: Record<AirflowVersion, string> = { '2.10': '22ed7efa9da2', '3.2
 const TYPES = {
   sqlite: { date: 'timestamp', bytes: 'blob', json: 'json', uuid: 'char(32)' },
   postgres: { date: 'timestamptz', bytes: 'bytea', json: 'jsonb', uuid: 'uuid' },
+  mysql: { date: 'timestamp(6) null', bytes: 'longblob', json: 'json', uuid: 'varchar(36)' },
 };
+/** The default of Airflow's `database.sql_engine_collation_for_ids` there. */
+const MYSQL_ID = '$1 varchar(250) character set utf8mb3 collate utf8mb3_bin';
 
 function statementsOf(version: AirflowVersion, kind: keyof typeof TYPES): string[] {
   const types: Record<string, string> = { ...TYPES[kind], user: version === '3.2' ? 'varchar(128)' : 'integer' };
@@ -78,11 +82,13 @@ function statementsOf(version: AirflowVersion, kind: keyof typeof TYPES): string
       `create table ${name} (${columns.replaceAll(/<(\w+)>/g, (_, type: string) => types[type] ?? '')})`,
   );
   return [
-    ...tables,
+    ...(kind === 'mysql' ? tables.map((table) => table.replaceAll(/(\w+_id) varchar\(250\)/g, MYSQL_ID)) : tables),
     'create index ti_dag_run on task_instance (dag_id, run_id)',
     `insert into alembic_version values ('${REVISIONS[version]}')`,
   ];
 }
+
+const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
 export function createSqliteMetadata(path: string, version: AirflowVersion): Promise<MetadataFixture> {
   const database = new DatabaseSync(path);
@@ -94,7 +100,7 @@ export function createSqliteMetadata(path: string, version: AirflowVersion): Pro
         const names = Object.keys(row);
         const values = Object.values(row).map((value) => (typeof value === 'boolean' ? Number(value) : value));
         database
-          .prepare(`insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`)
+          .prepare(`insert into ${table} (${quoted(names)}) values (${names.map(() => '?').join(', ')})`)
           .run(...values);
       }
       database.exec('commit');
@@ -117,7 +123,28 @@ export async function createPostgresMetadata(url: string, version: AirflowVersio
         const names = Object.keys(row);
         const values = Object.values(row).map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
         await client.query(
-          `insert into ${table} (${names.join(', ')}) values (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
+          `insert into ${table} (${quoted(names)}) values (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
+          values,
+        );
+      }
+    },
+    run: async (statement) => void (await client.query(statement)),
+    close: () => client.end(),
+  };
+}
+
+/** In an empty database of MySQL or MariaDB. */
+export async function createMysqlMetadata(url: string, version: AirflowVersion): Promise<MetadataFixture> {
+  const client = await createConnection(url);
+  await client.query(`set session sql_mode = 'ANSI_QUOTES', time_zone = '+00:00'`);
+  for (const statement of statementsOf(version, 'mysql')) await client.query(statement);
+  return {
+    async insert(table, ...rows) {
+      for (const row of rows) {
+        const names = Object.keys(row);
+        const values = Object.values(row).map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
+        await client.query(
+          `insert into ${table} (${quoted(names)}) values (${names.map(() => '?').join(', ')})`,
           values,
         );
       }

@@ -80,10 +80,10 @@ def schedule_spec(timetable, encoder: Encoder, dag) -> dict:
         spec["assets"] = encoder.asset(timetable.asset_condition)
     if isinstance(timetable, tt.PartitionedAssetTimetable):
         spec["mappers"] = [
-            {"asset": encoder.asset(asset), "mapper": mapper_spec(mapper)}
+            {"asset": encoder.asset(asset), "mapper": mapper_spec(mapper, encoder.encode)}
             for asset, mapper in timetable.partition_mapper_config.items()
         ]
-        spec["default_mapper"] = mapper_spec(timetable.default_partition_mapper)
+        spec["default_mapper"] = mapper_spec(timetable.default_partition_mapper, encoder.encode)
     if isinstance(timetable, tt.AssetOrTimeSchedule):
         spec["timetable"] = schedule_spec(timetable.timetable, encoder, dag)
     return spec

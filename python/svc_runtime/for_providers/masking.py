@@ -21,32 +21,7 @@ def should_hide_value_for_key(name) -> bool:
 
 def redact(value, name: str | None = None, max_depth: int | None = None, replacement: str = MASK):
     """The same value with every secret in it hidden, to the given depth."""
-    return _redact(value, name, max_depth or _MAX_DEPTH, replacement)
-
-
-def _redact(value, name: str | None, depth: int, replacement: str):
-    if depth < 0 or value is None:
-        return value
-    if name and should_hide_value_for_key(name):
-        return _hidden(value, replacement)
-    if isinstance(value, dict):
-        return {key: _redact(item, str(key), depth - 1, replacement) for key, item in value.items()}
-    if isinstance(value, str):
-        hidden = masks.apply(value)
-        return hidden if replacement == MASK else hidden.replace(MASK, replacement)
-    if isinstance(value, tuple):
-        return tuple(_redact(item, None, depth - 1, replacement) for item in value)
-    if isinstance(value, (list, set)):
-        return [_redact(item, None, depth - 1, replacement) for item in value]
-    return value
-
-
-def _hidden(value, replacement: str):
-    if isinstance(value, dict):
-        return {key: _hidden(item, replacement) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set)):
-        return type(value)(_hidden(item, replacement) for item in value)
-    return value if value in (None, "") or isinstance(value, bool) else replacement
+    return _masker.redact(value, name, max_depth, replacement)
 
 
 def merge(new_value, old_value, name: str | None = None, max_depth: int | None = None):
@@ -57,19 +32,47 @@ def merge(new_value, old_value, name: str | None = None, max_depth: int | None =
 
 
 class SecretsMasker:
-    """Of the process: there is one list of what to hide."""
+    """Of the process: there is one list of what to hide, which the copies that providers make of it use, too."""
 
     replacer = None
+
+    def __init__(self) -> None:
+        self.patterns: set[str] = set()
 
     def add_mask(self, secret, name: str | None = None) -> None:
         mask_secret(secret, name)
 
     def redact(self, item, name: str | None = None, max_depth: int | None = None, replacement: str = MASK):
-        return redact(item, name, max_depth, replacement)
+        return self._redact(item, name, 0, max_depth or _MAX_DEPTH, replacement=replacement)
 
-    # What providers override to treat their own kinds of values.
     def _redact(self, item, name: str | None, depth: int, max_depth: int, replacement: str = MASK, **_):
-        return _redact(item, name, max_depth - depth, replacement)
+        """What providers override to treat their own kinds of values, wherever in a value they are."""
+        if depth > max_depth or item is None:
+            return item
+        if name and should_hide_value_for_key(name):
+            return self._redact_all(item, depth, max_depth, replacement=replacement)
+        if isinstance(item, str):
+            hidden = masks.apply(item)
+            return hidden if replacement == MASK else hidden.replace(MASK, replacement)
+
+        def inner(value, key: str | None = None):
+            return self._redact(value, key, depth + 1, max_depth, replacement=replacement)
+
+        if isinstance(item, dict):
+            return {key: inner(value, str(key)) for key, value in item.items()}
+        if isinstance(item, tuple):
+            return tuple(inner(value) for value in item)
+        if isinstance(item, (list, set)):
+            return [inner(value) for value in item]
+        return item
+
+    def _redact_all(self, item, depth: int, max_depth: int, replacement: str = MASK):
+        """Under a name that says that it is secret."""
+        if isinstance(item, dict) and depth <= max_depth:
+            return {key: self._redact_all(value, depth + 1, max_depth, replacement) for key, value in item.items()}
+        if isinstance(item, (list, tuple, set)) and depth <= max_depth:
+            return type(item)(self._redact_all(value, depth + 1, max_depth, replacement) for value in item)
+        return item if item in (None, "") or isinstance(item, bool) else replacement
 
     def merge(self, new_item, old_item, name: str | None = None, max_depth: int | None = None):
         return merge(new_item, old_item, name, max_depth)

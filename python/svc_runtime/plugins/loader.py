@@ -28,8 +28,6 @@ _NOT_LOADED = (
     "appbuilder_menu_items",
     "admin_views",
     "menu_links",
-    "hook_lineage_readers",
-    "partition_mappers",
     "deadline_references",
 )
 ENTRY_POINTS = "airflow.plugins"

@@ -1,8 +1,14 @@
-"""Partition key mappers of partitioned asset schedules, as data: the control plane applies them (timetables/partition-mappers.ts)."""
+"""Partition key mappers of partitioned asset schedules, as data: the control plane applies them (timetables/partition-mappers.ts).
+
+One that an author wrote is asked by a worker (ask_mapper.py), and so is what it calls of ours by `super()`: hence `to_downstream`.
+"""
 
 from __future__ import annotations
 
+import datetime
 import re
+import zoneinfo
+from collections.abc import Iterable
 
 from ..exceptions import RecordingError
 from .timezones import zone_name
@@ -12,23 +18,53 @@ _CODES = frozenset("YymdHIpMSfjaAbBwuVGz%")
 
 
 class PartitionMapper:
-    """Base class. One that an author writes would run in the control plane, which runs no author code."""
+    """Base class."""
 
-    def to_spec(self) -> dict:
-        kind = type(self)
+    def to_downstream(self, key: str) -> str | Iterable[str]:
+        """The key of the run that an event of that key is for, or several."""
         raise RecordingError(
-            f"the partition mapper {kind.__module__.removeprefix('svc_dag_')}.{kind.__qualname__} is the author's own code, which "
-            "the scheduler does not run",
-            "Use IdentityMapper, AllowedKeyMapper, StartOf…Mapper, ChainMapper or ProductMapper",
+            f"the partition mapper {mapper_class(self)} has no to_downstream()",
+            "Write to_downstream(self, key) in the class: it gives the key, or keys, of the runs that an event is for",
         )
 
+    def to_spec(self) -> dict:
+        return {}
 
-def mapper_spec(mapper) -> dict:
+    def serialize(self) -> dict:
+        return {}
+
+    @classmethod
+    def deserialize(cls, data: dict) -> PartitionMapper:
+        return cls(**data)
+
+
+def mapper_class(mapper: PartitionMapper) -> str:
+    kind = type(mapper)
+    return f"{kind.__module__.removeprefix('svc_dag_')}.{kind.__qualname__}"
+
+
+# What a mapper says of keys. A class that only gives a built-in mapper its arguments is that mapper.
+_ANSWERS = ("to_downstream", "normalize", "format")
+
+
+def is_own(mapper: PartitionMapper) -> bool:
+    """Whether the author's own code has to be asked, in the mapper or in one that it is made of."""
+    kind = type(mapper)
+    ours = next(base for base in kind.__mro__ if base.__module__.startswith("svc_runtime."))
+    if ours is PartitionMapper or any(getattr(kind, name, None) is not getattr(ours, name, None) for name in _ANSWERS):
+        return True
+    return isinstance(mapper, _Several) and any(is_own(part) for part in mapper.mappers)
+
+
+def mapper_spec(mapper, encode) -> dict:
+    """`encode` makes plain data of what an own mapper says of itself."""
     if not isinstance(mapper, PartitionMapper):
         raise RecordingError(f"{mapper!r} is not a partition mapper", "Use for example StartOfDayMapper()")
-    if not type(mapper).__module__.startswith("svc_runtime."):
-        return PartitionMapper.to_spec(mapper)
-    return mapper.to_spec()
+    if not is_own(mapper):
+        return mapper.to_spec()
+    if type(mapper).to_downstream is PartitionMapper.to_downstream:
+        mapper.to_downstream("")  # says what is missing
+    return {"mapper": "custom", "class": mapper_class(mapper), "arguments": encode(dict(mapper.serialize()))}
 
 
 def check_format(text: str, what: str) -> str:
@@ -42,6 +78,9 @@ def check_format(text: str, what: str) -> str:
 
 
 class IdentityMapper(PartitionMapper):
+    def to_downstream(self, key: str) -> str:
+        return key
+
     def to_spec(self) -> dict:
         return {"mapper": "identity"}
 
@@ -50,8 +89,16 @@ class AllowedKeyMapper(PartitionMapper):
     def __init__(self, allowed_keys: list) -> None:
         self.allowed_keys = list(allowed_keys)
 
+    def to_downstream(self, key: str) -> str:
+        if key not in self.allowed_keys:
+            raise ValueError(f"Key {key!r} not in allowed keys {self.allowed_keys}")
+        return key
+
     def to_spec(self) -> dict:
         return {"mapper": "allowed", "keys": [str(key) for key in self.allowed_keys]}
+
+    def serialize(self) -> dict:
+        return {"allowed_keys": list(self.allowed_keys)}
 
 
 class _StartOf(PartitionMapper):
@@ -64,6 +111,30 @@ class _StartOf(PartitionMapper):
         self.input_format = input_format
         self.output_format = output_format or self.default_output_format
         self.timezone = zone_name(timezone)
+
+    def to_downstream(self, key: str) -> str:
+        moment = datetime.datetime.strptime(key, self.input_format)
+        zone = zoneinfo.ZoneInfo(self.timezone)
+        # A key without an offset is what a clock in the mapper's zone shows.
+        moment = moment.replace(tzinfo=zone) if moment.tzinfo is None else moment.astimezone(zone)
+        return self.format(self.normalize(moment))
+
+    def normalize(self, dt: datetime.datetime) -> datetime.datetime:
+        """The start of the hour, day, week, month, quarter or year."""
+        hour = dt.replace(minute=0, second=0, microsecond=0)
+        if self.unit == "hour":
+            return hour
+        day = hour.replace(hour=0)
+        if self.unit == "week":
+            return day - datetime.timedelta(days=day.weekday())
+        months = {"month": day.month, "quarter": day.month - (day.month - 1) % 3, "year": 1}
+        return day.replace(month=months[self.unit], day=1) if self.unit in months else day
+
+    def format(self, dt: datetime.datetime) -> str:
+        return dt.strftime(self.output_format)
+
+    def serialize(self) -> dict:
+        return {"input_format": self.input_format, "output_format": self.output_format, "timezone": self.timezone}
 
     def to_spec(self) -> dict:
         name = type(self).__name__
@@ -100,28 +171,66 @@ class StartOfQuarterMapper(_StartOf):
     unit = "quarter"
     default_output_format = "%Y-Q{quarter}"
 
+    def format(self, dt: datetime.datetime) -> str:
+        return dt.strftime(self.output_format.replace("{quarter}", str((dt.month + 2) // 3)))
+
 
 class StartOfYearMapper(_StartOf):
     unit = "year"
     default_output_format = "%Y"
 
 
-class ChainMapper(PartitionMapper):
+class _Several(PartitionMapper):
+    """Made of others, in their order."""
+
+    def __init__(self, *mappers: PartitionMapper) -> None:
+        self.mappers = list(mappers)
+
+    def parts(self) -> list[dict]:
+        return [part.to_spec() for part in self.mappers]
+
+    def serialize(self) -> dict:
+        return {"mappers": [{"class": mapper_class(part), "arguments": part.serialize()} for part in self.mappers]}
+
+
+class ChainMapper(_Several):
     def __init__(self, mapper0, mapper1, /, *mappers) -> None:
-        self.mappers = [mapper0, mapper1, *mappers]
+        super().__init__(mapper0, mapper1, *mappers)
+
+    def to_downstream(self, key: str) -> str | list[str]:
+        keys, is_one = [key], True
+        for mapper in self.mappers:
+            answers = [mapper.to_downstream(each) for each in keys]
+            is_one = is_one and all(isinstance(answer, str) for answer in answers)
+            keys = [each for answer in answers for each in ([answer] if isinstance(answer, str) else answer)]
+        return keys[0] if is_one else keys
 
     def to_spec(self) -> dict:
-        return {"mapper": "chain", "mappers": [mapper_spec(mapper) for mapper in self.mappers]}
+        return {"mapper": "chain", "mappers": self.parts()}
 
 
-class ProductMapper(PartitionMapper):
+class ProductMapper(_Several):
     def __init__(self, mapper0, mapper1, /, *mappers, delimiter: str = "|") -> None:
-        self.mappers = [mapper0, mapper1, *mappers]
+        super().__init__(mapper0, mapper1, *mappers)
         self.delimiter = delimiter
 
+    def to_downstream(self, key: str) -> str:
+        parts = key.split(self.delimiter)
+        if len(parts) != len(self.mappers):
+            raise ValueError(f"Expected {len(self.mappers)} segments in partition key, but got {len(parts)}: {key!r}")
+        found = []
+        for mapper, part in zip(self.mappers, parts, strict=True):
+            answer = mapper.to_downstream(part)
+            if not isinstance(answer, str):
+                raise TypeError(
+                    f"ProductMapper child mappers must return a single key, but {type(mapper).__name__} returned "
+                    "multiple keys"
+                )
+            found.append(answer)
+        return self.delimiter.join(found)
+
+    def serialize(self) -> dict:
+        return {**super().serialize(), "delimiter": self.delimiter}
+
     def to_spec(self) -> dict:
-        return {
-            "mapper": "product",
-            "mappers": [mapper_spec(mapper) for mapper in self.mappers],
-            "delimiter": self.delimiter,
-        }
+        return {"mapper": "product", "mappers": self.parts(), "delimiter": self.delimiter}

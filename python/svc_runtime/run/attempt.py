@@ -245,11 +245,15 @@ def run_callback_job(job: dict, dag, channel) -> Outcome:
 
 
 def run_timetable_job(job: dict, dag, channel) -> Outcome:
-    """A question about the DAG's own timetable; what it raises is an answer, too."""
+    """A question about the DAG's own timetable or mappers; what they raise is an answer, too."""
+    from ..ask_mapper import answer_keys
     from ..ask_timetable import TimetableFailed, answer
 
     outcome = Outcome()
     current.secrets_source = AgentSecrets(channel, job)
+    if job["question"]["kind"] == "keys":
+        channel.request("answer_timetable", answer=answer_keys(dag.timetable, job["question"]))
+        return outcome
     try:
         channel.request("answer_timetable", answer=answer(dag.timetable, job["question"]))
     except TimetableFailed as error:

@@ -25,6 +25,8 @@ _OWN_DEFAULTS = {
     ("webserver", "base_url"): "http://localhost:8080/",
     ("email", "email_backend"): "airflow.utils.email.send_email_smtp",
     ("smtp", "smtp_mail_from"): "",
+    # A process that a task forks is answered nothing: what extractors ask for (connections, variables) would be missing in events.
+    ("openlineage", "execute_in_thread"): "True",
 }
 _SECRET = {
     ("core", "fernet_key"),
@@ -181,7 +183,7 @@ class _Conf:
 
     def getjson(self, section: str, key: str, fallback=None, **_):
         text = self.get(section, key, fallback=None)
-        if text is None:
+        if not text:  # an empty value is none, as on Airflow
             return fallback
         try:
             return json.loads(text)

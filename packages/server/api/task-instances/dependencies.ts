@@ -12,6 +12,7 @@ import { readSources } from '../../engine/sql/run-edits.ts';
 import { countRunningRuns, findPoolUse } from '../../db/task-instances/details.ts';
 import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
 import { noCounts } from '../../engine/plan/counts.ts';
+import { tasksWithoutInstances } from '../../engine/plan/task-dates.ts';
 import { whySources, whyWaiting } from '../../engine/plan/why.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import type { App } from '../../http/typed-app.ts';
@@ -156,7 +157,8 @@ async function graphDependency(services: Services, tenantId: string, row: Listed
     skips: skips === null ? null : (JSON.parse(skips) as string[]),
   }));
   const instance = { taskId: row.task_id, mapIndex: row.map_index, state: row.state, waits: row.waits };
-  const why = whyWaiting(blueprint, { instance, rows });
+  const leftOut = tasksWithoutInstances(blueprint, row);
+  const why = whyWaiting(blueprint, { instance, rows, leftOut });
   return why && why.kind !== 'scheduler' ? [{ name: GRAPH_NAMES[why.kind], reason: why.text }] : [];
 }
 

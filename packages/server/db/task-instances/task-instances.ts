@@ -47,7 +47,7 @@ const COLUMNS = [
   't.version_number',
   't.updated_at',
 ] as const;
-const OF_THE_RUN_COLUMNS = ['r.run_id', 'r.state as run_state', 'r.logical_date', 'r.run_after'] as const;
+const OF_THE_RUN_COLUMNS = ['r.run_id', 'r.run_type', 'r.state as run_state', 'r.logical_date', 'r.run_after'] as const;
 
 const selectInstances = (db: TenantDb) =>
   db
@@ -228,7 +228,7 @@ async function readRows(db: TenantDb, query: RowsQuery): Promise<RowWithCursor[]
       (eb) =>
         eb
           .selectFrom('dag_runs as d')
-          .select(['d.run_id', 'd.state', 'd.logical_date', 'd.run_after'])
+          .select(['d.run_id', 'd.run_type', 'd.state', 'd.logical_date', 'd.run_after'])
           .whereRef('d.id', '=', 't.run')
           .offset(0)
           .as('r'),

@@ -28,6 +28,8 @@ import { latest, nowIso } from '@svc/spec/clock.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { runOutcome } from '../plan/outcome.ts';
 import type { LeafState } from '../plan/outcome.ts';
+import { tasksWithoutInstances } from '../plan/task-dates.ts';
+import { listStateless } from '../sql/queued-runs.ts';
 import { plan } from '../plan/plan.ts';
 import type { Need, PlanEvent } from '../plan/types.ts';
 import { loadLength, loadPast } from './external-needs.ts';
@@ -256,6 +258,12 @@ export async function concludeAll(
   for (const work of works) collectEffects(work, effects);
   await Promise.all(ending.map((work) => endRun(trx, work, effects, send)));
   for (const work of works) {
+    if (!(await isStuck(trx, work))) continue;
+    await endRun(trx, work, effects, send, 'stuck');
+    effects.moved.push(namesOf(work.run));
+    ending.push(work);
+  }
+  for (const work of works) {
     if (ending.includes(work)) continue;
     if (isHoldingBack(work) && !isSettled(work)) {
       await admitMore(trx, work);
@@ -331,6 +339,18 @@ function collectEffects(work: RunWork, effects: RunEffects): void {
 
 const hasNothingLeft = (work: RunWork): boolean => work.unfinished() === 0 && work.run.state === 'running';
 
+/**
+ * All that is left waits for tasks of which the run has no instances. What waits for its past may still go on, as in Airflow. Asked
+ * only of runs that have nothing under way and lack instances, which are few.
+ */
+async function isStuck(trx: SharedDb, work: RunWork): Promise<boolean> {
+  const { run, graph, counts } = work;
+  if (run.state !== 'running' || !counts.none || work.unfinished() > counts.none) return false;
+  if (tasksWithoutInstances(graph.blueprint, run).size === 0) return false;
+  const waiting = await listStateless(trx, { tenantId: run.tenant_id, run: run.id });
+  return waiting.every(({ taskId }) => graph.blueprint.tasks.get(taskId)?.waitsForPast !== true);
+}
+
 /** Where the tasks that decide are at hand, as in a run that one task ends, its end is written with theirs and asks nothing. */
 function endIfKnown(work: RunWork): void {
   if (!hasNothingLeft(work)) return;
@@ -339,7 +359,10 @@ function endIfKnown(work: RunWork): void {
 }
 
 function markEnded(work: RunWork, leaves: readonly LeafState[]): void {
-  const state = runOutcome(work.graph.blueprint, leaves);
+  endAs(work, runOutcome(work.graph.blueprint, leaves));
+}
+
+function endAs(work: RunWork, state: 'success' | 'failed'): void {
   Object.assign(work.run, { state, end_date: latest(work.now, work.run.start_date) });
   work.hasEnded = true;
 }
@@ -349,18 +372,20 @@ async function endRun(
   work: RunWork,
   effects: RunEffects,
   send: NonNullable<Concluding['send']>,
+  why: 'stuck' | 'finished' = 'finished',
 ): Promise<void> {
   const { run, graph } = work;
   if (!work.hasEnded) {
     const ref = { tenantId: run.tenant_id, run: run.id };
-    markEnded(work, await countStates(trx, ref, graph.blueprint.leaves));
+    if (why === 'stuck') endAs(work, 'failed');
+    else markEnded(work, await countStates(trx, ref, graph.blueprint.leaves));
     await send(updateRunsAndInstances(trx, [runChange(work)], []));
   }
   const state = run.state === 'failed' ? 'failed' : 'success';
   effects.ended.push({ tenantId: run.tenant_id, dagId: run.dag_id, run: run.id, runId: run.run_id, state });
   const callbacks = state === 'success' ? graph.spec.callbacks.on_success : graph.spec.callbacks.on_failure;
   if (callbacks.length > 0) {
-    await requestRunCallback(trx, work, state);
+    await requestRunCallback(trx, work, state, why === 'stuck' ? 'all_tasks_deadlocked' : undefined);
     effects.hasCallbacks = true;
   }
 }

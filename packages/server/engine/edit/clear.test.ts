@@ -393,3 +393,53 @@ describe('marking', () => {
     await expect.poll(() => ranOf(run)).toHaveLength(3);
   });
 });
+
+describe('a run without instances of some task, because of its dates', () => {
+  const late = { start_date: '2026-01-12T00:00:00+00:00' };
+  const on = (day: string) => ({
+    logicalDate: `2026-01-${day}T00:00:00.000000Z`,
+    runAfter: '2026-02-01T00:00:00.000000Z',
+  });
+  const early = on('05');
+
+  it('fails when all that is left waits for that task, also after it was cleared; instances keep no state', async () => {
+    const dagId = await newDag({ tasks: { a: {}, late: { policy: late }, c: { after: ['a', 'late'] } } });
+    const run = await engine.trigger(dagId, early);
+    expect(await engine.ended(run)).toBe('failed');
+    expect(await engine.states(run)).toEqual({ a: 'success', c: null });
+    await clear(run, null);
+    await expect.poll(() => ranOf(run)).toEqual(['a', 'a']);
+    expect(await engine.ended(run)).toBe('failed');
+    expect(await engine.states(run)).toEqual({ a: 'success', c: null });
+    await expectTrueCounts(run);
+  });
+
+  it('ends by its other tasks where nothing waits for that one, and with success where there are none', async () => {
+    const alone = await engine.trigger(
+      await newDag({ tasks: { a: {}, b: { after: ['a'] }, late: { policy: late } } }),
+      early,
+    );
+    expect(await engine.ended(alone)).toBe('success');
+    expect(await engine.states(alone)).toEqual({ a: 'success', b: 'success' });
+    const empty = await engine.trigger(await newDag({ tasks: { late: { policy: late } } }), early);
+    expect(await engine.ended(empty)).toBe('success');
+    expect(await engine.states(empty)).toEqual({});
+  });
+
+  it('goes on waiting for the past of a task, as long as that may change', async () => {
+    const policy = { depends_on_past: true };
+    const dagId = await newDag({ tasks: { a: { policy }, late: { policy: late }, c: { after: ['late'] } } });
+    ends = { a: { state: 'failed' } };
+    const first = await engine.trigger(dagId, on('04'));
+    expect(await engine.ended(first)).toBe('failed');
+    const second = await engine.trigger(dagId, early);
+    await engine.trigger(await newDag({ tasks: { b: {} } })).then((run) => engine.ended(run));
+    expect(await engine.states(second)).toEqual({ a: null, c: null });
+    const { state } = await engine.scope
+      .selectFrom('dag_runs')
+      .select('state')
+      .where('id', '=', second)
+      .executeTakeFirstOrThrow();
+    expect(state).toBe('running');
+  });
+});

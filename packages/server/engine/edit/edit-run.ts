@@ -23,6 +23,7 @@ import { noCounts } from '../plan/counts.ts';
 import { encodeCounts } from '../plan/encode.ts';
 import { sharedLevels } from '../plan/mapped-levels.ts';
 import { recountSources, recountUpstream } from '../plan/recount.ts';
+import { tasksWithoutInstances } from '../plan/task-dates.ts';
 import type { Instance, PlanEvent } from '../plan/types.ts';
 import { countedAs } from '../advance/run-work.ts';
 import { withDeadline } from '../runs/create-run.ts';
@@ -123,6 +124,7 @@ export async function recount(
     }),
     (instance) => instance.taskId,
   );
+  const leftOut = tasksWithoutInstances(blueprint, open.run);
   const waiting = rows.filter((row) => row.state === null && wanted.has(row.taskId));
   const alike = new Map<string, string>();
   const counted = waiting.map(({ taskId, mapIndex }) => {
@@ -132,7 +134,7 @@ export async function recount(
     const known = isAlike ? alike.get(taskId) : undefined;
     if (known !== undefined) return { taskId, mapIndex, upstream: known };
     const upstreamRows = upstreamIds.flatMap((id) => byTask.get(id) ?? []);
-    const upstream = encodeCounts(recountUpstream(blueprint, { taskId, mapIndex }, upstreamRows));
+    const upstream = encodeCounts(recountUpstream(blueprint, { taskId, mapIndex }, upstreamRows, leftOut));
     alike.set(taskId, upstream);
     return { taskId, mapIndex, upstream };
   });

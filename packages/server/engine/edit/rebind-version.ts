@@ -14,12 +14,14 @@ import { clearRows } from './clear-rows.ts';
 import { keyOf, move, supersede } from './edit-run.ts';
 import type { OpenRun } from './edit-run.ts';
 import type { PlannedTask } from '../plan/blueprint.ts';
+import { tasksWithoutInstances } from '../plan/task-dates.ts';
 import { addInstances, collapseTasks, readRows, replaceInstances } from './rebuild-instances.ts';
 
 /** `open.graph` is the new version's; `cleared` are the instances that were cleared before. */
 export async function rebindVersion(open: OpenRun, cleared: readonly KeyInRun[]): Promise<void> {
   const present = await listTaskIds(open.trx, open.ref);
   const tasks = [...open.graph.blueprint.tasks.values()];
+  const leftOut = tasksWithoutInstances(open.graph.blueprint, open.run);
   await removeGone(
     open,
     present.filter((taskId) => !open.graph.blueprint.tasks.has(taskId)),
@@ -32,7 +34,7 @@ export async function rebindVersion(open: OpenRun, cleared: readonly KeyInRun[])
   await addInstances(
     open,
     tasks
-      .filter((task) => !present.includes(task.taskId))
+      .filter((task) => !present.includes(task.taskId) && !leftOut.has(task.taskId))
       .map((task) => ({ task, mapIndexes: literalIndexes(task) ?? [-1] })),
   );
 }

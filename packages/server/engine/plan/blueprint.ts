@@ -2,6 +2,8 @@
  * What planning knows about a DAG version: its graph with everything that can be worked out beforehand. Built once per
  * version, never changed. A blueprint, not a plan: a plan says what follows from one event in one run.
  */
+import { instantFromIso } from '@svc/spec/timetables/instant.ts';
+import type { Instant } from '@svc/spec/timetables/instant.ts';
 import type { MappingSpec } from '@svc/spec/schema-parts.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
@@ -84,6 +86,14 @@ export interface Blueprint {
   /** Ids of the tasks that decide how the run ends. */
   readonly leaves: readonly string[];
   readonly failFast: boolean;
+  /** Tasks that begin or end at some date. */
+  readonly dated: readonly DatedTask[];
+}
+
+interface DatedTask {
+  readonly taskId: string;
+  readonly from: Instant | null;
+  readonly until: Instant | null;
 }
 
 export function buildBlueprint(spec: CompiledSpec): Blueprint {
@@ -133,13 +143,31 @@ export function buildBlueprint(spec: CompiledSpec): Blueprint {
     mappedGroups: mappedGroups.byId,
     leaves: [...leaves],
     failFast: spec.dag.fail_fast,
+    dated: datedTasks(spec.tasks),
   };
 }
 
-/** Every instance of a new run. Mapped tasks of literal length have theirs from the start; length zero is left at -1. */
-export function initialInstances(blueprint: Blueprint): Instance[] {
+const datedTasks = (tasks: readonly TaskSpec[]): DatedTask[] =>
+  tasks.flatMap(({ task_id: taskId, policy: { start_date: start, end_date: end } }) =>
+    start === null && end === null
+      ? []
+      : [
+          {
+            taskId,
+            from: start === null ? null : instantFromIso(start),
+            until: end === null ? null : instantFromIso(end),
+          },
+        ],
+  );
+
+/**
+ * Every instance of a new run, of the tasks that are not left out. Mapped tasks of literal length have theirs from the start; length
+ * zero is left at -1.
+ */
+export function initialInstances(blueprint: Blueprint, leftOut: ReadonlySet<string> = new Set()): Instance[] {
   const instances: Instance[] = [];
   for (const task of blueprint.ordered) {
+    if (leftOut.has(task.taskId)) continue;
     const length = initialLength(task);
     const upstream = initialCounts(blueprint, task);
     for (let index = 0; index < Math.max(1, length); index += 1) {

@@ -17,11 +17,20 @@ export function recountSources(blueprint: Blueprint, taskId: string): readonly s
 }
 
 /**
- * `rows`: all rows of the tasks of `recountSources`; others may be among them. What a direct upstream task chose to skip
+ * `rows`: all rows of the tasks of `recountSources`; others may be among them. `leftOut`: tasks that the run has no instances of,
+ * which are waited for all the same. What a direct upstream task chose to skip
  * stays skipped, as in Airflow; a choice made further up is not remembered.
  */
-export function recountUpstream(blueprint: Blueprint, key: InstanceKey, rows: readonly Instance[]): UpstreamCounts {
+export function recountUpstream(
+  blueprint: Blueprint,
+  key: InstanceKey,
+  rows: readonly Instance[],
+  leftOut: ReadonlySet<string> = new Set(),
+): UpstreamCounts {
   const counts = noCounts();
+  for (const id of blueprint.tasks.get(key.taskId)?.upstream ?? []) {
+    if (leftOut.has(id)) addUpstream(counts, { isSetup: blueprint.tasks.get(id)?.isSetup === true, by: 1 });
+  }
   for (const { row, upstream } of upstreamRows(blueprint, key, rows)) {
     addUpstream(counts, { isSetup: upstream.isSetup, by: 1 });
     addFinished(counts, { state: row.state, isSetup: upstream.isSetup });

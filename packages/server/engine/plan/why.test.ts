@@ -36,6 +36,16 @@ describe('why an instance waits', () => {
     });
   });
 
+  it('says that a task is missing in this run, for which it waits in vain', () => {
+    const blueprint = buildBlueprint(sketchSpec({ tasks: [{ id: 'a' }, { id: 'b', upstream: ['a'] }] }));
+    const instance = { taskId: 'b', mapIndex: -1, state: null };
+    expect(whyWaiting(blueprint, { instance, rows: [], leftOut: new Set(['a']) })).toEqual({
+      kind: 'upstream',
+      text: 'waits in vain (trigger rule all_success): the run has no instance of a: start_date and end_date leave out its logical date',
+      taskIds: ['a'],
+    });
+  });
+
   it('says that a cleared task will not run when its rule is already decided against it', () => {
     const sketch: DagSketch = { tasks: [{ id: 'a' }, { id: 'b' }, { id: 'c', upstream: ['a', 'b'] }] };
     const play = (run: PaperRun): void => void run.finish({ taskId: 'a', mapIndex: -1, state: 'failed' });

@@ -17,6 +17,8 @@ interface Question {
   readonly instance: InstanceKey & Pick<Instance, 'state'> & { readonly waits?: string | null };
   /** All rows of the tasks of `whySources`; others may be among them. */
   readonly rows: readonly Instance[];
+  /** Tasks that the run has no instances of. */
+  readonly leftOut?: ReadonlySet<string>;
 }
 
 /** Tasks beyond this many are counted, not named. */
@@ -33,13 +35,15 @@ export function whySources(blueprint: Blueprint, taskId: string): readonly strin
 }
 
 /** Null when it does not wait for anything this module knows: it has a state, or is not in the graph. */
-export function whyWaiting(blueprint: Blueprint, { instance, rows }: Question): WaitReason | null {
+export function whyWaiting(blueprint: Blueprint, { instance, rows, leftOut }: Question): WaitReason | null {
   const task = blueprint.tasks.get(instance.taskId);
   if (!task || instance.state !== null) return null;
   if (instance.waits === 'past') return { kind: 'past', text: pastText(task), taskIds: [task.taskId] };
-  const verdict = decide(task.triggerRule, recountUpstream(blueprint, instance, rows));
+  const verdict = decide(task.triggerRule, recountUpstream(blueprint, instance, rows, leftOut));
   if (verdict !== 'run') {
     const upstream = [...upstreamRows(blueprint, instance, rows)].map(({ row }) => row);
+    const missing = task.upstream.filter((id) => leftOut?.has(id));
+    if (verdict === 'wait' && missing.length > 0) return missingReason(task, missing);
     return verdict === 'wait' ? upstreamReason(task, upstream) : refusedReason(task, { verdict, upstream });
   }
   const unfinished = (taskIds: Iterable<string>): Instance[] => {
@@ -56,6 +60,12 @@ export function whyWaiting(blueprint: Blueprint, { instance, rows }: Question): 
     return { kind: 'value', text, taskIds: idsOf(values) };
   }
   return { kind: 'scheduler', text: 'nothing upstream holds it back: the scheduler will decide at once', taskIds: [] };
+}
+
+function missingReason({ triggerRule }: PlannedTask, taskIds: readonly string[]): WaitReason {
+  const named = taskIds.length > NAMED ? `${taskIds.length} tasks` : taskIds.join(', ');
+  const why = `the run has no instance of ${named}: start_date and end_date leave out its logical date`;
+  return { kind: 'upstream', text: `waits in vain (trigger rule ${triggerRule}): ${why}`, taskIds };
 }
 
 function upstreamReason(task: PlannedTask, upstream: readonly Instance[]): WaitReason {

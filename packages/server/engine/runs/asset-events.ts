@@ -32,6 +32,7 @@ import { nowIso } from '@svc/spec/clock.ts';
 import { assetTriggeredRun } from './asset-triggered-run.ts';
 import type { CreateRun } from './create-run.ts';
 import { considerPartitions, queueForPartitions } from './asset-partitions.ts';
+import type { Considered } from './asset-partitions.ts';
 import { isTransient } from './timetable-runs.ts';
 
 /** As part of the transaction that ends the task. When somebody waits for the assets, the scheduler is due at once. */
@@ -123,9 +124,9 @@ export function createAssetRuns(options: {
   /** How many runs were created. */
   async function considerSafely(key: DagKey): Promise<number> {
     try {
-      const effects = await db.shared.transaction().execute((trx) => considerOne(trx, key, createRun));
+      const { created, effects } = await db.shared.transaction().execute((trx) => considerOne(trx, key, createRun));
       effects.forEach(onEffects);
-      return effects.length;
+      return created;
     } catch (error) {
       if (isOutage(error)) throw error;
       if (isTransient(error)) return 0; // the tick tries again
@@ -150,10 +151,11 @@ export function createAssetRuns(options: {
   };
 }
 
-/** What follows from each of the runs that were created. */
-async function considerOne(trx: SharedDb, key: DagKey, createRun: CreateRun): Promise<RunEffects[]> {
+const NOTHING: Considered = { created: 0, effects: [] };
+
+async function considerOne(trx: SharedDb, key: DagKey, createRun: CreateRun): Promise<Considered> {
   const dag = await lockConsumer(trx, key);
-  if (!dag) return [];
+  if (!dag) return NOTHING;
   if (dag.timetable.type === 'partitioned_asset') {
     return considerPartitions(trx, key, { timetable: dag.timetable, maxActiveRuns: dag.max_active_runs, createRun });
   }
@@ -169,17 +171,17 @@ async function considerOne(trx: SharedDb, key: DagKey, createRun: CreateRun): Pr
   );
   if (condition === null || present.length === 0 || !holds(condition, present)) {
     await markConsidered(trx, key);
-    return [];
+    return NOTHING;
   }
   // At the limit the events wait, and the run that comes then takes all of them.
-  if ((await countLiveRuns(trx, key)) >= dag.max_active_runs) return [];
+  if ((await countLiveRuns(trx, key)) >= dag.max_active_runs) return NOTHING;
 
   const result = await createRun(trx, key.tenantId, assetTriggeredRun(key.dagId));
   if (result.kind === 'created') {
     await assignQueueToRun(trx, key, result.run.id);
-    return [result.effects];
+    return { created: 1, effects: [result.effects] };
   }
   if (result.kind === 'invalid_conf') throw new Error(`params without a usable default: ${result.problems.join('; ')}`);
   await markConsidered(trx, key); // its author allows no such runs
-  return [];
+  return NOTHING;
 }

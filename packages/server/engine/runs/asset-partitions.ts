@@ -1,27 +1,31 @@
 /**
  * DAGs that wait for assets by partition: each event is for the run of one key, which the DAG's mapper makes from the event's.
  * A run is created for a key when the condition holds for the assets that have events of that key.
+ *
+ * An event whose key the DAG's own mapper has not been asked about waits without a key of a run (partition-key-questions.ts).
  */
-import { mapKey } from '@svc/spec/timetables/partition-mappers.ts';
 import type { PartitionedAssetTimetable } from '@svc/spec/timetables/schema.ts';
 import type { SharedDb } from '../../db/database.ts';
+import { noEffects } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import { markConsidered } from '../sql/asset-events.ts';
 import {
   assignPartitionToRun,
+  dropUnmapped,
   dropUnpartitioned,
   findPartitionConsumers,
   notePartitionProblem,
   queuePartitionEvents,
+  unmappedEvents,
   waitingPartitions,
 } from '../sql/asset-partitions.ts';
 import type { QueuedPartitionEvent } from '../sql/asset-partitions.ts';
 import type { DagKey } from '../sql/dag-rows.ts';
 import { countLiveRuns } from '../sql/due-dags.ts';
-import { holds, leavesOf, refersTo } from './asset-condition.ts';
-import type { PresentAsset } from './asset-condition.ts';
+import { holds } from './asset-condition.ts';
 import { assetTriggeredRun } from './asset-triggered-run.ts';
 import type { CreateRun } from './create-run.ts';
+import { keysOf, wantAnswers } from './partition-key-questions.ts';
 
 /** Ids of the DAGs that have something to consider now. */
 export async function queueForPartitions(
@@ -32,34 +36,63 @@ export async function queueForPartitions(
   const queued: QueuedPartitionEvent[] = [];
   for (const consumer of await findPartitionConsumers(trx, tenantId, eventIds)) {
     const { dagId, eventId, assetId } = consumer;
-    const mapped = mapKey(mapperFor(consumer.timetable, consumer), partitionKey);
-    if (mapped.ok) queued.push({ dagId, eventId, assetId, partitionKey: mapped.key });
-    else {
-      const problem = `an event of asset "${consumer.name}" starts no run: ${mapped.problem}`;
-      await notePartitionProblem(trx, { tenantId, dagId }, problem);
-    }
+    const mapped = keysOf(consumer.timetable, consumer, partitionKey);
+    if (mapped.kind === 'refused') await noteRefusal(trx, { tenantId, dagId }, consumer.name, mapped.problem);
+    const keys = mapped.kind === 'ask' ? [null] : mapped.kind === 'keys' ? mapped.keys : [];
+    queued.push(...keys.map((each) => ({ dagId, eventId, assetId, partitionKey: each })));
   }
   await queuePartitionEvents(trx, tenantId, queued);
   return [...new Set(queued.map(({ dagId }) => dagId))];
 }
 
-const mapperFor = ({ mappers, default_mapper: otherwise }: PartitionedAssetTimetable, asset: PresentAsset) =>
-  mappers.find(({ asset: named }) => leavesOf(named).some((leaf) => refersTo(leaf, asset)))?.mapper ?? otherwise;
+const noteRefusal = (trx: SharedDb, key: DagKey, asset: string, problem: string): Promise<void> =>
+  notePartitionProblem(trx, key, `an event of asset "${asset}" starts no run: ${problem}`);
 
-/** What follows from each of the runs that were created. */
+const UNMAPPED_AT_ONCE = 1_000;
+
+/** Events that waited for an answer of the DAG's own mapper wait for runs now, as far as it is known. */
+async function mapWaiting(
+  trx: SharedDb,
+  key: DagKey,
+  timetable: PartitionedAssetTimetable,
+): Promise<{ asks: boolean }> {
+  for (;;) {
+    const waiting = await unmappedEvents(trx, key, UNMAPPED_AT_ONCE);
+    const done: number[] = [];
+    const queued: QueuedPartitionEvent[] = [];
+    for (const event of waiting) {
+      const { eventId, assetId } = event;
+      const mapped = keysOf(timetable, event, event.key);
+      if (mapped.kind === 'ask') continue;
+      done.push(eventId);
+      if (mapped.kind === 'refused') await noteRefusal(trx, key, event.name, mapped.problem);
+      else queued.push(...mapped.keys.map((partitionKey) => ({ dagId: key.dagId, eventId, assetId, partitionKey })));
+    }
+    await dropUnmapped(trx, key, done);
+    await queuePartitionEvents(trx, key.tenantId, queued);
+    if (done.length < waiting.length || waiting.length < UNMAPPED_AT_ONCE)
+      return { asks: done.length < waiting.length };
+  }
+}
+
+export type Considered = { created: number; effects: RunEffects[] };
+
+/** What follows from the runs that were created, and from questions that are to be put. */
 export async function considerPartitions(
   trx: SharedDb,
   key: DagKey,
   input: { timetable: PartitionedAssetTimetable; maxActiveRuns: number; createRun: CreateRun },
-): Promise<RunEffects[]> {
+): Promise<Considered> {
   const { timetable, maxActiveRuns, createRun } = input;
   await dropUnpartitioned(trx, key);
+  const { asks } = await mapWaiting(trx, key, timetable);
+  const effects: RunEffects[] = asks ? [{ ...noEffects(), dueAt: await wantAnswers(trx, key) }] : [];
   const complete = (await waitingPartitions(trx, key)).filter(({ assets }) => holds(timetable.assets, assets));
-  let room = maxActiveRuns - (await countLiveRuns(trx, key));
-  const effects: RunEffects[] = [];
+  const room = maxActiveRuns - (await countLiveRuns(trx, key));
+  let created = 0;
   for (const { partitionKey } of complete) {
     // At the limit the others wait for the end of a run.
-    if (room <= 0) return effects;
+    if (created >= room) return { created, effects };
     const result = await createRun(trx, key.tenantId, { ...assetTriggeredRun(key.dagId), partitionKey });
     if (result.kind === 'invalid_conf') {
       throw new Error(`params without a usable default: ${result.problems.join('; ')}`);
@@ -67,8 +100,8 @@ export async function considerPartitions(
     if (result.kind !== 'created') break; // its author allows no such runs
     await assignPartitionToRun(trx, key, { partitionKey, run: result.run.id });
     effects.push(result.effects);
-    room -= 1;
+    created += 1;
   }
   await markConsidered(trx, key);
-  return effects;
+  return { created, effects };
 }

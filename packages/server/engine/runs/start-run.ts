@@ -13,6 +13,7 @@ import type { RunEffects } from '../advance/apply-to-runs.ts';
 import type { RunWork } from '../advance/run-work.ts';
 import { initialInstances } from '../plan/blueprint.ts';
 import { plan } from '../plan/plan.ts';
+import { tasksWithoutInstances } from '../plan/task-dates.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { lockDag } from '../sql/new-runs.ts';
 import type { DagKey } from '../sql/dag-rows.ts';
@@ -52,9 +53,10 @@ async function planReopened(trx: SharedDb, work: RunWork): Promise<void> {
 
 /** Planned before it is written: nothing has to be loaded, and no instance is written twice. */
 async function planFirst(trx: SharedDb, work: RunWork): Promise<void> {
-  const view = createMemoryView(initialInstances(work.graph.blueprint));
+  const { blueprint } = work.graph;
+  const view = createMemoryView(initialInstances(blueprint, tasksWithoutInstances(blueprint, work.run)));
   for (;;) {
-    const result = plan(work.graph.blueprint, view, [{ kind: 'started' }]);
+    const result = plan(blueprint, view, [{ kind: 'started' }]);
     if (result.kind === 'complete') {
       view.apply(result.changes);
       break;

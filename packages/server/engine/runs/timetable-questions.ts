@@ -33,6 +33,7 @@ import {
 } from '../sql/timetable-questions.ts';
 import type { AskedDag, ManualAnswer, TimetableQuestion } from '../sql/timetable-questions.ts';
 import { nextRunColumns, runAfterInterval } from './dag-schedule.ts';
+import { isKeysAnswer, keysToAsk, useKeys } from './partition-key-questions.ts';
 
 /** A question that has no answer after so long is put again. */
 const LOST_SECONDS = 60;
@@ -51,26 +52,31 @@ export async function putQuestions(db: Database): Promise<{ put: number; nextAt:
 
 async function putQuestion(trx: SharedDb, key: DagKey, now: string): Promise<boolean> {
   const dag = await lockAskedDag(trx, key);
-  const custom = dag && customIn(dag.timetable);
-  if (!dag || !custom) {
+  const question = dag && (await questionAbout(trx, key, dag, now));
+  if (!dag || !question) {
     await setTimetable(trx, key, { askAt: null });
     return false;
   }
   await dropOpenQuestions(trx, key);
+  await insertQuestion(trx, key, { versionNumber: dag.current_version, question });
+  return true;
+}
+
+async function questionAbout(
+  trx: SharedDb,
+  key: DagKey,
+  dag: AskedDag,
+  now: string,
+): Promise<TimetableQuestion | undefined> {
+  if (dag.timetable.type === 'partitioned_asset') return keysToAsk(trx, key, dag.timetable);
+  const custom = customIn(dag.timetable);
+  if (!custom) return undefined;
   const last = await lastInterval(trx, key);
   const isKnown = lookUpCustomRun(custom, queryOf(dag, last, instantOf(now))).kind === 'run';
   // What is known stays; the question goes on behind it.
   const newest = isKnown ? (custom.table?.runs.at(-1) ?? null) : null;
   const behind = newest ? { start: newest.start, end: newest.end } : isoOf(last);
-  const question: TimetableQuestion = {
-    kind: 'runs',
-    last: behind,
-    earliest: dag.start_date,
-    latest: dag.end_date,
-    catchup: dag.catchup,
-  };
-  await insertQuestion(trx, key, { versionNumber: dag.current_version, question });
-  return true;
+  return { kind: 'runs', last: behind, earliest: dag.start_date, latest: dag.end_date, catchup: dag.catchup };
 }
 
 const Table = Compile(CustomTable);
@@ -84,7 +90,9 @@ export async function recordAnswer(
   const { tenantId, dagId } = input;
   const isTable = Table.Check(input.answer) && input.answer.runs.every(hasDates);
   const isAnswer =
-    isTable || (Manual.Check(input.answer) && hasDates({ ...input.answer, run_after: input.answer.end }));
+    isTable ||
+    isKeysAnswer(input.answer) ||
+    (Manual.Check(input.answer) && hasDates({ ...input.answer, run_after: input.answer.end }));
   const problem = input.problem ?? (isAnswer ? null : 'the answer of the timetable cannot be read');
   return db.shared.transaction().execute(async (trx) => {
     const key = { tenantId, dagId };
@@ -95,10 +103,14 @@ export async function recordAnswer(
       answer: isAnswer ? input.answer : null,
       problem,
     });
-    if (!dag || answered?.question.kind !== 'runs' || answered.versionNumber !== dag.current_version) {
+    const kind = answered?.question.kind;
+    if (!dag || (kind !== 'runs' && kind !== 'keys') || answered?.versionNumber !== dag.current_version) {
       return { dueAt: null };
     }
     await noteTimetableProblem(trx, key, problem);
+    const { question } = answered;
+    if (question.kind === 'keys' && dag.timetable.type === 'partitioned_asset' && isKeysAnswer(input.answer))
+      return useKeys(trx, key, { timetable: dag.timetable, question, answer: input.answer });
     if (problem !== null || !isTable) {
       await setTimetable(trx, key, { askAt: secondsAfter(nowIso(), LATER_SECONDS) });
       return { dueAt: null };

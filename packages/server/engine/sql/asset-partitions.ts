@@ -32,7 +32,8 @@ export async function findPartitionConsumers(
   return rows;
 }
 
-export type QueuedPartitionEvent = { dagId: string; eventId: number; assetId: number; partitionKey: string };
+/** Without a key: the DAG's own mapper has to be asked first. */
+export type QueuedPartitionEvent = { dagId: string; eventId: number; assetId: number; partitionKey: string | null };
 
 export async function queuePartitionEvents(
   trx: SharedDb,
@@ -85,10 +86,52 @@ export async function assignPartitionToRun(
   );
 }
 
-/** What no mapper of the DAG takes, and what waited before the DAG waited by partition. */
+/** What waited before the DAG waited by partition. */
 export async function dropUnpartitioned(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<void> {
   await sql`
-    delete from asset_queue where tenant_id = ${tenantId} and dag_id = ${dagId} and partition_key is null`.execute(trx);
+    delete from asset_queue q using asset_events e
+    where q.tenant_id = ${tenantId} and q.dag_id = ${dagId} and q.partition_key is null
+      and e.tenant_id = q.tenant_id and e.id = q.event_id and e.partition_key is null`.execute(trx);
+}
+
+/** With the key it came with. */
+export type UnmappedEvent = QueuedAsset & { eventId: number; key: string };
+
+/** Events with a key of which the DAG's own mapper has not said yet which runs they are for, oldest first. */
+export async function unmappedEvents(
+  trx: SharedDb,
+  { tenantId, dagId }: DagKey,
+  limit: number,
+): Promise<UnmappedEvent[]> {
+  const { rows } = await sql<UnmappedEvent>`
+    select q.event_id as "eventId", e.partition_key as key, a.id as "assetId", a.name, a.uri, array(
+      select l.name from asset_alias_assets x
+      join asset_aliases l on l.tenant_id = x.tenant_id and l.id = x.alias_id
+      where x.tenant_id = a.tenant_id and x.asset_id = a.id) as aliases
+    from asset_queue q
+    join asset_events e on e.tenant_id = q.tenant_id and e.id = q.event_id and e.partition_key is not null
+    join assets a on a.tenant_id = q.tenant_id and a.id = q.asset_id
+    where q.tenant_id = ${tenantId} and q.dag_id = ${dagId} and q.partition_key is null
+    order by q.event_id limit ${limit}`.execute(trx);
+  return rows;
+}
+
+export async function dropUnmapped(
+  trx: SharedDb,
+  { tenantId, dagId }: DagKey,
+  eventIds: readonly number[],
+): Promise<void> {
+  if (eventIds.length === 0) return;
+  await sql`
+    delete from asset_queue where tenant_id = ${tenantId} and dag_id = ${dagId} and partition_key is null
+      and event_id = any(${[...eventIds]}::bigint[])`.execute(trx);
+}
+
+/** The mappers have answered: what waits for that is looked at again. */
+export async function reconsiderUnmapped(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<void> {
+  await sql`
+    update asset_queue set is_considered = false
+    where tenant_id = ${tenantId} and dag_id = ${dagId} and partition_key is null and is_considered`.execute(trx);
 }
 
 const WARNING = 'partition key';

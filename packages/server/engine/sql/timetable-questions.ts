@@ -14,7 +14,11 @@ type Interval = { start: string; end: string };
 export type TimetableQuestion =
   | { kind: 'runs'; last: Interval | null; earliest: string | null; latest: string | null; catchup: boolean }
   | { kind: 'range'; earliest: string; latest: string; until: string; catchup: true; last: null; count: number }
-  | { kind: 'manual'; run_after: string };
+  | { kind: 'manual'; run_after: string }
+  | KeysQuestion;
+
+/** What the mappers at these places (-1: the default) make of these keys. */
+export type KeysQuestion = { kind: 'keys'; keys: { mapper: number; key: string }[] };
 
 export type ManualAnswer = Interval & { run_id?: string };
 
@@ -87,7 +91,7 @@ export async function dropOpenQuestions(trx: SharedDb, key: DagKey): Promise<voi
   await sql`
     update callback_requests set state = 'failed'
     where tenant_id = ${key.tenantId} and dag_id = ${key.dagId} and which = ${TIMETABLE}
-      and state in ('queued', 'running') and question ->> 'kind' = 'runs'`.execute(trx);
+      and state in ('queued', 'running') and question ->> 'kind' in ('runs', 'keys')`.execute(trx);
 }
 
 export type AskedDag = {
@@ -106,6 +110,17 @@ export async function lockAskedDag(trx: SharedDb, key: DagKey): Promise<AskedDag
       next_dagrun_data_interval_end
     from dags where tenant_id = ${key.tenantId} and dag_id = ${key.dagId} for no key update`.execute(trx);
   return rows[0];
+}
+
+/** Unless it is to be asked at some moment anyway. */
+export async function askSoon(trx: SharedDb, key: DagKey, at: Moment): Promise<void> {
+  await trx
+    .updateTable('dags')
+    .set({ timetable_ask_at: at })
+    .where('tenant_id', '=', key.tenantId)
+    .where('dag_id', '=', key.dagId)
+    .where('timetable_ask_at', 'is', null)
+    .execute();
 }
 
 /** Null: no more questions; undefined: as it is. */

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openPostgres, openSqlite } from './metadata-database.ts';
 import type { MetadataDatabase } from './metadata-database.ts';
+import { mysqlAddress, openMysql } from './mysql-database.ts';
 import { textOf } from './raw-values.ts';
 import {
   readDagsWithRuns,
@@ -46,14 +47,19 @@ function placeOf(address: string): { name: string; open: () => Promise<MetadataD
     const name = `postgresql://${url.host}${url.pathname}${schema === undefined ? '' : ` (schema ${schema})`}`;
     return { name, open: () => openPostgres(url.toString()) };
   }
-  if (/^(mysql|mariadb|mssql)$/i.test(scheme))
+  if (/^(mysql|mariadb)$/i.test(scheme)) {
+    const place = mysqlAddress(address);
+    if ('problem' in place) throw new SourceError(place.problem);
+    return { name: place.name, open: () => openMysql(place) };
+  }
+  if (/^mssql$/i.test(scheme))
     throw new SourceError(
       `metadata databases of ${scheme.toLowerCase()} are not read: give the address of Airflow's HTTP API instead (http…://), or copy the database to Postgres or SQLite first`,
     );
   const path = /^sqlite$/i.test(scheme) ? address.replace(/^sqlite(\+\w+)?:(\/\/\/)?/i, '') : address;
   if (!existsSync(path) || !statSync(path).isFile())
     throw new SourceError(
-      `${path} is no file: give the address of Airflow's HTTP API, a postgresql:// URL, or a SQLite file`,
+      `${path} is no file: give the address of Airflow's HTTP API, a postgresql:// or mysql:// URL, or a SQLite file`,
     );
   return { name: `sqlite:${resolve(path)}`, open: () => openSqlite(path) };
 }

@@ -1,11 +1,11 @@
 /**
- * The metadata database of an Airflow, read and never written: one transaction that sees one moment of it. Postgres or
- * SQLite; statements are written once, with `$1` for parameters, and lists travel as JSON.
+ * The metadata database of an Airflow, read and never written: one transaction that sees one moment of it. Postgres,
+ * SQLite or MySQL; statements are written once, with `$1` for parameters, and lists travel as JSON.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 
-/** As the driver gives it: Postgres everything as text, SQLite numbers, text and bytes. */
+/** As the driver gives it: Postgres everything as text, the others numbers, text and bytes. */
 export type RawValue = string | number | bigint | Uint8Array | null;
 export type RawRow = Record<string, RawValue>;
 
@@ -25,7 +25,7 @@ export type MetadataDatabase = {
 
 /** Text is left as Postgres writes it. */
 const AS_TEXT: pg.CustomTypesConfig = { getTypeParser: () => (value: string) => value };
-const CONNECT_TIMEOUT_MS = 10_000;
+export const CONNECT_TIMEOUT_MS = 10_000;
 
 export async function openPostgres(url: string): Promise<MetadataDatabase> {
   const client = new pg.Client({

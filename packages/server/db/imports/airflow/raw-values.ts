@@ -1,4 +1,4 @@
-/** From what the two drivers give to what we work with. */
+/** From what the drivers give to what we work with. */
 import { momentFromPostgres } from '../../moment.ts';
 import type { Moment } from '../../schema.ts';
 import type { RawRow, RawValue } from './metadata-database.ts';
@@ -28,7 +28,7 @@ export function bytesOf(value: RawValue | undefined): Uint8Array | null {
   return value.startsWith('\\x') ? Buffer.from(value.slice(2), 'hex') : Buffer.from(value, 'latin1');
 }
 
-/** Text of Postgres has its zone; that of SQLite is in UTC and does not say so. */
+/** Text of Postgres has its zone; that of SQLite and MySQL is in UTC and does not say so. */
 export function momentOf(value: RawValue | undefined): Moment | null {
   if (typeof value !== 'string' || value === '') return null;
   return momentFromPostgres(/[+-]\d\d(:?\d\d)*$/.test(value.slice(10)) ? value : `${value}+00`);

@@ -13,15 +13,18 @@ import type {
 
 const PAGE = 1_000;
 
-/** In the order of the key, which is unique; `columns` as they are selected, the key among them under its own name. */
+/**
+ * In the order of the key, which is unique; `columns` as they are selected, the key among them under its own name. Quoted are
+ * names that are words of MySQL.
+ */
 async function* pages(
   db: MetadataDatabase,
   { table, key, columns }: { table: string; key: string; columns: string },
 ): AsyncGenerator<RawRow> {
   for (let after: string | null = null; ;) {
-    const where: string = after === null ? '' : `where ${key} > $1`;
+    const where: string = after === null ? '' : `where "${key}" > $1`;
     const rows: RawRow[] = await db.ask(
-      `select ${columns} from ${table} ${where} order by ${key} limit ${PAGE}`,
+      `select ${columns} from ${table} ${where} order by "${key}" limit ${PAGE}`,
       after === null ? [] : [after],
     );
     yield* rows;
@@ -53,7 +56,7 @@ export async function* readPools(db: MetadataDatabase): AsyncGenerator<SourcePoo
 }
 
 export async function* readVariables(db: MetadataDatabase): AsyncGenerator<SourceVariable> {
-  const columns = 'key, val, description, is_encrypted';
+  const columns = '"key", val, description, is_encrypted';
   for await (const row of pages(db, { table: 'variable', key: 'key', columns })) {
     const value = secretOf(row['val'], row['is_encrypted']);
     yield {
@@ -67,7 +70,7 @@ export async function* readVariables(db: MetadataDatabase): AsyncGenerator<Sourc
 
 export async function* readConnections(db: MetadataDatabase): AsyncGenerator<SourceConnection> {
   const columns =
-    'conn_id, conn_type, description, host, schema, login, port, password, extra, is_encrypted, is_extra_encrypted';
+    'conn_id, conn_type, description, host, "schema", login, port, password, extra, is_encrypted, is_extra_encrypted';
   for await (const row of pages(db, { table: 'connection', key: 'conn_id', columns }))
     yield {
       id: wordOf(row, 'conn_id'),
@@ -144,8 +147,10 @@ export async function readUsers(db: MetadataDatabase): Promise<SourceUser[] | { 
 export async function readSerializedDag(db: MetadataDatabase, dagId: string): Promise<unknown> {
   const known = await db.columns('serialized_dag');
   const compressed = known.has('data_compressed') ? 'data_compressed' : 'null as data_compressed';
+  // Not sorted: documents of many megabytes do not fit where MySQL sorts.
   const [row] = await db.ask(
-    `select data, ${compressed} from serialized_dag where dag_id = $1 order by last_updated desc limit 1`,
+    `select data, ${compressed} from serialized_dag where dag_id = $1
+       and last_updated = (select max(last_updated) from serialized_dag where dag_id = $1) limit 1`,
     [dagId],
   );
   const data = textOf(row?.['data']);

@@ -1,0 +1,97 @@
+/**
+ * Partition mappers of authors are asked by workers, like timetables of authors (timetable-questions.ts):
+ *
+ *   an event has a key that the mapper was not asked about ──▶ it waits; dags.timetable_ask_at ──▶ a question about all such keys
+ *     ──▶ a worker answers ──▶ dags.timetable.answers ──▶ the event waits for the runs of the keys it is for
+ *
+ * What the mapper made of a key counts as long as the version does, and is not asked again while it is remembered.
+ */
+import { nowIso } from '@svc/spec/clock.ts';
+import { MapperAnswer, mapKey } from '@svc/spec/timetables/partition-mappers.ts';
+import type { PartitionedAssetTimetable } from '@svc/spec/timetables/schema.ts';
+import { Compile } from 'typebox/compile';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { SharedDb } from '../../db/database.ts';
+import { reconsiderUnmapped, unmappedEvents } from '../sql/asset-partitions.ts';
+import type { DagKey } from '../sql/dag-rows.ts';
+import { askSoon, setTimetable } from '../sql/timetable-questions.ts';
+import type { KeysQuestion } from '../sql/timetable-questions.ts';
+import { leavesOf, refersTo } from './asset-condition.ts';
+import type { PresentAsset } from './asset-condition.ts';
+
+const KEYS_AT_ONCE = 100;
+const EVENTS_LOOKED_AT = 1_000;
+/** Some 50 kB beside the timetable. */
+const REMEMBERED = 500;
+
+export type KeysOfEvent =
+  | { kind: 'keys'; keys: readonly string[] }
+  | { kind: 'refused'; problem: string }
+  | { kind: 'ask' };
+
+/** -1: the default. */
+const placeOf = ({ mappers }: PartitionedAssetTimetable, asset: PresentAsset): number =>
+  mappers.findIndex(({ asset: named }) => leavesOf(named).some((leaf) => refersTo(leaf, asset)));
+
+/** The keys of the runs that an event of the asset with that key is for. */
+export function keysOf(timetable: PartitionedAssetTimetable, asset: PresentAsset, key: string): KeysOfEvent {
+  const place = placeOf(timetable, asset);
+  const mapper = timetable.mappers[place]?.mapper ?? timetable.default_mapper;
+  if (mapper.mapper === 'custom') {
+    const answer = timetable.answers?.find((known) => known.mapper === place && known.key === key);
+    if (!answer) return { kind: 'ask' };
+    return 'keys' in answer ? { kind: 'keys', keys: answer.keys } : { kind: 'refused', problem: answer.problem };
+  }
+  const mapped = mapKey(mapper, key);
+  return mapped.ok ? { kind: 'keys', keys: [mapped.key] } : { kind: 'refused', problem: mapped.problem };
+}
+
+/** Unless a question is open already: its answer brings the next. The moment from which on there is one to put. */
+export async function wantAnswers(trx: SharedDb, key: DagKey): Promise<string> {
+  const now = nowIso();
+  await askSoon(trx, key, now);
+  return now;
+}
+
+/** Undefined: nothing waits for an answer. */
+export async function keysToAsk(
+  trx: SharedDb,
+  key: DagKey,
+  timetable: PartitionedAssetTimetable,
+): Promise<KeysQuestion | undefined> {
+  const wanted = new Map<string, KeysQuestion['keys'][number]>();
+  for (const event of await unmappedEvents(trx, key, EVENTS_LOOKED_AT)) {
+    if (keysOf(timetable, event, event.key).kind !== 'ask') continue;
+    const mapper = placeOf(timetable, event);
+    wanted.set(JSON.stringify([mapper, event.key]), { mapper, key: event.key });
+    if (wanted.size === KEYS_AT_ONCE) break;
+  }
+  return wanted.size === 0 ? undefined : { kind: 'keys', keys: [...wanted.values()] };
+}
+
+const KeysAnswer = Type.Object({ keys: Type.Array(MapperAnswer, { maxItems: KEYS_AT_ONCE }) });
+type KeysAnswer = Static<typeof KeysAnswer>;
+const Answer = Compile(KeysAnswer);
+
+export const isKeysAnswer = (answer: unknown): answer is KeysAnswer => Answer.Check(answer);
+
+/** Remembers them, and lets the events that waited for them be considered. */
+export async function useKeys(
+  trx: SharedDb,
+  key: DagKey,
+  input: { timetable: PartitionedAssetTimetable; question: KeysQuestion; answer: KeysAnswer },
+): Promise<{ dueAt: string }> {
+  const { timetable, question, answer } = input;
+  const answered = question.keys.map(
+    (asked): MapperAnswer =>
+      answer.keys.find((given) => given.mapper === asked.mapper && given.key === asked.key) ?? {
+        ...asked,
+        problem: `the worker that was asked said nothing about the partition key "${asked.key}"`,
+      },
+  );
+  const answers = [...(timetable.answers ?? []), ...answered].slice(-REMEMBERED);
+  await setTimetable(trx, key, { timetable: { ...timetable, answers }, askAt: null });
+  await reconsiderUnmapped(trx, key);
+  return { dueAt: nowIso() };
+}
