@@ -16,7 +16,6 @@ export const WAIT_REASONS = {
   trigger: 'it is deferred and waits for its trigger',
   answer: 'it has asked a question and waits for the answer: see Required Actions',
   run_queued: 'its run has not started yet',
-  start_date: 'its start_date has not come yet',
   no_worker: 'every worker is busy, or none is connected',
   dispatched: 'it was handed to a worker and is about to start',
   pod_unschedulable: 'no node of the cluster takes its pod',

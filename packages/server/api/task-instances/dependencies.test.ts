@@ -59,6 +59,16 @@ describe('a task instance that waits says why', () => {
     ]);
   });
 
+  it('for a task that its run has no instance of, in vain', async () => {
+    const late = { policy: { start_date: '2036-01-01T00:00:00+00:00' } };
+    const run = { run_type: 'scheduled', logical_date: '2026-01-05T00:00:00Z', state: 'failed' };
+    const dagId = await newRun({ tasks: { late, b: { after: ['late'] } } }, { b: null }, run);
+    expect(await dependencies(dagId, 'b')).toEqual([
+      { name: 'Dagrun Running', reason: expect.stringContaining('its run is over (failed)') as string },
+      { name: 'Trigger Rule', reason: expect.stringContaining('the run has no instance of late') as string },
+    ]);
+  });
+
   it('for its past', async () => {
     const dagId = await newRun({ tasks: { a: {} } }, { a: { state: null, waits: 'past' } });
     expect(await waits(dagId, 'a')).toBe(WAIT_REASONS.past);

@@ -41,7 +41,6 @@ const NAMES: Record<WaitReason, string> = {
   trigger: 'Trigger',
   answer: 'Required Action',
   run_queued: 'Dagrun Running',
-  start_date: 'Execution Date',
   no_worker: 'Executor',
   dispatched: 'Executor',
   pod_unschedulable: 'Executor',
