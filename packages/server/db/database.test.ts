@@ -81,8 +81,11 @@ describe('a database that goes away', () => {
 
   it('costs an idle connection nothing but itself when its backend is terminated', async () => {
     const lost: Error[] = [];
-    const db = open({ onConnectionLost: (error) => lost.push(error) });
-    await Promise.all([answer(db), answer(db), answer(db)]);
+    // Three that are at work at once, and none of which is closed for being one too many.
+    const db = open({ maxIdleConns: 3, onConnectionLost: (error) => lost.push(error) });
+    const connections = await Promise.all([0, 1, 2].map(() => db.shared.startTransaction().execute()));
+    await Promise.all(connections.map((transaction) => transaction.commit().execute()));
+    expect(db.poolUsage().idle).toBe(3);
     await terminateAll();
     await eventually(() => lost.length === 3);
     expect(await answer(db)).toEqual([{ one: 1 }]);
