@@ -10,7 +10,7 @@ export type Evidence = {
   runs: readonly { dag_id: string; run_id: string; state: string }[];
   instances: readonly InstanceEvidence[];
   /** Earlier tries and why they failed. */
-  tries: readonly { failure_reason: string | null }[];
+  tries: readonly { failure_reason: string | null; failure_detail?: string | null }[];
   transitions: readonly Transition[];
   lines: readonly LedgerLine[];
 };
@@ -124,8 +124,10 @@ function checkTries({ transitions, tries, instances }: Evidence): string[] {
 }
 
 function checkReasons({ tries }: Evidence): string[] {
-  return tries
-    .map(({ failure_reason: reason }) => causeOf(reason ?? ''))
-    .filter((cause) => !PLAUSIBLE.has(cause))
-    .map((cause) => `somebody says ${cause || 'nothing'}: ${FAILURE_CAUSES[cause as FailureCause]?.text ?? ''}`);
+  return tries.flatMap(({ failure_reason: reason, failure_detail: detail }) => {
+    const cause = causeOf(reason ?? '');
+    if (PLAUSIBLE.has(cause)) return [];
+    const text = FAILURE_CAUSES[cause as FailureCause]?.text ?? '';
+    return [`somebody says ${cause || 'nothing'}: ${text}${detail ? ` (${detail})` : ''}`];
+  });
 }

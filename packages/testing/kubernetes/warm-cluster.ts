@@ -10,7 +10,7 @@ import { createWorkerHub } from '@svc/server/agents/workers/worker-hub.ts';
 import type { Attempt, Failure } from '@svc/server/engine/shared/attempts.ts';
 import type { ManagedExecutor } from '@svc/server/engine/executor.ts';
 import type { NewWorker, WorkerOrders } from '@svc/server/db/workers/workers.ts';
-import type { ApiClient, WatchEvent } from '@svc/server/executors/kubernetes/api-client.ts';
+import type { ApiClient, ApiError, WatchEvent } from '@svc/server/executors/kubernetes/api-client.ts';
 import { createKubernetesExecutor } from '@svc/server/executors/kubernetes/kubernetes.ts';
 import type { TaskPodFacts, VersionPodFacts } from '@svc/server/executors/kubernetes/pod-facts.ts';
 import type { WarmSettings } from '@svc/server/executors/kubernetes/warm/pool.ts';
@@ -58,6 +58,8 @@ export function startWarmCluster(
     bus?: Bus;
     me?: string;
     onHost?: Awaited<ReturnType<WarmPoolsOptions['findAttemptsOn']>>;
+    /** What the API server says to a new pod instead of taking it. */
+    refusal?: () => ApiError | undefined;
   } = {},
 ) {
   const pods = new Map((input.there ?? []).map((pod): [string, V1Pod] => [pod.metadata?.name ?? '', pod]));
@@ -82,6 +84,8 @@ export function startWarmCluster(
       return (named ?? { items: [...pods.values()], metadata: { resourceVersion: '1' } }) as never;
     },
     async post(_path, body) {
+      const refusal = input.refusal?.();
+      if (refusal) throw refusal;
       const pod = body as V1Pod;
       bodies.push(pod);
       const made = {

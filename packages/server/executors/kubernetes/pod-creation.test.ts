@@ -8,10 +8,10 @@ import type { CreateAnswer } from './pod-requests.ts';
 const LATER: CreateAnswer = { kind: 'later', wait: { reason: 'pod_refused', detail: 'quota' }, afterMs: undefined };
 
 /** Pods by what becomes of them. */
-function plant(create: (attemptId: string) => Promise<CreateAnswer>, concurrency = 1) {
+function plant(create: (attemptId: string) => Promise<CreateAnswer>, concurrency = 1, passesWithinMs = 60_000) {
   const said: string[] = [];
   const unwanted = new Set<string>();
-  const creation = createPodCreation({ create: ({ attemptId }) => create(attemptId), concurrency });
+  const creation = createPodCreation({ create: ({ attemptId }) => create(attemptId), concurrency, passesWithinMs });
   const add = (attemptId: string): void =>
     creation.add({
       identity: podIdentity({ attemptId }),
@@ -34,6 +34,26 @@ describe('the creation of pods', () => {
     isFull = false;
     await eventually(() => said.includes('a created'));
     close();
+  });
+
+  it('does not believe a cluster that has just started and knows no roles yet, and does after a while', async () => {
+    const forbidden: CreateAnswer = {
+      kind: 'refused',
+      failure: { cause: 'pod_refused', text: 'no role' },
+      mayPass: true,
+    };
+    let isStarting = true;
+    const patient = plant(async () => (isStarting ? forbidden : { kind: 'created' }));
+    patient.add('a');
+    await eventually(() => patient.said.length === 2);
+    isStarting = false;
+    await eventually(() => patient.said.includes('a created'));
+    const believing = plant(async () => forbidden, 1, 0);
+    believing.add('b');
+    await eventually(() => believing.said.length > 0);
+    expect(believing.said).toEqual(['b pod_refused']);
+    patient.close();
+    believing.close();
   });
 
   it('makes so many at once and no more, and none that nobody wants any more', async () => {

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '@svc/spec/backoff.ts';
 import type { Backoff } from '@svc/spec/backoff.ts';
 import { isOutage } from '../../db/outage.ts';
+import { createPassingRefusals } from './passing-refusals.ts';
+import type { PassingRefusals } from './passing-refusals.ts';
 import type { PodIdentity } from './pod-names.ts';
 import type { CreateAnswer } from './pod-requests.ts';
 import type { PodFailure, PodWait } from './pod-verdict.ts';
@@ -21,13 +23,15 @@ export type PodCreation = { add(pod: WantedPod): void; close(): void };
 
 const RETRIES = { firstMs: 250, longestMs: 15_000, spread: true };
 
-type Queued = { pod: WantedPod; retries: Backoff };
+type Queued = { pod: WantedPod; retries: Backoff; refusals: PassingRefusals };
 
 export function createPodCreation(input: {
   create: (identity: PodIdentity) => Promise<CreateAnswer>;
   concurrency: number;
+  /** How long what may pass is tried again. */
+  passesWithinMs?: number;
 }): PodCreation {
-  const { create, concurrency } = input;
+  const { create, concurrency, passesWithinMs } = input;
   const queue: Queued[] = [];
   const closing = new AbortController();
   let active = 0;
@@ -51,20 +55,25 @@ export function createPodCreation(input: {
   }
 
   async function createOne(entry: Queued): Promise<void> {
-    const { pod, retries } = entry;
+    const { pod, retries, refusals } = entry;
     if (!pod.isWanted()) return;
     const answer = await create(pod.identity).catch(failed);
     if (closing.signal.aborted) return;
     if (answer.kind === 'created') return pod.onCreated();
-    if (answer.kind === 'refused') return pod.onRefused(answer.failure);
-    pod.onWait(answer.wait);
+    if (answer.kind === 'refused') {
+      if (!answer.mayPass || refusals.isToBeBelieved()) return pod.onRefused(answer.failure);
+      pod.onWait({ reason: 'pod_refused', detail: answer.failure.text });
+    } else {
+      refusals.forget();
+      pod.onWait(answer.wait);
+    }
     // Whoever waits takes nobody's turn: it may be the only one that has to.
-    const ms = Math.max(answer.afterMs ?? 0, retries.next());
+    const ms = Math.max((answer.kind === 'later' && answer.afterMs) || 0, retries.next());
     void sleep(ms, entry, { signal: closing.signal, ref: false }).then(enqueue, () => {});
   }
 
   return {
-    add: (pod) => enqueue({ pod, retries: createBackoff(RETRIES) }),
+    add: (pod) => enqueue({ pod, retries: createBackoff(RETRIES), refusals: createPassingRefusals(passesWithinMs) }),
     close() {
       closing.abort();
       queue.length = 0;

@@ -10,8 +10,8 @@ export type CreateAnswer = { kind: 'created' } | NotCreated;
 export type NotCreated =
   /** Nothing is wrong with the pod: the same again after a while. */
   | { kind: 'later'; wait: PodWait; afterMs: number | undefined }
-  /** It would be refused again. */
-  | { kind: 'refused'; failure: PodFailure };
+  /** It would be refused again; `mayPass`: unless the cluster has just started (passing-refusals.ts). */
+  | { kind: 'refused'; failure: PodFailure; mayPass?: boolean };
 
 export type PodRequests = {
   create(pod: V1Pod, attemptId: string): Promise<CreateAnswer>;
@@ -86,9 +86,9 @@ export function answerOf(error: ApiError, namespace: string): NotCreated {
   if (status === 409 && error.reason !== 'AlreadyExists') {
     return { kind: 'later', wait: { reason: 'pod_refused', detail: message }, afterMs };
   }
-  const hint =
-    status === 403 || status === 404 || status === 401
-      ? ` (executor.task_namespace is ${namespace}: it must exist, and be the one in which the chart grants the executor its role)`
-      : '';
-  return { kind: 'refused', failure: { cause: 'pod_refused', text: `${message}${hint}` } };
+  if (status === 401 || status === 403 || status === 404) {
+    const hint = `executor.task_namespace is ${namespace}: it must exist, and be the one in which the chart grants the executor its role`;
+    return { kind: 'refused', failure: { cause: 'pod_refused', text: `${message} (${hint})` }, mayPass: true };
+  }
+  return { kind: 'refused', failure: { cause: 'pod_refused', text: message } };
 }

@@ -1,6 +1,8 @@
 /** A pool of warm workers, as this process sees it; and what its attempts wait for, in words. */
 import type { Attempts } from '../../../engine/shared/attempts.ts';
 import type { OrderedIdentity } from '../../worker-attempts.ts';
+import { createPassingRefusals } from '../passing-refusals.ts';
+import type { PassingRefusals } from '../passing-refusals.ts';
 import type { PodWait } from '../pod-verdict.ts';
 import type { PoolPlan } from './pool-plan.ts';
 import type { ShapedTask } from './task-shapes.ts';
@@ -32,6 +34,8 @@ export type Pool = {
   /** Starts in a row that failed, and when the next may be made. */
   failures: number;
   retryAt: number;
+  /** To make its pods. */
+  readonly refusals: PassingRefusals;
   /** What holds up its pods. */
   trouble: PodWait | undefined;
   /** The agents of its image are too old. */
@@ -50,6 +54,7 @@ export function newPool(identity: PoolIdentity, task: ShapedTask['task']): Pool 
     isUnused: false,
     failures: 0,
     retryAt: 0,
+    refusals: createPassingRefusals(),
     trouble: undefined,
     isCold: false,
     plan: undefined,

@@ -198,8 +198,13 @@ export function createWarmPools(options: WarmPoolsOptions) {
     const identity: WarmIdentity = { workerId: randomUUID(), ...pool.identity };
     workers.learn(identity, { isExpected: true, madeAt: Date.now() });
     void create(identity, pool.task).then((answer) => {
-      if (answer.kind === 'created' || !workers.unlearn(identity.workerId)) return;
-      if (answer.kind === 'refused') return fail(pool, answer.failure);
+      if (answer.kind === 'created') return pool.refusals.forget();
+      if (!workers.unlearn(identity.workerId)) return;
+      if (answer.kind === 'refused') {
+        if (!answer.mayPass || pool.refusals.isToBeBelieved()) return fail(pool, answer.failure);
+        pool.trouble = { reason: 'pod_refused', detail: answer.failure.text };
+        return later(pool, options.pauses?.firstMs ?? 1_000);
+      }
       pool.trouble = answer.wait;
       later(pool, Math.max(answer.afterMs ?? 0, options.pauses?.firstMs ?? 1_000));
     });
@@ -223,6 +228,7 @@ export function createWarmPools(options: WarmPoolsOptions) {
 
   /** A worker did not start, and nothing of an author's has run. Those that wait for it do not wait for ever. */
   function fail(pool: Pool, failure: PodFailure): void {
+    if (Date.now() < pool.retryAt) return; // of several that were made at once the first has counted
     pool.failures += 1;
     const { firstMs, longestMs } = options.pauses ?? PAUSES;
     pool.trouble = { reason: 'pod_restarts', detail: `${failure.text}; a worker could not be started` };

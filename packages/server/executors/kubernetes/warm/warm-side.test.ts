@@ -11,6 +11,7 @@ import {
   ordered,
   startWarmCluster,
 } from '@svc/testing/kubernetes/warm-cluster.ts';
+import { ApiError } from '../api-client.ts';
 import { scopeOf } from './worker-identity.ts';
 import type { UsedVersion } from './ready-versions.ts';
 
@@ -35,6 +36,30 @@ describe('attempts of one version', () => {
     await eventually(() => cluster.waits.includes('warm_pool_full'), { withinMs: 10_000 });
     // What waits takes nobody's place: four run.
     expect(cluster.executor.capacity()).toBe(16 - 3);
+  });
+
+  it('wait while the cluster refuses them as one does that has just started, and are given up for what will not pass', async () => {
+    let refusal: ApiError | undefined = new ApiError({ status: 403, reason: 'Forbidden', message: 'no role yet' });
+    let refused = 0;
+    const cluster = startWarmCluster({
+      refusal() {
+        if (refusal) refused += 1;
+        return refusal;
+      },
+    });
+    await eventually(() => cluster.executor.capacity() > 0);
+    cluster.executor.dispatch([attempt(), attempt(), attempt()]);
+    await eventually(() => refused > 9 && cluster.waits.includes('pod_refused'), { withinMs: 10_000 });
+    expect(cluster.lost).toEqual([]);
+    refusal = undefined;
+    await eventually(() => cluster.bodies.length === 3);
+    const bad = startWarmCluster({
+      refusal: () => new ApiError({ status: 422, reason: 'Invalid', message: 'spec.containers: Invalid value' }),
+    });
+    await eventually(() => bad.executor.capacity() > 0);
+    bad.executor.dispatch([attempt()]);
+    await eventually(() => bad.lost.length === 1);
+    expect(bad.lost[0]?.failure).toMatchObject({ cause: 'pod_refused' });
   });
 
   it('whose pods differ have pools of their own, and those of another version or tenant, too', async () => {
