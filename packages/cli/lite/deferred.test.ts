@@ -1,5 +1,5 @@
 /** Tasks that wait for triggers, in a real lite: without a process and without a slot, many to one triggerer. */
-import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EVENTUALLY, runEnds, startLite } from '@svc/testing/web-ui/lite-instance.ts';
@@ -209,6 +209,11 @@ async function trigger(dagId: string, id: string): Promise<string> {
   const body = { conf: { id } };
   return (await lite.api<{ dag_run_id: string }>('POST', `/dags/${dagId}/dagRuns`, body)).dag_run_id;
 }
+/** At once with all that is in it: whoever waits for it may read it the moment it is there. */
+function appear(name: string, text: string): void {
+  writeFileSync(join(files, `.${name}`), text);
+  renameSync(join(files, `.${name}`), join(files, name));
+}
 const pathOf = (dagId: string, runId: string): string => `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}`;
 const instances = async (dagId: string, runId: string): Promise<Record<string, Instance>> => {
   const path = `${pathOf(dagId, runId)}/taskInstances`;
@@ -241,8 +246,8 @@ describe('a deferred task', { timeout: 240_000 }, () => {
     const health = await lite.api<{ triggerer: { status: string } }>('GET', '/monitor/health');
     expect(health.triggerer.status).toBe('healthy');
 
-    writeFileSync(join(files, 'one.a'), 'A');
-    writeFileSync(join(files, 'one.b'), 'B');
+    appear('one.a', 'A');
+    appear('one.b', 'B');
     await runEnds(lite.api, 'waits_for_files', runId);
     type Said = { text: string; pid: number; worker: number; variable: string; since: string };
     const [a, b] = [
@@ -261,7 +266,7 @@ describe('a deferred task', { timeout: 240_000 }, () => {
 
   it('is ended by its trigger when that says so, with its values and without another process', async () => {
     const runId = await trigger('ends_by_trigger', 'two');
-    writeFileSync(join(files, 'two.a'), 'text');
+    appear('two.a', 'text');
     await runEnds(lite.api, 'ends_by_trigger', runId, 'failed');
     expect(await states('ends_by_trigger', runId)).toEqual({ succeeds: 'success', skips: 'skipped', fails: 'failed' });
     expect(await xcom('ends_by_trigger', runId, 'succeeds', 'found')).toBe('text');
@@ -282,7 +287,7 @@ describe('a deferred task', { timeout: 240_000 }, () => {
       .poll(() => states('starts_from_trigger', runId), EVENTUALLY)
       .toEqual({ moment: 'success', starts: 'deferred' });
     await expect.poll(() => log('starts_from_trigger', runId, 'starts'), EVENTUALLY).toContain('looking for start');
-    writeFileSync(join(files, 'start'), 'S');
+    appear('start', 'S');
     await runEnds(lite.api, 'starts_from_trigger', runId);
     const said = await xcom('starts_from_trigger', runId, 'starts');
     expect(said).toEqual({ text: 'S', since: '2026-01-01T00:00:00', try: 1 });
@@ -299,7 +304,7 @@ describe('a deferred task', { timeout: 240_000 }, () => {
       'DagStateTrigger',
       'WorkflowTrigger',
     ]);
-    writeFileSync(join(files, 'any.other'), 'A');
+    appear('any.other', 'A');
     await runEnds(lite.api, 'waits_for_others', runId);
     expect((await instances('waits_for_others', runId))['sees']?.triggerer_job).toBeNull();
   });
@@ -311,7 +316,7 @@ describe('a deferred task', { timeout: 240_000 }, () => {
     const mark = { new_state: 'success' };
     await lite.api('PATCH', `${pathOf('waits_for_files', runId)}/taskInstances/first`, mark);
     await expect.poll(() => readdirSync(files), EVENTUALLY).toContain('five.a.cleaned');
-    writeFileSync(join(files, 'five.b'), 'B');
+    appear('five.b', 'B');
     await runEnds(lite.api, 'waits_for_files', runId);
   });
 
@@ -320,8 +325,8 @@ describe('a deferred task', { timeout: 240_000 }, () => {
     await expect.poll(() => log('waits_for_files', runId, 'first'), EVENTUALLY).toContain('looking for six.a');
     const pid = Number(readFileSync(join(files, 'five.a.cleaned'), 'utf8'));
     process.kill(pid, 'SIGKILL');
-    writeFileSync(join(files, 'six.a'), 'A');
-    writeFileSync(join(files, 'six.b'), 'B');
+    appear('six.a', 'A');
+    appear('six.b', 'B');
     await runEnds(lite.api, 'waits_for_files', runId);
     const said = await xcom<{ pid: number }>('waits_for_files', runId, 'first');
     expect(said.pid).not.toBe(pid);
@@ -341,7 +346,7 @@ describe('what a triggerer does beside', { timeout: 240_000 }, () => {
     (await lite.api<{ dag_runs: { dag_run_id: string; state: string }[] }>('GET', `/dags/${dagId}/dagRuns`)).dag_runs;
 
   it('an asset is watched while a DAG that uses it is not paused, and each event starts what waits for it', async () => {
-    writeFileSync(join(files, 'lines'), 'early\n');
+    appear('lines', 'early\n');
     for (const dagId of ['reads_queue', 'reads_again']) await lite.api('PATCH', `/dags/${dagId}`, { is_paused: false });
     await expect
       .poll(async () => (await runs('reads_queue')).map(({ state }) => state), EVENTUALLY)
@@ -367,7 +372,7 @@ describe('what a triggerer does beside', { timeout: 240_000 }, () => {
     await expect.poll(said, EVENTUALLY).toEqual(['late.async', 'late.sync']);
     await expect.poll(() => readFileSync(join(files, 'late.sync'), 'utf8'), EVENTUALLY).toBe(runId);
     await expect.poll(() => readFileSync(join(files, 'late.async'), 'utf8'), EVENTUALLY).toBe(runId);
-    writeFileSync(join(files, 'seven.a'), 'A');
+    appear('seven.a', 'A');
     await runEnds(lite.api, 'is_too_slow', runId);
   });
 });

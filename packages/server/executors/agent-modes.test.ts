@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openDoor } from '@svc/testing/cli/flaky-door.ts';
@@ -85,6 +85,11 @@ function startAgent(mode: 'work' | 'run', token: string, env: Record<string, str
 const ending = (agent: ReturnType<typeof spawn>): Promise<number | string | null> =>
   new Promise((resolve) => agent.once('exit', (code, signal) => resolve(code ?? signal)));
 
+/** What an earlier attempt of the task `waits` has left: with it the next would seem to have begun before it has. */
+function forgetWaits(): void {
+  for (const name of ['waits.go', 'waits.started']) rmSync(join(harness.folder, name), { force: true });
+}
+
 const outcomeOf = async (attempt: QueuedAttempt) => (await harness.attempts.ended(attempt.attemptId)) as AttemptOutcome;
 
 describe('svc-agent run', () => {
@@ -144,7 +149,7 @@ describe('an agent that is asked to stop while nobody answers', () => {
   });
 
   it('leaves by itself when its attempt runs, and nothing of that is left', async () => {
-    execFileSync('rm', ['-f', join(harness.folder, 'waits.go'), join(harness.folder, 'waits.started')]);
+    forgetWaits();
     const attempt = await harness.queue({ dagId: 'modes', taskId: 'waits' });
     const { door, agent } = await unreachable('run', await harness.token(attempt));
     await eventually(() => existsSync(join(harness.folder, 'waits.started')));
@@ -167,7 +172,7 @@ describe('an agent that is asked to stop while nobody answers', () => {
   });
 
   it('leaves by itself also as a worker', async () => {
-    execFileSync('rm', ['-f', join(harness.folder, 'waits.go'), join(harness.folder, 'waits.started')]);
+    forgetWaits();
     const id = crypto.randomUUID();
     const { promise: connected, resolve } = Promise.withResolvers<void>();
     const worker = service.workers.announce(id, { connected: () => resolve(), disconnected: () => {} });
@@ -217,6 +222,7 @@ describe('svc-agent work', () => {
   it('whose input closes finishes and reports what it has begun, then leaves', async () => {
     const { worker, agent } = await startWorker();
     const attempt = await harness.queue({ dagId: 'modes', taskId: 'waits' });
+    forgetWaits();
     worker.send({ assignment: await assignmentOf(attempt) });
     await eventually(() => existsSync(join(harness.folder, 'waits.started')));
     const ended = ending(agent);
@@ -245,7 +251,7 @@ describe('svc-agent work', () => {
   it('that gets SIGTERM stops its attempts, says so, and leaves', async () => {
     const { worker, agent } = await startWorker();
     const attempt = await harness.queue({ dagId: 'modes', taskId: 'waits' });
-    execFileSync('rm', ['-f', join(harness.folder, 'waits.go'), join(harness.folder, 'waits.started')]);
+    forgetWaits();
     worker.send({ assignment: await assignmentOf(attempt) });
     await eventually(() => existsSync(join(harness.folder, 'waits.started')));
     const ended = ending(agent);
