@@ -90,6 +90,23 @@ function forgetWaits(): void {
   for (const name of ['waits.go', 'waits.started']) rmSync(join(harness.folder, name), { force: true });
 }
 
+async function announceWorker() {
+  const id = crypto.randomUUID();
+  const { promise: connected, resolve } = Promise.withResolvers<void>();
+  const worker = service.workers.announce(id, { connected: () => resolve(), disconnected: () => {} });
+  return { worker, token: await harness.credentials.issueWorker(id), connected };
+}
+
+const assignmentOf = async (attempt: QueuedAttempt) => ({
+  attempt_id: attempt.attemptId,
+  token: await harness.token(attempt),
+  version_key: 'v1',
+  dag_id: attempt.dagId,
+  task_id: attempt.taskId,
+  map_index: attempt.mapIndex,
+  try_number: attempt.tryNumber,
+});
+
 const outcomeOf = async (attempt: QueuedAttempt) => (await harness.attempts.ended(attempt.attemptId)) as AttemptOutcome;
 
 describe('svc-agent run', () => {
@@ -173,23 +190,11 @@ describe('an agent that is asked to stop while nobody answers', () => {
 
   it('leaves by itself also as a worker', async () => {
     forgetWaits();
-    const id = crypto.randomUUID();
-    const { promise: connected, resolve } = Promise.withResolvers<void>();
-    const worker = service.workers.announce(id, { connected: () => resolve(), disconnected: () => {} });
-    const { door, agent } = await unreachable('work', await harness.credentials.issueWorker(id));
+    const { worker, token, connected } = await announceWorker();
+    const { door, agent } = await unreachable('work', token);
     await connected;
     const attempt = await harness.queue({ dagId: 'modes', taskId: 'waits' });
-    worker.send({
-      assignment: {
-        attempt_id: attempt.attemptId,
-        token: await harness.token(attempt),
-        version_key: 'v1',
-        dag_id: attempt.dagId,
-        task_id: attempt.taskId,
-        map_index: attempt.mapIndex,
-        try_number: attempt.tryNumber,
-      },
-    });
+    worker.send({ assignment: await assignmentOf(attempt) });
     await eventually(() => existsSync(join(harness.folder, 'waits.started')));
     door.shut();
     agent.kill('SIGTERM');
@@ -201,23 +206,11 @@ describe('an agent that is asked to stop while nobody answers', () => {
 
 describe('svc-agent work', () => {
   async function startWorker() {
-    const id = crypto.randomUUID();
-    const { promise: connected, resolve } = Promise.withResolvers<void>();
-    const worker = service.workers.announce(id, { connected: () => resolve(), disconnected: () => {} });
-    const agent = startAgent('work', await harness.credentials.issueWorker(id));
+    const { worker, token, connected } = await announceWorker();
+    const agent = startAgent('work', token);
     await connected;
     return { worker, agent };
   }
-
-  const assignmentOf = async (attempt: QueuedAttempt) => ({
-    attempt_id: attempt.attemptId,
-    token: await harness.token(attempt),
-    version_key: 'v1',
-    dag_id: attempt.dagId,
-    task_id: attempt.taskId,
-    map_index: attempt.mapIndex,
-    try_number: attempt.tryNumber,
-  });
 
   it('whose input closes finishes and reports what it has begun, then leaves', async () => {
     const { worker, agent } = await startWorker();

@@ -38,7 +38,8 @@ describe.runIf(CLUSTER_STATE)('warm pools on a cluster whose every part is kille
     { timeout: CHAOS_TIMEOUT_MS },
     async () => {
       const { evidence, accepted } = await chaos.run();
-      expect(checkPods(evidence, accepted, 'svc-worker-')).toEqual([]);
+      // Whatever it complains of, that no worker is left is looked at, too.
+      expect.soft(checkPods(evidence, accepted, 'svc-worker-')).toEqual([]);
       // It was about workers that run one attempt after another.
       const hosts = new Set(evidence.lines.map(({ host }) => host));
       expect(evidence.lines.filter(({ what }) => what === 'start').length).toBeGreaterThan(hosts.size);

@@ -1,6 +1,6 @@
 /**
- * An API server that has just started refuses what it grants a moment later: it does not know its roles, namespaces and service
- * accounts yet. So such a refusal is believed when it has been heard for a while.
+ * An API server that has just started may refuse what it grants a moment later: it answers before it has read its roles, namespaces
+ * and service accounts. So such a refusal is believed when it has been heard for a while.
  */
 const PASSES_WITHIN_MS = 30_000;
 
