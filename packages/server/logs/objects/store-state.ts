@@ -10,8 +10,11 @@ export type StoreState = {
   outage(): { since: number; reason: string } | undefined;
   isAway(reason: string): Promise<void>;
   isBack(): Promise<void>;
-  /** What the database says that waits. */
-  spool(bytes: number): void;
+  /**
+   * Takes what the database says that waits. Lines acknowledged here while it is asked may be in its answer or not: they are
+   * counted, so that until the next answer there may seem to be too much, never too little.
+   */
+  measureSpool(ask: () => Promise<number>): Promise<number>;
   /** Acknowledged here since. */
   appended(bytes: number): void;
   spooled(): number;
@@ -21,7 +24,8 @@ export function createStoreState({ db, log }: { db: Database; log: Log }): Store
   let outage: { since: number; reason: string } | undefined;
   /** Told again now and then: a process that said "away" may have died since. */
   let toldAt = -Infinity;
-  let spooled = 0;
+  let measured = 0;
+  let appendedSince = 0;
   return {
     outage: () => outage,
     async isAway(reason) {
@@ -43,12 +47,15 @@ export function createStoreState({ db, log }: { db: Database; log: Log }): Store
       await recordStoreReturn(db);
       toldAt = performance.now();
     },
-    spool(bytes) {
-      spooled = bytes;
+    async measureSpool(ask) {
+      const appendedBefore = appendedSince;
+      measured = await ask();
+      appendedSince -= appendedBefore;
+      return measured;
     },
     appended(bytes) {
-      spooled += bytes;
+      appendedSince += bytes;
     },
-    spooled: () => spooled,
+    spooled: () => measured + appendedSince,
   };
 }

@@ -128,8 +128,7 @@ export function createUploader(
 
   /** True when there may be more. */
   async function round(): Promise<boolean> {
-    const bytes = await spooledBytes(db);
-    state.spool(bytes);
+    const bytes = await state.measureSpool(() => spooledBytes(db));
     const isAway = state.outage() !== undefined;
     const removals = await claimRemovals(db, { processId, leaseMs: pace.leaseMs, limit: isAway ? 1 : AT_ONCE });
     if (removals.length > 0) await removeObjects(removals);
