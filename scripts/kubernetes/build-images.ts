@@ -201,13 +201,13 @@ async function removeOldVersions(): Promise<void> {
   for (const folder of folders.slice(KEPT_VERSIONS)) rmSync(folder, { recursive: true });
   // What podman has of earlier builds, except the bases; a younger one may be somebody's who builds just now.
   const old = '--filter=until=2h';
+  // A build that was cut off leaves its containers, and those hold their images.
+  const cutOff = podmanLines('ps', '--all', '--external', old, '--quiet');
+  if (cutOff.length > 0) await podman('rm', '--force', ...cutOff);
   const names = [...Object.keys(BUILD_FILES), 'svc-pause', 'svc-postgres'].map(
     (name) => `--filter=reference=localhost/${name}:*`,
   );
-  const list = ['images', old, ...names, '--format={{.Repository}}:{{.Tag}}'];
-  const images = execFileSync('podman', list, { env: podmanEnvironment(), encoding: 'utf8' })
-    .split('\n')
-    .filter(Boolean);
+  const images = podmanLines('images', old, ...names, '--format={{.Repository}}:{{.Tag}}');
   if (images.length > 0) await podman('rmi', '--force', ...images);
   await podman('image', 'prune', '--force', old);
 }
@@ -223,6 +223,9 @@ function podmanEnvironment(): NodeJS.ProcessEnv {
 }
 
 const podman = (...words: string[]): Promise<void> => run('podman', words, podmanEnvironment());
+
+const podmanLines = (...words: string[]): string[] =>
+  execFileSync('podman', words, { env: podmanEnvironment(), encoding: 'utf8' }).split('\n').filter(Boolean);
 
 function hasImage(image: string): boolean {
   try {
