@@ -248,10 +248,10 @@ class Attempt {
     const launched = await launching.catch((error: unknown) => outcomeOfLaunch(error, this.#input, this.#log));
     if (!('exited' in launched)) return this.#deliver(launched);
     this.#startedAt = performance.now();
-    this.#input.reportProviders(() => this.token);
     const watch = this.#watchTimeout(launched);
     if (this.#cancelled === undefined) this.#send(launched, job);
     else launched.stop();
+    this.#input.reportProviders(() => this.token); // the task goes first
     const exit = await Promise.race([launched.exited, this.#resulted.promise]);
     clearTimeout(watch);
     if (exit) await this.#endStrayProcesses();

@@ -95,7 +95,7 @@ export async function createWorker(input: {
   const hidden = secretArguments(env);
   const versions = createVersions(controlPlane);
   const keptSecrets = isForOne ? undefined : createKeptSecrets();
-  const reportProviders = createProviderReports({ controlPlane, environments, versions });
+  const reportProviders = createProviderReports({ controlPlane, environments, versions, isForOne: isForOne === true });
   const attempts = new Map<string, RunningAttempt>();
   const over = new LRUCache<string, true>({ max: REMEMBERED });
   const abandoned = new AbortController();
@@ -253,8 +253,12 @@ function createVersions(controlPlane: ControlPlane) {
     kept.get(key)?.catch(() => ask(key, token)) ?? ask(key, token);
 }
 
-/** For the list of providers that people see. Once per version; when it fails, the next attempt of the version does it. */
+/**
+ * For the list of providers that people see. Once per version; when it fails, the next attempt of the version does it. Workers
+ * are on hosts that differ; containers for one attempt have the version's image, so that one of them is enough.
+ */
 function createProviderReports(input: {
+  isForOne: boolean;
   controlPlane: ControlPlane;
   environments: PythonEnvironments;
   versions: ReturnType<typeof createVersions>;
@@ -264,9 +268,10 @@ function createProviderReports(input: {
     if (told.has(key)) return;
     told.set(key, true);
     try {
-      const { dependencies } = await input.versions(key, token);
+      const { dependencies, providers_known: isKnown } = await input.versions(key, token);
+      if (input.isForOne && isKnown) return;
       const providers = await input.environments.providers(dependencies);
-      if (providers.length === 0) return; // as a version is without a word about it
+      if (providers.length === 0 && !input.isForOne) return; // as a version is without a word about it
       const params = JSON.stringify({ providers });
       const request = { method: 'report_providers', params_json: params, request_id: `providers of ${key}` };
       await input.controlPlane.callOnce('Call', request, { token, deadlineMs: HEARTBEAT_DEADLINE_MS });

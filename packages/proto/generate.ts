@@ -14,20 +14,68 @@ export function generateTypes(outDir: string): void {
   );
   const fixed = ['--grpcLib=@grpc/grpc-js', '--importFileExtension=.ts', '--includeComments', `--outDir=${outDir}`];
   execFileSync(process.execPath, [TOOL, ...options, ...fixed, 'agent.proto'], { cwd: import.meta.dirname });
-  writeFileSync(join(outDir, 'description.ts'), description());
+  writeFileSync(join(outDir, 'messages.ts'), messages());
 }
 
-/** The file as data: what is started for every attempt does not have to parse it. */
-function description(): string {
+/**
+ * The code that protobufjs would make of each message when it is first used, and of the service what its methods are called
+ * with: what is started for every attempt has neither to parse the file nor to make code of it.
+ */
+function messages(): string {
   const root = new protobuf.Root();
   const { keepCase } = LOADER_OPTIONS;
-  root.loadSync(join(import.meta.dirname, 'agent.proto'), { keepCase });
+  root.loadSync(join(import.meta.dirname, 'agent.proto'), { keepCase }).resolveAll();
+  const { nestedArray } = root.lookup('svc.agent.v1') as protobuf.Namespace;
+  const types = nestedArray.filter((each) => each instanceof protobuf.Type);
+  const service = root.lookupService('svc.agent.v1.Agent');
   return `// Original file: agent.proto
-import type { INamespace } from 'protobufjs/light.js';
+// @ts-nocheck: made by protobufjs
+import protobuf from 'protobufjs/minimal.js';
 
-// The library's type asks for comments that its own output does not have.
-export const DESCRIPTION = ${JSON.stringify(root.toJSON(), null, 2)} as unknown as INamespace;
+const { Reader, Writer, util } = protobuf;
+
+export const METHODS = ${JSON.stringify(Object.fromEntries(service.methodsArray.map(shapeOf)), null, 2)};
+
+type GeneratedMessage = {
+  fromObject(message: object): object;
+  encode(message: object): protobuf.Writer;
+  decode(bytes: Buffer): object;
+  toObject(message: object, options: object): object;
+};
+
+export const MESSAGES: Record<string, GeneratedMessage> = {
+${types.map(codeOf).join(',\n')}
+};
 `;
+}
+
+const shapeOf = (method: protobuf.Method): [string, object] => [
+  method.name,
+  {
+    request: method.requestType,
+    reply: method.responseType,
+    requestStream: method.requestStream === true,
+    responseStream: method.responseStream === true,
+  },
+];
+
+/** What `Type.setup` puts together, as text. */
+function codeOf(type: protobuf.Type): string {
+  const { fieldsArray, name } = type;
+  const functions = {
+    ctor: protobuf.Type.generateConstructor(type),
+    encode: protobuf.encoder(type),
+    decode: protobuf.decoder(type),
+    fromObject: protobuf.converter.fromObject(type),
+    toObject: protobuf.converter.toObject(type),
+  };
+  const texts = Object.entries(functions).map(([key, code]) => {
+    const text = code.toString().replaceAll(/\btypes\[(\d+)\]/g, (_, index: string) => {
+      return `MESSAGES.${fieldsArray[Number(index)]?.resolvedType?.name}`;
+    });
+    return `${key}: ${text}`;
+  });
+  return `${name}: {\n${texts.join(',\n')}\n}`;
 }
 
 if (import.meta.main) generateTypes(join(import.meta.dirname, 'generated'));

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { loadSync } from '@grpc/proto-loader';
 import type { ServiceDefinition } from '@grpc/proto-loader';
-import protobuf from 'protobufjs/light.js';
+import protobuf from 'protobufjs';
 import { expect, it } from 'vitest';
-import { DESCRIPTION } from './generated/description.ts';
 import { LOADER_OPTIONS } from './loader-options.ts';
 import { serviceDefinition } from './service-definition.ts';
 
@@ -40,7 +39,7 @@ type Message = {
   fields?: Record<string, { type: string; rule?: string; keyType?: string }>;
   oneofs?: Record<string, { oneof: string[] }>;
 };
-const root = protobuf.Root.fromJSON(DESCRIPTION);
+const root = new protobuf.Root().loadSync(join(import.meta.dirname, 'agent.proto'), { keepCase: true });
 const MESSAGES = root.lookup('svc.agent.v1')?.toJSON()['nested'] as Record<string, Message>;
 const SCALARS: Record<string, unknown> = {
   string: 'ü€😀',

@@ -15,6 +15,8 @@ import { readOutcome } from './attempt-outcome.ts';
 import type { AuthenticateFirst } from './authenticate-first.ts';
 import { readParams } from './calls/call-context.ts';
 import { createCalls } from './calls/calls.ts';
+import { createKnownProviders } from './calls/known-providers.ts';
+import type { KnownProviders } from './calls/known-providers.ts';
 import type { AttemptIdentity, VerifiedAttempt } from './credentials.ts';
 import { createEarlyStarts } from './early-starts.ts';
 import type { EarlyStarts } from './early-starts.ts';
@@ -56,6 +58,7 @@ type Parts = {
   openLogs: OpenLogs;
   liveness: Liveness;
   delivery: SecretDelivery;
+  providers: KnownProviders;
 };
 
 /** For an executor that has just ordered the attempt from a worker: the answer is here when the worker asks to start. */
@@ -105,6 +108,7 @@ export function createHandlers(
     openLogs,
     liveness,
     delivery,
+    providers: createKnownProviders(),
   };
   const beating = {
     ...options,
@@ -163,9 +167,10 @@ export function createHandlers(
     GetVersion(call, respond) {
       const work = async () => {
         requestOf(call);
-        const version = await parts.versions.get(await versionFor(callerOf(call.metadata)));
+        const ref = await versionFor(callerOf(call.metadata));
+        const version = await parts.versions.get(ref);
         if (!version) throw new RpcError('not_found', 'this DAG version has been deleted');
-        return version.message;
+        return { ...version.message, providers_known: parts.providers.isKnown(ref) };
       };
       answer(work, { method: 'GetVersion', respond });
     },
@@ -353,6 +358,7 @@ function callHandler(parts: Parts) {
     delivery,
     maxBytes: settings.xcomMaxBytes,
     liveness,
+    providers: parts.providers,
   });
   const callOfTriggerer = createTriggererCalls({
     triggers() {

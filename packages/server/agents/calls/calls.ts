@@ -10,7 +10,8 @@ import { timetableCall } from './timetable-call.ts';
 import { triggerCall } from './trigger-call.ts';
 import { xcomCalls } from './xcom-calls.ts';
 
-export type CallsInput = { liveness: Liveness } & Parameters<typeof runCalls>[0] &
+export type CallsInput = { liveness: Liveness } & Parameters<typeof providersCall>[0] &
+  Parameters<typeof runCalls>[0] &
   Parameters<typeof secretCalls>[0] &
   Parameters<typeof timetableCall>[0] &
   Parameters<typeof triggerCall>[0] &

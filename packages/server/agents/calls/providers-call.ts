@@ -6,6 +6,7 @@ import { RpcError } from '../rpc-errors.ts';
 import { isObject } from './call-context.ts';
 import { readConnectionType } from './connection-types.ts';
 import type { CallMethod } from './call-context.ts';
+import type { KnownProviders } from './known-providers.ts';
 
 /** Airflow itself has some hundred. */
 const MAX_PROVIDERS = 1_000;
@@ -13,12 +14,13 @@ const MAX_TEXT = 1_000;
 /** Of one provider, as JSON. The largest has some 30,000 characters. */
 const MAX_FORMS = 200_000;
 
-export function providersCall({ db }: { db: Database }): CallMethod {
+export function providersCall({ db, providers }: { db: Database; providers: KnownProviders }): CallMethod {
   return async ({ identity, params }) => {
     const listed = params.optionalList('providers') ?? [];
     if (listed.length > MAX_PROVIDERS)
       throw new RpcError('invalid', `providers must be a list of at most ${MAX_PROVIDERS} packages`);
     await recordInstalledProviders(db.tenant(identity.tenantId), identity.dagId, listed.map(readProvider));
+    providers.told(identity);
     return { json: 'null' };
   };
 }

@@ -24,7 +24,7 @@ export async function findRequirements(
   return rows;
 }
 
-/** Of the DAG's tasks. Written when it has changed: every worker tells it once. */
+/** Of the DAG's tasks. Written when it has changed: every worker tells it once. Nothing is known of one that has none. */
 export async function recordInstalledProviders(
   db: TenantDb,
   dagId: string,
@@ -35,7 +35,7 @@ export async function recordInstalledProviders(
     .updateTable('dags')
     .set({ installed_providers: text })
     .where('dag_id', '=', dagId)
-    .where((eb) => eb('installed_providers', 'is distinct from', sql<never>`${text}::jsonb`))
+    .where((eb) => eb(sql`coalesce(installed_providers, '[]')`, 'is distinct from', sql<never>`${text}::jsonb`))
     .execute();
 }
 

@@ -32,6 +32,10 @@ export interface Version {
    * Texts that belong to the version and are in no file: graphs of dbt projects, by name.
    */
   'files'?: ({[key: string]: string});
+  /**
+   * Which provider packages its environment has need not be told again by a container for one attempt.
+   */
+  'providers_known'?: (boolean);
 }
 
 export interface Version__Output {
@@ -63,4 +67,8 @@ export interface Version__Output {
    * Texts that belong to the version and are in no file: graphs of dbt projects, by name.
    */
   'files': ({[key: string]: string});
+  /**
+   * Which provider packages its environment has need not be told again by a container for one attempt.
+   */
+  'providers_known': (boolean);
 }
