@@ -79,6 +79,17 @@ class Plugins(unittest.TestCase):
         self.assertEqual(spec["tasks"][0]["operator"]["extra_links"], ["Docs"])
         self.assertIn("plugins/mine_plugin.py", [module["path"] for module in spec["source"]["modules"]])
 
+    def test_those_of_installed_packages_are_found_by_their_entry_points(self) -> None:
+        package = {
+            "garden.py": "from airflow.plugins_manager import AirflowPlugin\nclass Garden(AirflowPlugin):\n    name = 'garden'\n",
+            "garden-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: garden\nVersion: 1.0\n",
+        }
+        plain = "from airflow.sdk import DAG\nwith DAG('d'):\n    pass\n"
+        for points, found in (("[airflow.plugins]\ngarden = garden:Garden\n", ["garden"]), ("[others]\na = b\n", [])):
+            files = {**package, "garden-1.0.dist-info/entry_points.txt": points, "d.py": plain}
+            plugins = self._compile(files)["dags"][0]["spec"].get("plugins", {"loaded": []})
+            self.assertEqual([plugin["name"] for plugin in plugins["loaded"]], found)
+
     def test_what_is_not_loaded_is_named(self) -> None:
         warnings = self._compile({"plugins/mine_plugin.py": PLUGIN})["warnings"]
         self.assertTrue(any("plugin mine: flask_blueprints are not loaded" in text for text in warnings), warnings)

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 _MODULES = (
     "airflow.sdk",
+    "svc_runtime.record.dag",
+    "svc_runtime.decorators.task",
     "svc_runtime.run.environment",
     "svc_runtime.run.callables",
     "svc_runtime.run.deferral",
