@@ -89,6 +89,7 @@ export async function benchTasks(options: BenchOptions, repeats: number): Promis
     print('API trigger to body of the first task, p95', percentile(firsts, 0.95), 'ms');
 
     options.say('fan-out of 1,000 tasks');
+    await addBenchDags(server);
     await fanOutRun(server); // to warm up
     const speeds: number[] = [];
     for (let repeat = 0; repeat < repeats; repeat += 1) speeds.push(await fanOutRun(server));
