@@ -73,6 +73,7 @@ export function connectControlPlane(input: { address: string; tlsCa: string }): 
     'grpc.max_reconnect_backoff_ms': 2_000,
     'grpc.enable_retries': 0,
   });
+  client.getChannel().getConnectivityState(true); // connects while the caller makes the rest of itself ready
   let lastContact = Date.now();
 
   function callOnce<M extends UnaryMethod>(
