@@ -5,6 +5,7 @@
  *   every 5 s   attempts nobody hears of, runs whose time is up, callbacks nobody dispatched
  */
 import type { Database } from '../db/database.ts';
+import { noEffects } from './advance/apply-to-runs.ts';
 import type { RunEffects } from './advance/apply-to-runs.ts';
 import { checkWaiting } from './advance/follow-ups.ts';
 import { findSilent } from './advance/silent-attempts.ts';
@@ -66,13 +67,14 @@ export function createRecovery(options: {
       log.warn({}, "scheduler: the database's clock was set; agents get a lease's time to be heard anew");
       listening.beginAnew();
     }
-    for (const { ref, failure: silence } of seen.hasLive && listening.isLongEnough()
-      ? await findSilent(db, leases)
-      : []) {
+    const silent = seen.hasLive && listening.isLongEnough() ? await findSilent(db, leases) : [];
+    for (const { ref, failure: silence } of silent) {
       const failure = options.explainSilence?.(ref) ?? silence;
       log.warn({ attempt: ref.attemptId, cause: failure.cause }, 'scheduler: an attempt was not heard of any more');
       await options.attempts.lost(ref, failure);
     }
+    // Whoever has them lets them go, here or at another process: a worker may never have heard of the order.
+    if (silent.length > 0) onEffects({ ...noEffects(), superseded: silent.map(({ ref }) => ref.attemptId) });
     for (const effects of seen.hasTimedOutRuns ? await timeOutRuns(db, graphs) : []) onEffects(effects);
     if (seen.hasCallbacks) await options.dispatchCallbacks();
     if (!seen.hasTriggers && !hadTriggers) return;

@@ -66,8 +66,6 @@ const PAUSES = { firstMs: 100, longestMs: 10_000 };
 /** A process that lived this long was fine: the next one is started at once. */
 const STEADY_MS = 30_000;
 const STOP_PATIENCE_MS = 15_000;
-/** An attempt of which a connected agent has reported nothing for so long holds no slot any more, whatever became of it. */
-const FORGOTTEN_MS = 5 * 60_000;
 
 export function createSubprocessExecutor(options: SubprocessExecutorOptions): ManagedExecutor {
   const { service, credentials, attempts, parallelism, log } = options;
@@ -140,7 +138,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
 
   function freeSlots(): number {
     if (!worker?.announced.isConnected() || isClosing()) return 0;
-    given.forgetSilent(FORGOTTEN_MS);
+    given.forgetSilent();
     const taken = given.all().filter(({ kind }) => kind !== 'triggerer').length;
     return Math.max(parallelism - taken, 0);
   }

@@ -33,8 +33,14 @@ export type OrderedIdentity = Omit<AttemptIdentity, 'issuedAt'>;
 /** A worker as orders go to it; `hostname` as the agent says it, known when it has connected. */
 type OrderedWorker = { announced: AnnouncedWorker; hostname: () => string };
 
-/** `seenAt`: when it was dispatched, started, or last named by a heartbeat. */
-type InFlight = { identity: OrderedIdentity; workerId: string | undefined; isStarted: boolean; seenAt: number };
+/** `seenAt`: when it was dispatched, started, last named by a heartbeat, or first cancelled. */
+type InFlight = {
+  identity: OrderedIdentity;
+  workerId: string | undefined;
+  isStarted: boolean;
+  isCancelled: boolean;
+  seenAt: number;
+};
 
 export type WorkerAttempts = {
   /** Orders may go to this worker. What has been accepted without one is sent when it connects, if `takesWaiting`. */
@@ -60,12 +66,16 @@ export type WorkerAttempts = {
   /** What the worker has been given and has not ended. */
   of(workerId: string): readonly OrderedIdentity[];
   all(): readonly OrderedIdentity[];
-  /** An attempt of which a connected worker has said nothing for so long holds no slot any more, whatever became of it. */
-  forgetSilent(olderThanMs: number): void;
+  /** What only time brings about: an attempt of which nothing is heard any more holds no slot, whatever became of it. */
+  forgetSilent(): void;
   close(): void;
 };
 
 const PAUSES = { firstMs: 100, longestMs: 10_000 };
+/** An attempt of which a connected worker has said nothing for so long … */
+const FORGOTTEN_MS = 5 * 60_000;
+/** … and one that was cancelled: its worker ends it within seconds and says so, unless it has never heard of it. */
+const CANCELLED_MS = 30_000;
 
 export const orderedTask = ({ queue: _queue, executor: _executor, ...attempt }: Attempt): OrderedIdentity => ({
   kind: 'task',
@@ -144,11 +154,11 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
       return entriesOf(workerId).map(([attemptId]) => attemptId);
     },
     accept(identity, workerId) {
-      inFlight.set(identity.attemptId, { identity, workerId, isStarted: false, seenAt: Date.now() });
+      inFlight.set(identity.attemptId, fresh(identity, workerId, false));
       void give(identity.attemptId);
     },
     adopt(identity, workerId) {
-      inFlight.set(identity.attemptId, { identity, workerId, isStarted: true, seenAt: Date.now() });
+      inFlight.set(identity.attemptId, fresh(identity, workerId, true));
     },
     lose(attemptIds, failure) {
       for (const attemptId of attemptIds) {
@@ -160,6 +170,10 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
     },
     cancel(attemptIds) {
       const ours = attemptIds.filter((id) => inFlight.has(id));
+      for (const id of ours) {
+        const known = inFlight.get(id);
+        if (known && !known.isCancelled) Object.assign(known, { isCancelled: true, seenAt: Date.now() });
+      }
       const byWorker = Map.groupBy(ours, (id) => inFlight.get(id)?.workerId);
       for (const [workerId, ids] of byWorker) {
         const worker = workerId === undefined ? undefined : workers.get(workerId);
@@ -171,11 +185,19 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
     workerOf: (attemptId) => inFlight.get(attemptId)?.workerId,
     of: (workerId) => entriesOf(workerId).map(([, { identity }]) => identity),
     all: () => [...inFlight.values()].map(({ identity }) => identity),
-    forgetSilent(olderThanMs) {
-      for (const [attemptId, { seenAt }] of inFlight) {
-        if (Date.now() - seenAt > olderThanMs) inFlight.delete(attemptId);
+    forgetSilent() {
+      for (const [attemptId, { seenAt, isCancelled }] of inFlight) {
+        if (Date.now() - seenAt > (isCancelled ? CANCELLED_MS : FORGOTTEN_MS)) inFlight.delete(attemptId);
       }
     },
     close: () => closing.abort(),
   };
 }
+
+const fresh = (identity: OrderedIdentity, workerId: string | undefined, isStarted: boolean): InFlight => ({
+  identity,
+  workerId,
+  isStarted,
+  isCancelled: false,
+  seenAt: Date.now(),
+});

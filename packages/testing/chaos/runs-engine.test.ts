@@ -69,6 +69,10 @@ it('says of an attempt that was silent too long what its executor knows of why',
     { failure_reason: expect.stringMatching(/^node_lost: /), failure_detail: 'n1 is gone' },
     { failure_reason: expect.stringMatching(/^agent_lost: /), failure_detail: null },
   ]);
+  // Who has them lets them go.
+  await expect
+    .poll(() => scheduler.cancelled.toSorted())
+    .toEqual(scheduler.seen.map((one) => one.attemptId).toSorted());
 }, 120_000);
 
 it('records an end that is told twice once, also when both are told at the same moment', async () => {

@@ -200,9 +200,30 @@ async function gatherEvidence({ databaseUrl }: ControlPlanes, ledger: Ledger): P
   };
 }
 
-/** Nothing of what ran is left in the namespace. */
-export const podsAreGone = (namespace: string): Promise<unknown> =>
-  eventually(async () => (await podNames(namespace)).length === 0, { everyMs: 500, withinMs: 180_000 });
+/** Nothing of what ran is left in the namespace; of what is, everything is told that is known. */
+export async function podsAreGone({ namespace, planes }: Pick<Chaos, 'namespace' | 'planes'>): Promise<void> {
+  const areGone = async (): Promise<boolean> => (await podNames(namespace)).length === 0;
+  try {
+    await eventually(areGone, { everyMs: 500, withinMs: 180_000 });
+  } catch (error) {
+    for (const name of await podNames(namespace)) console.log(await aboutPod(name, namespace, planes));
+    throw error;
+  }
+}
+
+async function aboutPod(name: string, namespace: string, planes: ControlPlanes): Promise<string> {
+  const { metadata, status } = await core.readNamespacedPod({ namespace, name });
+  const log = await core.readNamespacedPodLog({ namespace, name, tailLines: 20 }).catch(String);
+  const rows = await queryDatabase(planes.databaseUrl, `select * from workers where name = '${name}'`);
+  const id = name.replace('svc-worker-', '');
+  const lines = planes.all.flatMap((plane) =>
+    plane
+      .logLines()
+      .filter((line) => line.includes(id))
+      .slice(-20),
+  );
+  return ['left:', JSON.stringify({ metadata, status, rows }), log, ...lines].join('\n');
+}
 
 function countBy(items: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};

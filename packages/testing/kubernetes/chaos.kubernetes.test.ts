@@ -21,6 +21,6 @@ describe.runIf(CLUSTER_STATE)('a cluster whose every part is killed again and ag
     const { evidence, accepted } = await chaos.run();
     expect(checkPods(evidence, accepted)).toEqual([]);
     expect(chaos.planes.all.map((plane) => plane.exited())).toEqual([null, null]);
-    await podsAreGone(chaos.namespace);
+    await podsAreGone(chaos);
   });
 });

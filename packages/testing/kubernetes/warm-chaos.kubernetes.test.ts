@@ -44,7 +44,7 @@ describe.runIf(CLUSTER_STATE)('warm pools on a cluster whose every part is kille
       const hosts = new Set(evidence.lines.map(({ host }) => host));
       expect(evidence.lines.filter(({ what }) => what === 'start').length).toBeGreaterThan(hosts.size);
       expect(chaos.planes.all.map((plane) => plane.exited())).toEqual([null, null]);
-      await podsAreGone(chaos.namespace);
+      await podsAreGone(chaos);
       await eventually(async () => expect(await liveRows()).toEqual([]), { everyMs: 500, withinMs: 60_000 });
     },
   );

@@ -23,8 +23,6 @@ export type RemoteExecutorOptions = Omit<RemoteWorkersOptions, 'given' | 'onRoom
   hasTls: boolean;
 };
 
-/** An attempt of which a connected worker has said nothing for so long holds no slot any more, whatever became of it. */
-const FORGOTTEN_MS = 5 * 60_000;
 /** How many lost workers are remembered, for those who ask why an attempt was silent. */
 const REMEMBERED = 1_000;
 
@@ -82,7 +80,7 @@ export function createRemoteExecutor(options: RemoteExecutorOptions): ManagedExe
 
   return {
     capacity() {
-      given.forgetSilent(FORGOTTEN_MS);
+      given.forgetSilent();
       return workers.withRoom().reduce((sum, { free }) => sum + Math.max(free, 0), 0);
     },
     lanes,

@@ -35,8 +35,6 @@ export type PoolUsage = { waiting: number; idle: number; busy: number; starting:
 
 const MAX_FAILURES = 3;
 const PAUSES = { firstMs: 5_000, longestMs: 60_000 };
-/** An attempt of which a connected worker has reported nothing for so long holds no place any more, whatever became of it. */
-const FORGOTTEN_MS = 5 * 60_000;
 /** Longer than the last words of a worker take. */
 const SETTLE_MS = 3_000;
 /** How long an attempt waits for one of the workers of its pool before the pool grows. */
@@ -294,7 +292,8 @@ export function createWarmPools(options: WarmPoolsOptions) {
 
   /** What only time brings about. */
   function lookAfter(): void {
-    given.forgetSilent(FORGOTTEN_MS);
+    given.forgetSilent();
+    for (const pool of pools.values()) assign(pool);
     for (const worker of workers.all()) {
       const awayFor = worker.lostContactAt === undefined ? 0 : Date.now() - worker.lostContactAt;
       if (awayFor > AWAY_MS) for (const { attemptId } of given.of(worker.identity.workerId)) given.drop(attemptId);
