@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTokenSigner } from '../auth/tokens.ts';
+import { eventually } from '@svc/testing/eventually.ts';
 import { DatabaseUnavailableError } from '../db/outage.ts';
 import type { AgentService } from './agent-service.ts';
 import { connectAgentClient } from '@svc/testing/agents/agent-client.ts';
@@ -68,16 +69,21 @@ describe('a start that the executor made with its order', () => {
   };
 
   it('answers the worker once, with what is left of the lease; asked again, it is started again', async () => {
-    const before = harness.attempts.calls.start;
-    const { token } = await early();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    const first = await client.call('Start', token, { hostname: 'here', pid: 0 });
-    expect(first.answer).toBe('started');
-    expect(Number(first.started?.lease_ms)).toBeLessThanOrEqual(LEASE_MS - 20);
-    expect(harness.attempts.calls.start).toBe(before + 1);
-    const again = await client.call('Start', token, { hostname: 'here', pid: 0 });
-    expect(harness.attempts.calls.start).toBe(before + 2);
-    expect(Number(again.started?.lease_ms)).toBe(LEASE_MS);
+    // It is kept for a second: when a busy machine comes to ask later than that there is none, and it is tried anew.
+    await eventually(async () => {
+      const before = harness.attempts.calls.start;
+      const { token } = await early();
+      const begun = performance.now();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const waited = Math.floor(performance.now() - begun); // a timer may be a moment early
+      const first = await client.call('Start', token, { hostname: 'here', pid: 0 });
+      expect(first.answer).toBe('started');
+      expect(Number(first.started?.lease_ms)).toBeLessThanOrEqual(LEASE_MS - waited);
+      expect(harness.attempts.calls.start).toBe(before + 1);
+      const again = await client.call('Start', token, { hostname: 'here', pid: 0 });
+      expect(harness.attempts.calls.start).toBe(before + 2);
+      expect(Number(again.started?.lease_ms)).toBe(LEASE_MS);
+    });
   });
 
   it('answers no attempt but its own', async () => {

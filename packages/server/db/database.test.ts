@@ -27,15 +27,19 @@ afterEach(async () => {
 });
 afterAll(() => cluster?.remove());
 
+/** On a busy machine a connection is not made at once, neither for who asks nor for the watch that decides about others. */
+const LIMITS = { connectTimeoutMs: 10_000, suspectAfterMs: 500, idleAboveMaxMs: 100, endGraceMs: 500 };
+/** Where the database does not answer, which is what takes so long. */
+const IMPATIENT = { ...LIMITS, connectTimeoutMs: 1_000 };
+
 function open(options: Partial<DatabaseOptions> = {}): Database {
-  const limits = { connectTimeoutMs: 1_000, suspectAfterMs: 500, idleAboveMaxMs: 100, endGraceMs: 500 };
   const db = openDatabase({
     url,
     maxOpenConns: 4,
     maxIdleConns: 2,
     statementTimeoutMs: 30_000,
     idleInTransactionTimeoutMs: 30_000,
-    limits,
+    limits: LIMITS,
     ...options,
   });
   opened.push(db);
@@ -132,14 +136,14 @@ describe('a database that goes away', () => {
       [],
     );
     expect(outcomes).toContain(DatabaseUnavailableError);
-    expect(await answer(db)).toEqual([{ one: 1 }]);
+    expect(await eventually(() => answer(db))).toEqual([{ one: 1 }]);
   });
 });
 
 describe('a database that does not answer', () => {
   it('fails what waits for it without waiting for the statement timeout, and works when it goes on', async () => {
-    const db = open();
-    await answer(db);
+    const db = open({ limits: IMPATIENT });
+    await eventually(() => answer(db));
     cluster.pause();
     try {
       const transaction = db.shared.transaction().execute((trx) => sql`select 1`.execute(trx));
@@ -149,11 +153,11 @@ describe('a database that does not answer', () => {
     } finally {
       cluster.resume();
     }
-    expect(await answer(db)).toEqual([{ one: 1 }]);
+    expect(await eventually(() => answer(db))).toEqual([{ one: 1 }]);
   });
 
   it('does not keep a transaction it interrupts waiting for its rollback', async () => {
-    const db = open({ statementTimeoutMs: 0 }); // nothing but the watch ends the wait
+    const db = open({ statementTimeoutMs: 0, limits: IMPATIENT }); // nothing but the watch ends the wait
     try {
       const interrupted = db.shared.transaction().execute(async (trx) => {
         await sql`select 1`.execute(trx);
@@ -175,7 +179,7 @@ describe('a database that does not answer', () => {
       const hanging = outcomeOf(answer(db));
       await db.close();
       await hanging;
-      expect(openSockets()).toBeLessThanOrEqual(before);
+      await eventually(() => openSockets() <= before, { withinMs: 5_000 });
     } finally {
       cluster.resume();
     }
@@ -226,8 +230,7 @@ describe('a connection that is lost on the way, though the database answers on o
   });
 
   it('is not confused with one on which every answer takes longer than anybody wonders', async () => {
-    const limits = { connectTimeoutMs: 5_000, suspectAfterMs: 200, idleAboveMaxMs: 100, endGraceMs: 500 };
-    const db = open({ url: line.url(url), limits });
+    const db = open({ url: line.url(url), limits: { ...LIMITS, suspectAfterMs: 200 } });
     await answer(db);
     line.delay(1_500); // seven looks
     expect(await answer(db)).toEqual([{ one: 1 }]);
@@ -276,8 +279,9 @@ describe('prepared statements', () => {
 
 describe('the connection pool', () => {
   it('never opens more connections than configured, and fails who waits too long', async () => {
-    const db = open({ maxOpenConns: 2 });
-    const slow = [sleepIn(db, 2), sleepIn(db, 2)];
+    // Nobody wonders about the two that take long: that would be one more connection.
+    const db = open({ maxOpenConns: 2, limits: { ...LIMITS, connectTimeoutMs: 1_500, suspectAfterMs: 30_000 } });
+    const slow = [sleepIn(db, 4), sleepIn(db, 4)];
     const late = Array.from({ length: 20 }, () => outcomeOf(answer(db)));
     expect(new Set(await Promise.all(late))).toEqual(new Set([DatabaseBusyError]));
     expect(db.poolUsage()).toMatchObject({ busy: 2, waiting: 0 });

@@ -36,7 +36,7 @@ async function whileBlocked(work: () => Promise<void>): Promise<void> {
 async function untilRefused(burst: readonly Promise<Answer>[], count: number): Promise<void> {
   let refused = 0;
   for (const answer of burst) void answer.then(({ status }) => (refused += Number(status !== 200)));
-  await expect.poll(() => refused, { timeout: 10_000 }).toBe(count);
+  await expect.poll(() => refused).toBe(count);
 }
 
 describe('a burst of requests by one user', () => {
@@ -96,7 +96,7 @@ describe('a burst of requests by one user', () => {
   });
 
   it('is counted, and the log says that requests were turned away', async () => {
-    await expect.poll(() => server.logLines.join(''), { timeout: 10_000 }).toContain('requests were turned away');
+    await expect.poll(() => server.logLines.join('')).toContain('requests were turned away');
     const metrics = await (await fetch(server.metricsUrl)).text();
     expect(metrics).toMatch(/svc_http_requests_refused_total\{reason="user"\} [1-9]/);
   });

@@ -182,7 +182,7 @@ describe('reading a log on disk', () => {
         break;
       }
     }
-    expect(await openDescriptors()).toBe(before);
+    expect(await openDescriptors()).toBeLessThanOrEqual(before); // others of this process may close theirs meanwhile
   });
 });
 
@@ -288,21 +288,26 @@ describe('removing logs from disk', () => {
 
   it('may run while logs are written: none of the new is lost', async () => {
     const stopAt = Date.now() + 300;
+    const written = new AbortController();
     const sweeping = (async () => {
-      while (Date.now() < stopAt) await logs.sweep({ before: Date.parse('2021-01-01T00:00:00Z') });
+      while (!written.signal.aborted) await logs.sweep({ before: Date.parse('2021-01-01T00:00:00Z') });
     })();
     const old = new Date('2020-01-01T00:00:00Z');
     let count = 0;
-    while (Date.now() < stopAt) {
-      const logKey = at({ runId: `busy-${count}` });
-      await logs.append(logKey, 0, bytes('x\n'));
-      await utimes(join(dir, 't1', 'etl', `busy-${count}`, 'load', '1.log'), old, old).catch(() => {});
-      const fresh = at({ runId: `busy-${count}`, tryNumber: 2 });
-      await logs.append(fresh, 0, bytes('fresh\n'));
-      expect(await contents(fresh)).toBe('fresh\n');
-      count += 1;
+    try {
+      // However slow the machine is, several times.
+      for (; Date.now() < stopAt || count < 4; count += 1) {
+        const logKey = at({ runId: `busy-${count}` });
+        await logs.append(logKey, 0, bytes('x\n'));
+        await utimes(join(dir, 't1', 'etl', `busy-${count}`, 'load', '1.log'), old, old).catch(() => {});
+        const fresh = at({ runId: `busy-${count}`, tryNumber: 2 });
+        await logs.append(fresh, 0, bytes('fresh\n'));
+        expect(await contents(fresh)).toBe('fresh\n');
+      }
+    } finally {
+      written.abort();
+      await sweeping;
     }
-    await sweeping;
     expect(count).toBeGreaterThan(3);
   });
 });

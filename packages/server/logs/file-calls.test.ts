@@ -62,7 +62,7 @@ describe.each([
     expect(await readFile(path, 'utf8')).toBe('three\n');
     expect(await readFile(join(dir, 'other'), 'utf8')).toBe('mine');
     await files.close();
-    expect(await openDescriptors()).toBe(before);
+    expect(await openDescriptors()).toBeLessThanOrEqual(before); // others of this process may close theirs meanwhile
   });
 });
 

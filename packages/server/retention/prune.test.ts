@@ -307,12 +307,15 @@ describe('beside others', () => {
     await addRun('newest', 1);
     const ref = { tenantId, run: await addRun('in use', 200) };
     await addRun('free', 200);
+    const locked = Promise.withResolvers<void>();
     const clearing = Promise.withResolvers<void>();
     const cleared = db.shared.transaction().execute(async (trx) => {
       await lockRuns(trx, [ref]);
+      locked.resolve();
       await clearing.promise;
       await sql`update dag_runs set state = 'queued', end_date = null where id = ${ref.run}`.execute(trx);
     });
+    await locked.promise;
     const { removed, busy } = await pruneNow();
     expect({ runs: removed.runs, busy }).toEqual({ runs: 1, busy: 1 });
     clearing.resolve();
@@ -343,22 +346,26 @@ describe('beside others', () => {
   it('killed in the middle of a batch, every run is there whole or gone, and the next pass goes on', async () => {
     await addRun('newest', 1);
     for (const n of [1, 2, 3]) await addRun(`old ${n}`, 200 + n);
+    const isHeld = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const holding = db.shared.transaction().execute(async (trx) => {
       // As who writes a note holds it: of a task, without its run.
       await sql`select from task_instances where run = (select id from dag_runs where run_id = 'old 2') for update`.execute(
         trx,
       );
+      isHeld.resolve();
       await held.promise;
     });
+    await isHeld.promise;
     await takePruneLease(db.shared, { by: LEASE, holder: 'test' });
     // It waits for a lock only shortly, and may have left the batch when we come to kill it.
     await eventually(async () => {
+      let how: 'waits' | 'left' | 'killed' = 'waits';
       const pruning = pruneNow({ leaseBy: LEASE }).then(
-        () => 'left',
-        () => 'killed',
+        () => (how = 'left'),
+        () => (how = 'killed'),
       );
-      await eventually(async () => (await waitingBackends()).length > 0);
+      await eventually(async () => how !== 'waits' || (await waitingBackends()).length > 0);
       for (const pid of await waitingBackends()) await sql`select pg_terminate_backend(${pid})`.execute(db.shared);
       return (await pruning) === 'killed';
     });
@@ -378,11 +385,14 @@ describe('beside others', () => {
   it('who waits too long for a lock leaves the batch for the next pass', async () => {
     await addRun('newest', 1);
     const old = await addRun('old', 200);
+    const isHeld = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const holding = db.shared.transaction().execute(async (trx) => {
       await sql`select from task_instances where run = ${old} for update`.execute(trx);
+      isHeld.resolve();
       await held.promise;
     });
+    await isHeld.promise;
     await eventually(async () => (await pruneNow()).busy === 1);
     held.resolve();
     await holding;

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import { eventually } from '@svc/testing/eventually.ts';
 import { startHangUpServer } from '@svc/testing/server/hang-up-server.ts';
+import { freePort } from '@svc/testing/services/free-port.ts';
 import { createLogger } from './logger.ts';
 import { createSecretRegistry } from './redact.ts';
 import { startTracing } from './tracing.ts';
@@ -16,6 +17,8 @@ import type { Tracing } from './tracing.ts';
 const CANARY = 'c4nary-value-for-traces';
 const EXPORT_PATH = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
 const TIMING = { firstRetryMs: 20, maxRetryMs: 40, batchDelayMs: 20, shutdownMs: 2_000 };
+/** Where the stop brings what the test looks at to the collector, however busy the machine is. */
+const PATIENT_STOP = { shutdownMs: 30_000 };
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -68,15 +71,6 @@ function listenOn(server: Pick<Server, 'listen' | 'once'>, port: number): Promis
   });
 }
 
-/** A port nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await listenOn(server, 0);
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 function trace(options: { endpoint: string; enabled?: boolean; timing?: Partial<typeof TIMING> }) {
   const lines: string[] = [];
   const secrets = createSecretRegistry();
@@ -107,7 +101,7 @@ async function traceUntil(tracing: Tracing, condition: () => boolean): Promise<v
 
 async function tracedApp() {
   const collector = await startCollector();
-  const { tracing } = trace({ endpoint: `127.0.0.1:${collector.port}` });
+  const { tracing } = trace({ endpoint: `127.0.0.1:${collector.port}`, timing: PATIENT_STOP });
   await eventually(() => isRecording(tracing));
   const app = Fastify();
   closers.push(() => app.close());
@@ -195,7 +189,7 @@ describe('without a collector', () => {
 describe('with a collector', () => {
   test('spans arrive with names, attributes, service and parents; secrets do not', async () => {
     const collector = await startCollector();
-    const { tracing, messages } = trace({ endpoint: `http://127.0.0.1:${collector.port}` });
+    const { tracing, messages } = trace({ endpoint: `http://127.0.0.1:${collector.port}`, timing: PATIENT_STOP });
     await eventually(() => isRecording(tracing));
     await tracing.withSpan(
       `outer ${CANARY}`,
@@ -246,7 +240,7 @@ describe('with a collector', () => {
   });
 
   test('one that goes away and comes back costs one warning and one line, and spans flow again', async () => {
-    const first = await startCollector();
+    const first = await startCollector({ port: await freePort() });
     const { tracing, messages } = trace({ endpoint: `127.0.0.1:${first.port}` });
     await eventually(() => isRecording(tracing));
     await eventually(() => first.exports() > 0);

@@ -145,8 +145,11 @@ describe('the HTTP listener', () => {
     writeFileSync(files.cert, readFileSync(second?.cert ?? '')); // without its key
     await eventually(async () => (await failing()) === '1');
     expect(pair.current().cert).toEqual(readFileSync(first?.cert ?? ''));
+    const failingMeanwhile = new Set<boolean>();
+    const watching = setInterval(() => failingMeanwhile.add(pair.isFailing()), 1);
     rmSync(files.key);
-    await eventually(() => lines.length === 2); // another trouble
+    await eventually(() => lines.length === 2).finally(() => clearInterval(watching)); // another trouble
+    expect(failingMeanwhile).toEqual(new Set([true])); // which is no end of the first
     replace(files, other);
     await eventually(async () => (await failing()) === '0');
     pair.stop();

@@ -34,6 +34,8 @@ export function watchPair(files: TlsFiles, options: { log: Log; lookEveryMs?: nu
   const listeners: ((pair: CertificatePair) => void)[] = [];
   let pair = readPairSync(files);
   let trouble: { about: string; isSaid: boolean } | undefined;
+  /** From when a trouble was said until there is none: another one in its place, or half a replacement, is no end of it. */
+  let isFailing = false;
   let warnedAt = -Infinity;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -44,6 +46,7 @@ export function watchPair(files: TlsFiles, options: { log: Log; lookEveryMs?: nu
       content = await readPairFiles(files);
       if (content.cert.equals(pair.cert) && content.key.equals(pair.key)) {
         trouble = undefined;
+        isFailing = false;
         return;
       }
       pair = checkPair(files, content);
@@ -53,6 +56,7 @@ export function watchPair(files: TlsFiles, options: { log: Log; lookEveryMs?: nu
       if (trouble?.about !== about) trouble = { about, isSaid: false };
       else if (!trouble.isSaid) {
         trouble.isSaid = true;
+        isFailing = true;
         log.error(
           { reason: message, ...expiry() },
           `${files.section}: the new certificate cannot be used; the old one stays`,
@@ -61,6 +65,7 @@ export function watchPair(files: TlsFiles, options: { log: Log; lookEveryMs?: nu
       return;
     }
     trouble = undefined;
+    isFailing = false;
     warnedAt = -Infinity;
     log.info(expiry(), `${files.section}: a new certificate is in use`);
     for (const listener of listeners) listener(pair);
@@ -88,7 +93,7 @@ export function watchPair(files: TlsFiles, options: { log: Log; lookEveryMs?: nu
 
   return {
     current: () => pair,
-    isFailing: () => trouble?.isSaid === true,
+    isFailing: () => isFailing,
     onChange: (listener) => void listeners.push(listener),
     start() {
       warnInTime();

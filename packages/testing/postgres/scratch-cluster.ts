@@ -31,7 +31,11 @@ export async function startScratchCluster(settings: Record<string, string> = {})
 
   const signalAll = (signal: 'SIGSTOP' | 'SIGCONT') => {
     for (const pid of cluster.pid === undefined ? [] : [cluster.pid, ...childrenOf(cluster.pid)]) {
-      process.kill(pid, signal);
+      try {
+        process.kill(pid, signal);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // a backend that ended since it was listed
+      }
     }
   };
   return Object.assign(cluster, {

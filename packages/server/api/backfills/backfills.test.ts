@@ -20,7 +20,9 @@ beforeAll(async () => {
   server = await startTestServer();
   token = await server.login();
   db = server.db.tenant((await ensureTenant(server.db.shared, 'default')).id);
-  for (const dagId of ['one', 'two', 'three']) await registerScheduledDag(db, { dagId, schedule: daily });
+  // Over since then: at midnight their schedule would make a run beside those of the backfills.
+  const dag = { end_date: '2026-02-01T00:00:00+00:00' };
+  for (const dagId of ['one', 'two', 'three']) await registerScheduledDag(db, { dagId, schedule: daily, dag });
 });
 afterAll(() => server?.close());
 

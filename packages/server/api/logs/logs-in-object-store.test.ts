@@ -151,9 +151,12 @@ it('while the store is away the log page says so, and shows what the database ha
   expect((await api.call('/api/v2/monitor/health', { token })).json()).toMatchObject({
     log_store: { status: 'degraded', away_since: expect.any(String) as string },
   });
-  const metrics = await (await fetch(scheduler.metricsUrl)).text();
-  expect(metrics).toContain('svc_log_store_up 0');
-  expect(metrics).toMatch(/svc_log_spool_bytes 4\d{6}/);
+  // It may have looked at what waits a moment before the lines were there.
+  await eventually(async () => {
+    const metrics = await (await fetch(scheduler.metricsUrl)).text();
+    expect(metrics).toContain('svc_log_store_up 0');
+    expect(metrics).toMatch(/svc_log_spool_bytes 4\d{6}/);
+  });
 
   proxy.faults = () => undefined;
   await eventually(async () => {

@@ -19,7 +19,8 @@ import type { TestServer } from '@svc/testing/server/test-server.ts';
 
 // Over all operations together: about ten seconds. To search further: npm run bench -- properties --only fuzz
 const RUNS = 1_500;
-const ANSWER_WITHIN_MS = 5_000;
+/** Sooner than one that never comes: on a busy machine the largest bodies take their time. */
+const ANSWER_WITHIN_MS = 20_000;
 
 let server: TestServer;
 let api: Api;

@@ -1,6 +1,7 @@
 /** Bytes that are no proper HTTP. The process must live through all of it, and answer what can be answered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
 import { openSocket, sendBytes } from '@svc/testing/server/raw-http.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
@@ -11,8 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 afterEach(async () => {
-  const { status } = await server.call('/readyz');
-  if (status !== 200) throw new Error(`the process did not live through it: /readyz says ${status}`);
+  // Not ready for a moment is a database on a busy machine.
+  await eventually(async () => {
+    const { status } = await server.call('/readyz');
+    if (status !== 200) throw new Error(`the process did not live through it: /readyz says ${status}`);
+  });
 });
 
 const GET = 'GET /healthz HTTP/1.1\r\nHost: x\r\n';

@@ -90,7 +90,7 @@ it('a run comes to its end, with true numbers, however often parts of it are cle
       }
     }
     await expect
-      .poll(() => engine.scheduler.tick().then(() => engine.runState(run)), { timeout: 15_000, interval: 20 })
+      .poll(() => engine.scheduler.tick().then(() => engine.runState(run)), { timeout: 60_000, interval: 20 })
       .toMatch(/success|failed/);
     await expectTruth(run);
     // The number of a try names its log and its place in the history: no two that ran may share one.

@@ -82,14 +82,17 @@ async function startServer(): Promise<ServerProcess> {
   });
   servers.push(server);
   await server.untilReady();
-  balancer.target = agentAddress(server);
+  balancer.target = await agentAddress(server);
   return server;
 }
 
-function agentAddress(server: ServerProcess): string {
-  const line = server.logLines().find((text) => text.includes('agents may connect')) ?? '{}';
-  return (JSON.parse(line) as { address: string }).address;
-}
+/** What it has said may arrive after what it answers. */
+const agentAddress = (server: ServerProcess): Promise<string> =>
+  eventually(() => {
+    const line = server.logLines().find((text) => text.includes('agents may connect'));
+    if (line === undefined) throw new Error('it has not said where agents may connect');
+    return (JSON.parse(line) as { address: string }).address;
+  });
 
 async function startBalancer(): Promise<Balancer> {
   const sockets = new Set<Socket>();

@@ -109,7 +109,7 @@ describe('the cap of a tenant', () => {
     const workers = await cluster.connectAll();
     await eventually(() => workers.every((worker) => ordered(worker).length === 1));
     cluster.executor.dispatch(Array.from({ length: 4 }, () => attempt('a', { dagId: 'other' })));
-    await eventually(() => cluster.waits.includes('warm_pods_full'), { withinMs: 10_000 });
+    await eventually(() => cluster.waits.includes('warm_pods_full'));
     for (const worker of workers) cluster.end(ordered(worker)[0] ?? '');
     await eventually(() => workers.filter(drained).length === 2);
     for (const worker of workers.filter(drained)) cluster.endPod(worker.pod, { terminated: { exitCode: 0 } });

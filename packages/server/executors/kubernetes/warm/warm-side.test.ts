@@ -33,7 +33,7 @@ describe('attempts of one version', () => {
     await eventually(() => first !== undefined && ordered(first).length === 2);
     expect(cluster.bodies).toHaveLength(3);
     expect(new Set(workers.flatMap(ordered)).size).toBe(4);
-    await eventually(() => cluster.waits.includes('warm_pool_full'), { withinMs: 10_000 });
+    await eventually(() => cluster.waits.includes('warm_pool_full'));
     // What waits takes nobody's place: four run.
     expect(cluster.executor.capacity()).toBe(16 - 3);
   });
@@ -49,7 +49,7 @@ describe('attempts of one version', () => {
     });
     await eventually(() => cluster.executor.capacity() > 0);
     cluster.executor.dispatch([attempt(), attempt(), attempt()]);
-    await eventually(() => refused > 9 && cluster.waits.includes('pod_refused'), { withinMs: 10_000 });
+    await eventually(() => refused > 9 && cluster.waits.includes('pod_refused'));
     expect(cluster.lost).toEqual([]);
     refusal = undefined;
     await eventually(() => cluster.bodies.length === 3);
