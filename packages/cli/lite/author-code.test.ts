@@ -190,6 +190,19 @@ class Ears:
     def on_task_instance_failed(self, task_instance, error):
         self.note("failed", task_instance.task_id, error)
         raise RuntimeError("a listener may fail")
+    @hookimpl
+    def on_starting(self, component):
+        self.started = True
+    @hookimpl
+    def on_dag_run_running(self, dag_run, msg):
+        self.note("run", dag_run.state, dag_run.run_id.startswith("manual__"), repr(msg), self.started, dag_run.end_date)
+    @hookimpl
+    def on_dag_run_success(self, dag_run, msg):
+        self.note("run", dag_run.state, repr(msg), dag_run.dag.dag_id)
+    @hookimpl
+    def on_dag_run_failed(self, dag_run, msg):
+        states = sorted(f"{ti.task_id}={ti.state}" for ti in dag_run.get_task_instances())
+        self.note("run", dag_run.state, repr(msg), dag_run.triggered_by.value, *states)
 
 class Mine(AirflowPlugin):
     name = "mine"
@@ -249,8 +262,17 @@ with DAG("plugged", schedule=None, user_defined_macros={"twice": twice}, user_de
     expect(await valueOf(run, 'speak')).toContain('"HELLO abab x"');
     expect(await valueOf(run, 'numbers')).toContain('[9007199254740994,1180591620717411303423]');
     expect(await (await server.send('GET', '/api/v2/dags/plugged/details')).text()).toContain('9007199254740993');
-    const heard = readFileSync(join(plugins, 'heard.txt'), 'utf8').trim().split('\n').toSorted();
-    expect(heard).toEqual([
+    const heard = (): string[] => readFileSync(join(plugins, 'heard.txt'), 'utf8').trim().split('\n');
+    await eventually(async () => expect(heard()).toHaveLength(8), { withinMs: 30_000 });
+    expect(heard().filter((line) => line.startsWith('run '))).toEqual([
+      "run running True '' True None",
+      "run failed 'task_failure' rest_api fails=failed numbers=success speak=success",
+    ]);
+    expect(
+      heard()
+        .filter((line) => !line.startsWith('run '))
+        .toSorted(),
+    ).toEqual([
       'failed fails on purpose',
       'running fails queued',
       'running numbers queued',
@@ -265,10 +287,22 @@ with DAG("plugged", schedule=None, user_defined_macros={"twice": twice}, user_de
     expect(await server.api('GET', '/plugins/importErrors')).toMatchObject({
       import_errors: [{ error: 'RuntimeError: broken on purpose' }],
     });
+    const log = await server.send(
+      'GET',
+      `/api/v2/dags/plugged/dagRuns/${encodeURIComponent(run.dag_run_id)}/taskInstances/numbers/logs/1`,
+    );
+    expect(await log.text()).toContain(
+      'The plugin $PLUGINS_FOLDER/broken.py is not there, with all that it would bring',
+    );
     const { dag_warnings: warnings } = await server.api<{ dag_warnings: { message: string }[] }>(
       'GET',
       '/dagWarnings?dag_id=plugged',
     );
-    expect(warnings.map(({ message }) => message).join()).toContain('plugin mine: fastapi_apps are not loaded');
+    const told = warnings.map(({ message }) => message).join();
+    expect(told).toContain('plugin mine: fastapi_apps are not loaded');
+    expect(told).toContain('broken.py is not there, with all that it would bring: RuntimeError: broken on purpose');
+    // Somebody decides about the run: those who listen hear of that, too.
+    await server.api('PATCH', `/dags/plugged/dagRuns/${encodeURIComponent(run.dag_run_id)}`, { state: 'success' });
+    await eventually(async () => expect(heard().at(-1)).toBe("run success '' plugged"), { withinMs: 30_000 });
   }, 90_000);
 });

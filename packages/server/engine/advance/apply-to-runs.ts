@@ -33,6 +33,7 @@ import { listStateless } from '../sql/queued-runs.ts';
 import { plan } from '../plan/plan.ts';
 import type { Need, PlanEvent } from '../plan/types.ts';
 import { loadLength, loadPast } from './external-needs.ts';
+import { tellListeners } from './run-listeners.ts';
 import { RunWork } from './run-work.ts';
 import { deferStarts } from './start-triggers.ts';
 
@@ -255,7 +256,10 @@ export async function concludeAll(
 ): Promise<RunEffects> {
   const effects = noEffects();
   const ending = works.filter((work) => work.hasEnded || hasNothingLeft(work));
-  for (const work of works) collectEffects(work, effects);
+  for (const work of works) {
+    collectEffects(work, effects);
+    if (work.hasBegun && (await tellListeners(trx, work, { state: 'running' }))) effects.hasCallbacks = true;
+  }
   await Promise.all(ending.map((work) => endRun(trx, work, effects, send)));
   for (const work of works) {
     if (!(await isStuck(trx, work))) continue;
@@ -388,6 +392,8 @@ async function endRun(
     await requestRunCallback(trx, work, state, why === 'stuck' ? 'all_tasks_deadlocked' : undefined);
     effects.hasCallbacks = true;
   }
+  const message = why === 'stuck' ? 'all_tasks_deadlocked' : undefined;
+  if (await tellListeners(trx, work, { state, message })) effects.hasCallbacks = true;
 }
 
 /** The DAG's own callbacks need a worker, like a task. */
