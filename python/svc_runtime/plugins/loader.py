@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 
+from ..run import current
 from ..run.listeners import AROUND_THEM, FIRED, RUN_HOOKS, names_in, registered
 
 TYPE_CHECKING = False
@@ -130,6 +131,7 @@ def load_plugins(root: str, bundle: dict | None = None) -> Loaded:
             if _speaks_of_plugins(path):
                 _load_file(folder, path)
     _load_entry_points()
+    current.plugin_problems[:] = loaded.problems()
     return loaded
 
 

@@ -15,7 +15,6 @@ from ..exceptions import (
     UnmappableXComTypePushed,
     XComForMappingNotPushed,
 )
-from ..plugins.loader import loaded
 from ..record.templating import render_text
 from . import current
 from .asset_events import events_of
@@ -78,7 +77,7 @@ class Attempt:
         dag.dag_id = job["dag_id"]
         current.secrets_source = AgentSecrets(self.channel, job)
         current.base_url = job.get("base_url") or ""
-        for problem in loaded.problems():
+        for problem in current.plugin_problems:
             say(problem, level=logging.WARNING)
         ti = RunningTaskInstance(job, dag, self.channel)
         ti.svc_left = self.outcome.xcoms

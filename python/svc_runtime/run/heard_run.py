@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 
+from ..enums import DagRunTriggeredByType
+from . import current
 from .instance import RunningDagRun
 from .instance_key import TaskInstanceKey
 from .moments import LazyMoment
@@ -46,8 +48,6 @@ class HeardTaskInstance:
 
 
 def _triggered_by(text: str | None):
-    from ..for_providers.small_parts import DagRunTriggeredByType
-
     known = {kind.value: kind for kind in DagRunTriggeredByType}
     return known.get(text or "", text)
 
@@ -88,18 +88,6 @@ class HeardDagRun(RunningDagRun):
         return None
 
 
-# The one that listeners of this process hear of.
-_heard: list[HeardDagRun] = []
-
-
 def hear(job: dict, dag, channel, *, state: str) -> HeardDagRun:
-    _heard[:] = [HeardDagRun(job, dag, channel, state=state)]
-    return _heard[0]
-
-
-def instances_of(dag_id: str, run_id: str, *, task_ids=None, state=None) -> list[HeardTaskInstance] | None:
-    """None of a run that listeners do not hear of."""
-    for run in _heard:
-        if (run.dag_id, run.run_id) == (dag_id, run_id):
-            return [each for each in run.get_task_instances(state) if task_ids is None or each.task_id in task_ids]
-    return None
+    run = current.heard_run = HeardDagRun(job, dag, channel, state=state)
+    return run

@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 
 from ..exceptions import RecordingError
+from . import current
 
 
 def days_ago(n: int, hour: int = 0, minute: int = 0, second: int = 0, microsecond: int = 0):
@@ -158,10 +159,10 @@ class DagRun(DatabaseModel):
 
     @staticmethod
     def fetch_task_instances(dag_id=None, run_id=None, task_ids=None, state=None, session=None):
-        from .heard_run import instances_of
-
-        found = instances_of(dag_id, run_id, task_ids=task_ids, state=state)
-        return no_database("DagRun.fetch_task_instances()")() if found is None else found
+        run = current.heard_run
+        if run is None or (run.dag_id, run.run_id) != (dag_id, run_id):
+            no_database("DagRun.fetch_task_instances()")()
+        return [each for each in run.get_task_instances(state) if task_ids is None or each.task_id in task_ids]
 
 
 class TaskInstance(DatabaseModel): ...
