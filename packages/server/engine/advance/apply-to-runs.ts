@@ -30,6 +30,7 @@ import { runOutcome } from '../plan/outcome.ts';
 import type { LeafState } from '../plan/outcome.ts';
 import { tasksWithoutInstances } from '../plan/task-dates.ts';
 import { listStateless } from '../sql/queued-runs.ts';
+import { listTaskIds } from '../sql/run-edits.ts';
 import { plan } from '../plan/plan.ts';
 import type { Need, PlanEvent } from '../plan/types.ts';
 import { loadLength, loadPast } from './external-needs.ts';
@@ -350,9 +351,17 @@ const hasNothingLeft = (work: RunWork): boolean => work.unfinished() === 0 && wo
 async function isStuck(trx: SharedDb, work: RunWork): Promise<boolean> {
   const { run, graph, counts } = work;
   if (run.state !== 'running' || !counts.none || work.unfinished() > counts.none) return false;
-  if (tasksWithoutInstances(graph.blueprint, run).size === 0) return false;
+  if (!(await lacksInstances(trx, work))) return false;
   const waiting = await listStateless(trx, { tenantId: run.tenant_id, run: run.id });
   return waiting.every(({ taskId }) => graph.blueprint.tasks.get(taskId)?.waitsForPast !== true);
+}
+
+/** A run that a backfill runs again has the tasks it had; one that it made has all, whatever their dates. */
+async function lacksInstances(trx: SharedDb, { run, graph }: RunWork): Promise<boolean> {
+  if (run.run_type !== 'backfill') return tasksWithoutInstances(graph.blueprint, run).size > 0;
+  if (graph.blueprint.dated.length === 0) return false;
+  const present = await listTaskIds(trx, { tenantId: run.tenant_id, run: run.id });
+  return graph.blueprint.dated.some(({ taskId }) => !present.includes(taskId));
 }
 
 /** Where the tasks that decide are at hand, as in a run that one task ends, its end is written with theirs and asks nothing. */
