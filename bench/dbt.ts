@@ -1,5 +1,5 @@
 /**
- * A dbt project of 200 models in five layers on DuckDB: `dbt build` in a process of its own, and the same project as tasks by
+ * A dbt project of 200 models (`--models`) in five layers on DuckDB: `dbt build` in a process of its own, and the same project as tasks by
  * level, by folder and by node, in one lite. Said for each: the first run, which also starts Python, imports dbt and parses, and the
  * runs after it; and how they compare with `dbt build`, which does all of that every time.
  */
@@ -17,7 +17,6 @@ import { median, rounded } from './figure.ts';
 import type { BenchOptions } from './figure.ts';
 
 const LAYERS = 5;
-const MODELS = 200;
 const GRANULARITIES = ['level', 'folder', 'node'] as const;
 const POLL_MS = 50;
 /** Wanted of runs by level, over `dbt build`. */
@@ -25,17 +24,19 @@ const MOST = 1.3;
 
 export async function run({ number, text, print, say }: BenchOptions): Promise<void> {
   const runs = number('runs', 3);
+  const models = number('models', 200);
+  const project = projectOf(models);
   const only = text('only');
   const wanted = GRANULARITIES.filter((name) => only === undefined || name === only);
   const directory = await mkdtemp(join(tmpdir(), 'svc-bench-dbt-'));
   await chmod(directory, 0o777); // tasks may run as another user
   const python = await dbtPython();
   const figure = (name: string, value: number, more: Record<string, number>): void =>
-    print({ bench: 'dbt', figure: name, value: rounded(value), unit: 's', models: MODELS, ...more });
+    print({ bench: 'dbt', figure: name, value: rounded(value), unit: 's', models, ...more });
   const dags = Object.fromEntries(
     wanted.flatMap((granularity) =>
       Object.entries({
-        ...filesBelow(`${granularity}/project`, PROJECT),
+        ...filesBelow(`${granularity}/project`, project),
         [`${granularity}/dag.py`]: dagFile(granularity),
       }),
     ),
@@ -43,7 +44,7 @@ export async function run({ number, text, print, say }: BenchOptions): Promise<v
   say('starting a lite that reads the projects');
   const lite = await startLite({ examples: [], dags, env: { SVC_PYTHON: python } });
   try {
-    await writeProject(join(directory, 'plain'), directory);
+    await writeProject(join(directory, 'plain'), directory, project);
     const plain: number[] = [];
     const build = async (): Promise<void> => {
       const start = performance.now();
@@ -77,33 +78,39 @@ export async function run({ number, text, print, say }: BenchOptions): Promise<v
   }
 }
 
-const model = (layer: number, index: number): string => {
+type Project = Readonly<Record<string, string>>;
+
+const model = (layer: number, index: number, width: number): string => {
   if (layer === 0) return `select ${index} as id, ${index * 2} as value\n`;
-  const ref = (of: number): string => `{{ ref('m_${layer - 1}_${of % (MODELS / LAYERS)}') }}`;
+  const ref = (of: number): string => `{{ ref('m_${layer - 1}_${of % width}') }}`;
   return `select a.id, a.value + b.value as value from ${ref(index)} a cross join ${ref(index + 7)} b\n`;
 };
 
-const PROJECT: Readonly<Record<string, string>> = {
-  'dbt_project.yml': 'name: wide\nprofile: wide\n',
-  ...Object.fromEntries(
-    Array.from({ length: MODELS }, (_, at) => {
-      const [layer, index] = [Math.floor(at / (MODELS / LAYERS)), at % (MODELS / LAYERS)];
-      return [`models/layer_${layer}/m_${layer}_${index}.sql`, model(layer, index)];
-    }),
-  ),
-};
+function projectOf(models: number): Project {
+  if (models < LAYERS || models % LAYERS !== 0) throw new Error(`--models must be a multiple of ${LAYERS}`);
+  const width = models / LAYERS;
+  return {
+    'dbt_project.yml': 'name: wide\nprofile: wide\n',
+    ...Object.fromEntries(
+      Array.from({ length: models }, (_, at) => {
+        const [layer, index] = [Math.floor(at / width), at % width];
+        return [`models/layer_${layer}/m_${layer}_${index}.sql`, model(layer, index, width)];
+      }),
+    ),
+  };
+}
 
 const dagFile = (granularity: string): string =>
   `from airflow.sdk import DAG\nfrom svc import dbt_group\n\nwith DAG("${granularity}", schedule=None):\n    dbt_group("dbt", "project", adapter="duckdb", conn_id="${granularity}", granularity="${granularity}")\n`;
 
-async function writeProject(project: string, directory: string): Promise<void> {
+async function writeProject(folder: string, directory: string, project: Project): Promise<void> {
   const profile = {
     target: 'default',
     outputs: { default: { type: 'duckdb', path: join(directory, 'plain.duckdb'), threads: 4 } },
   };
-  for (const [path, content] of Object.entries({ ...PROJECT, 'profiles.yml': JSON.stringify({ wide: profile }) })) {
-    await mkdir(dirname(join(project, path)), { recursive: true });
-    await writeFile(join(project, path), content);
+  for (const [path, content] of Object.entries({ ...project, 'profiles.yml': JSON.stringify({ wide: profile }) })) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
   }
 }
 

@@ -3,7 +3,7 @@ export type Figure = { bench: string; figure: string; value: number; unit: strin
 
 export type BenchOptions = {
   /** The value of a numeric option, or the default. */
-  number(option: 'seconds' | 'runs' | 'minutes' | 'seed' | 'times', otherwise: number): number;
+  number(option: 'seconds' | 'runs' | 'minutes' | 'seed' | 'times' | 'models', otherwise: number): number;
   text(option: 'only' | 'profile' | 'roles'): string | undefined;
   print(figure: Figure): void;
   /** Progress, for people. */

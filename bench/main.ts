@@ -33,7 +33,8 @@ const BENCHES: Record<string, Bench> = {
     load: () => import('./compile.ts'),
   },
   dbt: {
-    about: '200 models of a dbt project by level, folder and node beside `dbt build` [--runs 3 --only level]',
+    about:
+      '200 models of a dbt project by level, folder and node beside `dbt build` [--runs 3 --models 200 --only level]',
     load: () => import('./dbt.ts'),
   },
   diagnose: {
@@ -160,6 +161,7 @@ async function main(): Promise<number> {
       minutes: { type: 'string' },
       seed: { type: 'string' },
       times: { type: 'string' },
+      models: { type: 'string' },
       only: { type: 'string' },
       profile: { type: 'string' },
       roles: { type: 'string' },
@@ -173,7 +175,7 @@ async function main(): Promise<number> {
     for (const [known, { about }] of Object.entries(BENCHES)) say(`  ${known.padEnd(12)}${about}`);
     return name === undefined ? 0 : 2;
   }
-  const number = (option: 'seconds' | 'runs' | 'minutes' | 'seed' | 'times', otherwise: number): number => {
+  const number = (option: 'seconds' | 'runs' | 'minutes' | 'seed' | 'times' | 'models', otherwise: number): number => {
     const value = values[option] === undefined ? otherwise : Number(values[option]);
     if (!(value > 0)) throw new Error(`--${option} ${values[option]}: give a number above 0`);
     return value;

@@ -198,6 +198,7 @@ export const PluginsSection = Type.Object(
     errors: Type.Array(Type.Object({ source: Text('file'), error: Text('what it raised') }, closed), {
       description: 'plugins that do not import',
     }),
+    listens: Type.Optional(Ids('hooks of listeners that hear of DAG runs; a worker calls them')),
   },
   { ...closed, description: 'plugins of the bundle; left out when there are none' },
 );

@@ -11,7 +11,7 @@ _KEYS_AT_MOST = 1_000
 
 def answer_keys(timetable, question: dict) -> dict:
     """Each key that the control plane asks about with the keys of its runs, or with what the mapper had against it."""
-    mappers = list(timetable.partition_mapper_config.values())
+    mappers = [mapper for _, mapper in timetable.mappers_by_asset()]
     answers = []
     for asked in question["keys"]:
         place, key = asked["mapper"], asked["key"]

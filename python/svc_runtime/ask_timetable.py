@@ -11,6 +11,7 @@ import time
 
 from .exceptions import RecordingError
 from .record.timetable_base import DagRunInfo, DataInterval, TimeRestriction, Timetable
+from .record.timetables import AssetOrTimeSchedule
 from .record.timezones import iso, to_utc
 
 # So many runs ahead, and no longer than this for all of them.
@@ -35,32 +36,49 @@ _ANSWERS = (
         "description",
     ),
     *("can_be_scheduled", "periodic", "active_runs_limit", "run_ordering", "partitioned", "asset_condition"),
+    "get_partition_mapper",
 )
+
+
+def built_in(timetable: Timetable) -> type[Timetable]:
+    """The class of ours that it is or inherits."""
+    return next(base for base in type(timetable).__mro__ if base.__module__.startswith("svc_runtime."))
+
+
+def own_answers(timetable: Timetable) -> set[str]:
+    """Which of the answers are the author's, by the class or by the object."""
+    kind, ours = type(timetable), built_in(timetable)
+    return {
+        name
+        for name in _ANSWERS
+        if name in vars(timetable) or getattr(kind, name, None) is not getattr(ours, name, None)
+    }
 
 
 def is_custom(timetable: Timetable) -> bool:
     """Whether the author's own code has to be asked. A class that only gives a built-in timetable its arguments is that timetable."""
-    kind = type(timetable)
-    ours: type[Timetable] = next(base for base in kind.__mro__ if base.__module__.startswith("svc_runtime."))
-    if ours is kind:
-        return False
-    return ours.spec_type is None or any(getattr(kind, name) is not getattr(ours, name) for name in _ANSWERS)
+    ours = built_in(timetable)
+    return ours is not type(timetable) and (ours.spec_type is None or bool(own_answers(timetable)))
 
 
 def class_name(timetable: Timetable) -> str:
     kind = type(timetable)
+    if isinstance(timetable, AssetOrTimeSchedule) and not is_custom(timetable):
+        return class_name(timetable.timetable)
     module = kind.__module__.removeprefix("svc_dag_")
     return f"{module}.{kind.__qualname__}"
 
 
 def makes_run_ids(timetable: Timetable) -> bool:
-    return type(timetable).generate_run_id is not Timetable.generate_run_id
+    if isinstance(timetable, AssetOrTimeSchedule):
+        return makes_run_ids(timetable.timetable)
+    return not type(timetable).generate_run_id.__module__.startswith("svc_runtime.")
 
 
 def runs_after(
     timetable: Timetable,
     *,
-    last: DataInterval | None,
+    last: DagRunInfo | None,
     earliest,
     latest,
     catchup: bool,
@@ -72,31 +90,51 @@ def runs_after(
     deadline = time.monotonic() + _PATIENCE_SECONDS
     restriction = TimeRestriction(earliest=_moment(earliest), latest=_moment(latest), catchup=catchup)
     runs: list = []
-    previous = None if last is None else DataInterval(_moment(last.start), _moment(last.end))
+    previous = None if last is None else _in_utc(last)
     complete = not timetable.can_be_scheduled
-    after = None if previous is None else _interval(previous)
+    after = None if previous is None else _place(previous)
     while not complete and len(runs) < count and (not runs or time.monotonic() < deadline):
-        known = None if previous is None else DagRunInfo(run_after=previous.end, data_interval=previous)
-        info = _ask(timetable, "next_dagrun_info_v2", last_dagrun_info=known, restriction=restriction)
+        info = _ask(timetable, "next_dagrun_info_v2", last_dagrun_info=previous, restriction=restriction)
         if info is None:
             complete = True
             break
         run = _run(timetable, info)
-        if previous is not None and run["start"] == iso(previous.start) and run["end"] == iso(previous.end):
-            raise TimetableFailed(
-                f"the timetable {class_name(timetable)} gave the run of {run['start']} again when it was asked for the one "
-                "after it",
-                "Let next_dagrun_info() move on from last_automated_data_interval, or return None",
-            )
+        if previous is not None:
+            _check_goes_on(timetable, previous, run)
         if until is not None and to_utc(info.run_after) > until:
             complete = True
             break
         runs.append(run)
-        previous = DataInterval(_moment(info.data_interval.start), _moment(info.data_interval.end))
+        previous = _in_utc(info)
         # A run up to now, as of "as often as possible": when the next one is asked for decides what it is.
         if abs((to_utc(info.run_after) - asked_at).total_seconds()) < _NOW_SECONDS:
             break
     return {"after": after, "asked_at": iso(asked_at), "runs": runs, "complete": complete}
+
+
+def _in_utc(info: DagRunInfo) -> DagRunInfo:
+    interval = info.data_interval
+    return info._replace(
+        run_after=_moment(info.run_after),
+        data_interval=None if interval is None else DataInterval(_moment(interval.start), _moment(interval.end)),
+        partition_date=_moment(info.partition_date),
+    )
+
+
+def _check_goes_on(timetable: Timetable, previous: DagRunInfo, run: dict) -> None:
+    before = _place(previous)
+    is_same = (run["start"], run["end"]) == (before["start"], before["end"])
+    if "undated" in run and not is_same and to_utc(run["run_after"]) < to_utc(before["end"]):
+        raise TimetableFailed(
+            f"the timetable {class_name(timetable)} gave the partition {run['partition_key']} of {run['run_after']} after one of "
+            f"{before['end']}",
+            "Let run_after of each partition be later than that of the one before",
+        )
+    if is_same:
+        raise TimetableFailed(
+            f"the timetable {class_name(timetable)} gave the run of {run['start']} again when it was asked for the one after it",
+            "Let next_dagrun_info() move on from last_automated_data_interval, or return None",
+        )
 
 
 def manual_run(timetable: Timetable, run_after) -> dict:
@@ -107,7 +145,7 @@ def manual_run(timetable: Timetable, run_after) -> dict:
         raise _no_answer(timetable, "infer_manual_data_interval", interval, "a DataInterval")
     found = _interval(DataInterval(*interval))
     if makes_run_ids(timetable):
-        found["run_id"] = _run_id(timetable, "manual", at, DataInterval(*interval))
+        found["run_id"] = _run_id(timetable, "manual", DagRunInfo(run_after=at, data_interval=DataInterval(*interval)))
     return found
 
 
@@ -127,32 +165,38 @@ def _ask(timetable: Timetable, method: str, **question):
 def _run(timetable: Timetable, info) -> dict:
     if not isinstance(info, DagRunInfo):
         raise _no_answer(timetable, "next_dagrun_info", info, "a DagRunInfo or None")
-    if info.data_interval is None or info.run_after is None:
-        raise _no_answer(timetable, "next_dagrun_info", info, "a DagRunInfo with run_after and data_interval")
+    is_undated = info.data_interval is None and timetable.partitioned and bool(info.partition_key)
+    if info.run_after is None or (info.data_interval is None and not is_undated):
+        wanted = "run_after and partition_key" if timetable.partitioned else "run_after and data_interval"
+        raise _no_answer(timetable, "next_dagrun_info", info, f"a DagRunInfo with {wanted}")
     try:
-        run = {**_interval(info.data_interval), "run_after": iso(_aware(info.run_after))}
+        run = {**_place(info), "run_after": iso(_aware(info.run_after))}
+        if is_undated:
+            run |= {"undated": True, "partition_date": iso(_aware(info.partition_date or info.run_after))}
     except (TypeError, ValueError, AttributeError) as error:
         raise _no_answer(timetable, "next_dagrun_info", info, f"made of dates with a time zone ({error})") from None
     if info.partition_key is not None:
         run["partition_key"] = str(info.partition_key)
     if makes_run_ids(timetable):
-        interval = DataInterval(_moment(info.data_interval.start), _moment(info.data_interval.end))
-        run["run_id"] = _run_id(timetable, "scheduled", _moment(info.run_after), interval)
-        run["backfill_run_id"] = _run_id(timetable, "backfill", _moment(info.run_after), interval)
+        known = _in_utc(info)
+        run["run_id"] = _run_id(timetable, "scheduled", known)
+        run["backfill_run_id"] = _run_id(timetable, "backfill", known)
     return run
+
+
+def _place(info: DagRunInfo) -> dict:
+    """Where in the chain it is: its interval, or its moment where a run of a partition has none."""
+    return _interval(info.data_interval or DataInterval.exact(info.run_after))
 
 
 def answer(timetable: Timetable, question: dict) -> dict:
     """What the control plane asks a worker: `runs` that follow, the runs of a `range`, or a `manual` run."""
-    inner = getattr(timetable, "timetable", None)  # of AssetOrTimeSchedule
-    if isinstance(inner, Timetable):
-        timetable = inner
     if question["kind"] == "manual":
         return manual_run(timetable, question["run_after"])
     last = question.get("last")
     return runs_after(
         timetable,
-        last=None if last is None else DataInterval(to_utc(last["start"]), to_utc(last["end"])),
+        last=None if last is None else _run_before(last),
         earliest=question.get("earliest"),
         latest=question.get("latest"),
         catchup=bool(question.get("catchup")),
@@ -161,12 +205,21 @@ def answer(timetable: Timetable, question: dict) -> dict:
     )
 
 
-def _run_id(timetable: Timetable, run_type: str, run_after, interval: DataInterval) -> str:
+def _run_before(last: dict) -> DagRunInfo:
+    end = to_utc(last["end"])
+    if "partition_key" not in last:
+        return DagRunInfo(run_after=end, data_interval=DataInterval(to_utc(last["start"]), end))
+    date = to_utc(last["partition_date"])
+    return DagRunInfo(run_after=end, data_interval=None, partition_date=date, partition_key=last["partition_key"])
+
+
+def _run_id(timetable: Timetable, run_type: str, info: DagRunInfo) -> str:
     from .enums import DagRunType
 
-    text = _ask(
-        timetable, "generate_run_id", run_type=DagRunType(run_type), run_after=run_after, data_interval=interval
-    )
+    about = {"run_after": info.run_after, "data_interval": info.data_interval}
+    if info.partition_key is not None:
+        about["partition_key"] = info.partition_key
+    text = _ask(timetable, "generate_run_id", run_type=DagRunType(run_type), **about)
     if not isinstance(text, str) or not text:
         raise _no_answer(timetable, "generate_run_id", text, "a text")
     return text

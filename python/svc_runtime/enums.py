@@ -102,6 +102,17 @@ class DagRunType(_StrEnum):
     ASSET_MATERIALIZATION = "asset_materialization"
 
 
+class DagRunTriggeredByType(enum.Enum):
+    CLI = "cli"
+    OPERATOR = "operator"
+    REST_API = "rest_api"
+    UI = "ui"
+    TEST = "test"
+    TIMETABLE = "timetable"
+    ASSET = "asset"
+    BACKFILL = "backfill"
+
+
 class WeekDay(enum.IntEnum):
     MONDAY = 1
     TUESDAY = 2

@@ -43,7 +43,7 @@ HOME: dict[str, str] = {
     **_names(
         _HERE + "small_parts",
         "AIRFLOW_HOME AIRFLOW_VAR_NAME_FORMAT_MAPPING ANSI_ESCAPE AccessView AirflowContextDeprecationWarning "
-        "AssetAliasDetails AssetDetails AssetEvent AssetModel DagRunTriggeredByType IS_WINDOWS JobState "
+        "AssetAliasDetails AssetDetails AssetEvent AssetModel IS_WINDOWS JobState "
         "RenderedTaskInstanceFields SET_DURING_EXECUTION SerializedBaseOperator SerializedDAG SerializedDagModel "
         "SerializedMappedOperator SetDuringExecution TIMEZONE TaskReschedule build_airflow_dagrun_url "
         "build_airflow_url_with_query clear_task_instances configure_orm context_get_outlet_events context_to_airflow_vars convert_camel_to_snake "
@@ -53,6 +53,7 @@ HOME: dict[str, str] = {
     **_names(_HERE + "compat", "get_async_connection get_async_extra_dejson get_async_hook require_provider_version"),
     **_names(_HERE + "templater", "Templater"),
     "_get_normalized_scheme": _R + "assets:normalised_scheme",
+    "DagRunTriggeredByType": "svc_runtime.enums",
     "RuntimeTaskInstance": _RUN + "instance:RunningTaskInstance",
     "TaskInstanceKey": _RUN + "instance_key",
     **_names(_RUN + "providers_manager", "HookInfo ProviderInfo"),

@@ -22,9 +22,11 @@ from airflow.providers.standard.sensors.python import PythonSensor
 from airflow.sdk import DAG, PokeReturnValue, TaskGroup, task
 from svc_runtime.exceptions import (
     AirflowException,
+    AirflowFailException,
     AirflowRescheduleException,
     AirflowSensorTimeout,
     AirflowSkipException,
+    AirflowTaskTimeout,
     DagRunTriggerException,
     DownstreamTasksSkipped,
 )
@@ -199,6 +201,34 @@ class Bodies(unittest.TestCase):
             )
             with self.assertRaises(error):
                 self.run_task(late)
+
+    def test_what_a_poke_raises_ends_a_sensor_as_on_airflow(self) -> None:
+        # As an Airflow 3.2.2 gives them for the same sensors: alone, soft_fail, never_fail, silent_fail, soft_fail and silent_fail.
+        skip, late = AirflowSkipException, AirflowSensorTimeout
+        table: dict[type[BaseException], list[type[BaseException]]] = {
+            ValueError: [ValueError, ValueError, skip, late, skip],
+            AirflowException: [AirflowException, AirflowException, skip, late, skip],
+            AirflowFailException: [AirflowFailException, skip, skip, AirflowFailException, skip],
+            AirflowSkipException: [skip, skip, skip, skip, skip],
+            AirflowSensorTimeout: [late, skip, skip, late, skip],
+            AirflowTaskTimeout: [AirflowTaskTimeout, skip, skip, AirflowTaskTimeout, skip],
+        }
+        ways: list[dict] = [{}, {"soft_fail": True}, {"never_fail": True}, {"silent_fail": True}]
+        ways.append({"soft_fail": True, "silent_fail": True})
+        for raised, ends in table.items():
+            for way, end in zip(ways, ends, strict=True):
+                with self.subTest(raised=raised, way=way):
+
+                    def poke(raised=raised):
+                        raise raised("on purpose")
+
+                    name = f"{raised.__name__}_{'_'.join(way)}"
+                    sensor = PythonSensor(
+                        task_id=name, python_callable=poke, timeout=0, poke_interval=0.01, dag=self.dag, **way
+                    )
+                    with self.assertRaises(end) as caught:
+                        self.run_task(sensor)
+                    self.assertIs(type(caught.exception), end)
 
     def test_other_interpreter_gets_source_arguments_and_environment(self) -> None:
         op = ExternalPythonOperator(

@@ -125,6 +125,15 @@ class Golden(unittest.TestCase):
                     compared += 1
         self.assertGreater(compared, 3000)
 
+    def test_summaries_and_descriptions_are_those_of_airflow(self) -> None:
+        with open(os.path.join(GOLDEN, "texts.json"), encoding="utf-8") as file:
+            for case in json.load(file):
+                if case["summary"].startswith("-"):  # such a delta is refused
+                    continue
+                with self.subTest(case=case):
+                    timetable = make(case["t"])
+                    self.assertEqual((timetable.summary, timetable.description), (case["summary"], case["description"]))
+
 
 class Compiled(unittest.TestCase):
     def test_a_class_may_change_what_the_one_it_inherits_answers(self) -> None:

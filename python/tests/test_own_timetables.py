@@ -6,7 +6,7 @@ import datetime
 import unittest
 
 from svc_runtime.ask_timetable import TimetableFailed, answer, runs_after
-from svc_runtime.record.timetable_base import DagRunInfo, DataInterval, Timetable
+from svc_runtime.record.timetable_base import DagRunInfo, Timetable
 
 from .support import compile_text
 
@@ -36,7 +36,7 @@ class Asked(unittest.TestCase):
         found = self._runs(Hours())
         self.assertEqual((len(found["runs"]), found["complete"], found["after"]), (100, False, None))
         self.assertEqual(found["runs"][1]["start"], found["runs"][0]["end"])
-        last = DataInterval(START, START + HOUR)
+        last = DagRunInfo.interval(START, START + HOUR)
         behind = self._runs(Hours(), last=last, latest=START + 3 * HOUR)
         self.assertEqual([run["start"][11:13] for run in behind["runs"]], ["01", "02", "03"])
         self.assertEqual((behind["complete"], behind["after"]["end"][11:13]), (True, "01"))
@@ -107,15 +107,6 @@ class Compiled(unittest.TestCase):
             spec["schedule"],
             {"type": "cron_data_interval", "expression": "0 5 * * 1-5", "timezone": "Europe/Berlin"},
         )
-
-    def test_a_class_that_calls_one_without_dates_is_told_what_to_do(self) -> None:
-        text = (
-            HEAD + "from airflow.sdk import CronPartitionTimetable\nclass Mine(CronPartitionTimetable):\n"
-            "    def next_dagrun_info(self, **question):\n        return super().next_dagrun_info(**question)\n"
-            "d = DAG('d', schedule=Mine('@daily', timezone='UTC'))\n"
-        )
-        error = compile_text(text)["error"]
-        self.assertIn("the scheduler computes the runs of CronPartitionTimetable itself", error["message"])
 
 
 if __name__ == "__main__":

@@ -36,6 +36,12 @@ PLUGIN = """
         @hookimpl
         def on_dag_run_failed(self, dag_run, msg):
             ...
+        @hookimpl
+        def before_stopping(self, component):
+            ...
+        @hookimpl
+        def on_asset_created(self, asset):
+            ...
 
     class Mine(AirflowPlugin):
         name = "mine"
@@ -93,7 +99,17 @@ class Plugins(unittest.TestCase):
     def test_what_is_not_loaded_is_named(self) -> None:
         warnings = self._compile({"plugins/mine_plugin.py": PLUGIN})["warnings"]
         self.assertTrue(any("plugin mine: flask_blueprints are not loaded" in text for text in warnings), warnings)
-        self.assertTrue(any("listeners on_dag_run_failed are never called" in text for text in warnings), warnings)
+        self.assertTrue(any("listeners on_asset_created are never called" in text for text in warnings), warnings)
+        only_around = PLUGIN.replace("on_dag_run_failed", "on_starting")
+        warnings = self._compile({"plugins/mine_plugin.py": only_around})["warnings"]
+        silent = "listeners before_stopping, on_asset_created, on_starting are never called"
+        self.assertTrue(any(silent in text for text in warnings), warnings)
+
+    def test_the_spec_says_who_hears_of_runs(self) -> None:
+        plugins = self._compile({"plugins/mine_plugin.py": PLUGIN})["dags"][0]["spec"]["plugins"]
+        self.assertEqual(plugins["listens"], ["on_dag_run_failed"])
+        deaf = PLUGIN.replace("on_dag_run_failed", "on_task_instance_failed")
+        self.assertNotIn("listens", self._compile({"plugins/mine_plugin.py": deaf})["dags"][0]["spec"]["plugins"])
 
     def test_one_that_does_not_import_is_told_and_stops_nobody(self) -> None:
         files = {"plugins/mine_plugin.py": PLUGIN, "plugins/deep/broken.py": "# a plugin\nraise RuntimeError('no')\n"}
@@ -103,6 +119,8 @@ class Plugins(unittest.TestCase):
             answer["dags"][0]["spec"]["plugins"]["errors"],
             [{"source": "$PLUGINS_FOLDER/deep/broken.py", "error": "RuntimeError: no"}],
         )
+        told = "The plugin $PLUGINS_FOLDER/deep/broken.py is not there, with all that it would bring: RuntimeError: no"
+        self.assertIn(told, answer["warnings"])
 
     def test_without_any_the_spec_says_nothing_of_them(self) -> None:
         plain = "from airflow.sdk import DAG\nwith DAG('d'):\n    pass\n"

@@ -86,6 +86,8 @@ SENSORS = """
                            execution_delta=datetime.timedelta(hours=1), failed_states=["failed"], skipped_states=["skipped"],
                            check_existence=True, mode="reschedule")
         ExternalTaskSensor(task_id="external_dag", external_dag_id="other", mode="reschedule")
+        ExternalTaskSensor(task_id="external_group", external_dag_id="other", external_task_group_id="g", mode="reschedule",
+                           soft_fail=True)
         ExternalTaskMarker(task_id="marker", external_dag_id="other", external_task_id="x")
         Defers(task_id="defers")
         Defers(task_id="defers_too_long", trigger=Never(), timeout=datetime.timedelta(seconds=0.05))
@@ -194,6 +196,12 @@ class Sensors(unittest.TestCase):
         run = {"task_id": None, "state": "success", "logical_date": "2024-05-01T10:20:30Z"}
         self.external("external_dag", "success", [run])
         self.external("external_dag", "reschedule", [{**run, "state": "running"}])
+        # Without being asked to check, as on Airflow; `soft_fail` is for those that time out.
+        self.external("external_dag", "reschedule", [], dag_exists=False)
+        self.external("external_group", "reschedule", [])
+        missing = self.external("external_group", "failed", [], missing_task_group=True)
+        self.assertIn("The external task group 'g' in DAG 'other' does not exist", missing.result["failure"]["text"])
+        self.external("external_group", "failed", [], dag_exists=False, missing_task_group=True)
 
     def test_questions_about_other_runs(self) -> None:
         row = {"run_id": "r", "logical_date": None}

@@ -3,7 +3,8 @@
     node packages/testing/airflow/install-airflow.ts
     .cache/airflow-3.2.2/bin/python scripts/golden/partitions.py
 
-Only public behaviour is recorded: to_downstream() of the mappers, next_dagrun_info_v2() of the timetable.
+Only public behaviour is recorded: to_downstream() of the mappers, next_dagrun_info_v2() of the timetable, and what classes of
+authors (inherited_timetables.py) get from the partition and asset timetables that they inherit.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from airflow.partition_mappers.identity import IdentityMapper  # noqa: E402
 from airflow.partition_mappers.product import ProductMapper  # noqa: E402
 from airflow.timetables.base import TimeRestriction  # noqa: E402
 from airflow.timetables.trigger import CronPartitionTimetable  # noqa: E402
+from inherited_timetables import CLASSES, answers  # noqa: E402
 
 UNITS = ("hour", "day", "week", "month", "quarter", "year")
 PLAIN = "%Y-%m-%dT%H:%M:%S"
@@ -108,7 +110,8 @@ def runs() -> list:
 
 
 def main() -> None:
-    OUT.write_text(json.dumps({"mapped": mapped(), "runs": runs()}, indent=1) + "\n")
+    inherited = {name: answers(code) for name, code in CLASSES.items()}
+    OUT.write_text(json.dumps({"mapped": mapped(), "runs": runs(), "inherited": inherited}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -161,6 +161,7 @@ const runFields = (run: RunRow) => ({
   queued_at: run.queued_at,
   state: run.state,
   conf: run.conf,
+  triggered_by: run.triggered_by,
   triggering_user_name: run.triggering_user_name,
   partition_key: run.partition_key,
   note: run.note,

@@ -177,6 +177,8 @@ describe('with auth.secret_liveness_mode enforce', () => {
       delete_xcom: { key: 'k' },
       trigger_dag_run: { dag_id: 'silent' },
       report_providers: { providers: [] },
+      instances_of_run: {},
+      nobody_listens: {},
     };
     for (const [name, params] of Object.entries(asked)) {
       const answer = await client.answer(token, name, params);

@@ -85,7 +85,7 @@ it.each<[string, (trx: SharedDb) => Promise<unknown>]>([
 });
 
 it('a new version finds where its DAG stood without reading its past', async () => {
-  const question = (trx: SharedDb) => lastAutomatedInterval(scopedToTenant(trx, tenantId), 'copy-7');
+  const question = (trx: SharedDb) => lastAutomatedInterval(scopedToTenant(trx, tenantId), 'copy-7', { type: 'once' });
   expect(await rowsScanned(question)).toEqual(NONE);
 });
 

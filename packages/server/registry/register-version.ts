@@ -14,6 +14,7 @@ import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { customIn, withTable } from '@svc/spec/timetables/custom-runs.ts';
 import { instantFromDate, instantFromIso } from '@svc/spec/timetables/instant.ts';
 import { description, summary } from '@svc/spec/timetables/presentation.ts';
+import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { DataInterval } from '@svc/spec/timetables/types.ts';
 import { timetableProblems } from '@svc/spec/timetables/validate.ts';
 import { validateSpecInTurns } from '@svc/spec/validate.ts';
@@ -72,7 +73,7 @@ export async function registerVersion(
     // What was imported is before all of them, those of a deleted DAG included.
     const newest = current && !isImported(current) ? current.version_number : await lastDeletedVersion(trx, dagId);
     const versionNumber = newest + (isNew ? 1 : 0);
-    const lastInterval = await lastIntervalOf(trx, dagId);
+    const lastInterval = await lastIntervalOf(trx, dagId, spec.schedule);
     const values = dagValues({ spec, artifact, versionNumber, lastInterval, now });
     await upsertDag(trx, values);
     const conflicts = await registerAssets(trx, { dagId, versionNumber }, spec);
@@ -163,8 +164,8 @@ const executorProblems = ({ tasks }: CompiledSpec, executors: readonly string[])
   );
 
 /** A new version goes on where the last one stood: what has run is not run again. */
-async function lastIntervalOf(trx: TenantDb, dagId: string): Promise<DataInterval | null> {
-  const last = await lastAutomatedInterval(trx, dagId);
+async function lastIntervalOf(trx: TenantDb, dagId: string, timetable: TimetableSpec): Promise<DataInterval | null> {
+  const last = await lastAutomatedInterval(trx, dagId, timetable);
   const start = last && instantFromIso(last.start);
   const end = last && instantFromIso(last.end);
   return start === null || end === null ? null : { start, end };

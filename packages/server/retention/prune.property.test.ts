@@ -90,7 +90,7 @@ async function answers(): Promise<object> {
     asked,
     previous: await findPreviousRun(db.shared, next),
     success: success.rows,
-    schedule: await lastAutomatedInterval(scope, 'dag'),
+    schedule: await lastAutomatedInterval(scope, 'dag', { type: 'null' }),
     newest: newest.rows,
   };
 }

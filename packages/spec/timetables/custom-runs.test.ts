@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { lookUpCustomRun, storedCustomRun, wantsAnswers, withTable } from './custom-runs.ts';
+import { isMissed, lookUpCustomRun, storedCustomRun, wantsAnswers, withTable } from './custom-runs.ts';
 import { instantFromIso, instantToIso } from './instant.ts';
 import type { Instant } from './instant.ts';
 import { inferManualInterval, nextRun } from './next-run.ts';
+import { isPartitioned } from './partition-runs.ts';
 import { description, scheduleIntervalOnTheWire, summary } from './presentation.ts';
-import type { CustomTable, CustomTimetable } from './schema.ts';
+import type { CustomTable, CustomTimetable, TimetableSpec } from './schema.ts';
 import { activeRunsLimit, canBeScheduled, isPeriodic } from './traits.ts';
 import { timetableProblems } from './validate.ts';
 
@@ -42,6 +43,56 @@ const query = (last: number | null, now = day(1), catchup = true) => ({
   latest: null,
   catchup,
   now: at(now),
+});
+
+describe('runs of partitions that an own timetable gives', () => {
+  const moment = (number: number) => ({ start: day(number), end: day(number), run_after: day(number) });
+  const partition = (number: number) => ({
+    ...moment(number),
+    undated: true as const,
+    partition_key: `key ${number}`,
+    partition_date: day(number - 1),
+  });
+  const known = own(table(1, 0, { runs: [partition(2), partition(3)] }), { partitioned: true });
+  const last = { start: at(day(2)), end: at(day(2)) };
+
+  it('have their key and no dates, and the one after the last is found by its moment', () => {
+    expect(nextRun(known, { ...query(null), lastInterval: last })).toMatchObject({
+      runAfter: at(day(3)),
+      partitionKey: 'key 3',
+      partitionDate: at(day(2)),
+      isUndated: true,
+    });
+    expect(isPartitioned(known)).toBe(true);
+    expect(isPartitioned(own())).toBe(false);
+  });
+
+  it('are not made of what the row remembers when the table does not know them: the key is nowhere else', () => {
+    const forgotten = { start: at(day(9)), end: at(day(9)) };
+    expect(isMissed(known, forgotten, query(null))).toBe(true);
+    expect(isMissed(known, last, query(null))).toBe(false);
+    expect(isMissed(own(table(1, 3)), forgotten, query(null))).toBe(false);
+  });
+
+  it('with dates that cannot be read are refused', () => {
+    const broken = own(table(1, 0, { runs: [{ ...partition(2), partition_date: 'soon' }] }));
+    expect(timetableProblems(broken)).toHaveLength(1);
+  });
+});
+
+describe('a schedule by assets that an author inherits', () => {
+  it('is called what the author calls it', () => {
+    const assets = { type: 'asset', name: 'a', uri: 'a' } as const;
+    const texts = { summary: 'mine', description: 'my own' };
+    const timetables: TimetableSpec[] = [
+      { type: 'asset', assets, ...texts },
+      { type: 'asset_or_time', assets, timetable: own(), ...texts },
+      { type: 'partitioned_asset', assets, mappers: [], default_mapper: { mapper: 'identity' }, ...texts },
+    ];
+    for (const timetable of timetables) {
+      expect([summary(timetable), description(timetable)]).toEqual(['mine', 'my own']);
+    }
+  });
 });
 
 describe('the table of an own timetable', () => {

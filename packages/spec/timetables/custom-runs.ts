@@ -25,7 +25,7 @@ const moment = (text: string): Instant => {
 
 const infoOf = (run: CustomRun): RunInfo => {
   const start = moment(run.start);
-  const { run_id: runId, backfill_run_id: backfillRunId, partition_key: partitionKey } = run;
+  const { run_id: runId, backfill_run_id: backfillRunId, partition_key: partitionKey, undated: isUndated } = run;
   return {
     runAfter: moment(run.run_after),
     dataInterval: { start, end: moment(run.end) },
@@ -33,6 +33,8 @@ const infoOf = (run: CustomRun): RunInfo => {
     ...(runId !== undefined && { runId }),
     ...(backfillRunId !== undefined && { backfillRunId }),
     ...(partitionKey !== undefined && { partitionKey }),
+    ...(run.partition_date !== undefined && { partitionDate: moment(run.partition_date) }),
+    ...(isUndated && { isUndated }),
   };
 };
 
@@ -75,7 +77,10 @@ const isOutdated = (
   return at <= now && moment(table.asked_at) < at;
 };
 
-/** Has the run of that interval been missed so long ago that the timetable may want another one by now? */
+/**
+ * Has the run of that interval been missed so long ago that the timetable may want another one by now? Or is its partition not
+ * known any more?
+ */
 export const isMissed = (
   timetable: CustomTimetable,
   interval: DataInterval,
@@ -83,6 +88,7 @@ export const isMissed = (
 ): boolean => {
   const { table } = timetable;
   const index = table?.runs.findIndex((run) => isInterval(run, interval)) ?? -1;
+  if (index === -1 && timetable.partitioned) return true;
   return table !== undefined && index !== -1 && isOutdated(table, index, query);
 };
 

@@ -12,7 +12,7 @@ import {
 import { subtractDelta } from './delta.ts';
 import type { Instant } from './instant.ts';
 import type { DeltaSpec, TimetableSpec } from './schema.ts';
-import { nextPartitionRun } from './partition-runs.ts';
+import { nextDatedRun, nextPartitionRun } from './partition-runs.ts';
 import { manualEventInterval, nextContinuousRun, nextEventRun, nextOnceRun } from './simple-runs.ts';
 import { nextCronTriggerRun, nextDeltaTriggerRun, pickRun } from './trigger-runs.ts';
 import type { DataInterval, RunInfo, RunQuery } from './types.ts';
@@ -52,7 +52,9 @@ export const nextRun = (timetable: TimetableSpec, query: RunQuery): RunInfo | nu
     case 'delta_data_interval':
       return nextIntervalRun(deltaIntervals(timetable.delta), query);
     case 'asset_or_time':
-      return nextRun(timetable.timetable, query);
+      return timetable.timetable.type === 'cron_partition'
+        ? nextDatedRun(timetable.timetable, query)
+        : nextRun(timetable.timetable, query);
   }
 };
 

@@ -9,11 +9,9 @@ import type { CronPartitionTimetable, TimetableSpec } from './schema.ts';
 import { nextCronTriggerRun } from './trigger-runs.ts';
 import type { RunInfo, RunQuery } from './types.ts';
 
-/** The schedule of partitions, itself or as the time of "assets or time". */
-export const partitionsIn = (timetable: TimetableSpec): CronPartitionTimetable | null => {
-  if (timetable.type === 'asset_or_time') return partitionsIn(timetable.timetable);
-  return timetable.type === 'cron_partition' ? timetable : null;
-};
+/** The schedule of partitions. As the time of "assets or time" it makes runs with dates and without keys, as in Airflow. */
+export const partitionsIn = (timetable: TimetableSpec): CronPartitionTimetable | null =>
+  timetable.type === 'cron_partition' ? timetable : null;
 
 function partitionDate(timetable: CronPartitionTimetable, runAfter: Instant): Instant {
   const { run_offset: offset } = timetable;
@@ -37,12 +35,19 @@ export const withPartition = (timetable: CronPartitionTimetable, run: RunInfo): 
   };
 };
 
-export const nextPartitionRun = (timetable: CronPartitionTimetable, query: RunQuery): RunInfo | null => {
+/** At each point of the schedule, without its partition. */
+export const nextDatedRun = (timetable: CronPartitionTimetable, query: RunQuery): RunInfo | null => {
   const { run_immediately: runImmediately } = timetable;
-  const run = nextCronTriggerRun({ schedule: cronSchedule(timetable), interval: undefined, runImmediately }, query);
+  return nextCronTriggerRun({ schedule: cronSchedule(timetable), interval: undefined, runImmediately }, query);
+};
+
+export const nextPartitionRun = (timetable: CronPartitionTimetable, query: RunQuery): RunInfo | null => {
+  const run = nextDatedRun(timetable, query);
   return run && withPartition(timetable, run);
 };
 
 /** Do runs of the schedule have partition keys? */
 export const isPartitioned = (timetable: TimetableSpec): boolean =>
-  timetable.type === 'partitioned_asset' || partitionsIn(timetable) !== null;
+  timetable.type === 'partitioned_asset' ||
+  (timetable.type === 'custom' && timetable.partitioned === true) ||
+  partitionsIn(timetable) !== null;

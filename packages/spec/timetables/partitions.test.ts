@@ -62,22 +62,26 @@ describe('partitioned schedules', () => {
 
   it('are told from others', () => {
     expect(isPartitioned(cron)).toBe(true);
-    expect(isPartitioned({ type: 'asset_or_time', timetable: cron, assets })).toBe(true);
+    // Runs by time of a schedule by assets or time have dates, whatever the time is, as on Airflow.
+    const either: TimetableSpec = { type: 'asset_or_time', timetable: cron, assets };
+    expect(isPartitioned(either)).toBe(false);
+    const [from, to] = [at('2026-03-27T00:00:00Z'), at('2026-03-28T00:00:00Z')];
+    expect([...iterRuns(either, { from, to, now: to })].map(({ isUndated }) => isUndated)).toEqual([
+      undefined,
+      undefined,
+    ]);
     expect(
       isPartitioned({ type: 'partitioned_asset', assets, mappers: [], default_mapper: { mapper: 'identity' } }),
     ).toBe(true);
     expect(isPartitioned({ type: 'asset', assets })).toBe(false);
     expect(
-      nextRun(
-        { type: 'asset_or_time', timetable: cron, assets },
-        {
-          lastInterval: null,
-          earliest: at('2026-01-01T00:00:00Z'),
-          latest: null,
-          catchup: true,
-          now: at('2026-01-01T00:00:00Z'),
-        },
-      ),
+      nextRun(cron, {
+        lastInterval: null,
+        earliest: at('2026-01-01T00:00:00Z'),
+        latest: null,
+        catchup: true,
+        now: at('2026-01-01T00:00:00Z'),
+      }),
     ).toMatchObject({ isUndated: true, partitionKey: '2026' });
   });
 

@@ -17,9 +17,9 @@ export const summary = (timetable: TimetableSpec): string | null => {
     case 'continuous':
       return '@continuous';
     case 'asset':
-      return 'Asset';
+      return timetable.summary ?? 'Asset';
     case 'partitioned_asset':
-      return 'Partitioned Asset';
+      return timetable.summary ?? 'Partitioned Asset';
     case 'cron_trigger':
     case 'cron_partition':
     case 'cron_data_interval':
@@ -34,7 +34,7 @@ export const summary = (timetable: TimetableSpec): string | null => {
     case 'custom':
       return timetable.summary;
     case 'asset_or_time':
-      return `Asset or ${summary(timetable.timetable) ?? 'None'}`;
+      return timetable.summary ?? `Asset or ${summary(timetable.timetable) ?? 'None'}`;
   }
 };
 
@@ -49,7 +49,7 @@ export const description = (timetable: TimetableSpec): string => {
       return 'As frequently as possible, but only one run at a time.';
     case 'asset':
     case 'partitioned_asset':
-      return 'Triggered by assets';
+      return timetable.description ?? 'Triggered by assets';
     case 'cron_trigger':
     case 'cron_partition':
     case 'cron_data_interval':
@@ -64,7 +64,7 @@ export const description = (timetable: TimetableSpec): string => {
     case 'custom':
       return timetable.description;
     case 'asset_or_time':
-      return `Triggered by assets or ${description(timetable.timetable)}`;
+      return timetable.description ?? `Triggered by assets or ${description(timetable.timetable)}`;
   }
 };
 

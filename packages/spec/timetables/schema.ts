@@ -13,11 +13,13 @@
 //   events                 event_dates, restrict_to_events?[false], presorted?[false],       EventsTimetable
 //                          description?[null]
 //   custom                 class, arguments, summary, description, periodic,                 an author's own Timetable class;
-//                          can_be_scheduled, active_runs_limit, table?                       see custom-runs.ts
+//                          can_be_scheduled, active_runs_limit, partitioned?, table?         see custom-runs.ts
 //   asset                  assets                                                            schedule=[Asset("a")], Asset & Asset
 //   cron_partition         expression, timezone, run_offset, run_immediately?[false], key_format   CronPartitionTimetable
 //   partitioned_asset      assets, mappers, default_mapper                                   PartitionedAssetTimetable
 //   asset_or_time          timetable (any of the above but asset), assets                    AssetOrTimeSchedule
+//
+//   the three of assets    summary?, description?: of an author's class that inherits one and says them itself
 //
 //   expression   the author's words: five to seven fields or a preset (@daily); presets are resolved here, not by the compiler
 //   timezone     IANA name ("Europe/Paris"), "UTC", or a fixed offset "+05:30"
@@ -178,6 +180,9 @@ export const CustomRun = Type.Object(
     run_id: Type.Optional(Type.String()),
     backfill_run_id: Type.Optional(Type.String()),
     partition_key: Type.Optional(Type.String()),
+    /** Of a partition: no dates of its own. Start and end are the moment it may start, which is where the chain goes on. */
+    undated: Type.Optional(Type.Literal(true)),
+    partition_date: Type.Optional(Type.String()),
   },
   closed,
 );
@@ -204,6 +209,7 @@ const CustomTimetable = Type.Object(
     periodic: Type.Boolean(),
     can_be_scheduled: Type.Boolean(),
     active_runs_limit: Type.Union([Type.Integer(), Type.Null()]),
+    partitioned: Type.Optional(Type.Literal(true)),
     table: Type.Optional(CustomTable),
   },
   closed,
@@ -226,9 +232,12 @@ export const TimeTimetableSpec = Type.Union([
 /** A timetable that knows only time: everything but `asset` and `asset_or_time`. */
 export type TimeTimetableSpec = Static<typeof TimeTimetableSpec>;
 
-const AssetTimetable = Type.Object({ type: Type.Literal('asset'), assets: AssetCondition }, closed);
+/** What an author's class that inherits the timetable says of itself. */
+const ownTexts = { summary: Type.Optional(Type.String()), description: Type.Optional(Type.String()) };
+
+const AssetTimetable = Type.Object({ type: Type.Literal('asset'), assets: AssetCondition, ...ownTexts }, closed);
 const AssetOrTimeTimetable = Type.Object(
-  { type: Type.Literal('asset_or_time'), timetable: TimeTimetableSpec, assets: AssetCondition },
+  { type: Type.Literal('asset_or_time'), timetable: TimeTimetableSpec, assets: AssetCondition, ...ownTexts },
   closed,
 );
 
@@ -239,6 +248,7 @@ const PartitionedAssetTimetable = Type.Object(
     assets: AssetCondition,
     mappers: Type.Array(Type.Object({ asset: AssetCondition, mapper: EventMapper }, closed)),
     default_mapper: EventMapper,
+    ...ownTexts,
     /** Of own mappers, the newest last; known of the version that is current, never part of a spec. */
     answers: Type.Optional(Type.Array(MapperAnswer)),
   },

@@ -61,8 +61,9 @@ const problemsAt = (prefix: string, timetable: TimetableSpec): TimetableProblem[
       );
     case 'custom':
       return (timetable.table?.runs ?? []).flatMap((run, index) =>
-        [run.start, run.end, run.run_after].flatMap((text) =>
-          instantFromIso(text) === null ? [{ path: `${prefix}table.runs[${index}]`, message: notADate(text) }] : [],
+        [run.start, run.end, run.run_after, ...(run.partition_date === undefined ? [] : [run.partition_date])].flatMap(
+          (text) =>
+            instantFromIso(text) === null ? [{ path: `${prefix}table.runs[${index}]`, message: notADate(text) }] : [],
         ),
       );
     case 'cron_partition': {

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CACHE, ROOT } from '../paths.ts';
 import { installAirflow, startAirflow } from './airflow-processes.ts';
-import { BESIDE, CONF, LOGICAL_DATE, NOT_RUN, OUTSIDE, goldenKey, isSettled } from './example-states.ts';
+import { BEFORE, BESIDE, CONF, LOGICAL_DATE, OUTSIDE, goldenKey, isSettled } from './example-states.ts';
 import type { RunEnd } from './example-states.ts';
 import { endOf } from './run-examples.ts';
 
@@ -27,6 +27,7 @@ const WITH_SCHEDULER: Readonly<Record<string, readonly string[]>> = {
   read_asset_event_from_classic: ASSET_FILES,
   example_external_task: ['example_external_task_parent_deferrable.py', 'example_external_task_child_deferrable.py'],
   example_sensors: ['example_sensors.py'],
+  example_external_task_marker_child: ['example_external_task_marker_dag.py'],
 };
 
 /** Which task is taken depends on the clock there: one run at each. */
@@ -62,7 +63,7 @@ async function recordTested({ repository, only, onEnd }: Parameters<typeof recor
     // Examples of a provider are judged by the provider that they come with.
     providers: existsSync(providers) ? providers : null,
     logical_date: LOGICAL_DATE,
-    skip: [...Object.keys(OUTSIDE), ...Object.keys(NOT_RUN), ...Object.keys(WITH_SCHEDULER)],
+    skip: [...Object.keys(OUTSIDE), ...Object.keys(WITH_SCHEDULER)],
     only,
     conf: CONF,
     moments: MOMENTS,
@@ -102,6 +103,11 @@ async function recordScheduled({ repository, only, onEnd }: Parameters<typeof re
   try {
     for (const [dagId] of chosen) {
       for (const id of [...(BESIDE[dagId] ?? []), dagId]) await airflow.addDag(id);
+      const before = BEFORE[dagId];
+      if (before !== undefined) {
+        await airflow.addDag(before);
+        await airflow.api('POST', `/dags/${before}/dagRuns`, { logical_date: LOGICAL_DATE });
+      }
       const runs = `/dags/${dagId}/dagRuns`;
       const order = { logical_date: LOGICAL_DATE, conf: CONF[dagId] ?? {} };
       const { dag_run_id: id } = await airflow.api<{ dag_run_id: string }>('POST', runs, order);

@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { queryDatabase } from '../postgres/query-database.ts';
 import { startScratchCluster } from '../postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '../postgres/scratch-cluster.ts';
@@ -121,7 +122,7 @@ describe('a run with the OpenLineage provider', () => {
       'fails[-1]': 'failed',
     });
     const told = received
-      .filter(({ job }) => !job.name.includes('.query.'))
+      .filter(({ job }) => job.name.startsWith('provider_lineage.') && !job.name.includes('.query.'))
       .map(({ job, eventType }) => `${job.name.replace('provider_lineage.', '')} ${eventType}`);
     expect(told.toSorted()).toEqual([
       'add COMPLETE',
@@ -178,6 +179,23 @@ describe('a run with the OpenLineage provider', () => {
     });
     expect(job.facets).toMatchObject({ documentation: { description: 'reports what it reads and writes' } });
     expect(of('add', 'START').job.facets).toMatchObject({ ownership: { owners: [{ name: 'ana' }] } });
+  });
+
+  it('and reports its own start and end, once each and in that order, with the states of its tasks', async () => {
+    const ofRun = () => received.filter(({ job }) => job.name === 'provider_lineage');
+    await eventually(async () => expect(ofRun().map(({ eventType }) => eventType)).toEqual(['START', 'FAIL']), {
+      withinMs: 30_000,
+    });
+    const [begun, ended] = ofRun();
+    expect(begun?.run.runId).toBe(ended?.run.runId);
+    // The tasks name it as their parent.
+    expect(of('sql', 'START').run.facets['parent']).toMatchObject({ run: { runId: begun?.run.runId } });
+    expect(begun?.job.facets).toMatchObject({ jobType: { jobType: 'DAG' }, airflow: { tasks: { sql: {}, bash: {} } } });
+    expect(ended?.run.facets).toMatchObject({
+      airflowDagRun: { dag: { dag_id: 'provider_lineage' }, dagRun: { run_id: runId } },
+      airflowState: { dagRunState: 'failed', tasksState: { sql: 'success', fails: 'failed' } },
+      errorMessage: { message: 'task_failure' },
+    });
   });
 
   it('by every transport, and without secrets', async () => {

@@ -210,7 +210,8 @@ def load_file(path: str, dags_folder: str, bundle: dict | None = None, groups: d
     module.__file__ = path
     sys.modules[module.__name__] = module
     try:
-        for warning in load_plugins(dags_folder, bundle).warnings:
+        plugins = load_plugins(dags_folder, bundle)
+        for warning in (*plugins.problems(), *plugins.warnings):
             current.warn(warning)
         tree = ast.parse(text, filename=path)
         check_spellings(text, tree, shown)

@@ -97,17 +97,6 @@ def execute_in_subprocess(cmd: list, cwd: str | None = None, env: dict | None = 
         raise subprocess.CalledProcessError(done.returncode, cmd)
 
 
-class DagRunTriggeredByType(enum.Enum):
-    CLI = "cli"
-    OPERATOR = "operator"
-    REST_API = "rest_api"
-    UI = "ui"
-    TEST = "test"
-    TIMETABLE = "timetable"
-    ASSET = "asset"
-    BACKFILL = "backfill"
-
-
 class JobState(str, enum.Enum):
     RUNNING = "running"
     SUCCESS = "success"

@@ -11,7 +11,8 @@ import importlib
 import os
 import sys
 
-from ..run.listeners import FIRED, names_in, registered
+from ..run import current
+from ..run.listeners import AROUND_THEM, FIRED, RUN_HOOKS, names_in, registered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ _NOT_LOADED = (
     "deadline_references",
 )
 ENTRY_POINTS = "airflow.plugins"
+# Whether this one listens is decided by settings of tasks, which a compiler does not have.
+_CONFIGURED_LATER = "apache-airflow-providers-openlineage:"
 
 
 class Loaded:
@@ -52,7 +55,22 @@ class Loaded:
         """What the spec says of them; None when there are none."""
         if not self.plugins and not self.errors:
             return None
-        return {"loaded": [_facts(plugin) for plugin in self.plugins], "errors": list(self.errors)}
+        heard = {name for item in registered for name in names_in(item)}
+        if any(plugin.source.startswith(_CONFIGURED_LATER) for plugin in self.plugins):
+            heard.update(RUN_HOOKS)
+        listens = [name for name in RUN_HOOKS if name in heard]
+        return {
+            "loaded": [_facts(plugin) for plugin in self.plugins],
+            "errors": list(self.errors),
+            **({"listens": listens} if listens else {}),
+        }
+
+    def problems(self) -> list[str]:
+        """What did not import, in words for whoever misses it."""
+        return [
+            f"The plugin {error['source']} is not there, with all that it would bring: {error['error']}"
+            for error in self.errors
+        ]
 
     def take(self, plugin: Any, source: str) -> None:
         if plugin in self._seen:
@@ -81,11 +99,13 @@ class Loaded:
                 f"plugin {plugin.name}: {', '.join(unused)} are not loaded: neither the web server nor the scheduler runs code "
                 "of authors"
             )
-        silent = sorted({name for item in plugin.listeners for name in names_in(item)} - set(FIRED))
+        heard = {name for item in plugin.listeners for name in names_in(item)}
+        called = {*FIRED, *RUN_HOOKS, *(AROUND_THEM if heard & set(RUN_HOOKS) else ())}
+        silent = sorted(heard - called)
         if silent:
             self.warnings.append(
-                f"plugin {plugin.name}: listeners {', '.join(silent)} are never called: only those of task instances run, in "
-                "the task's process"
+                f"plugin {plugin.name}: listeners {', '.join(silent)} are never called: only those of task instances and "
+                "DAG runs are"
             )
 
 
@@ -111,6 +131,7 @@ def load_plugins(root: str, bundle: dict | None = None) -> Loaded:
             if _speaks_of_plugins(path):
                 _load_file(folder, path)
     _load_entry_points()
+    current.plugin_problems[:] = loaded.problems()
     return loaded
 
 

@@ -11,6 +11,7 @@ from ..exceptions import (
     AirflowRescheduleException,
     AirflowSensorTimeout,
     AirflowSkipException,
+    AirflowTaskTimeout,
     TaskDeferralError,
     TaskDeferralTimeout,
 )
@@ -89,15 +90,16 @@ class BaseSensorOperator(BaseOperator):
         while True:
             try:
                 result = self.poke(context)
-            except (AirflowSkipException, AirflowFailException, AirflowSensorTimeout):
+            except AirflowSkipException:
                 raise
-            except Exception:
-                if self.soft_fail:
-                    raise AirflowSkipException("Skipping due to soft_fail is set to True.") from None
-                if not (self.silent_fail or self.never_fail):
+            except (Exception, AirflowTaskTimeout) as error:
+                # What is meant to end it (AirflowFailException, a timeout) is what soft_fail is for; any other mistake is not.
+                is_meant = isinstance(error, (AirflowFailException, AirflowSensorTimeout, AirflowTaskTimeout))
+                if self.never_fail or (self.soft_fail and is_meant):
+                    which = "soft_fail" if self.soft_fail else "never_fail"
+                    raise AirflowSkipException(f"Skipping due to {which} is set to True.") from error
+                if is_meant or not self.silent_fail:
                     raise
-                if self.never_fail:
-                    raise AirflowSkipException("Skipping due to never_fail is set to True.") from None
                 self.log.exception("Sensor poke failed; trying again because silent_fail is set")
                 result = False
             if result:

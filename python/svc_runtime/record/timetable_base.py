@@ -48,6 +48,16 @@ class DagRunInfo(NamedTuple):
         return self.data_interval.start if self.data_interval is not None else None
 
 
+class Computed:
+    """An attribute that is worked out where the author's class or object has none of its own."""
+
+    def __init__(self, work) -> None:
+        self._work = work
+
+    def __get__(self, timetable, kind=None):
+        return self if timetable is None else self._work(timetable)
+
+
 class Timetable:
     """Base class. The scheduler computes the built-in ones; an author's own is asked where its code may run."""
 

@@ -4,12 +4,13 @@ asks of the class it inherits is answered (built_in_timetables/)."""
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 from ..exceptions import AirflowTimetableInvalid
-from .assets import condition_from
-from .built_in_timetables.cron_expression import check_cron
+from .assets import AssetAlias, condition_from
+from .built_in_timetables.cron_expression import check_cron, resolve_preset
 from .partition_mappers import IdentityMapper
-from .timetable_base import DagRunInfo, DataInterval, TimeRestriction, Timetable
+from .timetable_base import Computed, DagRunInfo, DataInterval, TimeRestriction, Timetable
 from .timezones import to_utc, zone_name
 
 _ZERO = datetime.timedelta(0)
@@ -51,10 +52,16 @@ class _BuiltIn(Timetable):
 class NullTimetable(_BuiltIn):
     spec_type = "null"
     can_be_scheduled = False
+    periodic = False
+    summary = "None"
+    description = "Never, external triggers only"
 
 
 class OnceTimetable(_BuiltIn):
     spec_type = "once"
+    periodic = False
+    summary = "@once"
+    description = "Once, as soon as possible"
 
     def _next(self, query):
         from .built_in_timetables.runs import next_once
@@ -65,6 +72,9 @@ class OnceTimetable(_BuiltIn):
 class ContinuousTimetable(_BuiltIn):
     spec_type = "continuous"
     active_runs_limit = 1
+    periodic = False
+    summary = "@continuous"
+    description = "As frequently as possible, but only one run at a time."
 
     def _next(self, query):
         from .built_in_timetables.runs import next_continuous
@@ -84,7 +94,15 @@ class _Cron(_BuiltIn):
 
     @property
     def summary(self) -> str:
-        return self.expression
+        return resolve_preset(self.expression)
+
+    description: Any = Computed(lambda self: _described(self.expression))
+
+
+def _described(expression: str) -> str:
+    from .built_in_timetables.cron_description import cron_description
+
+    return cron_description(resolve_preset(expression))
 
 
 class CronDataIntervalTimetable(_Cron):
@@ -144,7 +162,9 @@ class MultipleCronTriggerTimetable(_BuiltIn):
 
     @property
     def summary(self) -> str:
-        return ", ".join(self.expressions)
+        return ", ".join(map(resolve_preset, self.expressions))
+
+    description: Any = Computed(lambda self: ", ".join(map(_described, self.expressions)))
 
     def _next(self, query):
         from .built_in_timetables.cron_schedule import CronSchedule
@@ -157,20 +177,40 @@ class MultipleCronTriggerTimetable(_BuiltIn):
         return DataInterval(run_after - self.interval, run_after)
 
 
-class CronPartitionTimetable(_Cron):
+class CronPartitionTimetable(CronTriggerTimetable):
     spec_type = "cron_partition"
     partitioned = True
-    # Its runs have no dates, and an author's own timetable only answers with dates.
-    next_dagrun_info = Timetable.next_dagrun_info
-    infer_manual_data_interval = Timetable.infer_manual_data_interval
 
     def __init__(
         self, cron: str, *, timezone, run_offset=None, run_immediately=False, key_format="%Y-%m-%dT%H:%M:%S"
     ) -> None:
-        super().__init__(cron, timezone)
+        super().__init__(cron, timezone, run_immediately=run_immediately)
         self.run_offset = run_offset
-        self.run_immediately = run_immediately
         self.key_format = key_format
+
+    def next_dagrun_info_v2(self, *, last_dagrun_info, restriction) -> DagRunInfo | None:
+        """A run at each point of the schedule, for the partition of that point or of one beside it: with a key, without dates."""
+        from .built_in_timetables.runs import moment, partition_date, plain
+
+        last = None if last_dagrun_info is None else DataInterval.exact(last_dagrun_info.run_after)
+        # Not the author's: Airflow does not ask that one here either.
+        info = CronTriggerTimetable.next_dagrun_info(self, last_automated_data_interval=last, restriction=restriction)
+        if info is None:
+            return None
+        date = moment(partition_date(self._schedule(), self.run_offset, plain(info.run_after)))
+        return DagRunInfo(
+            run_after=info.run_after,
+            data_interval=None,
+            partition_date=date,
+            partition_key=date.strftime(self.key_format),
+        )
+
+    def generate_run_id(self, *, run_type, run_after, data_interval=None, partition_key=None, **extra) -> str:
+        """With the key, and with chance: nothing else keeps two runs of a partition apart."""
+        import secrets
+
+        plain = super().generate_run_id(run_type=run_type, run_after=run_after, data_interval=data_interval, **extra)
+        return "__".join([plain, *([partition_key] if partition_key else []), secrets.token_hex(4)])
 
 
 class _Delta(_BuiltIn):
@@ -224,15 +264,12 @@ class EventsTimetable(_BuiltIn):
         self.restrict_to_events = restrict_to_events
         self.presorted = presorted
         self.given_description = description
-        self.description = description or (
-            f"{len(self.event_dates)} events between {self.event_dates[0]} and {self.event_dates[-1]}"
-            if self.event_dates
-            else "No events"
-        )
+
+    description: Any = Computed(lambda self: self.given_description or _events_text(self.event_dates))
 
     @property
     def summary(self) -> str:
-        return self.description
+        return self.given_description or f"{len(self.event_dates)} events"
 
     def _next(self, query):
         from .built_in_timetables.runs import next_event
@@ -247,8 +284,17 @@ class EventsTimetable(_BuiltIn):
         return manual_event([to_utc(date) for date in self.event_dates], run_after)
 
 
-class AssetTriggeredTimetable(Timetable):
+def _events_text(dates: list) -> str:
+    return f"{len(dates)} events between {dates[0].isoformat()} and {dates[-1].isoformat()}" if dates else "No events"
+
+
+class AssetTriggeredTimetable(_BuiltIn):
+    """No runs by time; a manual one stands for its moment."""
+
     spec_type: str | None = "asset"
+    description = "Triggered by assets"
+    periodic = False
+    run_ordering = ("logical_date",)
 
     def __init__(self, assets) -> None:
         self._condition = condition_from(assets)
@@ -263,6 +309,8 @@ class AssetTriggeredTimetable(Timetable):
 
 
 class AssetOrTimeSchedule(AssetTriggeredTimetable):
+    """What it is asked about time it asks its timetable, in Airflow's older words: runs have dates, whatever the timetable makes."""
+
     spec_type = "asset_or_time"
 
     def __init__(self, *, timetable: Timetable, assets) -> None:
@@ -278,6 +326,27 @@ class AssetOrTimeSchedule(AssetTriggeredTimetable):
     def summary(self) -> str:
         return f"Asset or {self.timetable.summary}"
 
+    description: Any = Computed(lambda self: f"Triggered by assets or {self.timetable.description}")
+    periodic: Any = Computed(lambda self: self.timetable.periodic)
+    can_be_scheduled: Any = Computed(lambda self: self.timetable.can_be_scheduled)
+    active_runs_limit: Any = Computed(lambda self: self.timetable.active_runs_limit)
+
+    def validate(self) -> None:
+        self.timetable.validate()
+
+    def next_dagrun_info(self, *, last_automated_data_interval, restriction) -> DagRunInfo | None:
+        return self.timetable.next_dagrun_info(
+            last_automated_data_interval=last_automated_data_interval, restriction=restriction
+        )
+
+    def infer_manual_data_interval(self, *, run_after) -> DataInterval:
+        return self.timetable.infer_manual_data_interval(run_after=run_after)
+
+    def generate_run_id(self, *, run_type, **facts) -> str:
+        if getattr(run_type, "value", run_type) == "asset_triggered":
+            return super().generate_run_id(run_type=run_type, **facts)
+        return self.timetable.generate_run_id(run_type=run_type, **facts)
+
 
 class DatasetOrTimeSchedule(AssetOrTimeSchedule):
     def __init__(self, *, timetable: Timetable, datasets) -> None:
@@ -292,3 +361,25 @@ class PartitionedAssetTimetable(AssetTriggeredTimetable):
         super().__init__(assets)
         self.partition_mapper_config = dict(partition_mapper_config or {})
         self.default_partition_mapper = default_partition_mapper or IdentityMapper()
+
+    @property
+    def summary(self) -> str:
+        return "Partitioned Asset"
+
+    def get_partition_mapper(self, *, name: str = "", uri: str = ""):
+        """The one that is configured for the asset of that name or URI, or the default."""
+        for named, mapper in self.partition_mapper_config.items():
+            for leaf in named.iter_leaves():
+                if (name and getattr(leaf, "name", "") == name) or (uri and getattr(leaf, "uri", "") == uri):
+                    return mapper
+        return self.default_partition_mapper
+
+    def mappers_by_asset(self) -> list:
+        """As the control plane looks them up. What an author's class says of its assets it says once, when it is compiled."""
+        if type(self).get_partition_mapper is PartitionedAssetTimetable.get_partition_mapper:
+            return list(self.partition_mapper_config.items())
+        leaves = [leaf for leaf in self.asset_condition.iter_leaves() if not isinstance(leaf, AssetAlias)]
+        return [
+            (leaf, self.get_partition_mapper(name=getattr(leaf, "name", ""), uri=getattr(leaf, "uri", "")))
+            for leaf in leaves
+        ]

@@ -23,7 +23,7 @@ from .channel import AgentGone
 from .context import build_context
 from .deferral import run_body
 from .instance import RunningDagRun, RunningTaskInstance
-from .listeners import tell_ended, tell_running
+from .listeners import is_heard, tell_ended, tell_of_run, tell_running
 from .logs import say, sink
 from .mapping import Expansion, unmapped
 from .outcome import Outcome
@@ -77,6 +77,8 @@ class Attempt:
         dag.dag_id = job["dag_id"]
         current.secrets_source = AgentSecrets(self.channel, job)
         current.base_url = job.get("base_url") or ""
+        for problem in current.plugin_problems:
+            say(problem, level=logging.WARNING)
         ti = RunningTaskInstance(job, dag, self.channel)
         ti.svc_left = self.outcome.xcoms
         self.context = context = build_context(job, dag, ti.dag_run, ti, self.channel)
@@ -236,12 +238,26 @@ def run_callback_job(job: dict, dag, channel) -> Outcome:
         from ..exceptions import AirflowException
 
         context["exception"] = AirflowException(job["reason"])
+    if which.startswith("listen:"):
+        return _tell_listeners(which.removeprefix("listen:"), job, dag, channel)
     if which.startswith("deadline:"):
         return _run_deadline(dag.deadline[int(which.partition(":")[2])].callback, context, outcome)
     errors = run_callbacks(getattr(owner, f"{which}_callback", None), context, which)
     if errors:
         outcome.fail(errors[0])
     return outcome
+
+
+def _tell_listeners(hook: str, job: dict, dag, channel) -> Outcome:
+    """Of the run as it was at that moment, whatever it is by now."""
+    from .heard_run import hear
+
+    if is_heard(hook):
+        run = hear(job, dag, channel, state=hook.removeprefix("on_dag_run_"))
+        tell_of_run(hook, run, job.get("reason") or "")
+    else:
+        channel.request("nobody_listens")
+    return Outcome()
 
 
 def run_timetable_job(job: dict, dag, channel) -> Outcome:

@@ -12,6 +12,10 @@ _stack: list = []
 secrets_source: Any = None
 # Where users reach the control plane; empty when nobody said.
 base_url = ""
+# Plugins that did not import, in words; told in the log of each task that misses them.
+plugin_problems: list[str] = []
+# The run that listeners of this process hear of.
+heard_run: Any = None
 
 
 def push(context) -> None:

@@ -13,7 +13,8 @@ from .moments import iso
 def count_states(
     answer: dict, *, dag_id, task_ids, task_group_id, logical_dates, allowed, skipped, failed, check_existence
 ) -> dict:
-    if check_existence:
+    # Of a task group, Airflow says so whether or not it was asked to check.
+    if check_existence or task_group_id:
         _check_existence(answer, dag_id, task_ids, task_group_id)
     dates = {iso(date) for date in logical_dates}
     by_date: dict = {date: [] for date in dates}

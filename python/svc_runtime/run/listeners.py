@@ -1,4 +1,5 @@
-"""Listeners of plugins: those of task instances are called in the task's process. What one raises is logged, and no more."""
+"""Listeners of plugins: those of task instances are called in the task's process, those of runs in a process of their own, which is also
+what starts and stops for them. What one raises is logged, and no more."""
 
 from __future__ import annotations
 
@@ -13,12 +14,9 @@ FIRED = (
     "on_task_instance_failed",
     "on_task_instance_skipped",
 )
+RUN_HOOKS = ("on_dag_run_running", "on_dag_run_success", "on_dag_run_failed")
+AROUND_THEM = ("on_starting", "before_stopping")
 _OTHERS = (
-    "on_starting",
-    "before_stopping",
-    "on_dag_run_running",
-    "on_dag_run_success",
-    "on_dag_run_failed",
     "on_asset_created",
     "on_asset_changed",
     "on_asset_alias_created",
@@ -44,7 +42,7 @@ def unheard():
 
 def names_in(listener) -> list[str]:
     """The hooks that it implements: functions of that name marked by `@hookimpl`."""
-    return [name for name in (*FIRED, *_OTHERS) if _hook(listener, name) is not None]
+    return [name for name in (*FIRED, *AROUND_THEM, *RUN_HOOKS, *_OTHERS) if _hook(listener, name) is not None]
 
 
 def _hook(listener, name: str):
@@ -63,6 +61,22 @@ def tell_ended(ti, state: str, error) -> None:
         return
     more = {"error": error} if name == FIRED[2] else {}
     tell(name, previous_state="running", task_instance=ti, **more)
+
+
+class RunListening:
+    """The component that starts and stops, where Airflow has its scheduler."""
+
+
+def is_heard(hook: str) -> bool:
+    return any(_hook(listener, hook) for listener in registered)
+
+
+def tell_of_run(hook: str, run, message: str) -> None:
+    component = RunListening()
+    tell("on_starting", component=component)
+    tell(hook, dag_run=run, msg=message)
+    # Whoever sends from somewhere else sends what is left.
+    tell("before_stopping", component=component)
 
 
 def tell(name: str, **facts) -> None:

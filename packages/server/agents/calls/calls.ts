@@ -3,6 +3,7 @@ import type { Liveness } from '../liveness.ts';
 import { RpcError } from '../rpc-errors.ts';
 import type { CallContext, CallMethod, CallResult } from './call-context.ts';
 import { hitlCall } from './hitl-call.ts';
+import { listenersCalls } from './listeners-call.ts';
 import { providersCall } from './providers-call.ts';
 import { runCalls } from './run-calls.ts';
 import { secretCalls } from './secret-calls.ts';
@@ -31,6 +32,7 @@ export function createCalls(input: CallsInput): (method: string, context: CallCo
       ...xcomCalls(input),
       ...secretCalls(input),
       ...runCalls(input),
+      ...listenersCalls(input),
       trigger_dag_run: triggerCall(input),
       answer_timetable: timetableCall(input),
       ask_person: hitlCall(input),

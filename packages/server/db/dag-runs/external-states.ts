@@ -47,3 +47,15 @@ export async function readExternalStates(db: TenantDb, query: ExternalStatesQuer
           limit ${MAX_STATES}`;
   return (await statement.execute(db)).rows;
 }
+
+/** The task instances of a run as listeners hear of them. */
+export const listInstancesOfRun = (db: TenantDb, run: number) =>
+  db
+    .selectFrom('task_instances')
+    .select(['task_id', 'map_index', 'state', 'try_number', 'max_tries', 'operator', 'pool', 'queue'])
+    .select(['start_date', 'end_date', 'queued_at as queued_dttm'])
+    .where('run', '=', run)
+    .orderBy('task_id')
+    .orderBy('map_index')
+    .limit(MAX_STATES)
+    .execute();

@@ -100,7 +100,7 @@ function conditionsOf(query: DagQuery): RawBuilder<boolean>[] {
     ...when(query.bundleVersion, (version) => sql`bundle_version = ${version}`),
     ...when(
       query.hasAssetSchedule,
-      (wanted) => sql`((timetable ->> 'type') in ('asset', 'asset_or_time')) = ${wanted}`,
+      (wanted) => sql`((timetable ->> 'type') in ('asset', 'asset_or_time', 'partitioned_asset')) = ${wanted}`,
     ),
     ...when(
       query.assetDependency,

@@ -1,4 +1,5 @@
 /** Plugins of authors, by the bundle whose DAGs were compiled with them. */
+import { sql } from 'kysely';
 import type { PluginsSection } from '@svc/spec/schema.ts';
 import type { TenantDb } from '../database.ts';
 
@@ -16,4 +17,14 @@ export async function listBundlePlugins(db: TenantDb): Promise<BundlePlugins[]> 
     .orderBy('last_parsed_at', 'desc')
     .execute();
   return rows.flatMap(({ bundle, plugins }) => (plugins === null ? [] : [{ bundle, plugins }]));
+}
+
+/** A worker has found that no listener hears of runs. Forgotten when the DAG is registered again, and after a while. */
+export async function noteUnheard(db: TenantDb, dagId: string): Promise<void> {
+  await db
+    .updateTable('dags')
+    .set({ plugins: sql<string>`jsonb_set(plugins::jsonb, '{unheard_at}', to_jsonb(now()))::json` })
+    .where('dag_id', '=', dagId)
+    .where('plugins', 'is not', null)
+    .execute();
 }

@@ -30,9 +30,11 @@ import { runOutcome } from '../plan/outcome.ts';
 import type { LeafState } from '../plan/outcome.ts';
 import { tasksWithoutInstances } from '../plan/task-dates.ts';
 import { listStateless } from '../sql/queued-runs.ts';
+import { listTaskIds } from '../sql/run-edits.ts';
 import { plan } from '../plan/plan.ts';
 import type { Need, PlanEvent } from '../plan/types.ts';
 import { loadLength, loadPast } from './external-needs.ts';
+import { tellListeners } from './run-listeners.ts';
 import { RunWork } from './run-work.ts';
 import { deferStarts } from './start-triggers.ts';
 
@@ -255,7 +257,10 @@ export async function concludeAll(
 ): Promise<RunEffects> {
   const effects = noEffects();
   const ending = works.filter((work) => work.hasEnded || hasNothingLeft(work));
-  for (const work of works) collectEffects(work, effects);
+  for (const work of works) {
+    collectEffects(work, effects);
+    if (work.hasBegun && (await tellListeners(trx, work, { state: 'running' }))) effects.hasCallbacks = true;
+  }
   await Promise.all(ending.map((work) => endRun(trx, work, effects, send)));
   for (const work of works) {
     if (!(await isStuck(trx, work))) continue;
@@ -346,9 +351,17 @@ const hasNothingLeft = (work: RunWork): boolean => work.unfinished() === 0 && wo
 async function isStuck(trx: SharedDb, work: RunWork): Promise<boolean> {
   const { run, graph, counts } = work;
   if (run.state !== 'running' || !counts.none || work.unfinished() > counts.none) return false;
-  if (tasksWithoutInstances(graph.blueprint, run).size === 0) return false;
+  if (!(await lacksInstances(trx, work))) return false;
   const waiting = await listStateless(trx, { tenantId: run.tenant_id, run: run.id });
   return waiting.every(({ taskId }) => graph.blueprint.tasks.get(taskId)?.waitsForPast !== true);
+}
+
+/** A run that a backfill runs again has the tasks it had; one that it made has all, whatever their dates. */
+async function lacksInstances(trx: SharedDb, { run, graph }: RunWork): Promise<boolean> {
+  if (run.run_type !== 'backfill') return tasksWithoutInstances(graph.blueprint, run).size > 0;
+  if (graph.blueprint.dated.length === 0) return false;
+  const present = await listTaskIds(trx, { tenantId: run.tenant_id, run: run.id });
+  return graph.blueprint.dated.some(({ taskId }) => !present.includes(taskId));
 }
 
 /** Where the tasks that decide are at hand, as in a run that one task ends, its end is written with theirs and asks nothing. */
@@ -388,6 +401,8 @@ async function endRun(
     await requestRunCallback(trx, work, state, why === 'stuck' ? 'all_tasks_deadlocked' : undefined);
     effects.hasCallbacks = true;
   }
+  const message = why === 'stuck' ? 'all_tasks_deadlocked' : undefined;
+  if (await tellListeners(trx, work, { state, message })) effects.hasCallbacks = true;
 }
 
 /** The DAG's own callbacks need a worker, like a task. */

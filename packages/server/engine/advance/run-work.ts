@@ -44,6 +44,8 @@ export class RunWork implements RunView {
   readonly expanded: string[] = [];
   /** Instances that wait for a trigger before anything of them runs. */
   readonly starts: NewStart[] = [];
+  /** It was waiting until now. */
+  hasBegun = false;
   /** Its end is among what is written here. */
   hasEnded = false;
   /** Attempts whose reports count no more. */

@@ -64,11 +64,13 @@ export async function clearRun(
     const running = rows.filter((row) => row.state === 'running').map(keyOf);
     if (running.length > 0) return { kind: 'running', keys: running };
   }
-  if (keys.length === 0 && !(isRebound && options.tasks?.length === 0)) {
+  // A version that shares no task with the one before has nothing to clear, and all of it to run.
+  const isWhole = options.tasks === null && !options.onlyFailed;
+  if (keys.length === 0 && !(isRebound && (isWhole || options.tasks?.length === 0))) {
     return { kind: 'cleared', keys, effects: noEffects() };
   }
   const touched = await clearRows(open, rows);
-  if (isRebound) await rebindVersion(open, keys);
+  if (isRebound) await rebindVersion(open, keys, { isWhole });
   const waiting = await recount(open, isRebound ? open.graph.blueprint.tasks.keys() : touched);
   await options.whenCleared?.(keys);
   if (options.resetRun) reopen(open);

@@ -14,6 +14,7 @@ import { planBackfill } from '../runs/backfills.ts';
 import type { BackfillPlan } from '../runs/backfills.ts';
 import {
   assignToBackfill,
+  becomeBackfillRun,
   completeBackfill,
   insertBackfill,
   insertBackfillRuns,
@@ -115,5 +116,6 @@ async function reprocessRun(
   );
   if (cleared.kind !== 'cleared') throw new Error(`run ${run} went away while its DAG was locked`);
   if (cleared.keys.length === 0) await requeueFinishedRun(trx, key, { run, onLatestVersion });
+  await becomeBackfillRun(trx, { tenantId, run });
   return cleared.effects;
 }

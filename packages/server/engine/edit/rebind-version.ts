@@ -2,7 +2,7 @@
  * A run that is bound to another version gets the instances of that version:
  *
  *   tasks it did not have      ──▶ instances without a state
- *   tasks that are gone        ──▶ removed, unless they are finished: what happened stays
+ *   tasks that are gone        ──▶ removed, unless they are finished and only a part of the run runs again: what happened stays
  *   mapped in another way      ──▶ new instances, when something of the task was cleared; then all of it runs again
  *   everything else            ──▶ stays; what is finished keeps the version it ran with
  */
@@ -10,6 +10,7 @@ import { isFinished } from '@svc/spec/states.ts';
 import { listTaskIds, markInstancesAs } from '../sql/run-edits.ts';
 import type { KeyInRun } from '../sql/run-edits.ts';
 import { lockInstances } from '../sql/run-writes.ts';
+import { keepClearedTries } from '../sql/try-history.ts';
 import { clearRows } from './clear-rows.ts';
 import { keyOf, move, supersede } from './edit-run.ts';
 import type { OpenRun } from './edit-run.ts';
@@ -17,14 +18,19 @@ import type { PlannedTask } from '../plan/blueprint.ts';
 import { tasksWithoutInstances } from '../plan/task-dates.ts';
 import { addInstances, collapseTasks, readRows, replaceInstances } from './rebuild-instances.ts';
 
-/** `open.graph` is the new version's; `cleared` are the instances that were cleared before. */
-export async function rebindVersion(open: OpenRun, cleared: readonly KeyInRun[]): Promise<void> {
+/** `open.graph` is the new version's; `cleared` are the instances that were cleared before; `isWhole`: all of them. */
+export async function rebindVersion(
+  open: OpenRun,
+  cleared: readonly KeyInRun[],
+  { isWhole }: { isWhole: boolean },
+): Promise<void> {
   const present = await listTaskIds(open.trx, open.ref);
   const tasks = [...open.graph.blueprint.tasks.values()];
   const leftOut = tasksWithoutInstances(open.graph.blueprint, open.run);
   await removeGone(
     open,
     present.filter((taskId) => !open.graph.blueprint.tasks.has(taskId)),
+    isWhole,
   );
   await reshape(
     open,
@@ -39,17 +45,19 @@ export async function rebindVersion(open: OpenRun, cleared: readonly KeyInRun[])
   );
 }
 
-async function removeGone(open: OpenRun, taskIds: readonly string[]): Promise<void> {
+async function removeGone(open: OpenRun, taskIds: readonly string[], isWhole: boolean): Promise<void> {
   const rows = await lockInstances(
     open.trx,
     taskIds.map((taskId) => ({ ...open.ref, taskId })),
   );
-  const unfinished = rows.filter((row) => !isFinished(row.state));
-  for (const row of unfinished) {
+  const removed = rows.filter((row) => row.state !== 'removed' && (isWhole || !isFinished(row.state)));
+  for (const row of removed) {
     supersede(open, row);
     move(open, row.state, 'removed');
   }
-  const keys = unfinished.map(keyOf);
+  const keys = removed.map(keyOf);
+  const finished = removed.filter((row) => isFinished(row.state)).map((row) => ({ ...open.ref, ...keyOf(row) }));
+  await keepClearedTries(open.trx, finished);
   await markInstancesAs(open.trx, open.ref, { keys, state: 'removed', failureReason: null });
 }
 

@@ -12,6 +12,7 @@ import { lockRuns, updateRunsAndInstances } from '../sql/run-writes.ts';
 import { load, namesOf, noEffects, openWork, requestRunCallback, runChange } from '../advance/apply-to-runs.ts';
 import type { RunEffects } from '../advance/apply-to-runs.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
+import { tellListeners } from '../advance/run-listeners.ts';
 import type { RunWork } from '../advance/run-work.ts';
 
 type EndAs = 'success' | 'failed';
@@ -44,6 +45,9 @@ export async function endRunAs(
     await requestRunCallback(trx, work, 'failed', 'timed_out');
     effects.hasCallbacks = true;
   }
+  // As Airflow tells it: with nothing more where somebody has said so.
+  const message = input.cause === 'run_timed_out' ? 'timed_out' : '';
+  if (await tellListeners(trx, work, { state: input.state, message })) effects.hasCallbacks = true;
   await updateRunsAndInstances(trx, [runChange(work)], work.changedRows());
   return effects;
 }

@@ -39,6 +39,7 @@ async function beginRun(trx: SharedDb, graphs: DagGraphs, run: RunRow): Promise<
   const work = await openRun(trx, graphs, run);
   const timeout = work.graph.spec.dag.dagrun_timeout;
   run.state = 'running';
+  work.hasBegun = true;
   run.start_date ??= latest(work.now, run.queued_at);
   run.end_date = null;
   run.timeout_at = timeout === null ? null : secondsAfter(work.now, timeout);

@@ -10,15 +10,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nowIso, secondsAfter } from '@svc/spec/clock.ts';
 import { customIn, lookUpCustomRun, runsOf, wantsAnswers, withTable } from '@svc/spec/timetables/custom-runs.ts';
-import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
+import { instantFromIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
 import { CustomTable } from '@svc/spec/timetables/schema.ts';
+import type { CustomRun } from '@svc/spec/timetables/schema.ts';
 import type { DataInterval, RunInfo, RunQuery } from '@svc/spec/timetables/types.ts';
 import { Compile } from 'typebox/compile';
 import { Type } from 'typebox';
 import { scopedToTenant } from '../../db/database.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
 import { lastAutomatedInterval, updateNextRun } from '../sql/due-dags.ts';
+import type { AutomatedRun } from '../sql/due-dags.ts';
 import type { DagKey } from '../sql/dag-rows.ts';
 import {
   dropOpenQuestions,
@@ -71,11 +73,12 @@ async function questionAbout(
   if (dag.timetable.type === 'partitioned_asset') return keysToAsk(trx, key, dag.timetable);
   const custom = customIn(dag.timetable);
   if (!custom) return undefined;
-  const last = await lastInterval(trx, key);
+  const stored = await lastAutomatedInterval(scopedToTenant(trx, key.tenantId), key.dagId, dag.timetable);
+  const last = intervalOf(stored);
   const isKnown = lookUpCustomRun(custom, queryOf(dag, last, instantOf(now))).kind === 'run';
   // What is known stays; the question goes on behind it.
   const newest = isKnown ? (custom.table?.runs.at(-1) ?? null) : null;
-  const behind = newest ? { start: newest.start, end: newest.end } : isoOf(last);
+  const behind = newest ? placeOf(newest) : stored;
   return { kind: 'runs', last: behind, earliest: dag.start_date, latest: dag.end_date, catchup: dag.catchup };
 }
 
@@ -119,8 +122,15 @@ export async function recordAnswer(
   });
 }
 
-const hasDates = (run: { start: string; end: string; run_after: string }): boolean =>
-  [run.start, run.end, run.run_after].every((text) => instantFromIso(text) !== null);
+const hasDates = (run: { start: string; end: string; run_after: string; partition_date?: string }): boolean =>
+  [run.start, run.end, run.run_after, run.partition_date ?? run.start].every((text) => instantFromIso(text) !== null);
+
+/** What the timetable is told of the run before: its dates, or its partition. */
+const placeOf = ({ start, end, partition_key: key, partition_date: date }: CustomRun): AutomatedRun => ({
+  start,
+  end,
+  ...(date !== undefined && key !== undefined && { partition_key: key, partition_date: date }),
+});
 
 async function useTable(
   trx: SharedDb,
@@ -129,7 +139,7 @@ async function useTable(
   answer: CustomTable,
 ): Promise<{ dueAt: string | null }> {
   const now = nowIso();
-  const last = await lastInterval(trx, key);
+  const last = await lastInterval(trx, key, dag);
   const timetable = withTable(dag.timetable, joined(customIn(dag.timetable)?.table, answer, last));
   const schedule = { ...dag, timetable };
   const next = runAfterInterval(schedule, last, instantOf(now));
@@ -219,10 +229,11 @@ export async function askRange(
     : { kind: 'failed', problem: 'the answer of the timetable cannot be read' };
 }
 
-async function lastInterval(trx: SharedDb, key: DagKey): Promise<DataInterval | null> {
-  const last = await lastAutomatedInterval(scopedToTenant(trx, key.tenantId), key.dagId);
-  return last && { start: instantOf(last.start), end: instantOf(last.end) };
-}
+const lastInterval = async (trx: SharedDb, key: DagKey, { timetable }: AskedDag): Promise<DataInterval | null> =>
+  intervalOf(await lastAutomatedInterval(scopedToTenant(trx, key.tenantId), key.dagId, timetable));
+
+const intervalOf = (last: AutomatedRun | null): DataInterval | null =>
+  last && { start: instantOf(last.start), end: instantOf(last.end) };
 
 const queryOf = (dag: AskedDag, lastInterval: DataInterval | null, now: Instant): RunQuery => ({
   lastInterval,
@@ -231,9 +242,6 @@ const queryOf = (dag: AskedDag, lastInterval: DataInterval | null, now: Instant)
   catchup: dag.catchup,
   now,
 });
-
-const isoOf = (interval: DataInterval | null): { start: string; end: string } | null =>
-  interval && { start: instantToIso(interval.start), end: instantToIso(interval.end) };
 
 function instantOf(text: string): Instant {
   const at = instantFromIso(text);

@@ -211,7 +211,11 @@ async function prepare(
 }
 
 const needsMoreLooks = ({ spec, pastMatters, hasStartTriggers }: DagGraph, wish: NewRun): boolean =>
-  pastMatters || hasStartTriggers || spec.dag.deadlines.length > 0 || wish.backfillId !== undefined;
+  pastMatters ||
+  hasStartTriggers ||
+  spec.dag.deadlines.length > 0 ||
+  spec.plugins?.listens !== undefined ||
+  wish.backfillId !== undefined;
 
 /** Slots that are free in pools which nobody else fills, and for which nobody waits. */
 type Room = Map<string, number>;

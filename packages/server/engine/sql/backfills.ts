@@ -6,6 +6,7 @@ import type { SharedDb, TenantDb } from '../../db/database.ts';
 import { isImported } from '../../db/imports/imported-version.ts';
 import type { Moment, ReprocessBehavior, RunRow } from '../../db/schema.ts';
 import { isHeld } from './active-tenants.ts';
+import type { RunRef } from './run-writes.ts';
 import type { DagKey } from './dag-rows.ts';
 
 /** What a backfill of the DAG goes by; undefined when there is no such DAG. */
@@ -130,9 +131,14 @@ export async function assignToBackfill(
   input: { tenantId: string; run: number; backfillId: number; conf: Record<string, unknown>; user: string | null },
 ): Promise<void> {
   await sql`
-    update dag_runs set backfill_id = ${input.backfillId}, run_type = 'backfill', triggered_by = 'backfill',
-      triggering_user_name = ${input.user}, conf = ${JSON.stringify(input.conf)}::json
+    update dag_runs set backfill_id = ${input.backfillId}, triggered_by = 'backfill', triggering_user_name = ${input.user},
+      conf = ${JSON.stringify(input.conf)}::json
     where tenant_id = ${input.tenantId} and id = ${input.run}`.execute(trx);
+}
+
+/** Last: until then, its tasks are those of the type it has had. */
+export async function becomeBackfillRun(trx: SharedDb, { tenantId, run }: RunRef): Promise<void> {
+  await sql`update dag_runs set run_type = 'backfill' where tenant_id = ${tenantId} and id = ${run}`.execute(trx);
 }
 
 /** For a run that had no task to clear: it never started, or its version has none. */

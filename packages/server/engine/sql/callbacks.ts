@@ -19,10 +19,32 @@ export async function requestCallback(
   await trx.insertInto('callback_requests').values(request).execute();
 }
 
+/** `callback_requests.which` of a call of listeners, before the name of the hook. */
+const LISTEN = 'listen:';
+
+/** False where a worker has found a while ago that nobody listens: a plugin may be installed and not configured. */
+export async function requestListeners(
+  trx: SharedDb,
+  call: { tenantId: string; run: number; dagId: string; hook: string; message: string },
+): Promise<boolean> {
+  // Two of one transaction are called one after the other: hence the clock.
+  const { numAffectedRows } = await sql`
+    insert into callback_requests (tenant_id, run, dag_id, which, reason, created_at)
+    select tenant_id, ${call.run}, dag_id, ${LISTEN + call.hook}, ${call.message}, clock_timestamp() from dags
+    where tenant_id = ${call.tenantId} and dag_id = ${call.dagId}
+      and coalesce((plugins ->> 'unheard_at')::timestamptz < now() - interval '1 hour', true)`.execute(trx);
+  return (numAffectedRows ?? 0n) > 0n;
+}
+
 export async function claimCallbacks(db: Database): Promise<CallbackJob[]> {
   const { rows } = await sql<CallbackJob>`
     with next as (
-      select tenant_id, id, run from callback_requests where state = 'queued'
+      select tenant_id, id, run from callback_requests q where state = 'queued'
+        -- Listeners hear of a run in its order.
+        and not (which like ${`${LISTEN}%`} and exists (
+          select from callback_requests e
+          where e.tenant_id = q.tenant_id and e.run = q.run and e.which like ${`${LISTEN}%`}
+            and e.state in ('queued', 'running') and e.created_at < q.created_at))
       order by created_at limit ${CLAIMED_AT_ONCE} for update skip locked
     )
     update callback_requests c set state = 'running', attempt_id = gen_random_uuid(), started_at = clock_timestamp()
@@ -32,8 +54,19 @@ export async function claimCallbacks(db: Database): Promise<CallbackJob[]> {
   return rows;
 }
 
-/** Old requests mean nothing to anybody. */
+/**
+ * Old requests mean nothing to anybody. Listeners are called at least once: where nobody knows whether one was, by another request,
+ * for an hour after the first.
+ */
 export async function deleteOldCallbacks(db: Database): Promise<void> {
+  await sql`
+    with lost as (
+      update callback_requests set state = 'failed'
+      where state = 'running' and which like ${`${LISTEN}%`} and started_at < now() - interval '5 minutes'
+      returning tenant_id, run, dag_id, which, reason, created_at)
+    insert into callback_requests (tenant_id, run, dag_id, which, reason, created_at)
+    select tenant_id, run, dag_id, which, reason, created_at from lost
+    where created_at > now() - interval '1 hour'`.execute(db.shared);
   await sql`
     delete from callback_requests
     where created_at < now() - interval '1 day' and state in ('done', 'failed')`.execute(db.shared);

@@ -1,6 +1,8 @@
 /** What the timetable half of the scheduler asks about DAGs. It serves all tenants: the tenant is part of every key. */
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
+import { isPartitioned } from '@svc/spec/timetables/partition-runs.ts';
+import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
 import type { AllTables, Moment } from '../../db/schema.ts';
 import { ofActiveTenant } from './active-tenants.ts';
@@ -81,10 +83,15 @@ export async function updateNextRun(
     .execute();
 }
 
-export type StoredInterval = { start: Moment; end: Moment };
+/** Where the timetable goes on: the interval of a run, or the moment of one for a partition. */
+export type AutomatedRun = { start: Moment; end: Moment; partition_key?: string; partition_date?: Moment };
 
-/** The data interval of the newest run that a schedule or a backfill made: where the timetable goes on. */
-export async function lastAutomatedInterval(db: TenantDb, dagId: string): Promise<StoredInterval | null> {
+/** The newest run that a schedule or a backfill made. A schedule of partitions may have been one of dates before. */
+export async function lastAutomatedInterval(
+  db: TenantDb,
+  dagId: string,
+  timetable: TimetableSpec,
+): Promise<AutomatedRun | null> {
   // Plan: index dag_runs_automated, first entry.
   const row = await db
     .selectFrom('dag_runs')
@@ -95,23 +102,25 @@ export async function lastAutomatedInterval(db: TenantDb, dagId: string): Promis
     .orderBy('logical_date', 'desc')
     .limit(1)
     .executeTakeFirst();
-  if (!row) return lastPartitionRun(db, dagId);
-  if (row.start === null || row.end === null) return null;
-  return { start: row.start, end: row.end };
+  const partition = !row || isPartitioned(timetable) ? await lastPartitionRun(db, dagId) : null;
+  if (!row || row.start === null || row.end === null) return partition;
+  return partition && partition.end > row.end ? partition : { start: row.start, end: row.end };
 }
 
 /** Runs of partitions have no interval: their schedule goes on from the moment of the newest. */
-async function lastPartitionRun(db: TenantDb, dagId: string): Promise<StoredInterval | null> {
+async function lastPartitionRun(db: TenantDb, dagId: string): Promise<AutomatedRun | null> {
   const row = await db
     .selectFrom('dag_runs')
-    .select('run_after as at')
+    .select(['run_after as at', 'partition_key', 'partition_date'])
     .where('dag_id', '=', dagId)
     .where('run_type', 'in', ['scheduled', 'backfill'])
     .where('partition_date', 'is not', null)
+    .where('logical_date', 'is', null)
     .orderBy('run_after', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return row ? { start: row.at, end: row.at } : null;
+  if (!row || row.partition_date === null) return null;
+  return { start: row.at, end: row.at, partition_key: row.partition_key ?? '', partition_date: row.partition_date };
 }
 
 /** What waits for a run of the DAG to end: its next date, asset events, a backfill. */

@@ -5,6 +5,7 @@ import type { SharedDb } from '../../db/database.ts';
 import type { Moment } from '../../db/schema.ts';
 import { ofActiveTenant } from './active-tenants.ts';
 import type { DagKey } from './dag-rows.ts';
+import type { AutomatedRun } from './due-dags.ts';
 
 /** `callback_requests.which` of a question. */
 export const TIMETABLE = 'timetable';
@@ -12,7 +13,7 @@ export const TIMETABLE = 'timetable';
 type Interval = { start: string; end: string };
 
 export type TimetableQuestion =
-  | { kind: 'runs'; last: Interval | null; earliest: string | null; latest: string | null; catchup: boolean }
+  | { kind: 'runs'; last: AutomatedRun | null; earliest: string | null; latest: string | null; catchup: boolean }
   | { kind: 'range'; earliest: string; latest: string; until: string; catchup: true; last: null; count: number }
   | { kind: 'manual'; run_after: string }
   | KeysQuestion;

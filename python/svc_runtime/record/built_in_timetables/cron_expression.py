@@ -79,6 +79,12 @@ def _preset(name: str) -> str | None:
     return _PRESETS.get(name if name.lower() == "@quarterly" else name.lower())
 
 
+def resolve_preset(expression: str) -> str:
+    """What Airflow shows for what the author wrote: its own presets replaced. croniter's names (`@DAILY`, `@midnight`) stay."""
+    is_shown = expression in ("@midnight", "@annually")
+    return expression if is_shown else _PRESETS.get(expression, expression)
+
+
 @functools.lru_cache(maxsize=256)
 def parse_cron(expression: str) -> Cron:
     fields = (_preset(expression) or expression).lower().split()

@@ -163,6 +163,14 @@ def pick_run(runs: list, query: Query) -> DataInterval | None:
     return min(found, key=rank, default=None)
 
 
+def partition_date(schedule, offset: int | None, run_after):
+    """So many points of the schedule after the run, or before it."""
+    at = run_after
+    for _ in range(abs(offset or 0)):
+        at = (schedule.next(at) if (offset or 0) > 0 else schedule.previous(at)) or at
+    return at
+
+
 # Without a schedule.
 
 
