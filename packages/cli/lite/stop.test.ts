@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 import type { SpawnedSvc } from '@svc/testing/cli/spawn-svc.ts';
-import { probePort } from './ports.ts';
+import { freePort } from '@svc/testing/services/free-port.ts';
 
 /** Real processes start, stop and time out in each test, and the machine may be busy. */
 const PATIENCE_MS = 300_000;
@@ -72,7 +72,7 @@ beforeAll(async () => {
   chmodSync(join(directory, 'marks'), 0o777); // tasks may run as another user than this test
   writeFileSync(join(directory, 'workspace', 'dags.py'), DAGS);
   writeFileSync(join(directory, 'workspace', 'broken.py'), 'from airflow.sdk import DAG\nthis is not python\n');
-  agentPort = (await probePort('127.0.0.1', 0)) ?? 0;
+  agentPort = await freePort();
   lite = await started();
   for (const dag of ['work', 'deaf']) await api('PATCH', `/dags/${dag}`, { is_paused: false });
 }, PATIENCE_MS);

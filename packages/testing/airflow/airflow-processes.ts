@@ -5,14 +5,13 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CACHE } from '../paths.ts';
 import { startScratchCluster } from '../postgres/scratch-cluster.ts';
 import type { InstanceTimes } from '../server/live-server.ts';
+import { freePort } from '../services/free-port.ts';
 
 /** Not bin/airflow: it names the path of the clone that installed it, and clones may share the cache. */
 const PYTHON = join(CACHE, 'airflow-3.2.2', 'bin', 'python');
@@ -199,13 +198,4 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   } catch {
     // Nobody of the group is left.
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -3,8 +3,6 @@
  * Or two schedulers and two api processes, each role with its own identity.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCompiler } from '@svc/compiler/compiler.ts';
@@ -15,6 +13,7 @@ import { startScratchCluster } from '../postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '../postgres/scratch-cluster.ts';
 import { PROCESS_ADMIN, startServerProcess } from '../server/server-process.ts';
 import type { ServerProcess } from '../server/server-process.ts';
+import { freePort } from '../services/free-port.ts';
 import { CHAOS_POOL, POOL_SLOTS, chaosDags } from './runs-dags.ts';
 import { recordTransitions } from './record-transitions.ts';
 import { findVictims, killProcess } from './runs-processes.ts';
@@ -130,6 +129,7 @@ export async function buildPlant(input: PlantOptions): Promise<Plant> {
 type RestartableControlPlane = ControlPlane & { stop(): Promise<string[]> };
 
 async function startControlPlane(settings: Record<string, string>, logFile: string): Promise<RestartableControlPlane> {
+  // Agents must find the next life of their control plane where the last one was.
   const [httpPort, grpcPort] = [await freePort(), await freePort()];
   const proxy = await startProxy(grpcPort);
   let server: ServerProcess | undefined;
@@ -168,19 +168,6 @@ async function startControlPlane(settings: Record<string, string>, logFile: stri
       return how === 0 ? [] : [`a server ended with ${how} when it was asked to stop`];
     },
   };
-}
-
-/** Nothing takes it in the moment between; agents must find the next life of their control plane where the last one was. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return port;
 }
 
 async function logIn(url: string): Promise<string> {

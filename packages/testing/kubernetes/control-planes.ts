@@ -1,10 +1,9 @@
 /** Several control planes on one database and one namespace, behind one address, as a chart with replicas makes them. */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startScratchCluster } from '../postgres/scratch-cluster.ts';
+import { freePort } from '../services/free-port.ts';
 import { HOST_ADDRESS } from './cluster.ts';
 import { startClusterControlPlane } from './control-plane.ts';
 import type { ClusterControlPlane } from './control-plane.ts';
@@ -26,7 +25,8 @@ export async function startControlPlanes(input: {
   const logs = await mkdtemp(join(tmpdir(), 'svc-logs-'));
   const database = await startScratchCluster();
   const databaseUrl = await database.createDatabase();
-  const ports = await Promise.all(Array.from({ length: input.count }, freePort));
+  // The next life of a control plane is where the last one was.
+  const ports = await Promise.all(Array.from({ length: input.count }, () => freePort(HOST_ADDRESS)));
   const service = await startServiceProxy({ host: HOST_ADDRESS, ports });
   const all: ClusterControlPlane[] = [];
   const close = async (): Promise<void> => {
@@ -50,17 +50,4 @@ export async function startControlPlanes(input: {
     await close();
     throw error;
   }
-}
-
-/** Nothing takes it in the moment between; the next life of a control plane is where the last one was. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, HOST_ADDRESS, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return port;
 }

@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
+import { freePort } from './free-port.ts';
 
 export type Certificate = { key: string; cert: string };
 
@@ -44,8 +44,8 @@ export async function startLoopbackHttps(): Promise<LoopbackHttps> {
       const server = createServer({ key, cert }, (request, response) => void answer(request, response));
       server.once('error', reject).listen(port, '127.0.0.1', () => resolve(server));
     });
-  let server: ReturnType<typeof createServer> | undefined = await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const port = await freePort();
+  let server: ReturnType<typeof createServer> | undefined = await listen(port);
   return {
     url: `https://localhost:${port}`,
     answerWith: (listener) => {

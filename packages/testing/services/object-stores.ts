@@ -1,12 +1,11 @@
 /** Emulators of object stores for tests: each a process of its own on a free port, its objects in memory. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
 import { virtualEnvironment } from '../virtual-environment.ts';
+import { freePort } from './free-port.ts';
 
 export type EmulatorProcess = { readonly url: string; readonly port: number; stop(): Promise<void> };
 
@@ -37,13 +36,4 @@ export async function startEmulator(args: (port: number) => readonly string[]): 
       await gone;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

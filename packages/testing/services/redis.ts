@@ -3,13 +3,12 @@ import { execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
 import { makeCertificates } from './certificates.ts';
+import { freePort } from './free-port.ts';
 
 export type TestRedis = Awaited<ReturnType<typeof startRedis>>;
 
@@ -74,13 +73,4 @@ export async function startRedis({ tls = false, args = [] }: { tls?: boolean; ar
       rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { eventually } from '../eventually.ts';
 import { spawnSvc } from '../cli/spawn-svc.ts';
-import { probePort } from '@svc/cli/lite/ports.ts';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
 import { ROOT } from '../paths.ts';
 import { apiCaller, tokenOf } from '../server/api-caller.ts';
 import type { Api } from '../server/api-caller.ts';
 import { placePreparedCluster } from '../postgres/prepared-cluster.ts';
+import { freePort } from '../services/free-port.ts';
 
 export const ADMIN = 'admin@localhost';
 /** A run of an example takes a second; of a machine that does ten things at once nothing is known. */
@@ -48,7 +48,7 @@ export async function startLite(contents: {
   for (const [path, text] of Object.entries(contents.dags ?? {})) writeDag(path, text);
   if (contents.isPrivate) chmodSync(workspace, 0o700);
 
-  const port = (await probePort('127.0.0.1', 0)) ?? 0;
+  const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const data = join(directory, 'data');
   await placePreparedCluster(join(data, 'postgres'));
