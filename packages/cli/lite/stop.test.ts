@@ -98,7 +98,7 @@ async function started(): Promise<SpawnedSvc> {
 
 const mark = (name: string): string => join(directory, 'marks', name);
 const pidsOf = (task: string): number[] =>
-  existsSync(mark(task)) ? readFileSync(mark(task), 'utf8').trim().split('\n').map(Number) : [];
+  existsSync(mark(task)) ? readFileSync(mark(task), 'utf8').split('\n').filter(Boolean).map(Number) : [];
 const postgresPid = (): number =>
   Number.parseInt(readFileSync(join(directory, 'data', 'postgres', 'postmaster.pid'), 'utf8'), 10);
 
