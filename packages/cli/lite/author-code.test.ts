@@ -146,7 +146,7 @@ with DAG("hours", schedule=ThirdHours("hours"), start_date=pendulum.parse("${sta
     expect(dag).toMatchObject({ timetable_summary: 'third hours of hours', timetable_description: 'Every third hour' });
     const count = async () =>
       (await api<{ total_entries: number }>('GET', '/dags/hours/dagRuns?limit=1')).total_entries;
-    await eventually(async () => expect(await count()).toBeGreaterThanOrEqual(119), { withinMs: 60_000 });
+    await eventually(async () => expect(await count()).toBeGreaterThanOrEqual(119), { withinMs: 100_000 });
     expect(await count()).toBeLessThanOrEqual(120);
     const [first] = await runsOf('hours');
     expect(first?.dag_run_id).toBe(`scheduled-hours-${start.replaceAll('-', '')}`);
@@ -159,7 +159,7 @@ with DAG("hours", schedule=ThirdHours("hours"), start_date=pendulum.parse("${sta
       const next = await api<{ next_dagrun_run_after: string }>('GET', '/dags/hours');
       expect(Date.parse(next.next_dagrun_run_after)).toBeGreaterThan(Date.now());
     });
-  }, 90_000);
+  }, 120_000);
 
   it('is no new version when it is compiled again', async () => {
     await deploy(
@@ -176,7 +176,7 @@ with DAG("again", schedule=ThirdHours("again"), start_date=pendulum.datetime(202
     if (!unit?.ok) throw new Error('it compiled before');
     const response = await send('POST', '/api/v2/dags/again/dagVersions', { spec: unit.artifacts[0]?.spec });
     expect(response.status).toBe(200);
-  }, 60_000);
+  }, 120_000);
 
   it('is asked what a manual run covers; one that raises is told in words', async () => {
     await deploy(
@@ -197,15 +197,13 @@ for name in ("asked", "sulks"):
       data_interval_start: '2026-03-05T00:00:00.000000Z',
       data_interval_end: '2026-03-06T00:00:00.000000Z',
     });
-    await eventually(async () => expect((await runsOf('asked')).map(({ state }) => state)).toEqual(['success']), {
-      withinMs: 30_000,
-    });
+    await eventually(async () => expect((await runsOf('asked')).map(({ state }) => state)).toEqual(['success']));
     const refused = await send('POST', '/api/v2/dags/sulks/dagRuns', {});
     expect(refused.status).toBe(409);
     expect(((await refused.json()) as { detail: string }).detail).toContain('no manual runs on my watch');
     const given = { data_interval_start: '2026-03-05T00:00:00Z', data_interval_end: '2026-03-06T00:00:00Z' };
     expect((await send('POST', '/api/v2/dags/sulks/dagRuns', given)).status).toBe(200);
-  }, 60_000);
+  }, 120_000);
 
   it('is asked for the runs of a backfill', async () => {
     const range = { dag_id: 'asked', from_date: '2026-02-01T00:00:00Z', to_date: '2026-02-01T12:00:00Z' };
@@ -214,7 +212,7 @@ for name in ("asked", "sulks"):
     await api('POST', '/backfills', range);
     const ids = (await runsOf('asked')).map(({ dag_run_id: id }) => id);
     expect(ids).toContain('backfill-asked-20260201T09');
-  }, 60_000);
+  }, 120_000);
 
   it('that raises while the file is compiled is an error at its line', async () => {
     const text = `${THIRD_HOURS}
@@ -264,7 +262,7 @@ describe('partitions', () => {
     ).value;
   const succeeded = async (dagId: string, count: number): Promise<Run[]> => {
     const runs = async () => (await runsOf(dagId)).filter(({ state }) => state === 'success');
-    await eventually(async () => expect(await runs()).toHaveLength(count), { withinMs: 40_000 });
+    await eventually(async () => expect(await runs()).toHaveLength(count));
     return runs();
   };
 
@@ -288,7 +286,7 @@ describe('partitions', () => {
       '/dags/producer/dagRuns?partition_key_pattern=2026-05-07',
     );
     expect(filtered.total_entries).toBe(2);
-  }, 90_000);
+  }, 120_000);
 
   it('a DAG on partitioned assets runs for a key when all its assets have it, after mapping', async () => {
     const waiting = await request<{ partitioned_dag_runs: { partition_key: string }[] }>(
@@ -323,7 +321,7 @@ describe('partitions', () => {
       partitioned_dag_runs: [{ partition_key: '2026-05-07', state: 'success', created_dag_run_id: run?.dag_run_id }],
     });
     expect(await runsOf('by_nobody')).toEqual([]); // events of partitions are not for it
-  }, 90_000);
+  }, 120_000);
 
   it('a key that no mapper takes is a warning in words; a manual run may name its key', async () => {
     const { assets } = await api<{ assets: { id: number; name: string }[] }>('GET', '/assets?name_pattern=hourly');
@@ -338,18 +336,15 @@ describe('partitions', () => {
     ]);
     const run = await api<Run>('POST', '/dags/producer/dagRuns', { partition_key: '2026-05-06T23:00:00' });
     expect(run.partition_key).toBe('2026-05-06T23:00:00');
-    await eventually(
-      async () => {
-        const found = await request<{ partitioned_dag_runs: { partition_key: string }[] }>(
-          'GET',
-          '/ui/partitioned_dag_runs?dag_id=consumer&has_created_dag_run_id=false',
-        );
-        expect(found.partitioned_dag_runs).toHaveLength(1);
-        expect((await runsOf('producer')).every(({ state }) => state === 'success')).toBe(true);
-      },
-      { withinMs: 30_000 },
-    );
-  }, 60_000);
+    await eventually(async () => {
+      const found = await request<{ partitioned_dag_runs: { partition_key: string }[] }>(
+        'GET',
+        '/ui/partitioned_dag_runs?dag_id=consumer&has_created_dag_run_id=false',
+      );
+      expect(found.partitioned_dag_runs).toHaveLength(1);
+      expect((await runsOf('producer')).every(({ state }) => state === 'success')).toBe(true);
+    });
+  }, 120_000);
 
   it('a backfill names the partitions it would run, and runs those without a run', async () => {
     const range = { dag_id: 'producer', from_date: '2026-05-07T00:00:00Z', to_date: '2026-05-07T18:00:00Z' };
@@ -366,7 +361,7 @@ describe('partitions', () => {
     expect(
       ids.filter((id) => id.startsWith('backfill__2026-05-07T18:00:00+00:00__2026-05-07T12:00:00__')),
     ).toHaveLength(1);
-  }, 60_000);
+  }, 120_000);
 });
 
 const OWN_MAPPERS = `
@@ -415,25 +410,25 @@ describe('a partition mapper of the author', () => {
   it('is asked by a worker, for one run or several; what it inherits answers, and what it raises is told', async () => {
     await deploy('own_mappers', OWN_MAPPERS);
     await happened('own-sales', 'eu::2026-05-07', 'all::2026-05-08', 'without region');
-    await eventually(
-      async () => expect(await keysOf('own_mapper')).toEqual(['2026-05-07', '2026-05-08-north', '2026-05-08-south']),
-      { withinMs: 40_000 },
+    await eventually(async () =>
+      expect(await keysOf('own_mapper')).toEqual(['2026-05-07', '2026-05-08-north', '2026-05-08-south']),
     );
-    const { dag_warnings: warnings } = await api<{ dag_warnings: { message: string }[] }>(
-      'GET',
-      '/dagWarnings?dag_id=own_mapper',
-    );
-    expect(warnings.map(({ message }) => message)).toEqual([
-      expect.stringMatching(
-        /^an event of asset "own-sales" starts no run: the partition mapper own_mappers\.WithoutRegion raised ValueError: /,
-      ),
-    ]);
+    // The last key may be asked about by itself, after the others.
+    await eventually(async () => {
+      const { dag_warnings: warnings } = await api<{ dag_warnings: { message: string }[] }>(
+        'GET',
+        '/dagWarnings?dag_id=own_mapper',
+      );
+      expect(warnings.map(({ message }) => message)).toEqual([
+        expect.stringMatching(
+          /^an event of asset "own-sales" starts no run: the partition mapper own_mappers\.WithoutRegion raised ValueError: /,
+        ),
+      ]);
+    });
     await happened('own-sales', 'eu/report of 2026-05');
     await happened('own-returns', '2026-05-20');
-    await eventually(async () => expect(await keysOf('own_months')).toEqual(['report of 2026-05']), {
-      withinMs: 40_000,
-    });
-  }, 90_000);
+    await eventually(async () => expect(await keysOf('own_months')).toEqual(['report of 2026-05']));
+  }, 120_000);
 });
 
 const PLUGIN = `
@@ -511,7 +506,7 @@ with DAG("plugged", schedule=None, user_defined_macros={"twice": twice}, user_de
     });
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('1180591620717411303424');
-    await eventually(async () => expect((await runsOf('plugged'))[0]?.state).toBe('failed'), { withinMs: 40_000 });
+    await eventually(async () => expect((await runsOf('plugged'))[0]?.state).toBe('failed'));
     const [run] = await runsOf('plugged');
     if (!run) throw new Error('there is a run');
     expect(await valueOf(run, 'speak')).toContain('"HELLO abab x"');
@@ -538,5 +533,5 @@ with DAG("plugged", schedule=None, user_defined_macros={"twice": twice}, user_de
       '/dagWarnings?dag_id=plugged',
     );
     expect(warnings.map(({ message }) => message).join()).toContain('plugin mine: fastapi_apps are not loaded');
-  }, 90_000);
+  }, 120_000);
 });
