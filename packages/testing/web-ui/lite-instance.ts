@@ -80,7 +80,8 @@ export async function startLite(contents: {
     async stop(): Promise<void> {
       lite.kill('SIGTERM');
       await lite.ended;
-      rmSync(directory, { recursive: true, force: true });
+      // Something of it may still be leaving, and write its last words there.
+      rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
       cleanedUp();
     },
   };
