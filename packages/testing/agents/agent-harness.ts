@@ -21,6 +21,7 @@ import { createKeyring } from '@svc/server/vault/keyring.ts';
 import { createRowAttempts } from '../engine/row-attempts.ts';
 import { insertInstance, insertRun } from '../engine/run-rows.ts';
 import { createTestDatabase } from '../postgres/test-database.ts';
+import { freePort } from '../services/free-port.ts';
 
 export type AgentHarness = Awaited<ReturnType<typeof startAgentHarness>>;
 
@@ -65,10 +66,10 @@ export async function startAgentHarness(
     warn: logAt('warn'),
     error: logAt('error'),
   };
-  let port = 0;
+  /** Of every service that is started: what agents know is the address. */
+  const port = await freePort();
   let service: AgentService | undefined;
 
-  /** On the same port when it has been running before: what agents know is the address. */
   async function startService(override: Partial<AgentServiceOptions['settings']> = {}): Promise<AgentService> {
     service = createAgentService({
       address: `127.0.0.1:${port}`,
@@ -92,7 +93,7 @@ export async function startAgentHarness(
         ...override,
       },
     });
-    port = (await service.listen()).port;
+    await service.listen();
     return service;
   }
 
