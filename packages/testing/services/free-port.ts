@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Together below 32,768, where the system begins to take ports of its own choice. */
-const FIRST = 10_000;
+/** Beyond the last that browsers and fetch refuse (10,080); all are below 32,768, where the system begins to choose. */
+const FIRST = 10_100;
 const OF_EACH_PROCESS = 20;
 const PROCESSES = 500;
 
