@@ -42,7 +42,8 @@ beforeAll(async () => {
   await lite.until('Ctrl-C');
   const password = readFileSync(disk.seen('secrets/admin-password'), 'utf8').trim();
   token = (await call('POST', '/auth/token', { username: ADMIN, password })).body['access_token'] as string;
-  await call('PATCH', '/api/v2/dags/hello', { is_paused: false });
+  // A busy machine may not have compiled it by the end of the start.
+  await eventually(async () => (await call('PATCH', '/api/v2/dags/hello', { is_paused: false })).status === 200);
 }, TIMEOUT_MS);
 
 afterAll(async () => {

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 import type { SpawnedSvc } from '@svc/testing/cli/spawn-svc.ts';
+import { eventually } from '@svc/testing/eventually.ts';
 import { freePort } from '@svc/testing/services/free-port.ts';
 
 /** Real processes start, stop and time out in each test, and the machine may be busy. */
@@ -74,7 +75,8 @@ beforeAll(async () => {
   writeFileSync(join(directory, 'workspace', 'broken.py'), 'from airflow.sdk import DAG\nthis is not python\n');
   agentPort = await freePort();
   lite = await started();
-  for (const dag of ['work', 'deaf']) await api('PATCH', `/dags/${dag}`, { is_paused: false });
+  // A busy machine may not have compiled them by the end of the start.
+  for (const dag of ['work', 'deaf']) await eventually(() => api('PATCH', `/dags/${dag}`, { is_paused: false }));
 }, PATIENCE_MS);
 
 afterAll(async () => {

@@ -6,6 +6,7 @@ import { equal } from 'node:assert/strict';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { discover } from '@svc/compiler/discover.ts';
 import { eventually } from '../eventually.ts';
 import { spawnSvc } from '../cli/spawn-svc.ts';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
@@ -63,6 +64,8 @@ export async function startLite(contents: {
   const login = (username = ADMIN, options: { password?: string; tenant?: string } = {}): Promise<string> =>
     tokenOf(url, { username, password, ...options });
   const apiAs = (token: string): Api => apiCaller({ url }, token);
+  const api = apiAs(await login());
+  await allCompiled(api, workspace);
 
   return {
     url,
@@ -76,7 +79,7 @@ export async function startLite(contents: {
     writeDag,
     login,
     apiAs,
-    api: apiAs(await login()),
+    api,
     async stop(): Promise<void> {
       lite.kill('SIGTERM');
       await lite.ended;
@@ -85,6 +88,17 @@ export async function startLite(contents: {
       cleanedUp();
     },
   };
+}
+
+/** The start of lite waits some seconds for that, which a busy machine may not have; what is left goes on beside. */
+async function allCompiled(api: Api, workspace: string): Promise<void> {
+  const { length } = await discover(workspace);
+  const look = async (): Promise<boolean> => {
+    const { units } = await api<{ units: { dag_ids: string[] }[] }>('GET', '/ide/workspace');
+    const { total_entries: registered } = await api<{ total_entries: number }>('GET', '/dags?limit=1');
+    return units.length >= length && registered >= units.flatMap(({ dag_ids: ids }) => ids).length;
+  };
+  await eventually(look, { everyMs: EVENTUALLY.interval, withinMs: EVENTUALLY.timeout });
 }
 
 /** Also for `expect.poll`: asks seldom enough not to be a load itself. */
