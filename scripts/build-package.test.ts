@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { probePort } from '@svc/cli/lite/ports.ts';
 import { spawnProgram } from '@svc/testing/cli/spawn-svc.ts';
+import { freePort } from '@svc/testing/services/free-port.ts';
 import { buildPackage } from './build-package.ts';
 import { PRODUCTS } from './package/products.ts';
 
@@ -117,7 +117,7 @@ describe('svc, installed from its package into an empty directory', () => {
       cpSync(join(svc.folder, 'node_modules/svc/examples/fan_out'), join(svc.folder, 'workspace/fan_out'), {
         recursive: true,
       });
-      const port = (await probePort('127.0.0.1', 0)) ?? 0;
+      const port = await freePort();
       const data = join(directory, 'data');
       const lite = spawnProgram(
         'npx',

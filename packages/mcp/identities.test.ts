@@ -6,6 +6,7 @@ import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
+import { freePort } from '@svc/testing/services/free-port.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, connectHttp, readText, startToolServer } from '@svc/testing/mcp/connect.ts';
 import { startRecordingProxy } from '@svc/testing/mcp/recording-proxy.ts';
@@ -183,13 +184,14 @@ it('a token that has expired is told from a wrong one, with how to get another',
 
 it('a control plane that was restarted in between is simply asked again', async () => {
   const database = await createTestDatabase();
-  const flags = { 'scheduler.enabled': 'false', 'database.url': database.url };
+  const address = `127.0.0.1:${await freePort()}`;
+  const flags = { 'scheduler.enabled': 'false', 'database.url': database.url, 'server.http-addr': address };
   const first = await startTestServer(flags);
   const itsTools = await startToolServer(first.url);
   const client = await connectHttp(itsTools.url, await first.login());
   expect((await callTool(client, 'list_dags', {})).isError).toBe(false);
   await first.close();
-  const second = await startTestServer({ ...flags, 'server.http-addr': new URL(first.url).host });
+  const second = await startTestServer(flags);
   expect((await callTool(client, 'list_dags', {})).isError).toBe(false);
   await client.close();
   await itsTools.close();

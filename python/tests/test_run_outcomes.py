@@ -194,7 +194,7 @@ TEXT = """
             each()
         Killable(task_id="killable")
         Killable(task_id="stubborn", stubborn=True)
-        Killable(task_id="killed_by_time", execution_timeout=timedelta(seconds=0.2))
+        Killable(task_id="killed_by_time", execution_timeout=timedelta(seconds=2))  # enough to begin, whatever else is run
         BashOperator(task_id="bash", bash_command="echo started; sleep 1000 & wait")
         BashOperator(task_id="bash_in_time", bash_command="sleep 1000", execution_timeout=timedelta(seconds=0.3))
         PythonSensor(task_id="sensor", python_callable=lambda: False, timeout=0, poke_interval=0.01)

@@ -9,7 +9,7 @@ import unittest
 from .run_agent import Agent
 
 WRITERS = """
-import os, signal, subprocess, sys, time
+import os, signal, subprocess, sys, tempfile, time
 from airflow.sdk import dag, task
 
 def piece(number, size=1000):
@@ -43,8 +43,11 @@ def d():
 
     @task
     def leaves_a_writer():
-        subprocess.Popen(["sh", "-c", "trap '' TERM HUP; echo begun; while :; do sleep 1; echo on; done"], start_new_session=True)
-        time.sleep(0.2)
+        with tempfile.TemporaryDirectory() as folder:
+            script = "trap '' TERM HUP; echo begun; : > $0/begun; while :; do sleep 1; echo on; done"
+            subprocess.Popen(["sh", "-c", script, folder], start_new_session=True)
+            while not os.path.exists(folder + "/begun"):
+                time.sleep(0.01)
 
     @task
     def opens_by_name():

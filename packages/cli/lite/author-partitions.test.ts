@@ -50,7 +50,7 @@ describe('partitions', () => {
     ).value;
   const succeeded = async (dagId: string, count: number): Promise<AuthorRun[]> => {
     const runs = async () => (await server.runsOf(dagId)).filter(({ state }) => state === 'success');
-    await eventually(async () => expect(await runs()).toHaveLength(count), { withinMs: 40_000 });
+    await eventually(async () => expect(await runs()).toHaveLength(count), { withinMs: 50_000 });
     return runs();
   };
 
@@ -74,7 +74,7 @@ describe('partitions', () => {
       '/dags/producer/dagRuns?partition_key_pattern=2026-05-07',
     );
     expect(filtered.total_entries).toBe(2);
-  }, 90_000);
+  }, 120_000);
 
   it('a DAG on partitioned assets runs for a key when all its assets have it, after mapping', async () => {
     const waiting = await server.request<{ partitioned_dag_runs: { partition_key: string }[] }>(
@@ -112,7 +112,7 @@ describe('partitions', () => {
       partitioned_dag_runs: [{ partition_key: '2026-05-07', state: 'success', created_dag_run_id: run?.dag_run_id }],
     });
     expect(await server.runsOf('by_nobody')).toEqual([]); // events of partitions are not for it
-  }, 90_000);
+  }, 120_000);
 
   it('a key that no mapper takes is a warning in words; a manual run may name its key', async () => {
     const { assets } = await server.api<{ assets: { id: number; name: string }[] }>(
@@ -139,9 +139,9 @@ describe('partitions', () => {
         expect(found.partitioned_dag_runs).toHaveLength(1);
         expect((await server.runsOf('producer')).every(({ state }) => state === 'success')).toBe(true);
       },
-      { withinMs: 30_000 },
+      { withinMs: 50_000 },
     );
-  }, 60_000);
+  }, 120_000);
 
   it('a backfill names the partitions it would run, and runs those without a run', async () => {
     const range = { dag_id: 'producer', from_date: '2026-05-07T00:00:00Z', to_date: '2026-05-07T18:00:00Z' };
@@ -158,7 +158,7 @@ describe('partitions', () => {
     expect(
       ids.filter((id) => id.startsWith('backfill__2026-05-07T18:00:00+00:00__2026-05-07T12:00:00__')),
     ).toHaveLength(1);
-  }, 60_000);
+  }, 120_000);
 });
 
 const OWN_MAPPERS = `
@@ -213,23 +213,26 @@ describe('a partition mapper of the author', () => {
     await happened('own-sales', 'eu::2026-05-07', 'all::2026-05-08', 'without region');
     await eventually(
       async () => expect(await keysOf('own_mapper')).toEqual(['2026-05-07', '2026-05-08-north', '2026-05-08-south']),
-      { withinMs: 40_000 },
+      { withinMs: 50_000 },
     );
-    const { dag_warnings: warnings } = await server.api<{ dag_warnings: { message: string }[] }>(
-      'GET',
-      '/dagWarnings?dag_id=own_mapper',
-    );
-    expect(warnings.map(({ message }) => message)).toEqual([
-      expect.stringMatching(
-        /^an event of asset "own-sales" starts no run: the partition mapper own_mappers\.WithoutRegion raised ValueError: /,
-      ),
-    ]);
+    // The last key may be asked about by itself, after the others.
+    await eventually(async () => {
+      const { dag_warnings: warnings } = await server.api<{ dag_warnings: { message: string }[] }>(
+        'GET',
+        '/dagWarnings?dag_id=own_mapper',
+      );
+      expect(warnings.map(({ message }) => message)).toEqual([
+        expect.stringMatching(
+          /^an event of asset "own-sales" starts no run: the partition mapper own_mappers\.WithoutRegion raised ValueError: /,
+        ),
+      ]);
+    });
     await happened('own-sales', 'eu/report of 2026-05');
     await happened('own-returns', '2026-05-20');
     await eventually(async () => expect(await keysOf('own_months')).toEqual(['report of 2026-05']), {
-      withinMs: 40_000,
+      withinMs: 50_000,
     });
-  }, 90_000);
+  }, 120_000);
 });
 
 const INHERITED = `
@@ -305,7 +308,7 @@ describe('a class that inherits a timetable of partitions or assets', () => {
     );
     const count = async (): Promise<number> =>
       (await server.api<{ total_entries: number }>('GET', '/dags/workdays/dagRuns?limit=1')).total_entries;
-    await eventually(async () => expect(await count()).toBe(108), { withinMs: 60_000 });
+    await eventually(async () => expect(await count()).toBe(108), { withinMs: 100_000 });
     const keys = await keysOf('workdays');
     expect(keys.slice(0, 3)).toEqual([
       '2025-12-31 after none',
@@ -321,9 +324,9 @@ describe('a class that inherits a timetable of partitions or assets', () => {
     ]);
     expect(await server.api('GET', '/dags/workdays')).toMatchObject({ timetable_partitioned: true });
     await eventually(async () => expect((await keysOf('by_month')).toSorted()).toContain('month 2026-05'), {
-      withinMs: 60_000,
+      withinMs: 100_000,
     });
-  }, 150_000);
+  }, 250_000);
 
   it('goes on where it stood when it is deployed again', async () => {
     await server.deploy(
@@ -340,14 +343,14 @@ describe('a class that inherits a timetable of partitions or assets', () => {
           { partition_key: '2026-06-01 after 2026-05-29' },
           { partition_key: '2026-05-29 after 2026-05-28' },
         ]),
-      { withinMs: 40_000 },
+      { withinMs: 50_000 },
     );
-  }, 60_000);
+  }, 120_000);
 
   it('has the runs by time that it gives, those of events, and is asked what a manual one covers', async () => {
     const dates = async (): Promise<(string | null)[]> =>
       (await server.runsOf('days_or_assets')).map(({ data_interval_start: start }) => start?.slice(0, 10) ?? null);
-    await eventually(async () => expect(await dates()).toEqual(['2026-03-31', '2026-04-02']), { withinMs: 40_000 });
+    await eventually(async () => expect(await dates()).toEqual(['2026-03-31', '2026-04-02']), { withinMs: 50_000 });
     const run = await server.api<AuthorRun>('POST', '/dags/days_or_assets/dagRuns', {
       logical_date: '2026-03-05T07:00:00Z',
     });
@@ -363,7 +366,7 @@ describe('a class that inherits a timetable of partitions or assets', () => {
     await eventually(
       async () =>
         expect((await server.runsOf('days_or_assets')).map(({ run_type: type }) => type)).toContain('asset_triggered'),
-      { withinMs: 40_000 },
+      { withinMs: 50_000 },
     );
-  }, 90_000);
+  }, 120_000);
 });

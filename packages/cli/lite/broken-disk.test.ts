@@ -8,8 +8,8 @@ import type { SmallDisk } from '@svc/testing/cli/small-disk.ts';
 import type { SpawnedSvc } from '@svc/testing/cli/spawn-svc.ts';
 import { eventually } from '@svc/testing/eventually.ts';
 import { ROOT } from '@svc/testing/paths.ts';
+import { freePort } from '@svc/testing/services/free-port.ts';
 import { ADMIN } from '@svc/testing/web-ui/lite-instance.ts';
-import { probePort } from './ports.ts';
 
 const TIMEOUT_MS = 240_000;
 /** A new cluster takes some forty. */
@@ -35,14 +35,15 @@ beforeAll(async () => {
   chmodSync(directory, 0o755);
   mkdirSync(data);
   cpSync(join(ROOT, 'examples', 'hello'), join(directory, 'workspace', 'hello'), { recursive: true });
-  port = (await probePort('127.0.0.1', 0)) ?? 0;
+  port = await freePort();
   url = `http://127.0.0.1:${port}`;
   disk = await openSmallDisk({ directory: data, megabytes: MEGABYTES });
   lite = startLite();
   await lite.until('Ctrl-C');
   const password = readFileSync(disk.seen('secrets/admin-password'), 'utf8').trim();
   token = (await call('POST', '/auth/token', { username: ADMIN, password })).body['access_token'] as string;
-  await call('PATCH', '/api/v2/dags/hello', { is_paused: false });
+  // A busy machine may not have compiled it by the end of the start.
+  await eventually(async () => (await call('PATCH', '/api/v2/dags/hello', { is_paused: false })).status === 200);
 }, TIMEOUT_MS);
 
 afterAll(async () => {

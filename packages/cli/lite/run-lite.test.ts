@@ -17,7 +17,7 @@ import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 import type { SpawnedSvc } from '@svc/testing/cli/spawn-svc.ts';
-import { probePort } from './ports.ts';
+import { freePort } from '@svc/testing/services/free-port.ts';
 import { runningUrl } from './postgres.ts';
 
 let directory: string;
@@ -29,7 +29,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'svc-lite-'));
   chmodSync(directory, 0o755);
   dataDir = join(directory, 'data');
-  port = (await probePort('127.0.0.1', 0)) ?? 0;
+  port = await freePort();
 });
 
 afterEach(async () => {

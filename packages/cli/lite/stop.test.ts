@@ -13,7 +13,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 import type { SpawnedSvc } from '@svc/testing/cli/spawn-svc.ts';
-import { probePort } from './ports.ts';
+import { eventually } from '@svc/testing/eventually.ts';
+import { freePort } from '@svc/testing/services/free-port.ts';
 
 /** Real processes start, stop and time out in each test, and the machine may be busy. */
 const PATIENCE_MS = 300_000;
@@ -72,9 +73,10 @@ beforeAll(async () => {
   chmodSync(join(directory, 'marks'), 0o777); // tasks may run as another user than this test
   writeFileSync(join(directory, 'workspace', 'dags.py'), DAGS);
   writeFileSync(join(directory, 'workspace', 'broken.py'), 'from airflow.sdk import DAG\nthis is not python\n');
-  agentPort = (await probePort('127.0.0.1', 0)) ?? 0;
+  agentPort = await freePort();
   lite = await started();
-  for (const dag of ['work', 'deaf']) await api('PATCH', `/dags/${dag}`, { is_paused: false });
+  // A busy machine may not have compiled them by the end of the start.
+  for (const dag of ['work', 'deaf']) await eventually(() => api('PATCH', `/dags/${dag}`, { is_paused: false }));
 }, PATIENCE_MS);
 
 afterAll(async () => {
@@ -98,7 +100,7 @@ async function started(): Promise<SpawnedSvc> {
 
 const mark = (name: string): string => join(directory, 'marks', name);
 const pidsOf = (task: string): number[] =>
-  existsSync(mark(task)) ? readFileSync(mark(task), 'utf8').trim().split('\n').map(Number) : [];
+  existsSync(mark(task)) ? readFileSync(mark(task), 'utf8').split('\n').filter(Boolean).map(Number) : [];
 const postgresPid = (): number =>
   Number.parseInt(readFileSync(join(directory, 'data', 'postgres', 'postmaster.pid'), 'utf8'), 10);
 

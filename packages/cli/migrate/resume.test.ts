@@ -82,7 +82,7 @@ it('an import that was killed goes on where it stopped, and ends with everything
   await expect
     .poll(
       async () => (await client.query<{ position: string }>('select position from airflow_imports')).rows[0]?.position,
-      { timeout: 60_000 },
+      { timeout: 100_000 },
     )
     .toBe('1000');
   first.kill('SIGKILL');
@@ -106,4 +106,4 @@ it('an import that was killed goes on where it stopped, and ends with everything
 
   const third = await runSvc([...argv, '--json'], { env });
   expect(JSON.parse(third.stdout)).toMatchObject({ counts: { history: { create: 0, same: RUNS } } });
-});
+}, 180_000);

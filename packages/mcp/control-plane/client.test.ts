@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readBeginning } from '@svc/client/body.ts';
+import { freePort } from '@svc/testing/services/free-port.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createControlPlane } from './client.ts';
 import { readLastLines } from './last-lines.ts';
@@ -44,12 +45,15 @@ describe('a control plane that is restarted', () => {
   it('is waited for: connections that are cut or refused are made again', async () => {
     let calls = 0;
     const { promise: cut, resolve } = Promise.withResolvers<void>();
-    const first = await listen((request, response) => {
-      calls += 1;
-      if (calls === 1) return json(request, response);
-      request.socket.destroy();
-      resolve();
-    });
+    const first = await listen(
+      (request, response) => {
+        calls += 1;
+        if (calls === 1) return json(request, response);
+        request.socket.destroy();
+        resolve();
+      },
+      await freePort(),
+    );
     const client = clientOf(first.url);
     expect(await client.get('/api/v2/version')).toEqual({ ok: true });
     const answer = client.get('/api/v2/version');

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { graphOf } from '@svc/testing/engine/scripted-scheduler.ts';
+import { eventually } from '@svc/testing/eventually.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAIN, NEWEST_REVISION, callTool, connectStdio, readJson } from '@svc/testing/mcp/connect.ts';
 import { logLine, startFailedRuns } from '@svc/testing/mcp/failed-runs.ts';
@@ -58,7 +59,7 @@ describe.each(['auto', 'legacy'] as const)('an official client that negotiates %
     expect(structured).toMatchObject({ state: 'failed', failures: [{ task_id: 'a', blocks: { task_ids: ['b'] } }] });
     expect(await readJson(client, `run://detail/etl/${runId}`)).toMatchObject({ state: 'failed' });
     await client.close();
-    expect(stderr()).toContain('"what":"diagnose_run"');
+    await eventually(() => expect(stderr()).toContain('"what":"diagnose_run"'));
     expect(stderr()).not.toContain(env['SVC_TOKEN'] ?? 'no token');
   });
 });

@@ -7,10 +7,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { probePort } from '@svc/cli/lite/ports.ts';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
 import { ROOT } from '../paths.ts';
 import { virtualEnvironment } from '../virtual-environment.ts';
+import { freePort } from './free-port.ts';
 
 const START_TIMEOUT_MS = 60_000;
 
@@ -26,7 +26,7 @@ export type AwsEmulator = Awaited<ReturnType<typeof startAws>>;
 /** Secrets Manager and Parameter Store. */
 export async function startAws() {
   const python = await secretStoresEnvironment();
-  const port = (await probePort('127.0.0.1', 0)) ?? 0;
+  const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(python, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' });
   child.once('exit', endsWithThisProcess({ pids: child.pid === undefined ? [] : [child.pid] }));

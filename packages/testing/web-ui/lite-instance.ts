@@ -6,14 +6,15 @@ import { equal } from 'node:assert/strict';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { discover } from '@svc/compiler/discover.ts';
 import { eventually } from '../eventually.ts';
 import { spawnSvc } from '../cli/spawn-svc.ts';
-import { probePort } from '@svc/cli/lite/ports.ts';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
 import { ROOT } from '../paths.ts';
 import { apiCaller, tokenOf } from '../server/api-caller.ts';
 import type { Api } from '../server/api-caller.ts';
 import { placePreparedCluster } from '../postgres/prepared-cluster.ts';
+import { freePort } from '../services/free-port.ts';
 
 export const ADMIN = 'admin@localhost';
 /** A run of an example takes a second; of a machine that does ten things at once nothing is known. */
@@ -48,7 +49,7 @@ export async function startLite(contents: {
   for (const [path, text] of Object.entries(contents.dags ?? {})) writeDag(path, text);
   if (contents.isPrivate) chmodSync(workspace, 0o700);
 
-  const port = (await probePort('127.0.0.1', 0)) ?? 0;
+  const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const data = join(directory, 'data');
   await placePreparedCluster(join(data, 'postgres'));
@@ -63,6 +64,8 @@ export async function startLite(contents: {
   const login = (username = ADMIN, options: { password?: string; tenant?: string } = {}): Promise<string> =>
     tokenOf(url, { username, password, ...options });
   const apiAs = (token: string): Api => apiCaller({ url }, token);
+  const api = apiAs(await login());
+  await allCompiled(api, workspace);
 
   return {
     url,
@@ -76,14 +79,26 @@ export async function startLite(contents: {
     writeDag,
     login,
     apiAs,
-    api: apiAs(await login()),
+    api,
     async stop(): Promise<void> {
       lite.kill('SIGTERM');
       await lite.ended;
-      rmSync(directory, { recursive: true, force: true });
+      // Something of it may still be leaving, and write its last words there.
+      rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
       cleanedUp();
     },
   };
+}
+
+/** The start of lite waits some seconds for that, which a busy machine may not have; what is left goes on beside. */
+async function allCompiled(api: Api, workspace: string): Promise<void> {
+  const { length } = await discover(workspace);
+  const look = async (): Promise<boolean> => {
+    const { units } = await api<{ units: { dag_ids: string[] }[] }>('GET', '/ide/workspace');
+    const { total_entries: registered } = await api<{ total_entries: number }>('GET', '/dags?limit=1');
+    return units.length >= length && registered >= units.flatMap(({ dag_ids: ids }) => ids).length;
+  };
+  await eventually(look, { everyMs: EVENTUALLY.interval, withinMs: EVENTUALLY.timeout });
 }
 
 /** Also for `expect.poll`: asks seldom enough not to be a load itself. */

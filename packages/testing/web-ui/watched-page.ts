@@ -111,9 +111,24 @@ export async function openWatchedPage(browser: Browser, url: string) {
     } finally {
       // What was asked meanwhile is answered, and the page has had time to tell of it.
       await eventually(() => provoking.size === 0, { withinMs: UNQUIET_MS }).catch(() => {});
-      await page.waitForTimeout(300);
+      await haveTurns();
       provoked = [];
     }
+  }
+
+  /** In each the page does some of what it has to do: time alone says nothing of one that a busy machine lets wait. */
+  async function haveTurns(): Promise<void> {
+    const turns = `new Promise((done) => {
+      let left = 10;
+      const turn = () => (left-- > 0 ? setTimeout(turn, 30) : done());
+      turn();
+    })`;
+    await page.evaluate(turns).catch(() => page.waitForTimeout(300)); // it is being left
+  }
+
+  /** Into the field that has the focus: a menu or a dialog gives it away a moment after it was opened. */
+  async function enter(text: string): Promise<void> {
+    await page.locator('input:focus').fill(text);
   }
 
   const shell = (): Promise<void> => page.locator('#root a[href="/dags"]').first().waitFor();
@@ -173,6 +188,7 @@ export async function openWatchedPage(browser: Browser, url: string) {
     goAndAsk,
     settled,
     look,
+    enter,
     expectingStatuses,
     dialog: (): Locator => page.locator('[role=dialog][data-state=open]').last(),
     menu: (): Locator => page.locator('[role=menu][data-state=open]').last(),

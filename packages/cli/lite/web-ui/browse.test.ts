@@ -131,7 +131,7 @@ const filterBy = async (title: string, text: string, where: 'at the beginning' |
   await page.getByRole('button', { name: /^\+?\s*Filter$/ }).click();
   await page.getByRole('menuitem', { name: title }).click();
   if (where === 'anywhere') await page.getByRole('button', { name: 'Toggle match-anywhere search' }).click();
-  await page.keyboard.type(text);
+  await tab.enter(text);
   await page.keyboard.press('Enter');
 };
 

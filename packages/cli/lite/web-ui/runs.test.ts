@@ -172,7 +172,7 @@ describe('changing a run', () => {
       await tab.dialog().getByRole('button', { name: 'Confirm' }).click();
       await tab.dialog().waitFor({ state: 'detached' });
       await page.getByText('Failed', { exact: true }).first().waitFor();
-      expect(await statesOf('hello', runId)).toEqual({ greet: 'success', shout: 'failed' });
+      await expect.poll(() => statesOf('hello', runId), EVENTUALLY).toEqual({ greet: 'success', shout: 'failed' });
     },
     TIMEOUT_MS,
   );

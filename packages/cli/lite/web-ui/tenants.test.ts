@@ -160,7 +160,7 @@ async function walk(one: Side): Promise<void> {
   }
   await one.tab.go('/dags/ledger', 'write');
   await one.tab.page.getByRole('button', { name: /Search Dags/ }).click();
-  await one.tab.page.keyboard.type('led');
+  await one.tab.enter('led');
   await one.tab.page
     .getByRole('option', { name: /ledger/ })
     .first()
