@@ -20,7 +20,7 @@ import { installationId } from './pod-names.ts';
 /** Schedulers give a sign of life every five seconds. */
 const ALIVE_MS = 30_000;
 /** Pods that are created at the same time when `scheduler.dispatch_buffer_size` leaves it to us. */
-const CONCURRENCY = 8;
+const CONCURRENCY = 32;
 /** A run of many tasks asks for its id once. */
 const RUN_IDS = 1_000;
 /** Between processes: attempts for warm workers of another. */
