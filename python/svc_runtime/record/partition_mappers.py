@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime
 import re
-import zoneinfo
 from collections.abc import Iterable
 
 from ..exceptions import RecordingError
@@ -113,6 +112,8 @@ class _StartOf(PartitionMapper):
         self.timezone = zone_name(timezone)
 
     def to_downstream(self, key: str) -> str:
+        import zoneinfo
+
         moment = datetime.datetime.strptime(key, self.input_format)
         zone = zoneinfo.ZoneInfo(self.timezone)
         # A key without an offset is what a clock in the mapper's zone shows.

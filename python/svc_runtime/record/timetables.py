@@ -1,5 +1,6 @@
 """Timetables as data. Firing times are computed by the control plane; here the arguments are kept, and what an author's subclass
-asks of the class it inherits is answered (built_in_timetables/)."""
+asks of the class it inherits is answered (built_in_timetables/). What few DAGs use is loaded when it is: every pod loads this
+file."""
 
 from __future__ import annotations
 
@@ -8,8 +9,6 @@ from typing import Any
 
 from ..exceptions import AirflowTimetableInvalid
 from .assets import AssetAlias, condition_from
-from .built_in_timetables.cron_expression import check_cron, resolve_preset
-from .partition_mappers import IdentityMapper
 from .timetable_base import Computed, DagRunInfo, DataInterval, TimeRestriction, Timetable
 from .timezones import to_utc, zone_name
 
@@ -84,6 +83,8 @@ class ContinuousTimetable(_BuiltIn):
 
 class _Cron(_BuiltIn):
     def __init__(self, expression, timezone) -> None:
+        from .built_in_timetables.cron_expression import check_cron
+
         self.expression = check_cron(expression)
         self.timezone = zone_name(timezone)
 
@@ -94,15 +95,21 @@ class _Cron(_BuiltIn):
 
     @property
     def summary(self) -> str:
-        return resolve_preset(self.expression)
+        return _resolved(self.expression)
 
     description: Any = Computed(lambda self: _described(self.expression))
+
+
+def _resolved(expression: str) -> str:
+    from .built_in_timetables.cron_expression import resolve_preset
+
+    return resolve_preset(expression)
 
 
 def _described(expression: str) -> str:
     from .built_in_timetables.cron_description import cron_description
 
-    return cron_description(resolve_preset(expression))
+    return cron_description(_resolved(expression))
 
 
 class CronDataIntervalTimetable(_Cron):
@@ -151,6 +158,8 @@ class MultipleCronTriggerTimetable(_BuiltIn):
     spec_type = "multiple_cron_trigger"
 
     def __init__(self, *crons: str, timezone, interval=_ZERO, run_immediately=False) -> None:
+        from .built_in_timetables.cron_expression import check_cron
+
         if not crons:
             raise ValueError("cron expression required")
         for cron in crons:
@@ -162,7 +171,7 @@ class MultipleCronTriggerTimetable(_BuiltIn):
 
     @property
     def summary(self) -> str:
-        return ", ".join(map(resolve_preset, self.expressions))
+        return ", ".join(map(_resolved, self.expressions))
 
     description: Any = Computed(lambda self: ", ".join(map(_described, self.expressions)))
 
@@ -358,6 +367,8 @@ class PartitionedAssetTimetable(AssetTriggeredTimetable):
     partitioned = True
 
     def __init__(self, assets, partition_mapper_config=None, default_partition_mapper=None) -> None:
+        from .partition_mappers import IdentityMapper
+
         super().__init__(assets)
         self.partition_mapper_config = dict(partition_mapper_config or {})
         self.default_partition_mapper = default_partition_mapper or IdentityMapper()
