@@ -96,8 +96,10 @@ OPERATORS = """
                                    serializer=serializer, op_args=[lambda x: x + 1], string_args=["a b", "c\\nd", 5])
         ExternalPythonOperator(task_id="external_pickle", python=sys.executable, python_callable=with_texts,
                                op_args=[lambda x: x + 1])
+        ExternalPythonOperator(task_id="external_use_dill", python=sys.executable, python_callable=with_texts,
+                               use_dill=True, op_args=[lambda x: x + 1], string_args=["a b", "c\\nd", 5])
         ExternalPythonOperator(task_id="external_not_there", python=sys.executable, python_callable=with_texts,
-                               use_dill=True, op_args=[len], inherit_env=False)
+                               serializer="cloudpickle", op_args=[len], inherit_env=False)
         branch(BranchExternalPythonOperator(task_id="external_branch", python=sys.executable, python_callable=choose))
         PythonVirtualenvOperator(task_id="venv", python_callable=elsewhere, op_args=[1], venv_cache_path=os.environ["VENVS"])
         branch(BranchPythonVirtualenvOperator(task_id="venv_branch", python_callable=choose, venv_cache_path=os.environ["VENVS"]))
@@ -273,13 +275,13 @@ class Operators(unittest.TestCase):
         self.assertEqual(self.run_task("deco_external").value(), 3)
 
     def test_the_serializer_that_was_named_is_used_on_both_sides(self) -> None:
-        for name in ("external_dill", "external_cloudpickle"):
+        for name in ("external_dill", "external_use_dill", "external_cloudpickle"):
             self.assertEqual(self.run_task(name).value(), [3, ["a b", "c", "d", "5"]])
         self.assertIn("pickle", self.run_task("external_pickle", "failed").result["failure"]["text"])
 
     def test_a_serializer_that_is_missing_is_named(self) -> None:
         failure = self.run_task("external_not_there", "failed").result["failure"]["text"]
-        self.assertIn("serializer='dill' needs the package dill in", failure)
+        self.assertIn("serializer='cloudpickle' needs the package cloudpickle in", failure)
         from svc_runtime.exceptions import AirflowException
         from svc_runtime.run.foreign_python import _serializer_of
 
