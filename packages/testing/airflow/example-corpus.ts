@@ -3,7 +3,7 @@
  * Examples of providers are in their source archives only; of Airflow and the standard provider, in the wheel.
  */
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CACHE, ROOT } from '../paths.ts';
@@ -20,10 +20,13 @@ export const STANDARD_EXAMPLES = 'apache-airflow-providers-standard==1.21.0';
 export async function pythonForExamples(): Promise<string> {
   const folder = join(FOLDER, 'environment');
   const python = join(folder, 'bin', 'python');
-  if (existsSync(join(folder, 'complete'))) return python;
+  const requirements = join(ROOT, 'python', 'requirements.txt');
+  const wanted = [readFileSync(requirements, 'utf8'), ...AT_LOAD].join('\n');
+  const complete = join(folder, 'complete');
+  if (existsSync(complete) && readFileSync(complete, 'utf8') === wanted) return python;
   await run('python3', ['-m', 'venv', '--clear', folder]);
-  await run(python, ['-m', 'pip', 'install', '-q', '-r', join(ROOT, 'python', 'requirements.txt'), ...AT_LOAD]);
-  writeFileSync(join(folder, 'complete'), '');
+  await run(python, ['-m', 'pip', 'install', '-q', '-r', requirements, ...AT_LOAD]);
+  writeFileSync(complete, wanted);
   return python;
 }
 
