@@ -77,6 +77,7 @@ export async function startChaos(name: string, settings: Record<string, string> 
     namespace: namespace.name,
     count: 2,
     settings: {
+      'auth.jwt.token_ttl_seconds': String(24 * 3_600), // ours, with which runs are triggered: chaos may last for hours
       'auth.agent_token_transport': 'exchange',
       'executor.parallelism': '8',
       'executor.unreachable_after': `${LEASE_SECONDS}s`,
