@@ -44,8 +44,8 @@ export class ApiError extends Error {
 }
 
 const REQUEST_MS = 30_000;
-/** Connections for requests; each watch has one of its own. */
-const SOCKETS = 32;
+/** Connections for requests; each watch has one of its own. Those that create pods leave room for reviews of tokens and removals. */
+const SOCKETS = 64;
 const USER_AGENT = 'svc';
 
 export function createApiClient(access: ClusterAccess): ApiClient {
