@@ -1,6 +1,4 @@
 /** A whole Airflow, small, from its database: dry run, apply, again, and what can be done with it afterwards. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { loadConnectionSecrets, loadVariable } from '@svc/server/vault/load-secrets.ts';
@@ -9,71 +7,31 @@ import {
   createMysqlMetadata,
   createPostgresMetadata,
   createSqliteMetadata,
-  newFernetKey,
 } from '@svc/testing/airflow/metadata-database.ts';
 import type { MetadataFixture } from '@svc/testing/airflow/metadata-database.ts';
-import { SECRETS, fillSample } from '@svc/testing/airflow/sample-metadata.ts';
+import { startMigrationTarget } from '@svc/testing/airflow/migration-target.ts';
+import type { MigrationOutcome, MigrationTarget } from '@svc/testing/airflow/migration-target.ts';
+import { fillSample } from '@svc/testing/airflow/sample-metadata.ts';
 import { runSvc } from '@svc/testing/cli/run-in-process.ts';
 import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
-import { startMariadb } from '@svc/testing/services/mariadb.ts';
-import type { TestMariadb } from '@svc/testing/services/mariadb.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
-import { ADMIN_EMAIL, startTestServer } from '@svc/testing/server/test-server.ts';
+import { ADMIN_EMAIL } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
-import type { Counts, Entry } from './report.ts';
 
-const KEYS = { current: newFernetKey(), old: newFernetKey() };
-
+let target: MigrationTarget;
 let server: TestServer;
-let mariadb: TestMariadb;
-let directory: string;
-let env: Record<string, string>;
 let token = '';
 beforeAll(async () => {
-  server = await startTestServer();
+  target = await startMigrationTarget();
+  ({ server } = target);
   token = await server.login();
-  // A server whose dates are not in UTC unless it is asked.
-  mariadb = await startMariadb({ args: ['--default-time-zone=+05:30'] });
-  directory = mkdtempSync(join(tmpdir(), 'svc-migrate-'));
-  writeFileSync(join(directory, 'fernet.key'), `${KEYS.current},${KEYS.old}\n`);
-  env = {
-    XDG_CONFIG_HOME: directory,
-    SVC_DATABASE_URL: server.config.database.url,
-    SVC_SECRET_KEY: server.config.secretKey,
-  };
 });
-afterAll(async () => {
-  await server?.close();
-  await mariadb?.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => target?.close());
 
-type Outcome = { counts: Record<string, Counts>; entries: Entry[]; notes: { text: string }[]; task_instances: number };
-
-/** Of JSON; everything that was printed must be free of secrets. */
-async function migrate(from: string, ...argv: string[]): Promise<Outcome> {
-  const file = join(directory, 'fernet.key');
-  const outcome = await runSvc(['migrate', '--from', from, '--fernet-key-file', file, '--json', ...argv], { env });
-  expect(outcome).toMatchObject({ code: 0, stderr: '' });
-  for (const secret of SECRETS) expect(outcome.stdout).not.toContain(secret);
-  return JSON.parse(outcome.stdout) as Outcome;
-}
-const written = ({ counts }: Outcome) =>
+const written = ({ counts }: MigrationOutcome) =>
   Object.fromEntries(Object.entries(counts).map(([kind, { create, change }]) => [kind, create + change]));
-const entryOf = ({ entries }: Outcome, name: string, kind?: string) =>
+const entryOf = ({ entries }: MigrationOutcome, name: string, kind?: string) =>
   entries.find((entry) => entry.name === name && (kind === undefined || entry.kind === kind));
-
-async function addTenant(name: string): Promise<string> {
-  await runSvc(['tenants', 'create', name, '--admin', `admin@${name}.example.com`], { env });
-  const row = await server.db.shared
-    .selectFrom('tenants')
-    .select('id')
-    .where('name', '=', name)
-    .executeTakeFirstOrThrow();
-  await server.addUser({ email: `reader@${name}.example.com`, roles: ['admin'], tenant: name });
-  return row.id;
-}
-const tokenOf = (tenant: string) => server.login(`reader@${tenant}.example.com`, tenant);
 
 async function numbersOf(tenantId: string) {
   const tables = [
@@ -120,14 +78,14 @@ describe.each([
     });
     return answer.json() as T;
   };
-  const here = (...argv: string[]) => migrate(from, '--tenant', tenant, ...argv);
+  const here = (...argv: string[]) => target.migrate(from, '--tenant', tenant, ...argv);
   beforeAll(async () => {
     if (kind === 'sqlite') {
-      from = join(directory, `${version}.db`);
+      from = join(target.directory, `${version}.db`);
       fixture = await createSqliteMetadata(from, version);
       from = `sqlite:///${from}`;
     } else if (kind === 'mysql') {
-      const url = await mariadb.createDatabase();
+      const url = await target.mariadb.createDatabase();
       fixture = await createMysqlMetadata(url, version);
       from = url.replace('mysql:', 'mysql+mysqldb:');
     } else {
@@ -139,9 +97,9 @@ describe.each([
       fixture = await createPostgresMetadata(from, version);
       from = from.replace('postgres:', 'postgresql+psycopg2:').replace('postgresql:', 'postgresql+psycopg2:');
     }
-    await fillSample(fixture, version, KEYS);
-    tenantId = await addTenant(tenant);
-    reader = await tokenOf(tenant);
+    await fillSample(fixture, version, target.keys);
+    tenantId = await target.addTenant(tenant);
+    reader = await target.tokenOf(tenant);
   });
   afterAll(async () => {
     await fixture?.close();
@@ -154,7 +112,7 @@ describe.each([
     expect(written(outcome)).toMatchObject({ pools: 1, variables: 2, connections: 1, dags: 1, history: 4 });
     expect(outcome.task_instances).toBe(8);
     expect(await numbersOf(tenantId)).toEqual(before);
-    const text = await runSvc(['migrate', '--from', from, '--tenant', tenant], { env });
+    const text = await runSvc(['migrate', '--from', from, '--tenant', tenant], { env: target.env });
     expect(text.stdout).toMatch(/variables +api_key +skip +its value is encrypted: give the Fernet key/);
     expect(text.stdout).toMatch(/connections +bad\/id +skip +its id is not one/);
     expect(text.stdout).toMatch(/history +etl scheduled__2024-01-04\S+ +skip +it is running there/);
@@ -401,7 +359,7 @@ describe.each([
 describe('svc migrate', () => {
   it('brings users with their roles, without passwords', async () => {
     const tenant = 't210sqlite';
-    const answer = await server.call('/api/v2/users', { token: await tokenOf(tenant) });
+    const answer = await server.call('/api/v2/users', { token: await target.tokenOf(tenant) });
     const { users } = answer.json<{ users: { email: string; roles: string[]; is_active: boolean }[] }>();
     expect(users.find((user) => user.email === 'ana@example.com')).toMatchObject({
       roles: ['editor'],
@@ -411,15 +369,15 @@ describe('svc migrate', () => {
       roles: ['viewer'],
       is_active: false,
     });
-    const outcome = await migrate(join(directory, '2.10.db'), '--tenant', tenant, '--only', 'users');
+    const outcome = await target.migrate(join(target.directory, '2.10.db'), '--tenant', tenant, '--only', 'users');
     expect(entryOf(outcome, 'root')).toMatchObject({ outcome: 'skip' });
     const body = { username: 'ana@example.com', password: 'scrypt:32768:8:1$x$y', tenant };
     expect((await server.call('/auth/token', { method: 'POST', body })).status).toBe(401);
   });
 
   it('keeps the last administrator, whatever Airflow says of it', async () => {
-    const from = join(directory, '2.10.db');
-    const outcome = await migrate(from, '--only', 'users', '--apply', '--overwrite');
+    const from = join(target.directory, '2.10.db');
+    const outcome = await target.migrate(from, '--only', 'users', '--apply', '--overwrite');
     expect(entryOf(outcome, ADMIN_EMAIL)).toMatchObject({
       outcome: 'left',
       reason: expect.stringContaining('last administrator') as string,
@@ -427,9 +385,9 @@ describe('svc migrate', () => {
   });
 
   it('takes some kinds, some DAGs, and what is new', async () => {
-    await addTenant('part');
-    const from = join(directory, '2.10.db');
-    const some = await migrate(
+    await target.addTenant('part');
+    const from = join(target.directory, '2.10.db');
+    const some = await target.migrate(
       from,
       '--tenant',
       'part',
@@ -443,81 +401,5 @@ describe('svc migrate', () => {
     );
     expect(Object.keys(some.counts)).toEqual(['pools', 'history']);
     expect(some.counts['history']).toMatchObject({ create: 2, skip: 1 });
-  });
-
-  test.each([
-    [['--from', 'mssql://airflow:topsecret@db/airflow'], 1, 'metadata databases of mssql are not read'],
-    [['--from', 'mysql://u:topsecret@127.0.0.1:1/airflow'], 1, 'mysql://127.0.0.1:1/airflow cannot be opened'],
-    [['--from', 'mysql+pymysql://u:topsecret@db'], 1, 'is not a URL with its name'],
-    [['--from', 'mysql://u:topsecret@db/airflow?ssl_mode=preferred'], 1, 'ssl_mode PREFERRED: choose from'],
-    [['--from', 'mysql://u:topsecret@db/airflow?ssl_ca=/nowhere/ca.pem'], 1, 'certificate of the address cannot be'],
-    [['--from', 'mysql://u:topsecret@db/airflow?init_command=x'], 1, 'has init_command, which is not understood'],
-    [['--from', '/nowhere/airflow.db'], 1, '/nowhere/airflow.db is no file'],
-    [
-      ['--from', 'postgresql://u:topsecret@127.0.0.1:1/airflow'],
-      1,
-      'postgresql://127.0.0.1:1/airflow cannot be opened',
-    ],
-    [['--from', 'x.db', '--only', 'pools,xcoms'], 2, '--only xcoms: choose from pools'],
-    [['--from', 'x.db', '--since', 'yesterday'], 2, '--since yesterday: give a date'],
-    [['--from', 'x.db', '--fernet-key-file', '/nowhere/key'], 2, 'cannot be read from /nowhere/key'],
-    [['--from', 'x.db', '--tenant', 'nobody'], 4, 'there is no tenant nobody'],
-    [['--from', 'http://127.0.0.1:1'], 1, 'does not answer'],
-    [[], 2, '--from'],
-  ])('%j ends with %i: %s', async (argv, code, message) => {
-    const outcome = await runSvc(['migrate', ...argv], { env });
-    expect(outcome).toMatchObject({ code, stderr: expect.stringContaining(message) as string });
-    expect(outcome.stderr).not.toContain('topsecret');
-  });
-
-  it('keeps DAGs of MySQL apart whose ids differ in case alone', async () => {
-    await addTenant('cases');
-    const from = await mariadb.createDatabase();
-    const fixture = await createMysqlMetadata(from, '3.2');
-    const at = '2024-01-01 00:00:00.123456';
-    for (const [index, id] of ['etl', 'ETL'].entries()) {
-      const key = { dag_id: id, run_id: 'x' };
-      await fixture.insert('dag_run', { id: index + 1, ...key, run_type: 'manual', state: 'success', run_after: at });
-      await fixture.insert('task_instance', {
-        ...key,
-        id,
-        task_id: 't',
-        map_index: -1,
-        pool: 'default_pool',
-        pool_slots: 1,
-        state: 'success',
-      });
-    }
-    const outcome = await migrate(from, '--tenant', 'cases', '--dags', 'etl', '--only', 'history', '--apply');
-    expect(outcome).toMatchObject({ counts: { history: { create: 1 } }, task_instances: 1 });
-    const dates = await server.call('/api/v2/dags/~/dagRuns', { token: await tokenOf('cases') });
-    expect(dates.json()).toMatchObject({ dag_runs: [{ dag_id: 'etl', run_after: '2024-01-01T00:00:00.123456Z' }] });
-    await fixture.close();
-  });
-
-  it('reads MySQL by a socket, and over TLS when the address says so', async () => {
-    await addTenant('line');
-    const url = new URL(await mariadb.createDatabase());
-    const fixture = await createMysqlMetadata(url.toString(), '3.2');
-    await fixture.close();
-    const some = ['--tenant', 'line', '--only', 'pools'];
-    await migrate(`mysql:${url.pathname}?unix_socket=${mariadb.socket}`.replace(':/', '://root@localhost/'), ...some);
-    await migrate(`${url}?ssl_mode=VERIFY_IDENTITY&ssl_ca=${mariadb.caFile}`, ...some);
-    await mariadb.ask(`set global require_secure_transport = on`);
-    try {
-      await migrate(`${url}?ssl_mode=REQUIRED`, ...some);
-      const plain = await runSvc(['migrate', '--from', `${url}`], { env });
-      expect(plain).toMatchObject({ code: 1, stderr: expect.stringContaining('Access denied') as string });
-    } finally {
-      await mariadb.ask(`set global require_secure_transport = off`);
-    }
-  });
-
-  it('says that a database is not of an Airflow', async () => {
-    const outcome = await runSvc(['migrate', '--from', server.config.database.url], { env });
-    expect(outcome).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('is not the metadata database of an Airflow') as string,
-    });
   });
 });
