@@ -170,7 +170,7 @@ export function createHandlers(
         const ref = await versionFor(callerOf(call.metadata));
         const version = await parts.versions.get(ref);
         if (!version) throw new RpcError('not_found', 'this DAG version has been deleted');
-        return { ...version.message, providers_known: parts.providers.isKnown(ref) };
+        return { ...version.message, providers_known: !parts.providers.ask(ref) };
       };
       answer(work, { method: 'GetVersion', respond });
     },

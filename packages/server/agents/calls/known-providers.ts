@@ -11,20 +11,20 @@ const REMEMBERED = 10_000;
 const ASK_AGAIN_MS = 60_000;
 
 export type KnownProviders = {
-  /** False for the one who is to tell. */
-  isKnown(version: VersionRef): boolean;
+  /** True: whoever is answered now is to tell. Another is asked when that one has not told for a while. */
+  ask(version: VersionRef): boolean;
   told(version: VersionRef): void;
 };
 
 export function createKnownProviders(): KnownProviders {
   const askedAt = new LRUCache<string, number>({ max: REMEMBERED });
   return {
-    isKnown(version) {
+    ask(version) {
       const key = versionKey(version);
       const now = performance.now();
-      if (now - (askedAt.get(key) ?? -Infinity) < ASK_AGAIN_MS) return true;
+      if (now - (askedAt.get(key) ?? -Infinity) < ASK_AGAIN_MS) return false;
       askedAt.set(key, now);
-      return false;
+      return true;
     },
     told: (version) => void askedAt.set(versionKey(version), Infinity),
   };
