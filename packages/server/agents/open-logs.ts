@@ -32,12 +32,14 @@ const BELIEVED_MS = 10_000;
 const AFTER_OUTCOME_MS = 15_000;
 /** An attempt learns of its end with a heartbeat, and its process is given some seconds to leave. */
 const AFTER_OTHERS_MS = 30_000;
-const REMEMBERED = 50_000;
+const REMEMBERED = 100_000;
+
+/** An attempt was the current one when it was seen, or has finished and its log takes lines until then. */
+type Known = { seenAt: number } | { openUntil: number };
 
 export function createOpenLogs({ db, now = () => performance.now() }: { db: Database; now?: () => number }): OpenLogs {
-  const seenAt = new LRUCache<string, number>({ max: REMEMBERED });
-  /** By attempt: until when the log of one that has finished takes lines. */
-  const finished = new LRUCache<string, number>({ max: REMEMBERED });
+  // Nothing is taken out: without its last entry this cache empties all its room, 0.1 ms for each task of a chain.
+  const known = new LRUCache<string, Known>({ max: REMEMBERED });
 
   async function isCurrent(identity: AttemptIdentity): Promise<boolean> {
     const scoped = db.tenant(identity.tenantId);
@@ -48,26 +50,28 @@ export function createOpenLogs({ db, now = () => performance.now() }: { db: Data
 
   async function mayWrite(identity: AttemptIdentity): Promise<boolean> {
     if (identity.kind === 'triggerer') return true; // its lines go to our own log
-    const until = finished.get(identity.attemptId);
-    if (until !== undefined) return now() < until;
+    const attempt = known.get(identity.attemptId);
+    if (attempt && 'openUntil' in attempt) return now() < attempt.openUntil;
     if (await isCurrent(identity)) return true;
     if (identity.kind === 'callback') return false;
     const age = await findAgeOfEnd(db.tenant(identity.tenantId), identity);
     return age !== undefined && age < AFTER_OTHERS_MS;
   }
 
+  const hasFinished = (attemptId: string): boolean => 'openUntil' in (known.get(attemptId) ?? {});
+
   return {
     seen(attemptId) {
-      if (!finished.has(attemptId)) seenAt.set(attemptId, now());
+      if (!hasFinished(attemptId)) known.set(attemptId, { seenAt: now() });
     },
     finished(attemptId, { logGoesOn }) {
-      seenAt.delete(attemptId);
       // The first word counts: a report that is made again does not open the log again.
-      if (!finished.has(attemptId)) finished.set(attemptId, logGoesOn ? now() + AFTER_OUTCOME_MS : 0);
+      if (!hasFinished(attemptId)) known.set(attemptId, { openUntil: logGoesOn ? now() + AFTER_OUTCOME_MS : 0 });
     },
     mayWrite,
     async mayWriteLast(identity) {
-      const wasSeen = now() - (seenAt.get(identity.attemptId) ?? -Infinity) < BELIEVED_MS;
+      const attempt = known.get(identity.attemptId);
+      const wasSeen = attempt && 'seenAt' in attempt && now() - attempt.seenAt < BELIEVED_MS;
       return wasSeen || mayWrite(identity);
     },
   };
