@@ -131,7 +131,8 @@ async function finished(server: LiveServer, dagId: string): Promise<string> {
   return runId;
 }
 
-const day = (n: number): string => new Date(Date.UTC(2020, 0, 1) + n * 86_400_000).toISOString();
+/** So long ago that hours of backfills do not reach today. */
+const day = (n: number): string => new Date(Date.UTC(1900, 0, 1) + n * 86_400_000).toISOString();
 
 /** Ten dates of long ago, others each time. */
 async function backfill(server: LiveServer, number: number): Promise<void> {

@@ -64,7 +64,7 @@ const BACKFILL = `
 from datetime import datetime
 from airflow.sdk import dag, task
 
-@dag(schedule="0 0 * * *", start_date=datetime(2019, 1, 1), catchup=False)
+@dag(schedule="0 0 * * *", start_date=datetime(1900, 1, 1), catchup=False)
 def ${BACKFILLED}():
     @task
     def work():
