@@ -2,10 +2,11 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
-import { findAuditEntry, listAuditEntries } from '../../db/identity/audit-log.ts';
-import type { AuditRow } from '../../db/identity/audit-log.ts';
+import { findAuditEntry, listAuditEntries } from '../../db/identity/audit-list.ts';
+import type { AuditRow } from '../../db/identity/audit-list.ts';
+import { createAuditTotals } from '../../db/identity/audit-totals.ts';
 import { findDagVersions } from '../../db/task-instances/details.ts';
-import { databaseOf } from '../../http/access.ts';
+import { databaseOf, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { maskedWithout } from '../../http/masked-fields.ts';
@@ -85,6 +86,7 @@ const patternsOf = (query: Asked) => ({
 
 export function registerEventLogs(app: App, { db }: Services): void {
   const summaries = createTaskSummaries();
+  const totals = createAuditTotals();
   app.get(
     '/api/v2/eventLogs',
     {
@@ -101,7 +103,8 @@ export function registerEventLogs(app: App, { db }: Services): void {
       const order = parseOrderBy(request.query.order_by, ORDER_COLUMNS, [{ column: 'id', direction: 'desc' }]);
       const scope = databaseOf(request, db);
       const query = { ...request.query, order, patterns: patternsOf(request.query) };
-      const { entries, total } = await listAuditEntries(scope, query);
+      const { tenantId } = principalOf(request);
+      const { entries, total } = await listAuditEntries(scope, { tenantId, query, totals });
       const nameOf = await taskNames(scope, summaries, entries);
       return { event_logs: entries.map((entry) => eventLogBody(entry, nameOf)), total_entries: total };
     },
