@@ -30,6 +30,7 @@ import { endOnUncaught, listenForStop } from '../stop-signal.ts';
 import type { StopSignal } from '../stop-signal.ts';
 import { VERSION } from '../version.ts';
 import { endChildren } from './children.ts';
+import { collectWhenIdle } from './collect-when-idle.ts';
 import { loadLiteConfig } from './config.ts';
 import type { LiteConfig } from './config.ts';
 import { prepareDataDirectory } from './data-directory.ts';
@@ -53,8 +54,8 @@ import { prepareTools } from './tools.ts';
 import type { LiteTools } from './tools.ts';
 import { renderWelcome } from './welcome.ts';
 import type { Welcome } from './welcome.ts';
-import { describeFailures, describeSync, openWorkspace } from './workspace.ts';
-import type { LiteWorkspace } from './workspace.ts';
+import { beginWorkspace, describeFailures, describeSync } from './workspace.ts';
+import type { BegunWorkspace, LiteWorkspace } from './workspace.ts';
 
 export type LiteOptions = ConfigOptions & {
   dataDirectory: string;
@@ -72,6 +73,8 @@ type Running = {
   tools?: LiteTools;
   postgres?: LitePostgres;
   server?: RunningServer;
+  /** Until it is opened. */
+  begun?: Promise<BegunWorkspace>;
   workspace?: LiteWorkspace;
 };
 
@@ -108,6 +111,7 @@ async function runOn(
   });
   try {
     await bringUp({ ...input, directory, running, stop });
+    collectWhenIdle();
     if (!stop.isRequested()) await stop.requested;
     running.log?.showErrorsOnly();
     context.stdout.write('\nStopping: running tasks are told to end. Ctrl-C again does not wait for them.\n');
@@ -122,6 +126,7 @@ async function runOn(
 async function takeDown(running: Running, report: (error: unknown) => void): Promise<void> {
   const parts = [
     () => running.workspace?.close(),
+    () => running.begun?.then((begun) => begun.close()).catch(ignorePython),
     () => running.server?.close(),
     () => running.postgres?.stop(),
     () => running.tools?.settle(),
@@ -168,6 +173,7 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   if (told !== undefined) log.logger.info(told);
   const tools = prepareTools({ env: context.env, distDir, workspace, taskUser });
   running.tools = tools;
+  if (workspace !== '') beginReading({ workspace, executors: executorNames(early), running, tools, log });
 
   await runStages(context, {
     plain: options.verbose,
@@ -225,9 +231,7 @@ async function bringUp({ context, options, config, directory, running, stop }: S
           return `Control plane on ${running.server.url}`;
         },
       },
-      ...(workspace === ''
-        ? []
-        : [workspaceStage({ workspace, executors: executorNames(early), tools, running, stop })]),
+      ...(workspace === '' ? [] : [workspaceStage({ tools, running, stop })]),
     ],
   });
   if (stop.isRequested() || !running.server) return;
@@ -260,28 +264,37 @@ function taskUserStage({ user, tools, log }: { user: TaskUser; tools: LiteTools;
   };
 }
 
-/** Without a Python the control plane is still of use: that is a warning, not the end. */
-function workspaceStage(input: {
+/** Beside everything else that comes up: compiling needs Python alone, and takes as long as Postgres and the control plane. */
+function beginReading(input: {
   workspace: string;
   executors: readonly string[];
   tools: LiteTools;
   running: Running;
-  stop: StopSignal;
-}): Stage {
-  const { workspace, executors, tools, running, stop } = input;
+  log: LiteLog;
+}): void {
+  const { workspace, executors, tools, running } = input;
+  const { logger } = input.log;
+  const log = {
+    info: (message: string) => logger.info(message),
+    warn: (message: string) => logger.warn(message),
+    error: (message: string) => logger.error(message),
+  };
+  running.begun = tools.compiler().then((compiler) => beginWorkspace({ workspace, executors, compiler, log }));
+  running.begun.catch(() => {}); // told where it is opened
+}
+
+/** Without a Python the control plane is still of use: that is a warning, not the end. */
+function workspaceStage({ tools, running, stop }: { tools: LiteTools; running: Running; stop: StopSignal }): Stage {
   return {
     title: 'Workspace',
     run: async (say) => {
-      if (!running.server || stop.isRequested()) return undefined;
-      const { db, logger } = running.server;
-      const log = {
-        info: (message: string) => logger.info(message),
-        warn: (message: string) => logger.warn(message),
-        error: (message: string) => logger.error(message),
-      };
+      const { server, begun } = running;
+      if (!server || !begun || stop.isRequested()) return undefined;
       try {
         tools.onProgress(say);
-        running.workspace = await openWorkspace({ workspace, executors, compiler: await tools.compiler(), db, log });
+        const workspace = await begun;
+        delete running.begun; // it closes itself when it cannot be opened
+        running.workspace = await workspace.open(server.db);
         return describeSync(running.workspace.first);
       } catch (error) {
         if (!(error instanceof PythonEnvironmentError)) throw error;
@@ -289,6 +302,11 @@ function workspaceStage(input: {
       }
     },
   };
+}
+
+/** Told before, as a line of the start. */
+function ignorePython(error: unknown): void {
+  if (!(error instanceof PythonEnvironmentError)) throw error;
 }
 
 function welcome(input: {

@@ -1,6 +1,8 @@
 /**
  * The workspace of lite: compiled and registered at the start, and again whenever a file in it changes. A broken file is
  * an import error beside its DAG; everything else goes on.
+ *
+ *   begun ──▶ compiled while Postgres and the control plane come up ──open──▶ registered ──▶ watched … ──▶ closed
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -8,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
-import type { SyncLog, SyncSummary, WorkspaceSync } from '@svc/compiler/sync-workspace.ts';
+import type { Registrar, SyncLog, SyncSummary, WorkspaceSync } from '@svc/compiler/sync-workspace.ts';
 import type { Database } from '@svc/server/db/database.ts';
 import { beat, recordStop } from '@svc/server/db/processes/heartbeats.ts';
 import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/identity/tenants.ts';
@@ -37,28 +39,40 @@ const FILES_READ_FIRST = 3;
 /** The start waits this long for the first reading; what takes longer goes on beside. */
 const FIRST_READING_MS = 10_000;
 
-export async function openWorkspace(input: {
+/** Being read, for a control plane that is not there yet. */
+export type BegunWorkspace = {
+  open(db: Database): Promise<LiteWorkspace>;
+  /** Nobody will open it. */
+  close(): Promise<void>;
+};
+
+type WorkspaceInput = {
   workspace: string;
   compiler: Compiler;
-  db: Database;
   /** Which of them `executor=` may name; absent: any. */
   executors?: readonly string[];
   log: SyncLog;
-}): Promise<LiteWorkspace> {
-  const { compiler, log } = input;
+};
+
+export const openWorkspace = ({ db, ...input }: WorkspaceInput & { db: Database }): Promise<LiteWorkspace> =>
+  beginWorkspace(input).open(db);
+
+export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
+  const { compiler } = input;
   const workspace = resolve(input.workspace);
-  const tenant = await findTenantByName(input.db.shared, DEFAULT_TENANT);
-  if (!tenant) throw new Error('the control plane is not ready yet');
-  const registrar = createDatabaseRegistrar({
-    db: input.db.tenant(tenant.id),
-    actor: ACTOR,
-    executors: input.executors,
-  });
-  const sync = createWorkspaceSync({ workspace, compiler, registrar, log });
+  let isClosed = false;
+  /** What fails because it is stopped is no news. */
+  const log: SyncLog = {
+    info: (message) => void (isClosed || input.log.info(message)),
+    warn: (message) => void (isClosed || input.log.warn(message)),
+    error: (message) => void (isClosed || input.log.error(message)),
+  };
+  const { promise: opened, resolve: give, reject: refuse } = Promise.withResolvers<Registrar>();
+  opened.catch(() => {}); // told to whoever registers
+  const sync = createWorkspaceSync({ workspace, compiler, registrar: registrarOnceThere(opened), log });
 
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<unknown> = Promise.resolve();
-  let isClosed = false;
   const changed = new Set<string>();
   const readAgain = async (): Promise<void> => {
     const files = changed.size > FILES_READ_FIRST ? [] : [...changed];
@@ -84,36 +98,68 @@ export async function openWorkspace(input: {
   const reading = sync.syncAll();
   // One file that takes long is no reason to keep people from all others.
   running = reading.catch((error: unknown) => log.error(`the workspace was not read: ${messageOf(error)}`));
-  const first = await Promise.race([reading, soFarAfter(sync, FIRST_READING_MS)]).catch((error: unknown) => {
-    watcher.close();
-    throw error;
-  });
-
-  // Lite compiles what changes: it is the DAG processor of its control plane, and says that it lives.
-  const identity = { processId: randomUUID(), hostname: hostname(), version: VERSION };
-  const sayAlive = (): void => void beat(input.db, identity, 'dag_processor').catch(() => {});
-  const beating = setInterval(sayAlive, BEAT_EVERY_MS);
-  sayAlive();
-
   const units = (): WorkspaceUnit[] => sync.outcomes().map((outcome) => editorUnit(workspace, outcome));
-  return {
-    first,
-    compiler: {
-      units,
-      async compile(path) {
-        await sync.syncFile(join(workspace, path));
-        return units();
+
+  function endWatching(): void {
+    isClosed = true;
+    watcher.close();
+    clearTimeout(timer);
+  }
+
+  /** Of what nobody has opened there is nothing to finish. */
+  async function giveUp(): Promise<void> {
+    endWatching();
+    refuse(new Error('the control plane has not come up'));
+    await compiler.close();
+  }
+
+  async function open(db: Database): Promise<LiteWorkspace> {
+    const tenant = await findTenantByName(db.shared, DEFAULT_TENANT);
+    if (!tenant) throw new Error('the control plane is not ready yet');
+    give(createDatabaseRegistrar({ db: db.tenant(tenant.id), actor: ACTOR, executors: input.executors }));
+    const first = await Promise.race([reading, soFarAfter(sync, FIRST_READING_MS)]);
+    // Lite compiles what changes: it is the DAG processor of its control plane, and says that it lives.
+    const identity = { processId: randomUUID(), hostname: hostname(), version: VERSION };
+    const sayAlive = (): void => void beat(db, identity, 'dag_processor').catch(() => {});
+    const beating = setInterval(sayAlive, BEAT_EVERY_MS);
+    sayAlive();
+    return {
+      first,
+      compiler: {
+        units,
+        async compile(path) {
+          await sync.syncFile(join(workspace, path));
+          return units();
+        },
       },
-    },
-    async close() {
-      isClosed = true;
-      clearInterval(beating);
-      await recordStop(input.db, identity.processId).catch(() => {}); // the database may have left first
-      watcher.close();
-      clearTimeout(timer);
-      await running;
-      await compiler.close();
-    },
+      async close() {
+        endWatching();
+        clearInterval(beating);
+        await recordStop(db, identity.processId).catch(() => {}); // the database may have left first
+        await running;
+        await compiler.close();
+      },
+    };
+  }
+
+  return {
+    close: giveUp,
+    open: (db) =>
+      open(db).catch(async (error: unknown) => {
+        await giveUp();
+        throw error;
+      }),
+  };
+}
+
+/** What is to be registered waits for the control plane. */
+function registrarOnceThere(opened: Promise<Registrar>): Registrar {
+  return {
+    register: async (...what) => (await opened).register(...what),
+    reportError: async (error) => (await opened).reportError(error),
+    clearError: async (file) => (await opened).clearError(file),
+    active: async () => (await opened).active(),
+    markStale: async (dagIds) => (await opened).markStale(dagIds),
   };
 }
 
