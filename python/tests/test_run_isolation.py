@@ -8,9 +8,11 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 from svc_runtime.run_server.leftovers import Leftovers
 from svc_runtime.run_server.own_places import remove_tree
+from svc_runtime.run_server.server import Server
 
 from .run_agent import Agent
 
@@ -351,6 +353,16 @@ class Together(Isolated):
 
 
 class Pieces(unittest.TestCase):
+    def test_nothing_is_reaped_that_was_not_looked_at(self) -> None:
+        """One that ends between the look and the reaping would take what it has left behind with it."""
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        with mock.patch("svc_runtime.run_server.server.peek_ended", return_value=None):
+            Server(-1, -1).reap()
+        self.assertEqual(os.waitpid(pid, os.WNOHANG), (pid, 0))
+
     def test_a_process_that_grew_is_unclean(self) -> None:
         leftovers = Leftovers({"max_growth": 1 << 20})
         self.assertIsNone(leftovers.of_server(is_idle=True))

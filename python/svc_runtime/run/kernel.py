@@ -75,9 +75,12 @@ def memory_file() -> int:
         return os.dup(file.fileno())
 
 
+can_peek = hasattr(os, "waitid")
+
+
 def peek_ended() -> int | None:
     """A child that has ended and not been reaped yet, its pid still its own; None when there is none."""
-    if not hasattr(os, "waitid"):
+    if not can_peek:
         return None
     try:
         ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

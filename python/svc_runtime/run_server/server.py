@@ -16,7 +16,7 @@ from ..run import current as running
 from ..run import logs
 from ..run.channel import from_json, to_json
 from ..run.given_secrets import given_secrets
-from ..run.kernel import OwnChildren, descendants_of, die_with_parent, memory_file, own_threads, peek_ended
+from ..run.kernel import OwnChildren, can_peek, descendants_of, die_with_parent, memory_file, own_threads, peek_ended
 from ..run.masks import masks
 from .child import Surroundings, run_child
 from .outputs import Outputs, Relay
@@ -299,6 +299,8 @@ class Server:
         """Reports every child that has ended. Its group is killed while its pid is still its own."""
         while True:
             pid = peek_ended()
+            if pid is None and can_peek:
+                return  # one that ends just now is looked at when its signal comes, before it is reaped
             left = None
             if pid in self.by_pid:
                 if self.leftovers is not None:  # before they are ended with its group
