@@ -17,8 +17,8 @@ import { cpuSecondsWithChildren, usageOf } from './process-usage.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', 'examples');
 const POLL_MS = 20;
-/** Code is still optimised and garbage collected for a while after a start. */
-const SETTLE_MS = 15_000;
+/** Code is still optimised and garbage collected for a while after a start (cli/lite/collect-when-idle.ts). */
+const SETTLE_MS = 35_000;
 
 type Place = { directory: string; workspace: string; env: Record<string, string> };
 type Started = { process: SpawnedSvc; url: string; token: string; ms: number; cpuSeconds: number };
