@@ -7,6 +7,7 @@
  * Whatever has been started is stopped in reverse order, however far the start got.
  */
 import { flushCompileCache } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { isLoopbackHost, parseAddress } from '@svc/server/config/address.ts';
@@ -79,6 +80,7 @@ type Running = {
 };
 
 const LOAD_AHEAD_MS = 50;
+const UNOPENED_MS = 3_000;
 const AGENT = fileURLToPath(new URL('../../../bin/svc-agent', import.meta.url));
 
 export async function runLite(context: CliContext, options: LiteOptions): Promise<void> {
@@ -126,10 +128,9 @@ async function runOn(
 async function takeDown(running: Running, report: (error: unknown) => void): Promise<void> {
   const parts = [
     () => running.workspace?.close(),
-    () => running.begun?.then((begun) => begun.close()).catch(ignorePython),
     () => running.server?.close(),
     () => running.postgres?.stop(),
-    () => running.tools?.settle(),
+    () => Promise.all([closeUnopened(running), running.tools?.settle()]),
   ];
   for (const stop of parts) {
     try {
@@ -138,6 +139,7 @@ async function takeDown(running: Running, report: (error: unknown) => void): Pro
       report(error);
     }
   }
+  endChildren(); // an installation that waits for the network may be left
   running.lock.release();
 }
 
@@ -204,9 +206,9 @@ async function bringUp({ context, options, config, directory, running, stop }: S
         },
       },
       // Before the control plane, which looks for the bundle once.
-      { title: 'Web UI', run: (say) => (tools.onProgress(say), tools.webUi) },
+      { title: 'Web UI', run: (say) => (tools.onProgress(say), unlessStopped(stop, tools.webUi)) },
       // And before anything of an earlier run goes on.
-      ...(taskUser ? [taskUserStage({ user: taskUser, tools, log })] : []),
+      ...(taskUser ? [taskUserStage({ user: taskUser, tools, log, stop })] : []),
       {
         title: 'Control plane',
         run: async () => {
@@ -249,13 +251,29 @@ function loadControlPlaneAhead(): void {
   setTimeout(() => void import('@svc/server/server.ts').catch(() => {}), LOAD_AHEAD_MS); // a failure is met where it is used
 }
 
-function taskUserStage({ user, tools, log }: { user: TaskUser; tools: LiteTools; log: LiteLog }): Stage {
+/** What waits for packages waits for a network, and whoever stops does not. */
+const unlessStopped = <T>({ requested }: StopSignal, work: Promise<T>): Promise<T | undefined> =>
+  Promise.race([work, requested.then(() => undefined)]);
+
+function taskUserStage({
+  user,
+  tools,
+  log,
+  stop,
+}: {
+  user: TaskUser;
+  tools: LiteTools;
+  log: LiteLog;
+  stop: StopSignal;
+}): Stage {
   return {
     title: 'User of tasks',
     run: async (say) => {
       tools.onProgress(say);
       try {
-        log.logger.info(describeTaskUser(user, await tools.tasksReachAll()));
+        const opened = await unlessStopped(stop, tools.tasksReachAll());
+        if (!opened) return undefined;
+        log.logger.info(describeTaskUser(user, opened));
       } catch (error) {
         if (!(error instanceof PythonEnvironmentError)) throw error; // told with the workspace: nothing runs without it
       }
@@ -292,7 +310,8 @@ function workspaceStage({ tools, running, stop }: { tools: LiteTools; running: R
       if (!server || !begun || stop.isRequested()) return undefined;
       try {
         tools.onProgress(say);
-        const workspace = await begun;
+        const workspace = await unlessStopped(stop, begun);
+        if (!workspace) return undefined;
         delete running.begun; // it closes itself when it cannot be opened
         running.workspace = await workspace.open(server.db);
         return describeSync(running.workspace.first);
@@ -304,9 +323,13 @@ function workspaceStage({ tools, running, stop }: { tools: LiteTools; running: R
   };
 }
 
-/** Told before, as a line of the start. */
-function ignorePython(error: unknown): void {
-  if (!(error instanceof PythonEnvironmentError)) throw error;
+/** Not for long: its compiler may wait for a Python that a slow network brings. One that could not be begun is told of at the start. */
+async function closeUnopened({ begun }: Running): Promise<void> {
+  const closed = begun?.then(
+    (workspace) => workspace.close(),
+    () => {},
+  );
+  await Promise.race([closed, sleep(UNOPENED_MS, undefined, { ref: false })]);
 }
 
 function welcome(input: {

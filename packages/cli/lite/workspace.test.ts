@@ -7,7 +7,7 @@ import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
-import { describeFailures, describeSync, openWorkspace } from './workspace.ts';
+import { describeFailures, describeSync, beginWorkspace } from './workspace.ts';
 import type { LiteWorkspace } from './workspace.ts';
 
 let server: TestServer;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   token = await server.login();
   const compiler = createCompiler({ python: await pythonEnvironment() });
   const log = { info: () => {}, warn: () => {}, error: () => {} };
-  open = await openWorkspace({ workspace, compiler, db: server.db, log });
+  open = await beginWorkspace({ workspace, compiler, log }).open(server.db);
 });
 afterAll(async () => {
   await open?.close();

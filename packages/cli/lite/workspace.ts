@@ -54,9 +54,6 @@ type WorkspaceInput = {
   log: SyncLog;
 };
 
-export const openWorkspace = ({ db, ...input }: WorkspaceInput & { db: Database }): Promise<LiteWorkspace> =>
-  beginWorkspace(input).open(db);
-
 export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
   const { compiler } = input;
   const workspace = resolve(input.workspace);
