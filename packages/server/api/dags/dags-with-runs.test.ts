@@ -74,6 +74,17 @@ describe('a list of DAGs', () => {
     expect(await idsOf('order_by=-start_date')).toEqual(['busy', 'broken', 'mended', 'idle']);
   });
 
+  it('knows the last run of a DAG that has not run for long, where another runs all the time', async () => {
+    const often = Array.from({ length: 20 }, (_, n) => `often ${n}`);
+    for (const runId of often) {
+      await insertRun(db, { dagId: 'busy', runId, state: 'success', run_after: at(8), start_date: at(8) });
+    }
+    expect(await idsOf('order_by=last_run_start_date')).toEqual(['mended', 'broken', 'busy', 'idle']);
+    expect(await idsOf('order_by=-last_run_state')).toEqual(['mended', 'busy', 'broken', 'idle']);
+    expect(await idsOf('last_dag_run_state=success')).toEqual(['busy', 'mended']);
+    expect(await idsOf('last_dag_run_state=failed&dag_id_pattern=o')).toEqual(['broken']);
+  });
+
   it('has the newest run of each and the newest that failed, when asked and allowed', async () => {
     type Listed = { dag_id: string; newest_run?: object | null; newest_failed_run?: object | null };
     const list = async (query: string, token = admin): Promise<Record<string, unknown>> => {
