@@ -111,6 +111,36 @@ describe('lines of the grid', () => {
     expect(await linesOf(['unknown'])).toEqual([]);
   });
 
+  it('of a run that has ended change with it, whoever asked for them before', async () => {
+    await run('ended', { plain: 'success', each: ['success', 'failed'], 'group.first': 'success' });
+    await tenant.updateTable('dag_runs').set({ state: 'failed' }).where('run_id', '=', 'ended').execute();
+    const statesOf = async (): Promise<unknown> => {
+      const [line] = await linesOf(['ended']);
+      return Object.fromEntries((line?.task_instances ?? []).map((cell) => [cell.task_id, cell.state]));
+    };
+    const before = { plain: 'success', each: 'failed', 'group.first': 'success', group: 'success' };
+    expect([await statesOf(), await statesOf()]).toEqual([before, before]);
+    const task = '/api/v2/dags/cells/dagRuns/ended/taskInstances/plain';
+    const edited = await server.call(task, { method: 'PATCH', token, body: { new_state: 'failed' } });
+    expect(edited.status, edited.text).toBe(200);
+    expect(await statesOf()).toMatchObject({ plain: 'failed', 'group.first': 'success' });
+    const body = {
+      dry_run: false,
+      dag_run_id: 'ended',
+      task_ids: ['group.first'],
+      only_failed: false,
+      reset_dag_runs: false,
+    };
+    const cleared = await server.call('/api/v2/dags/cells/clearTaskInstances', { method: 'POST', token, body });
+    expect(cleared.status, cleared.text).toBe(200);
+    expect(await statesOf()).toMatchObject({ plain: 'failed', 'group.first': expect.not.stringMatching('success') });
+  });
+
+  it('asked for twice come once', async () => {
+    await run('twice', { plain: 'success' });
+    expect((await linesOf(['twice', 'twice'])).map((line) => line.run_id)).toEqual(['twice']);
+  });
+
   it('of an unknown DAG are an error before they begin', async () => {
     expect((await server.call('/ui/grid/ti_summaries/nobody?run_ids=x', { token })).status).toBe(404);
   });

@@ -22,7 +22,7 @@ import { listDeadlines } from '../../db/dag-runs/deadlines.ts';
 import { deadlinesOf } from './deadlines.ts';
 import { roleOf, tasksAround, treeOf } from './dag-tree.ts';
 import type { TreeNode } from './dag-tree.ts';
-import { readCells } from './grid-cells.ts';
+import { keepLines, readCells } from './grid-cells.ts';
 import { sendRaw } from '../../http/send-raw.ts';
 
 const TAGS = ['UI'];
@@ -57,6 +57,7 @@ type GridNode = {
 
 export function registerUiGrid(app: App, services: Services): void {
   const { db, scheduler } = services;
+  const kept = keepLines();
 
   const specOf = async (tenantId: string, dagId: string, versionNumber: number): Promise<CompiledSpec> =>
     (await scheduler.graphs.get(db.shared, { tenantId, dagId, versionNumber })).spec;
@@ -159,6 +160,7 @@ export function registerUiGrid(app: App, services: Services): void {
         tenantId,
         dagId,
         runIds,
+        kept,
         specOf: (version) => specOf(tenantId, dagId, version),
       });
       return sendRaw(reply.type('application/x-ndjson'), Readable.from(lines));

@@ -81,14 +81,24 @@ export async function findTaskIds(db: TenantDb, run: number): Promise<Set<string
   return new Set(rows.map((row) => row.task_id));
 }
 
-type RunVersion = { id: number; run_id: string; version_number: number };
+type RunVersion = {
+  id: number;
+  run_id: string;
+  version_number: number;
+  /** Another one with every change of the run; null while instances of it may change without it. */
+  change: string | null;
+};
+
+/** Of a finished run: instances that wait or are at work pass from state to state without the lock of their run. */
+const CHANGE = sql<string | null>`case when state in ('success', 'failed')
+  and not state_counts ?| array['none', 'live', 'up_for_retry', 'up_for_reschedule'] then xmin::text end`;
 
 /** In the order asked for; those that do not exist are left out. */
 export async function findRunsById(db: TenantDb, dagId: string, runIds: readonly string[]): Promise<RunVersion[]> {
   if (runIds.length === 0) return [];
   const rows = await db
     .selectFrom('dag_runs')
-    .select(['id', 'run_id', 'version_number'])
+    .select(['id', 'run_id', 'version_number', CHANGE.as('change')])
     .where('dag_id', '=', dagId)
     .where(sql<boolean>`run_id = any(${[...runIds]}::text[])`)
     .execute();
