@@ -23,15 +23,24 @@ export type TaskSummary = {
 /** By task id. */
 type SummariesOfVersion = ReadonlyMap<string, TaskSummary>;
 
+/** A task that is shown by another name than its id. */
+export type RenamedTask = { taskId: string; displayName: string };
+
 export type TaskSummaries = {
   /** By version id. Ids that the tenant does not have are left out. */
   get(db: TenantDb, versionIds: readonly string[]): Promise<Map<string, SummariesOfVersion>>;
+  /** By version id, those that have any. Few tasks are renamed, so this may be asked of all DAGs at once. */
+  renamed(db: TenantDb, versionIds: readonly string[]): Promise<Map<string, readonly RenamedTask[]>>;
 };
 
 /** Shared: a property of its own for every task would take as much memory as the rest. */
 const NO_LINKS: Readonly<Record<string, string>> = {};
 /** Tasks, not versions, because that is what takes memory: some 200 bytes each. */
 const KEPT_TASKS = 200_000;
+/** Versions, nearly all of which have none: an id each. */
+const KEPT_RENAMED = 50_000;
+/** Shared by all versions without. */
+const NONE_RENAMED: readonly RenamedTask[] = [];
 /** Specs are read a few at a time: each may be megabytes long. */
 const SPECS_AT_ONCE = 20;
 
@@ -41,25 +50,48 @@ export function createTaskSummaries(): TaskSummaries {
     sizeCalculation: (summaries) => Math.max(1, summaries.size),
   });
 
-  return {
-    async get(db, versionIds) {
-      const found = new Map<string, SummariesOfVersion>();
-      const missing: string[] = [];
-      for (const id of new Set(versionIds)) {
-        const summaries = kept.get(id);
-        if (summaries) found.set(id, summaries);
-        else missing.push(id);
+  const keptRenamed = new LRUCache<string, readonly RenamedTask[]>({ max: KEPT_RENAMED });
+
+  async function get(db: TenantDb, versionIds: readonly string[]): Promise<Map<string, SummariesOfVersion>> {
+    const found = new Map<string, SummariesOfVersion>();
+    const missing: string[] = [];
+    for (const id of new Set(versionIds)) {
+      const summaries = kept.get(id);
+      if (summaries) found.set(id, summaries);
+      else missing.push(id);
+    }
+    for (let from = 0; from < missing.length; from += SPECS_AT_ONCE) {
+      for (const { id, spec } of await findSpecTexts(db, missing.slice(from, from + SPECS_AT_ONCE))) {
+        const summaries = summariesOf((await parseJsonInTurns(spec)) as CompiledSpec);
+        kept.set(id, summaries);
+        found.set(id, summaries);
       }
-      for (let from = 0; from < missing.length; from += SPECS_AT_ONCE) {
-        for (const { id, spec } of await findSpecTexts(db, missing.slice(from, from + SPECS_AT_ONCE))) {
-          const summaries = summariesOf((await parseJsonInTurns(spec)) as CompiledSpec);
-          kept.set(id, summaries);
-          found.set(id, summaries);
-        }
+    }
+    return found;
+  }
+
+  async function renamed(db: TenantDb, versionIds: readonly string[]): Promise<Map<string, readonly RenamedTask[]>> {
+    const known = versionIds.map((id) => [id, keptRenamed.get(id)] as const);
+    const missing = known.flatMap(([id, tasks]) => (tasks === undefined ? id : []));
+    const found = new Map(known.flatMap(([id, tasks]) => (tasks?.length ? [[id, tasks]] : [])));
+    for (let from = 0; from < missing.length; from += SPECS_AT_ONCE) {
+      for (const [id, summaries] of await get(db, missing.slice(from, from + SPECS_AT_ONCE))) {
+        const tasks = renamedOf(summaries);
+        keptRenamed.set(id, tasks);
+        if (tasks.length > 0) found.set(id, tasks);
       }
-      return found;
-    },
-  };
+    }
+    return found;
+  }
+
+  return { get, renamed };
+}
+
+function renamedOf(summaries: SummariesOfVersion): readonly RenamedTask[] {
+  const tasks = [...summaries].flatMap(([taskId, { displayName }]) =>
+    displayName === taskId ? [] : [{ taskId, displayName }],
+  );
+  return tasks.length === 0 ? NONE_RENAMED : tasks;
 }
 
 function summariesOf(spec: CompiledSpec): SummariesOfVersion {

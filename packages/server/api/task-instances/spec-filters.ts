@@ -32,14 +32,19 @@ export async function displayNameFilter(
   dags: Dags,
   patterns: readonly TextMatch[],
 ): Promise<NonNullable<InstanceFilter['displayNames']>> {
-  const renamed = (await tasksOf(lookup, dags)).filter(({ taskId, task }) => task.displayName !== taskId);
-  const matching = renamed.filter(({ task }) => patterns.every((match) => isMatch(task.displayName, match)));
+  const versions = await findDagVersions(lookup.db, dags);
+  const byId = await lookup.summaries.renamed(
+    lookup.db,
+    versions.map((version) => version.id),
+  );
+  const renamed = versions.flatMap(({ id, dag_id: dagId }) => (byId.get(id) ?? []).map((task) => ({ dagId, ...task })));
+  const matching = renamed.filter(({ displayName }) => patterns.every((match) => isMatch(displayName, match)));
   return { patterns, renamed: keysOf(renamed), matching: keysOf(matching) };
 }
 
 type NamedTask = { dagId: string; taskId: string; task: TaskSummary };
 
-const keysOf = (tasks: readonly NamedTask[]): TaskKeys => ({
+const keysOf = (tasks: readonly { dagId: string; taskId: string }[]): TaskKeys => ({
   dagIds: tasks.map((task) => task.dagId),
   taskIds: tasks.map((task) => task.taskId),
 });
