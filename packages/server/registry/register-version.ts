@@ -2,7 +2,7 @@
  * From a compiled artifact to an immutable, numbered version.
  *
  * Registrations of one DAG take turns, so numbers have no gaps. The same content as the current version makes no new
- * one: compiling and deploying again is free. Content that was current once and comes back is a new version: the order
+ * one: compiling and deploying again is nearly free. Content that was current once and comes back is a new version: the order
  * of versions is the history of what ran.
  */
 import { createHash } from 'node:crypto';
@@ -20,7 +20,7 @@ import { timetableProblems } from '@svc/spec/timetables/validate.ts';
 import { validateSpecInTurns } from '@svc/spec/validate.ts';
 import { recordAudit } from '../db/identity/audit-log.ts';
 import type { Actor } from '../db/identity/audit-log.ts';
-import { findVersion, insertVersion, lastDeletedVersion } from '../db/dags/dag-versions.ts';
+import { confirmVersion, findVersion, insertVersion, lastDeletedVersion } from '../db/dags/dag-versions.ts';
 import type { DagVersionRow } from '../db/dags/dag-versions.ts';
 import { replaceDagWarnings } from '../db/dags/dag-warnings.ts';
 import { lockDag, upsertDag } from '../db/dags/dags.ts';
@@ -61,10 +61,15 @@ export async function registerVersion(
 
   const text = await canonicalJsonInTurns(spec);
   // What an own timetable answered depends on when it was asked: compiling again is no new version.
-  const hashed = customIn(spec.schedule)
+  const isTimetableOwn = customIn(spec.schedule) !== null;
+  const hashed = isTimetableOwn
     ? await canonicalJsonInTurns({ ...spec, schedule: withTable(spec.schedule, undefined) })
     : text;
   const contentHash = await hashOf([hashed, '\0', artifact.image ?? '']);
+  if (!isTimetableOwn && !artifact.warnings?.length) {
+    const version = await confirmVersion(db, { dagId, contentHash, ...placeOf(spec, artifact) });
+    if (version) return { kind: 'unchanged', version };
+  }
   return db.transaction().execute(async (trx) => {
     await lockDag(trx, dagId);
     await lockDagRow(trx, dagId);
@@ -107,6 +112,14 @@ export async function registerVersion(
     return { kind: isNew ? 'created' : 'unchanged', version };
   });
 }
+
+const placeOf = (spec: CompiledSpec, artifact: Artifact) => ({
+  fileloc: artifact.fileloc ?? spec.source.path,
+  relativeFileloc: spec.source.path,
+  bundleName: artifact.bundle_name ?? DEFAULT_BUNDLE,
+  bundleVersion: artifact.bundle_version ?? null,
+  parseSeconds: artifact.parse_seconds ?? null,
+});
 
 /** Characters that are hashed in one turn of the event loop. */
 const HASHED_AT_ONCE = 1024 * 1024;
@@ -185,6 +198,7 @@ function dagValues({
   now: Date;
 }): DagValues {
   const { dag, schedule: timetable } = spec;
+  const place = placeOf(spec, artifact);
   const schedule = { timetable, catchup: dag.catchup, start_date: dag.start_date, end_date: dag.end_date };
   const isScheduled = dag.allowed_run_types?.includes('scheduled') ?? true;
   const next = isScheduled ? runAfterInterval(schedule, lastInterval, instantFromDate(now)) : null;
@@ -192,10 +206,10 @@ function dagValues({
     dag_id: dag.dag_id,
     display_name: dag.display_name,
     description: dag.description,
-    fileloc: artifact.fileloc ?? spec.source.path,
-    relative_fileloc: spec.source.path,
-    bundle_name: artifact.bundle_name ?? DEFAULT_BUNDLE,
-    bundle_version: artifact.bundle_version ?? null,
+    fileloc: place.fileloc,
+    relative_fileloc: place.relativeFileloc,
+    bundle_name: place.bundleName,
+    bundle_version: place.bundleVersion,
     owners: dag.owners,
     tags: dag.tags,
     // Airflow's default: a new DAG waits until somebody has looked at it.
@@ -218,6 +232,6 @@ function dagValues({
     // Another version may need another environment; its first task tells.
     installed_providers: null,
     current_version: versionNumber,
-    last_parse_seconds: artifact.parse_seconds ?? null,
+    last_parse_seconds: place.parseSeconds,
   };
 }

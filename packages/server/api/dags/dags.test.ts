@@ -78,6 +78,37 @@ describe('registering a version of a DAG', () => {
     });
   });
 
+  it('takes note of unchanged content that was compiled again, and of everything around it that has changed', async () => {
+    const spec = renamed(basic, 'confirmed');
+    const place = { bundle_name: 'proj', bundle_version: 'one', fileloc: '/dags/confirmed.py', parse_seconds: 1 };
+    const first = (await register(spec, place)).json();
+    const db = server.db.shared;
+    const dag = () => db.selectFrom('dags').selectAll().where('dag_id', '=', 'confirmed').executeTakeFirstOrThrow();
+    const again = async (extra: Body = {}): Promise<Awaited<ReturnType<typeof dag>>> => {
+      const { last_parsed_at: before } = await dag();
+      const answer = await register(spec, { ...place, ...extra });
+      expect([answer.status, answer.json()]).toEqual([200, first]);
+      const now = await dag();
+      expect(now.last_parsed_at > before).toBe(true);
+      return now;
+    };
+    expect(await again({ parse_seconds: 2 })).toMatchObject({ last_parse_seconds: 2, is_stale: false });
+    await db.updateTable('dags').set({ is_stale: true }).where('dag_id', '=', 'confirmed').execute();
+    expect(await again()).toMatchObject({ is_stale: false });
+    expect(await again({ fileloc: '/moved.py' })).toMatchObject({ fileloc: '/moved.py' });
+    expect(await again({ bundle_version: 'two' })).toMatchObject({ bundle_version: 'two' });
+    const warnings = async () =>
+      (await get('/api/v2/dagWarnings?dag_id=confirmed')).json<{ total_entries: number }>().total_entries;
+    await again({ warnings: ['start_date moves'] });
+    expect(await warnings()).toBe(1);
+    await again();
+    expect(await warnings()).toBe(0);
+    const report = { filename: spec.source.path, bundle_name: 'proj', stack_trace: 'Traceback: boom' };
+    await server.call('/api/v2/importErrors', { method: 'POST', token: admin, body: report });
+    await again();
+    expect((await get('/api/v2/dags/confirmed')).json()).toMatchObject({ has_import_errors: false });
+  });
+
   it('leaves no gap and no duplicate when many register at once', async () => {
     const spec = renamed(basic, 'crowded');
     const answers = await Promise.all(
