@@ -50,7 +50,11 @@ export function createTaskSummaries(): TaskSummaries {
     sizeCalculation: (summaries) => Math.max(1, summaries.size),
   });
 
-  const keptRenamed = new LRUCache<string, readonly RenamedTask[]>({ max: KEPT_RENAMED });
+  // A size and not a number of them, for which a cache takes all its memory at once: 10 MB of an idle lite.
+  const keptRenamed = new LRUCache<string, readonly RenamedTask[]>({
+    maxSize: KEPT_RENAMED,
+    sizeCalculation: () => 1,
+  });
 
   async function get(db: TenantDb, versionIds: readonly string[]): Promise<Map<string, SummariesOfVersion>> {
     const found = new Map<string, SummariesOfVersion>();
