@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '@svc/testing/eventually.ts';
@@ -36,7 +36,7 @@ describe('appending to a log on disk', () => {
   it('puts bytes where they belong, for nobody but the owner to read', async () => {
     expect(await logs.append(LOG_KEY, 0, bytes('one\n'))).toEqual({ length: 4 });
     expect(await logs.append(LOG_KEY, 4, bytes('two\n'))).toEqual({ length: 8 });
-    const path = join(dir, 't1', 'etl', 'r1', 'load', '1.log');
+    const path = join(dir, 't1', 'etl', 'r1', 'load~1.log');
     expect(await readFile(path, 'utf8')).toBe('one\ntwo\n');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect((await stat(join(dir, 't1'))).mode & 0o777).toBe(0o700);
@@ -151,12 +151,15 @@ describe('a log directory that is not as it was', () => {
   });
 
   it('because somebody put a symbolic link there is neither read nor written through it', async () => {
-    const folder = join(dir, 't1', 'etl', 'r1', 'load');
-    await mkdir(folder, { recursive: true });
     await writeFile(join(dir, 'secret'), 'secret');
-    await symlink(join(dir, 'secret'), join(folder, '1.log'));
-    await expect(contents(LOG_KEY)).rejects.toThrow(/symbolic link/);
-    await expect(logs.append(LOG_KEY, 6, bytes('x'))).rejects.toThrow(/symbolic link/);
+    for (const place of ['load~1.log', 'before/1.log']) {
+      const logKey = at({ taskId: place.split(/[~/]/)[0] ?? '' });
+      const path = join(dir, 't1', 'etl', 'r1', place);
+      await mkdir(dirname(path), { recursive: true });
+      await symlink(join(dir, 'secret'), path);
+      await expect(contents(logKey)).rejects.toThrow(/symbolic link/);
+      await expect(logs.append(logKey, 6, bytes('x'))).rejects.toThrow(/symbolic link/);
+    }
     expect(await readFile(join(dir, 'secret'), 'utf8')).toBe('secret');
   });
 });
@@ -240,15 +243,15 @@ describe('removing logs from disk', () => {
     ];
     for (const logKey of logKeys) await logs.append(logKey, 0, bytes('x\n'));
   });
-  const OTHERS = ['t1/etl/r1/loader/1.log', 't1/etl/r2/load/1.log', 't1/etl2/r1/load/1.log', 't2/etl/r1/load/1.log'];
+  const OTHERS = ['t1/etl/r1/loader~1.log', 't1/etl/r2/load~1.log', 't1/etl2/r1/load~1.log', 't2/etl/r1/load~1.log'];
 
   it('takes a try, an instance, a task, a run or a DAG, and nothing else', async () => {
     await logs.remove(at({}));
-    const instances = ['t1/etl/r1/load~0/1.log', 't1/etl/r1/load~1/1.log'];
-    expect(await left()).toEqual(['t1/etl/r1/load/2.log', ...instances, ...OTHERS].toSorted());
+    const instances = ['t1/etl/r1/load~0~1.log', 't1/etl/r1/load~1~1.log'];
+    expect(await left()).toEqual(['t1/etl/r1/load~2.log', ...instances, ...OTHERS].toSorted());
     const { tryNumber: _try, ...instance } = at({ mapIndex: 0 });
     await logs.remove(instance);
-    expect(await left()).toEqual(['t1/etl/r1/load/2.log', 't1/etl/r1/load~1/1.log', ...OTHERS].toSorted());
+    expect(await left()).toEqual(['t1/etl/r1/load~2.log', 't1/etl/r1/load~1~1.log', ...OTHERS].toSorted());
     await logs.remove({ tenantId: 't1', dagId: 'etl', runId: 'r1', taskId: 'load' });
     expect(await left()).toEqual(OTHERS);
     await logs.remove({ tenantId: 't1', dagId: 'etl', runId: 'r1' });
@@ -269,21 +272,21 @@ describe('removing logs from disk', () => {
   it('removes by age only what is old, only logs, and the folders that they leave empty', async () => {
     const old = new Date('2020-01-01T00:00:00Z');
     await writeFile(join(dir, 'notes.log'), '');
-    await writeFile(join(dir, 't1', 'etl', 'r1', 'load', 'core.dump'), '');
+    await writeFile(join(dir, 't1', 'etl', 'r1', 'core.dump'), '');
     await writeFile(join(dir, 't1', 'etl', '7.log'), '');
     for (const name of [
       'notes.log',
-      't1/etl/r1/load/core.dump',
+      't1/etl/r1/core.dump',
       't1/etl/7.log',
-      't1/etl/r1/load/1.log',
-      't2/etl/r1/load/1.log',
+      't1/etl/r1/load~1.log',
+      't2/etl/r1/load~1.log',
     ])
       await utimes(join(dir, name), old, old);
     expect(await logs.sweep({ before: Date.parse('2021-01-01T00:00:00Z') })).toEqual({ removed: 2 });
     const names = await readdir(dir, { recursive: true });
-    expect(names).toEqual(expect.arrayContaining(['notes.log', 't1/etl/r1/load/core.dump', 't1/etl/7.log']));
-    expect(names).toEqual(expect.arrayContaining(['t1/etl/r1/load/2.log', 't1/etl/r1/loader/1.log']));
-    expect(names.filter((name) => name.startsWith('t2') || name === 't1/etl/r1/load/1.log')).toEqual([]);
+    expect(names).toEqual(expect.arrayContaining(['notes.log', 't1/etl/r1/core.dump', 't1/etl/7.log']));
+    expect(names).toEqual(expect.arrayContaining(['t1/etl/r1/load~2.log', 't1/etl/r1/loader~1.log']));
+    expect(names.filter((name) => name.startsWith('t2') || name === 't1/etl/r1/load~1.log')).toEqual([]);
   });
 
   it('may run while logs are written: none of the new is lost', async () => {
@@ -299,7 +302,7 @@ describe('removing logs from disk', () => {
       for (; Date.now() < stopAt || count < 4; count += 1) {
         const logKey = at({ runId: `busy-${count}` });
         await logs.append(logKey, 0, bytes('x\n'));
-        await utimes(join(dir, 't1', 'etl', `busy-${count}`, 'load', '1.log'), old, old).catch(() => {});
+        await utimes(join(dir, 't1', 'etl', `busy-${count}`, 'load~1.log'), old, old).catch(() => {});
         const fresh = at({ runId: `busy-${count}`, tryNumber: 2 });
         await logs.append(fresh, 0, bytes('fresh\n'));
         expect(await contents(fresh)).toBe('fresh\n');
@@ -309,5 +312,56 @@ describe('removing logs from disk', () => {
       await sweeping;
     }
     expect(count).toBeGreaterThan(3);
+  });
+});
+
+describe('logs that were written when tasks had folders', () => {
+  const write = async (logKey: LogKey, text: string): Promise<string> => {
+    const { tenantId, dagId, runId, taskId, mapIndex, tryNumber } = logKey;
+    const instance = mapIndex === -1 ? taskId : `${taskId}~${mapIndex}`;
+    const path = join(dir, tenantId, dagId, runId, instance, `${tryNumber}.log`);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+    return path;
+  };
+  const left = async () => (await readdir(dir, { recursive: true })).filter((name) => name.endsWith('.log')).toSorted();
+
+  it('are read, and go on where they are', async () => {
+    const path = await write(LOG_KEY, 'one\n');
+    expect([await logs.size(LOG_KEY), await contents(LOG_KEY)]).toEqual([4, 'one\n']);
+    expect(await logs.append(LOG_KEY, 4, bytes('two\n'))).toEqual({ length: 8 });
+    expect(await logs.append(LOG_KEY, 20, bytes('after a gap\n'))).toEqual({ length: 8 });
+    expect(await logs.append(LOG_KEY, 8, bytes('three\n'))).toEqual({ length: 14 });
+    expect(await contents(LOG_KEY)).toBe('one\ntwo\nthree\n');
+    expect(await readFile(path, 'utf8')).toBe('one\ntwo\nthree\n');
+    expect(await contents(LOG_KEY, { from: 4, to: 7 })).toBe('two');
+  });
+
+  it('are removed with their try, their instance, their task and their run, beside those of today', async () => {
+    const all = [at({}), at({ tryNumber: 2 }), at({ mapIndex: 0 }), at({ mapIndex: 1 }), at({ taskId: 'loader' })];
+    for (const logKey of all) {
+      await write(logKey, 'before\n');
+      await logs.append({ ...logKey, tryNumber: logKey.tryNumber + 2 }, 0, bytes('now\n'));
+    }
+    const r1 = (names: string[]) => names.map((name) => `t1/etl/r1/${name}`).toSorted();
+    await logs.remove(at({}));
+    await logs.remove(at({ tryNumber: 3 }));
+    const { tryNumber: _try, ...instance } = at({ mapIndex: 0 });
+    await logs.remove(instance);
+    const others = ['loader/1.log', 'loader~3.log'];
+    expect(await left()).toEqual(r1(['load/2.log', 'load~4.log', 'load~1/1.log', 'load~1~3.log', ...others]));
+    await logs.remove({ tenantId: 't1', dagId: 'etl', runId: 'r1', taskId: 'load' });
+    expect(await left()).toEqual(r1(others));
+    await logs.remove({ tenantId: 't1', dagId: 'etl', runId: 'r1' });
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it('are removed by age', async () => {
+    const old = new Date('2020-01-01T00:00:00Z');
+    await utimes(await write(LOG_KEY, 'old\n'), old, old);
+    await write(at({ tryNumber: 2 }), 'new\n');
+    await logs.append(at({ taskId: 'loader' }), 0, bytes('x\n'));
+    expect(await logs.sweep({ before: Date.parse('2021-01-01T00:00:00Z') })).toEqual({ removed: 1 });
+    expect(await left()).toEqual(['t1/etl/r1/load/2.log', 't1/etl/r1/loader~1.log']);
   });
 });

@@ -12,7 +12,7 @@ import { explainDiskError } from './disk-errors.ts';
 import { createFileCalls } from './file-calls.ts';
 import type { FileCalls } from './file-calls.ts';
 import { createOpenFiles } from './open-files.ts';
-import { encodeName, isFolderOfTask, isLogFile, logKeySegments } from './log-key.ts';
+import { encodeName, isLogFile, isLogFileBefore, isOfTask, logKeySegments, segmentsBefore } from './log-key.ts';
 import type { LogKey, LogScope } from './log-key.ts';
 import type { Carrier } from '../redis/carrier.ts';
 import { shareWatchers } from './shared-watchers.ts';
@@ -22,8 +22,8 @@ import { createWatchers } from './watchers.ts';
 /** Small enough that what is done with one block holds up nobody (as text: 0.6 ms), and reading is not the cost (0.05 ms). */
 const BLOCK_BYTES = 64 * 1024;
 const MAX_OPEN_FILES = 128;
-/** Folders between the directory and the files: tenant, dag, run, task. */
-const DEPTH = 4;
+/** Folders between the directory and the files: tenant, dag, run; and task, of those that were written before. */
+const DEPTH = 3;
 
 export type DiskLogOptions = {
   dir: string;
@@ -43,6 +43,12 @@ export function createDiskLogStore(options: DiskLogOptions): LogStore {
   /** Where it lies below the directory: processes may reach that by different ways. */
   const placeOf = (logKey: LogKey) => [...prefix, ...logKeySegments(logKey, names)].join('/');
   const pathOf = (logKey: LogKey) => join(root, ...logKeySegments(logKey, names));
+  const pathBefore = (logKey: LogKey) => join(root, ...segmentsBefore(logKey, names));
+  /** Begun when tasks had folders: it goes on there. */
+  const isBefore = async (logKey: LogKey): Promise<boolean> =>
+    (await sizeOf(pathOf(logKey))) === 0 && (await sizeOf(pathBefore(logKey))) > 0;
+  const whereIs = async (logKey: LogKey): Promise<string> =>
+    (await isBefore(logKey)) ? pathBefore(logKey) : pathOf(logKey);
   const explained = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw explainDiskError(error, root);
@@ -51,13 +57,15 @@ export function createDiskLogStore(options: DiskLogOptions): LogStore {
   async function append(logKey: LogKey, offset: number, bytes: Uint8Array): Promise<{ length: number }> {
     if (!Number.isSafeInteger(offset) || offset < 0)
       throw new RangeError(`offset ${offset} is not a position in a log`);
-    const path = pathOf(logKey);
-    const length = await files.use(path, async (file, size) => {
-      if (offset > size) return size;
-      const rest = bytes.subarray(Math.min(size - offset, bytes.length));
-      await writeAll(calls, file, rest, size);
-      return size + rest.length;
-    });
+    const appendTo = (path: string): Promise<number> =>
+      files.use(path, async (file, size) => {
+        if (offset > size) return size;
+        const rest = bytes.subarray(Math.min(size - offset, bytes.length));
+        await writeAll(calls, file, rest, size);
+        return size + rest.length;
+      });
+    let length = await appendTo(pathOf(logKey));
+    if (offset > 0 && length === 0 && (await isBefore(logKey))) length = await appendTo(pathBefore(logKey));
     watchers.notify(placeOf(logKey));
     return { length };
   }
@@ -72,9 +80,9 @@ export function createDiskLogStore(options: DiskLogOptions): LogStore {
 
   return {
     append: (logKey, offset, bytes) => explained(append(logKey, offset, bytes)),
-    size: (logKey) => explained(sizeOf(pathOf(logKey))),
+    size: (logKey) => explained(whereIs(logKey).then(sizeOf)),
     async *read(logKey, { from = 0, to = Number.POSITIVE_INFINITY } = {}) {
-      const file = await explained(openToRead(pathOf(logKey)));
+      const file = await explained(whereIs(logKey).then(openToRead));
       if (!file) return;
       try {
         yield* blocksOf(file, from, to);
@@ -131,11 +139,14 @@ async function pathsOf(root: string, scope: LogScope, names: { caseSensitive: bo
   if (runId === undefined) return [dag];
   const run = join(dag, encodeName(runId, names));
   if (taskId === undefined) return [run];
-  const folders =
-    mapIndex === undefined
-      ? (await entriesOf(run)).map(({ name }) => name).filter((name) => isFolderOfTask(name, taskId, names))
-      : logKeySegments({ tenantId, dagId, runId, taskId, mapIndex, tryNumber: 1 }, names).slice(-2, -1);
-  return folders.map((folder) => join(run, folder, ...(tryNumber === undefined ? [] : [`${tryNumber}.log`])));
+  if (mapIndex !== undefined && tryNumber !== undefined) {
+    const logKey = { tenantId, dagId, runId, taskId, mapIndex, tryNumber };
+    return [logKeySegments, segmentsBefore].map((segments) => join(root, ...segments(logKey, names)));
+  }
+  const entries = (await entriesOf(run)).filter((entry) => isOfTask(entry, { taskId, mapIndex, tryNumber }, names));
+  return entries.map(({ name, isFolder }) =>
+    isFolder && tryNumber !== undefined ? join(run, name, `${tryNumber}.log`) : join(run, name),
+  );
 }
 
 async function entriesOf(folder: string): Promise<{ name: string; isFolder: boolean }[]> {
@@ -149,21 +160,22 @@ async function entriesOf(folder: string): Promise<{ name: string; isFolder: bool
   }
 }
 
-/** Only what lies where logs lie and is named like one: the directory may hold other things. */
+/** Only what lies where logs lie and is named like one: the directory may hold other things. `depth` -1: the folder of a task. */
 async function sweepFolder(
   folder: string,
   depth: number,
   input: { before: number; signal?: AbortSignal },
 ): Promise<{ removed: number }> {
+  const isLog = depth === 0 ? isLogFile : isLogFileBefore;
   let removed = 0;
   for (const { name, isFolder } of await entriesOf(folder)) {
     if (input.signal?.aborted) return { removed };
     const path = join(folder, name);
-    if (depth > 0 && isFolder) {
+    if (depth >= 0 && isFolder) {
       const below = await sweepFolder(path, depth - 1, input);
       removed += below.removed;
       if (below.removed > 0) await rmdir(path).catch(ignoreExpected);
-    } else if (depth === 0 && !isFolder && isLogFile(name) && (await lastWritten(path)) < input.before) {
+    } else if (depth <= 0 && !isFolder && isLog(name) && (await lastWritten(path)) < input.before) {
       await unlink(path).catch(ignoreExpected);
       removed += 1;
     }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeName, isFolderOfTask, logKeySegments } from './log-key.ts';
+import { encodeName, isOfTask, logKeySegments } from './log-key.ts';
 import type { LogKey } from './log-key.ts';
 
 const LINUX = { caseSensitive: true };
@@ -37,15 +37,15 @@ describe('a log key', () => {
       logKey({ dagId: 'etl.daily', runId: 'manual__2026-01-02T10:00:00.5+00:00', taskId: 'group.load', tryNumber: 3 }),
       LINUX,
     );
-    expect(segments).toEqual(['tenant', 'etl.daily', 'manual__2026-01-02T10:00:00.5+00:00', 'group.load', '3.log']);
-    expect(logKeySegments(logKey({ mapIndex: 7 }), LINUX)).toEqual(['tenant', 'dag', 'run', 'task~7', '1.log']);
+    expect(segments).toEqual(['tenant', 'etl.daily', 'manual__2026-01-02T10:00:00.5+00:00', 'group.load~3.log']);
+    expect(logKeySegments(logKey({ mapIndex: 7 }), LINUX)).toEqual(['tenant', 'dag', 'run', 'task~7~1.log']);
   });
 
   it('never leaves its folder, whatever the ids are', () => {
     fc.assert(
       fc.property(anyLogKey, fc.boolean(), (ids, caseSensitive) => {
         const segments = logKeySegments(ids, { caseSensitive });
-        expect(segments).toHaveLength(5);
+        expect(segments).toHaveLength(4);
         for (const segment of segments) {
           expect(segment).toMatch(/^[\w.:+=@,%~-]+$/);
           expect(segment).not.toMatch(/^\./);
@@ -70,6 +70,8 @@ describe('a log key', () => {
 
   it.each([
     ['a mapped instance and a task named like one', { taskId: 'task', mapIndex: 1 }, { taskId: 'task~1' }],
+    ['a mapped instance and a try', { taskId: 'task', mapIndex: 1, tryNumber: 2 }, { taskId: 'task', tryNumber: 12 }],
+    ['a task and one named like its log', { taskId: 'task' }, { taskId: 'task~1.log' }],
     ['an encoded id and an id that looks encoded', { taskId: 'a/b' }, { taskId: 'a%2Fb' }],
     ['two long ids that begin alike', { runId: 'x'.repeat(249) }, { runId: `${'x'.repeat(248)}y` }],
     ['no id and the id of its sign', { runId: '' }, { runId: '%' }],
@@ -94,13 +96,37 @@ describe('a log key', () => {
   });
 });
 
-describe('the folders of a task', () => {
-  it('are its own and those of its instances, not those of a task whose name begins alike', () => {
-    const isOurs = (name: string) => isFolderOfTask(name, 'load', LINUX);
-    expect(['load', 'load~0', 'load~12'].every(isOurs)).toBe(true);
-    expect(['loader', 'load.b', 'load~', 'load~x', 'load~~ab', 'Load'].some(isOurs)).toBe(false);
+describe('what a task has in the folder of a run', () => {
+  const ofTask = (name: string, of: Parameters<typeof isOfTask>[1] = { taskId: 'load' }) =>
+    isOfTask({ name, isFolder: !name.endsWith('.log') }, of, LINUX);
+
+  it('is its own and that of its instances, not that of a task whose name begins alike', () => {
+    const own = ['load', 'load~0', 'load~12', 'load~1.log', 'load~12~3.log'];
+    expect(own.filter((name) => !ofTask(name))).toEqual([]);
+    const others = [
+      'loader',
+      'load.b',
+      'load~',
+      'load~x',
+      'load~~ab',
+      'Load',
+      'load.log',
+      'loader~1.log',
+      'load~x~1.log',
+    ];
+    expect(others.filter((name) => ofTask(name))).toEqual([]);
     const long = 'l'.repeat(240);
-    expect(isFolderOfTask(`${encodeName(long, LINUX)}~3`, long, LINUX)).toBe(true);
-    expect(isFolderOfTask(encodeName(`${long}m`, LINUX), long, LINUX)).toBe(false);
+    expect(ofTask(`${encodeName(long, LINUX)}~3`, { taskId: long })).toBe(true);
+    expect(ofTask(`${encodeName(long, LINUX)}~3~1.log`, { taskId: long })).toBe(true);
+    expect(ofTask(encodeName(`${long}m`, LINUX), { taskId: long })).toBe(false);
+  });
+
+  it('can be that of one instance or one try', () => {
+    const names = ['load', 'load~3', 'load~1.log', 'load~2.log', 'load~3~1.log', 'load~3~2.log'];
+    const chosen = (of: { mapIndex?: number; tryNumber?: number }) =>
+      names.filter((name) => ofTask(name, { taskId: 'load', ...of }));
+    expect(chosen({ mapIndex: 3 })).toEqual(['load~3', 'load~3~1.log', 'load~3~2.log']);
+    expect(chosen({ mapIndex: -1 })).toEqual(['load', 'load~1.log', 'load~2.log']);
+    expect(chosen({ tryNumber: 2 })).toEqual(['load', 'load~3', 'load~2.log', 'load~3~2.log']);
   });
 });

@@ -31,7 +31,7 @@ beforeEach(async () => {
   logs = createDiskLogStore({ dir });
   for (const taskId of ['old', 'new']) await logs.append(logKey(taskId), 0, Buffer.from('x\n'));
   const lastWeek = new Date(Date.now() - 7 * DAY);
-  await utimes(join(dir, 't', 'd', 'r', 'old', '1.log'), lastWeek, lastWeek);
+  await utimes(join(dir, 't', 'd', 'r', 'old~1.log'), lastWeek, lastWeek);
 });
 afterEach(async () => {
   await logs.close();
@@ -44,7 +44,7 @@ it('log retention removes what is older, again and again, and keeps what is not'
   await eventually(async () => (await logs.size(logKey('old'))) === 0);
   await logs.append(logKey('old again'), 0, Buffer.from('x\n'));
   const lastWeek = new Date(Date.now() - 7 * DAY);
-  await utimes(join(dir, 't', 'd', 'r', 'old%20again', '1.log'), lastWeek, lastWeek);
+  await utimes(join(dir, 't', 'd', 'r', 'old%20again~1.log'), lastWeek, lastWeek);
   await eventually(async () => (await logs.size(logKey('old again'))) === 0);
   await retention.stop();
   expect(await logs.size(logKey('new'))).toBe(2);
