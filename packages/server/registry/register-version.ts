@@ -67,7 +67,12 @@ export async function registerVersion(
     : text;
   const contentHash = await hashOf([hashed, '\0', artifact.image ?? '']);
   if (!isTimetableOwn && !artifact.warnings?.length) {
-    const version = await confirmVersion(db, { dagId, contentHash, ...placeOf(spec, artifact) });
+    const version = await confirmVersion(db, {
+      dagId,
+      contentHash,
+      plugins: pluginsOf(spec),
+      ...placeOf(spec, artifact),
+    });
     if (version) return { kind: 'unchanged', version };
   }
   return db.transaction().execute(async (trx) => {
@@ -112,6 +117,8 @@ export async function registerVersion(
     return { kind: isNew ? 'created' : 'unchanged', version };
   });
 }
+
+const pluginsOf = ({ plugins }: CompiledSpec): string | null => (plugins ? JSON.stringify(plugins) : null);
 
 const placeOf = (spec: CompiledSpec, artifact: Artifact) => ({
   fileloc: artifact.fileloc ?? spec.source.path,
@@ -226,7 +233,7 @@ function dagValues({
     has_task_concurrency_limits: dag.has_task_concurrency_limits,
     allowed_run_types: dag.allowed_run_types,
     ...nextRunColumns(next),
-    plugins: spec.plugins ? JSON.stringify(spec.plugins) : null,
+    plugins: pluginsOf(spec),
     timetable_ask_at:
       isScheduled && asksTimetable(schedule, lastInterval, instantFromDate(now)) ? now.toISOString() : null,
     // Another version may need another environment; its first task tells.

@@ -36,10 +36,8 @@ const waitsWithin = (period: Period) => sql`
 const endsWithin = ({ until }: Period) =>
   until === undefined ? sql`true` : sql`(r.end_date <= ${until} or (r.end_date is null and now() <= ${until}))`;
 
-/** States that runs count their instances by; those in flight they count together. */
-const KEPT = TASK_STATES.filter(
-  (state) => !['scheduled', 'queued', 'running', 'restarting', 'deferred'].includes(state),
-);
+/** Runs count their instances by state, but those in flight together. */
+const IN_FLIGHT = new Set<TaskState>(['scheduled', 'queued', 'running', 'restarting', 'deferred']);
 
 export type StateCounts = {
   runs: [RunState, number][];
@@ -76,7 +74,7 @@ export async function countStates(db: TenantDb, period: Period): Promise<StateCo
     runs: RUN_STATES.map((state) => [state, runsOf(state)]),
     instances: [
       ['none', sumOf('none')],
-      ...TASK_STATES.map((state): [TaskState, number] => [state, KEPT.includes(state) ? sumOf(state) : liveOf(state)]),
+      ...TASK_STATES.map((state): [TaskState, number] => [state, IN_FLIGHT.has(state) ? liveOf(state) : sumOf(state)]),
     ],
   };
 }

@@ -76,6 +76,7 @@ export type SeenDag = {
   bundleName: string;
   bundleVersion: string | null;
   parseSeconds: number | null;
+  plugins: string | null;
 };
 
 /**
@@ -86,7 +87,13 @@ export function confirmVersion(db: TenantDb, seen: SeenDag): Promise<DagVersionR
   return db
     .updateTable('dags')
     .from('dag_versions as v')
-    .set({ last_parsed_at: sql`now()`, last_parse_seconds: seen.parseSeconds })
+    .set({
+      last_parsed_at: sql`now()`,
+      last_parse_seconds: seen.parseSeconds,
+      // What workers have told of it since: they are asked again.
+      plugins: seen.plugins,
+      installed_providers: null,
+    })
     .where('dags.dag_id', '=', seen.dagId)
     .whereRef('v.dag_id', '=', 'dags.dag_id')
     .whereRef('v.version_number', '=', 'dags.current_version')
