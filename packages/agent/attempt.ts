@@ -17,8 +17,8 @@ import { ATTEMPT_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processe
 import type { TaskUser } from '@svc/proto/task-user.ts';
 import { createAttemptLog } from './logs/attempt-log.ts';
 import type { AttemptLog } from './logs/attempt-log.ts';
-import { Refusal } from './control-plane.ts';
-import type { ControlPlane } from './control-plane.ts';
+import { Refusal } from './contact/control-plane.ts';
+import type { ControlPlane } from './contact/control-plane.ts';
 import { EnvironmentFailure } from './environments.ts';
 import { failureOfExit } from './exit-cause.ts';
 import type { ProcessExit } from './exit-cause.ts';

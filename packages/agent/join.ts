@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
-import { Refusal } from './control-plane.ts';
-import type { ControlPlane } from './control-plane.ts';
+import { Refusal } from './contact/control-plane.ts';
+import type { ControlPlane } from './contact/control-plane.ts';
 import { SettingsError } from './settings.ts';
 import type { JoinSettings } from './settings.ts';
 

@@ -1,6 +1,6 @@
 /** What a refused call is called on the task's side. */
 import { status } from '@grpc/grpc-js';
-import { Refusal } from './control-plane.ts';
+import { Refusal } from './contact/control-plane.ts';
 
 const CODES: Partial<Record<status, string>> = {
   [status.NOT_FOUND]: 'not_found',

@@ -1,8 +1,8 @@
 /** `svc-agent run`: the one attempt whose credential it was given, and then it leaves. For a container per attempt. */
 import type { Assignment } from '@svc/proto/agent-service.ts';
-import { watchContact } from './contact-watch.ts';
-import { connectControlPlane } from './control-plane.ts';
-import { exchangeToken } from './exchange-token.ts';
+import { watchContact } from './contact/contact-watch.ts';
+import { connectControlPlane } from './contact/control-plane.ts';
+import { exchangeToken } from './contact/exchange-token.ts';
 import type { ForkServer } from './fork-server.ts';
 import { SettingsError } from './settings.ts';
 import type { AgentSettings } from './settings.ts';

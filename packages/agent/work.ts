@@ -13,12 +13,14 @@ import { hostname } from 'node:os';
 import type { Readable } from 'node:stream';
 import { status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
+import { LINE_VARIABLE } from '@svc/proto/line.ts';
 import { createBackoff } from '@svc/spec/backoff.ts';
-import { connectControlPlane } from './control-plane.ts';
-import type { ControlPlane } from './control-plane.ts';
-import { watchContact } from './contact-watch.ts';
+import { connectControlPlane } from './contact/control-plane.ts';
+import type { ControlPlane } from './contact/control-plane.ts';
+import { watchContact } from './contact/contact-watch.ts';
+import { connectLine } from './contact/direct-line.ts';
 import { isolationKind } from './isolation.ts';
-import { exchangeToken } from './exchange-token.ts';
+import { exchangeToken } from './contact/exchange-token.ts';
 import { join as joinControlPlane } from './join.ts';
 import type { Joined } from './join.ts';
 import type { AgentSettings, JoinSettings } from './settings.ts';
@@ -41,7 +43,11 @@ export async function work(input: {
   say: (text: string) => void;
 }): Promise<number> {
   const { settings, env, version, stop, say } = input;
-  const controlPlane = connectControlPlane({ address: settings.controlPlane, tlsCa: settings.tlsCa });
+  const controlPlane = connectControlPlane({
+    address: settings.controlPlane,
+    tlsCa: settings.tlsCa,
+    line: connectLine(env[LINE_VARIABLE]),
+  });
   const leaving = new AbortController();
   const isPod = settings.tokenFile !== '';
   const joined = settings.join && (await joinAs(settings.join));

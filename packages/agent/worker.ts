@@ -10,7 +10,7 @@ import { WORKER_VARIABLE } from '@svc/proto/marked-processes.ts';
 import { TASK_USER_VARIABLE, readTaskUser } from '@svc/proto/task-user.ts';
 import { runAttempt } from './attempt.ts';
 import type { AttemptInput, RunningAttempt } from './attempt.ts';
-import type { ControlPlane } from './control-plane.ts';
+import type { ControlPlane } from './contact/control-plane.ts';
 import { createPythonEnvironments } from './environments.ts';
 import type { PythonEnvironments } from './environments.ts';
 import { createMemoryWatch } from './exit-cause.ts';

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { createAttemptLog } from './attempt-log.ts';
-import { Refusal } from '../control-plane.ts';
+import { Refusal } from '../contact/control-plane.ts';
 import { createMasks } from './masks.ts';
 
 /** A control plane's log: appended by offset, like the real one; `lose` forgets the first bytes of it. */

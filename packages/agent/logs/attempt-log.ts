@@ -6,7 +6,7 @@
  */
 import { StringDecoder } from 'node:string_decoder';
 import { MAX_LOG_CHUNK_BYTES, MAX_LOG_TAIL_BYTES } from '@svc/proto/limits.ts';
-import { Refusal } from '../control-plane.ts';
+import { Refusal } from '../contact/control-plane.ts';
 import { createLogBuffer } from './log-buffer.ts';
 import type { Masks } from './masks.ts';
 import { latest, momentOf, nowIso } from '@svc/spec/clock.ts';

@@ -1,7 +1,9 @@
 /** The RPC service agents talk to: the listener, the streams of workers, and whoever wants to know what became of attempts. */
+import type { Duplex } from 'node:stream';
 import { createHandlers } from './agent-handlers.ts';
 import { createAuthenticateFirst } from './authenticate-first.ts';
 import type { StartEarly } from './agent-handlers.ts';
+import { createDirectLines } from './direct-lines.ts';
 import { startGrpcServer } from './grpc-server.ts';
 import { NO_JOINING } from './workers/join.ts';
 import type { JoinSide } from './workers/join.ts';
@@ -20,6 +22,8 @@ export type AgentService = {
   /** Is an agent waiting for an answer? */
   isBusy(): boolean;
   listen(): Promise<{ host: string; port: number }>;
+  /** The line to an agent that this process has started. */
+  serveLine(socket: Duplex): void;
   /** Called for every attempt that started, and for every one of which no more is to come (finished, stale, told to stop). */
   observe(observer: AttemptObserver): void;
   /** Whoever makes pods knows how to find out which one presents a token. */
@@ -44,7 +48,7 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
   let joining: JoinSide = NO_JOINING;
   let stageFiles: StageFiles = NO_STAGING;
   const stagingRefusals: ((attempt: { attemptId: string }) => void)[] = [];
-  const { interceptor, callerOf } = createAuthenticateFirst({
+  const { interceptor, admit, callerOf } = createAuthenticateFirst({
     ...options,
     reviewPod: (token) => reviewPod(token),
     reviewJoin: (token) => joining.review(token),
@@ -61,6 +65,7 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
     },
     join: (token, request, peer) => joining.join(token, request, peer),
   });
+  const lines = createDirectLines({ admit, service: rpc, handlers, log });
   let server: GrpcServer | undefined;
   return {
     workers,
@@ -83,9 +88,10 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
       log.info({ address: `${server.host}:${server.port}`, tls: options.tls !== null }, 'agents may connect');
       return { host: server.host, port: server.port };
     },
+    serveLine: lines.serve,
     async close() {
       workers.close();
-      await server?.close();
+      await Promise.all([lines.close(), server?.close()]);
     },
   };
 }

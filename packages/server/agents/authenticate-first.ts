@@ -2,8 +2,8 @@
  * Who calls, found out from the metadata before anything of the message is read: the call of a stranger is answered when its
  * headers are there, and costs the check of one credential, whatever it sends behind them.
  */
-import { ServerInterceptingCall, ServerListenerBuilder } from '@grpc/grpc-js';
-import type { Metadata, ServerInterceptor, ServerListener } from '@grpc/grpc-js';
+import { Metadata, ServerInterceptingCall, ServerListenerBuilder } from '@grpc/grpc-js';
+import type { ServerInterceptor, ServerListener } from '@grpc/grpc-js';
 import type { AgentLog } from './collaborators.ts';
 import type { AgentCredentials, VerifiedAttempt, VerifiedWorker } from './credentials.ts';
 import type { JoinToken } from '../db/workers/worker-tokens.ts';
@@ -20,6 +20,8 @@ export type Caller =
 
 export type AuthenticateFirst = {
   readonly interceptor: ServerInterceptor;
+  /** For a call that came in another way; its metadata stand for who calls. */
+  admit(method: string, token: string): Promise<Metadata>;
   /** Of a call that has come through, by its metadata. */
   callerOf(metadata: Metadata): Caller;
 };
@@ -46,9 +48,8 @@ export function createAuthenticateFirst(input: {
   const { credentials, reviewPod, reviewJoin, log } = input;
   const callers = new WeakMap<Metadata, Caller>();
 
-  async function authenticate(method: string, metadata: Metadata): Promise<Caller> {
+  async function authenticate(method: string, token: string): Promise<Caller> {
     const accepted = Object.hasOwn(ACCEPTED, method) ? ACCEPTED[method as RpcMethod] : [];
-    const token = bearerOf(metadata);
     if (token === '') throw new RpcError('unauthenticated', 'the call carries no credential');
     if (accepted.includes('pod')) return { kind: 'pod', pod: await reviewPod(token) };
     if (accepted.includes('joiner')) return { kind: 'joiner', token: await reviewJoin(token) };
@@ -66,7 +67,7 @@ export function createAuthenticateFirst(input: {
     interceptor: ({ path }, call) => {
       const method = path.slice(path.lastIndexOf('/') + 1);
       const onMetadata: ServerListener['onReceiveMetadata'] = (metadata, readOn) => {
-        authenticate(method, metadata).then(
+        authenticate(method, bearerOf(metadata)).then(
           (caller) => {
             callers.set(metadata, caller);
             readOn(metadata); // only now the message is asked for
@@ -76,6 +77,12 @@ export function createAuthenticateFirst(input: {
       };
       const listener = new ServerListenerBuilder().withOnReceiveMetadata(onMetadata).build();
       return new ServerInterceptingCall(call, { start: (next) => next(listener) });
+    },
+    async admit(method, token) {
+      const caller = await authenticate(method, token);
+      const metadata = new Metadata();
+      callers.set(metadata, caller);
+      return metadata;
     },
     callerOf(metadata) {
       const caller = callers.get(metadata);

@@ -4,7 +4,12 @@ import type { ChildProcess } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Duplex } from 'node:stream';
+import { LINE_VARIABLE } from '@svc/proto/line.ts';
 import type { AgentLog } from '../agents/collaborators.ts';
+
+/** The first behind those that every process has. */
+const LINE_DESCRIPTOR = 3;
 
 /** Next to us: a checkout runs its own agent, whatever the PATH says. */
 const OWN_AGENT = join(import.meta.dirname, '..', '..', '..', 'bin', 'svc-agent');
@@ -31,17 +36,21 @@ export function startAgentProcess(input: {
   workdir: string;
   env: Environment;
   settings: Readonly<Record<string, string>>;
+  /** Given our end of a line that only we and the agent have. */
+  serveLine?: ((socket: Duplex) => void) | undefined;
   log: AgentLog;
 }): AgentProcess {
-  const { agentPath, workdir, env, settings, log } = input;
+  const { agentPath, workdir, env, settings, serveLine, log } = input;
   const child = spawn(resolveAgent(agentPath, env['PATH'] ?? ''), ['work'], {
-    env: { ...agentEnvironment(env), ...settings },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...agentEnvironment(env), ...settings, ...(serveLine && { [LINE_VARIABLE]: String(LINE_DESCRIPTOR) }) },
+    stdio: ['pipe', 'pipe', 'pipe', ...(serveLine ? (['pipe'] as const) : [])],
     // A session of its own: Ctrl-C in a terminal is meant for the control plane, which decides what becomes of the tasks.
     detached: true,
     ...(workdir !== '' && { cwd: workdir }),
   });
   child.stdin?.on('error', () => {}); // it is gone: told by its end
+  const line = child.stdio[LINE_DESCRIPTOR];
+  if (serveLine && line) serveLine(line as Duplex);
   for (const stream of [child.stdout, child.stderr]) {
     if (stream) createInterface({ input: stream }).on('line', (line) => log.info({ agent: child.pid, line }, 'agent'));
   }

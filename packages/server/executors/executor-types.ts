@@ -31,6 +31,8 @@ const EXECUTORS: Readonly<Record<string, ExecutorFactory>> = {
       workdir: config.executor.subprocessWorkdir,
       parallelism: config.executor.parallelism,
       tlsCa: config.server.grpcTls.cert,
+      // Whoever names another address wants agents to take that way.
+      serveLine: config.executor.agentControlPlaneAddr === '' ? context.service.serveLine : undefined,
       taskUser,
       taskSettings: taskSettings(config),
       staging: createStagingFolders({

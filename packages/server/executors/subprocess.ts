@@ -9,6 +9,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '@svc/spec/backoff.ts';
 import { WORKER_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
@@ -43,6 +44,8 @@ export type SubprocessExecutorOptions = {
   parallelism: number;
   /** Where the agent reaches the service: `host:port`. Asked when a process is started. */
   controlPlane: () => string;
+  /** Our end of the line to its agent; without it the agent comes by the network, as others do. */
+  serveLine?: ((socket: Duplex) => void) | undefined;
   /** PEM file of the authority that signed the service's certificate; empty without TLS. */
   tlsCa?: string;
   /** As whom the agent runs author code; without one, as itself. */

@@ -6,17 +6,20 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Metadata, credentials, status } from '@grpc/grpc-js';
-import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
+import type { ServiceError } from '@grpc/grpc-js';
 import { Agent, CHANNEL_OPTIONS, callUnary } from '@svc/proto/agent-service.ts';
-import type { ReceivedOrder, ReplyOf, RequestOf, UnaryMethod } from '@svc/proto/agent-service.ts';
+import type { ReplyOf, RequestOf, UnaryMethod } from '@svc/proto/agent-service.ts';
+import type { LineMethod } from '@svc/proto/line.ts';
 import { createBackoff } from '@svc/spec/backoff.ts';
+import { isOnLine } from './direct-line.ts';
+import type { DirectLine, LineError, OrderStream } from './direct-line.ts';
 import { trustAuthority } from './trusted-authority.ts';
 
 export type ControlPlane = {
   /** Until it is answered, or `signal` says that nobody waits any more. Throws a `Refusal` when the call is refused. */
   callUntilAnswered<M extends UnaryMethod>(method: M, request: RequestOf<M>, options: CallOptions): Promise<ReplyOf<M>>;
   callOnce<M extends UnaryMethod>(method: M, request: RequestOf<M>, options: CallOptions): Promise<ReplyOf<M>>;
-  work(request: WorkRequest, token: string): ClientReadableStream<ReceivedOrder>;
+  work(request: WorkRequest, token: string): OrderStream;
   /** When it last answered, whatever the answer. Milliseconds since the epoch. */
   lastContact(): number;
   close(): void;
@@ -63,8 +66,13 @@ const DEADLINE_MS = 30_000;
 /** Spread: agents that lost the same control plane must not come back as one. */
 const PAUSES = { firstMs: 50, longestMs: 5_000, spread: true };
 
-export function connectControlPlane(input: { address: string; tlsCa: string }): ControlPlane {
-  const { address, tlsCa } = input;
+/** `line`: to the control plane that has started us, as long as it lives. */
+export function connectControlPlane(input: {
+  address: string;
+  tlsCa: string;
+  line?: DirectLine | undefined;
+}): ControlPlane {
+  const { address, tlsCa, line } = input;
   const security = tlsCa === '' ? credentials.createInsecure() : trustAuthority(tlsCa);
   const client = new Agent(address, security, {
     ...CHANNEL_OPTIONS,
@@ -81,6 +89,7 @@ export function connectControlPlane(input: { address: string; tlsCa: string }): 
     request: RequestOf<M>,
     options: CallOptions,
   ): Promise<ReplyOf<M>> {
+    if (line?.isOpen() && isOnLine(method)) return callByLine(line, method, request, options);
     return new Promise((resolve, reject) => {
       const deadline = Date.now() + (options.deadlineMs ?? DEADLINE_MS);
       const metadata = bearer(options.token());
@@ -93,6 +102,23 @@ export function connectControlPlane(input: { address: string; tlsCa: string }): 
       const cancel = (): void => call.cancel();
       options.signal?.addEventListener('abort', cancel);
     });
+  }
+
+  async function callByLine<M extends UnaryMethod & LineMethod>(
+    by: DirectLine,
+    method: M,
+    request: RequestOf<M>,
+    { token, deadlineMs = DEADLINE_MS, signal }: CallOptions,
+  ): Promise<ReplyOf<M>> {
+    try {
+      const reply = await by.call(method, request, { token: token(), deadlineMs, signal });
+      lastContact = Date.now();
+      return reply;
+    } catch (error) {
+      const { code, details } = error as LineError;
+      if (!NO_CONTACT.has(code)) lastContact = Date.now();
+      throw new Refusal(code, details);
+    }
   }
 
   async function callUntilAnswered<M extends UnaryMethod>(
@@ -120,7 +146,7 @@ export function connectControlPlane(input: { address: string; tlsCa: string }): 
     callOnce,
     callUntilAnswered,
     work(request, token) {
-      const stream = client.Work(request, bearer(token));
+      const stream = line?.isOpen() ? line.work(request, token) : client.Work(request, bearer(token));
       stream.on('data', () => (lastContact = Date.now()));
       return stream;
     },

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Refusal } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { SettingsError } from './settings.ts';
+import { SettingsError } from '../settings.ts';
 
 /** `versionKey`: of the version that a worker serves; empty for an attempt. */
 export async function exchangeToken(
