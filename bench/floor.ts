@@ -3,7 +3,7 @@
  * without, measured beside the product in the same run, because machines differ by a third from minute to minute.
  *
  *   commit    read, then write and commit to disk: two round trips to Postgres
- *   message   from a worker to the control plane and back
+ *   message   from the agent to the control plane that has started it, and back
  *   fork      of a warm interpreter, to the child's first word
  *
  * Between two tasks every process has been asleep; so each piece is measured after a pause, too. And what the processors have
@@ -44,8 +44,8 @@ export async function run(options: BenchOptions): Promise<void> {
     startForks(python, join(ROOT, 'python')),
   ]);
   const server = await startLiveServer({ 'database.url': await cluster.createDatabase(), python });
-  const pieces = { commit: commits.once, message: messages.once, fork: forks.once };
-  const floors = { commit: [] as number[], message: [] as number[], fork: [] as number[] };
+  const pieces = { commit: commits.once, message: messages.once, network: messages.onceByNetwork, fork: forks.once };
+  const floors = { commit: [] as number[], message: [] as number[], network: [] as number[], fork: [] as number[] };
   const bare: number[] = [];
   const measured = { seconds: [] as number[], gaps: [] as number[], triggers: [] as number[], fanOuts: [] as number[] };
   const used = { chain: new Map<string, number>(), fanOut: new Map<string, number>() };
@@ -73,7 +73,8 @@ export async function run(options: BenchOptions): Promise<void> {
     // In turn: whatever else the machine does meanwhile, it does to both.
     for (let repeat = 0; repeat < repeats; repeat += 1) {
       options.say(`round ${repeat + 1} of ${repeats}`);
-      for (const name of ['commit', 'message', 'fork'] as const) floors[name].push(...(await timed(pieces[name])));
+      for (const name of ['commit', 'message', 'network', 'fork'] as const)
+        floors[name].push(...(await timed(pieces[name])));
       const chain = await counted(used.chain, () => chainRun(server));
       measured.seconds.push(chain.seconds);
       measured.gaps.push(...chain.gaps);
@@ -85,6 +86,7 @@ export async function run(options: BenchOptions): Promise<void> {
     const [commit, message, fork] = [p50(floors.commit), p50(floors.message), p50(floors.fork)];
     print('commit: read, write and commit, p50', commit, 'ms');
     print('message to the control plane and back, p50', message, 'ms');
+    print('… by gRPC, as agents elsewhere, p50', p50(floors.network), 'ms');
     print('fork of a warm interpreter to its first word, p50', fork, 'ms');
     print('bare fork server: 1,000 processes', p50(bare), 'processes/s');
     const compare = (figure: string, value: number, floor: number): void => {

@@ -16,6 +16,7 @@ const anyFrame: fc.Arbitrary<LineFrame> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('answer' as const), id, code: fc.nat(16), message }),
   fc.record({ kind: fc.constant('order' as const), id, message }),
+  fc.record({ kind: fc.constant('cancel' as const), id }),
 );
 
 function inPieces(bytes: Buffer, sizes: readonly number[]): Buffer[] {
@@ -38,7 +39,8 @@ describe('frames of the line', () => {
           const read: LineFrame[] = [];
           const reader = createFrameReader((frame) => read.push(frame));
           for (const piece of inPieces(Buffer.concat(frames.map(encodeFrame)), sizes)) reader(piece);
-          const plain = (frame: LineFrame) => ({ ...frame, message: Buffer.from(frame.message).toString('hex') });
+          const plain = (frame: LineFrame) =>
+            'message' in frame ? { ...frame, message: Buffer.from(frame.message).toString('hex') } : frame;
           expect(read.map(plain)).toEqual(frames.map(plain));
         },
       ),

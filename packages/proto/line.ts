@@ -7,6 +7,7 @@
  *   call        method (1), length of the credential (2), credential, message
  *   answer      status as gRPC has them (1), message; or what is wrong, in words
  *   order       message: one more for a call that is a stream of them
+ *   cancel      nothing: no more of them are wanted
  *
  * It ends with either of the two processes. Then the agent calls as all others do.
  */
@@ -23,7 +24,8 @@ export const LINE_VARIABLE = 'SVC_AGENT_LINE';
 export type LineCall = { kind: 'call'; id: number; method: LineMethod; token: string; message: Buffer };
 export type LineAnswer = { kind: 'answer'; id: number; code: number; message: Uint8Array };
 export type LineOrder = { kind: 'order'; id: number; message: Uint8Array };
-export type LineFrame = LineCall | LineAnswer | LineOrder;
+export type LineCancel = { kind: 'cancel'; id: number };
+export type LineFrame = LineCall | LineAnswer | LineOrder | LineCancel;
 
 export type Line = {
   send(frame: LineFrame): void;
@@ -31,7 +33,8 @@ export type Line = {
   end(): void;
 };
 
-const KINDS = ['call', 'answer', 'order'] as const;
+const KINDS = ['call', 'answer', 'order', 'cancel'] as const;
+const NOTHING = new Uint8Array();
 const LENGTH_BYTES = 4;
 const HEAD_BYTES = LENGTH_BYTES + 1 + 4;
 const MAX_FRAME_BYTES = MAX_MESSAGE_BYTES + 64 * 1024;
@@ -63,9 +66,9 @@ export function openLine(socket: Duplex, on: { frame(frame: LineFrame): void; en
 }
 
 export function encodeFrame(frame: LineFrame): Buffer {
-  const { message } = frame;
+  const message = frame.kind === 'cancel' ? NOTHING : frame.message;
   const token = frame.kind === 'call' ? Buffer.byteLength(frame.token) : 0;
-  const more = { call: 3 + token, answer: 1, order: 0 }[frame.kind];
+  const more = { call: 3 + token, answer: 1, order: 0, cancel: 0 }[frame.kind];
   const bytes = Buffer.allocUnsafe(HEAD_BYTES + more + message.length);
   bytes.writeUInt32BE(bytes.length - LENGTH_BYTES, 0);
   bytes.writeUInt8(KINDS.indexOf(frame.kind), LENGTH_BYTES);
@@ -108,6 +111,7 @@ export function createFrameReader(onFrame: (frame: LineFrame) => void): (chunk: 
 function decodeFrame(bytes: Buffer): LineFrame {
   const kind = KINDS[bytes.readUInt8(LENGTH_BYTES)];
   const id = bytes.readUInt32BE(LENGTH_BYTES + 1);
+  if (kind === 'cancel') return { kind, id };
   if (kind === 'order') return { kind, id, message: bytes.subarray(HEAD_BYTES) };
   if (kind === 'answer') {
     return { kind, id, code: bytes.readUInt8(HEAD_BYTES), message: bytes.subarray(HEAD_BYTES + 1) };

@@ -101,7 +101,11 @@ export function connectLine(descriptor: string | undefined): DirectLine | undefi
           close();
         },
       });
-      return Object.assign(stream, { cancel: close });
+      const cancel = (): void => {
+        line.send({ kind: 'cancel', id });
+        close();
+      };
+      return Object.assign(stream, { cancel });
     },
   };
 }

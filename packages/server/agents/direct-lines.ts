@@ -18,6 +18,8 @@ export type DirectLines = {
 };
 
 type Definition = { requestDeserialize(bytes: Buffer): object; responseSerialize(reply: object): Buffer };
+/** Those of a line that are open, by the number of their call. */
+type Streams = Map<number, EventEmitter>;
 type Respond = (error: RpcAnswer | null, reply?: object) => void;
 /** As much of the library's own as handlers look at. */
 type Call = EventEmitter & { metadata: Metadata; request: object };
@@ -36,19 +38,25 @@ export function createDirectLines(input: {
   const { admit, log } = input;
   const definitions = input.service as unknown as Readonly<Record<LineMethod, Definition>>;
   const handlers = input.handlers as unknown as Readonly<Record<LineMethod, (call: Call, respond: Respond) => void>>;
-  const open = new Map<Line, Set<EventEmitter>>();
+  const open = new Map<Line, Streams>();
   let isClosing = false;
   const underWay = new Set<LineCall>();
 
-  async function take(line: Line, streams: Set<EventEmitter>, frame: LineCall): Promise<void> {
+  async function take(line: Line, streams: Streams, frame: LineCall): Promise<void> {
     const { id, method } = frame;
     const definition = definitions[method];
+    const refuse = ({ code, details }: RpcAnswer): void =>
+      line.send({ kind: 'answer', id, code, message: Buffer.from(details) });
     const respond: Respond = (error, reply = {}) => {
-      const message = error ? Buffer.from(error.details) : definition.responseSerialize(reply);
-      line.send({ kind: 'answer', id, code: error ? error.code : status.OK, message });
+      if (error) return refuse(error);
+      try {
+        line.send({ kind: 'answer', id, code: status.OK, message: definition.responseSerialize(reply) });
+      } catch (failure) {
+        refuse(toServiceError(failure, { log, method }));
+      }
     };
     try {
-      if (isClosing) return respond(STOPPING);
+      if (isClosing) return refuse(STOPPING);
       const metadata = await admit(method, frame.token);
       const call: Call = Object.assign(new EventEmitter(), {
         metadata,
@@ -61,18 +69,26 @@ export function createDirectLines(input: {
         respond(error, reply ?? {});
       });
     } catch (error) {
-      respond(toServiceError(error, { log, method }));
+      refuse(toServiceError(error, { log, method }));
     }
   }
 
   return {
     serve(socket) {
-      const streams = new Set<EventEmitter>();
+      const streams: Streams = new Map();
+      const close = (id: number): void => {
+        const stream = streams.get(id);
+        streams.delete(id);
+        stream?.emit('close');
+      };
       const line = openLine(socket, {
-        frame: (frame) => void (frame.kind === 'call' && take(line, streams, frame)),
+        frame(frame) {
+          if (frame.kind === 'call') void take(line, streams, frame);
+          else if (frame.kind === 'cancel') close(frame.id);
+        },
         end() {
           open.delete(line);
-          for (const stream of streams) stream.emit('close');
+          for (const id of streams.keys()) close(id);
         },
       });
       open.set(line, streams);
@@ -97,14 +113,14 @@ function serveStream(
   }: {
     line: Line;
     id: number;
-    streams: Set<EventEmitter>;
+    streams: Streams;
     respond: Respond;
     serialize: (order: object) => Buffer;
   },
 ): void {
-  streams.add(call);
+  streams.set(id, call);
   const ended = (error: RpcAnswer | null): void => {
-    if (!streams.delete(call)) return;
+    if (!streams.delete(id)) return;
     if (error) respond(error);
     else line.send({ kind: 'answer', id, code: status.OK, message: Buffer.alloc(0) });
     call.emit('close');
@@ -112,7 +128,7 @@ function serveStream(
   call.on('error', ended);
   Object.assign(call, {
     write: (order: Order): boolean => {
-      if (streams.has(call)) line.send({ kind: 'order', id, message: serialize(order) });
+      if (streams.has(id)) line.send({ kind: 'order', id, message: serialize(order) });
       return true;
     },
     end: () => ended(null),

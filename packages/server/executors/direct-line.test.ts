@@ -172,6 +172,36 @@ describe('a caller on a line', () => {
     expect(await ask('Work', stranger, request)).toMatchObject({ code: status.PERMISSION_DENIED });
   });
 
+  it('that takes orders gets them until it wants no more, or leaves', async () => {
+    const definition = Agent.service as unknown as Record<'Work', { responseDeserialize(bytes: Uint8Array): object }>;
+    for (const how of ['cancels', 'leaves']) {
+      const id = crypto.randomUUID();
+      const told: string[] = [];
+      const announced = service.workers.announce(id, {
+        connected: () => told.push('connected'),
+        disconnected: () => told.push('disconnected'),
+      });
+      const [near, far] = duplexPair();
+      service.serveLine(far);
+      const orders: object[] = [];
+      const line = openLine(near, {
+        frame: (frame) => frame.kind === 'order' && orders.push(definition.Work.responseDeserialize(frame.message)),
+        end: () => {},
+      });
+      const message = definitions['Work']?.requestSerialize({ hostname: 'x', pid: 1, version: '0' }) as Buffer;
+      line.send({ kind: 'call', id: 3, method: 'Work', token: await harness.credentials.issueWorker(id), message });
+      await eventually(() => announced.isConnected());
+      expect(announced.send({ drain: { reason: 'because' } })).toBe(true);
+      await eventually(() => expect(orders.at(-1)).toMatchObject({ drain: { reason: 'because' } }));
+      if (how === 'cancels') line.send({ kind: 'cancel', id: 3 });
+      else near.destroy();
+      await eventually(() => !announced.isConnected());
+      expect(announced.send({ drain: { reason: 'again' } })).toBe(false);
+      expect(told).toEqual(['connected', 'disconnected']);
+      announced.dismiss();
+    }
+  });
+
   it('that sends what is no message, or too much, is told so, and others are answered', async () => {
     const token = await harness.token(await harness.queue({ dagId: 'lines', taskId: 'large' }));
     expect(await ask('Start', token, Buffer.alloc(100_000, 0x08))).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
