@@ -1,7 +1,7 @@
 /**
  * The line between a control plane and the agent that it has started itself: a pair of sockets that only the two have, with the
  * same calls, messages and credentials as the service of agent.proto. HTTP/2 is for those who have to be reached over a
- * network: a message and its answer take 1.5 ms of two processes that were asleep, on this line 0.2 (`npm run bench -- floor`).
+ * network: a message and its answer take 1.5 ms of two processes that were asleep, on this line 0.4 (`npm run bench -- floor`).
  *
  *   frame     length of the rest (4 bytes), what it is (1), number of the call (4), then
  *   call        method (1), length of the credential (2), credential, message
