@@ -29,6 +29,7 @@ Environment:
   SVC_AGENT_TOKEN                 credential of the worker (work) or of the attempt (run)
   SVC_AGENT_TOKEN_FILE            instead: a token of the pod it runs in, exchanged for that credential
   SVC_AGENT_CONTROL_PLANE_ADDR    host:port of the control plane's agent RPC
+  SVC_AGENT_LINE                  descriptor of the line to the control plane that has started it, which sets this
   SVC_AGENT_TLS_CA                PEM file of the authority to trust; without it the channel is not encrypted
   SVC_AGENT_ISOLATION             together, apart or pod: what attempts of a worker share (see docs/workers.md)
   SVC_AGENT_MAX_INTERPRETER_GROWTH_MB   how much a warm Python process may grow before it is replaced (256)

@@ -36,9 +36,7 @@ describe('frames of the line', () => {
         fc.array(anyFrame, { maxLength: 8 }),
         fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 5 }),
         (frames, sizes) => {
-          const read: LineFrame[] = [];
-          const reader = createFrameReader((frame) => read.push(frame));
-          for (const piece of inPieces(Buffer.concat(frames.map(encodeFrame)), sizes)) reader(piece);
+          const read = inPieces(Buffer.concat(frames.map(encodeFrame)), sizes).flatMap(createFrameReader());
           const plain = (frame: LineFrame) =>
             'message' in frame ? { ...frame, message: Buffer.from(frame.message).toString('hex') } : frame;
           expect(read.map(plain)).toEqual(frames.map(plain));

@@ -39,7 +39,7 @@ const LENGTH_BYTES = 4;
 const HEAD_BYTES = LENGTH_BYTES + 1 + 4;
 const MAX_FRAME_BYTES = MAX_MESSAGE_BYTES + 64 * 1024;
 
-/** `onEnd` is called once, when nothing more can be sent or heard. */
+/** `on.end` is called once, when nothing more can be sent or heard. */
 export function openLine(socket: Duplex, on: { frame(frame: LineFrame): void; end(): void }): Line {
   let isOver = false;
   const over = (): void => {
@@ -48,13 +48,15 @@ export function openLine(socket: Duplex, on: { frame(frame: LineFrame): void; en
     socket.destroy();
     on.end();
   };
-  const read = createFrameReader(on.frame);
+  const read = createFrameReader();
   socket.on('data', (chunk: Buffer) => {
+    let frames: LineFrame[];
     try {
-      read(chunk);
+      frames = read(chunk);
     } catch {
-      over(); // whoever speaks so is not the other end of this line
+      return over(); // whoever speaks so is not the other end of this line
     }
+    frames.forEach(on.frame);
   });
   for (const event of ['end', 'close', 'error']) socket.on(event, over);
   return {
@@ -83,15 +85,16 @@ export function encodeFrame(frame: LineFrame): Buffer {
   return bytes;
 }
 
-/** Throws at what is no frame. */
-export function createFrameReader(onFrame: (frame: LineFrame) => void): (chunk: Buffer) => void {
+/** The frames that are whole with this chunk. Throws at what is no frame. */
+export function createFrameReader(): (chunk: Buffer) => LineFrame[] {
   let waiting: Buffer[] = [];
   let size = 0;
   let wanted = LENGTH_BYTES;
   return (chunk) => {
     waiting.push(chunk);
     size += chunk.length;
-    if (size < wanted) return; // a long message comes in many pieces, which are put together once
+    const frames: LineFrame[] = [];
+    if (size < wanted) return frames; // a long message comes in many pieces, which are put together once
     let bytes = waiting.length === 1 ? chunk : Buffer.concat(waiting);
     for (;;) {
       wanted = LENGTH_BYTES;
@@ -100,11 +103,12 @@ export function createFrameReader(onFrame: (frame: LineFrame) => void): (chunk: 
       if (length > MAX_FRAME_BYTES) throw new RangeError(`a frame of ${length} bytes`);
       wanted = LENGTH_BYTES + length;
       if (bytes.length < wanted) break;
-      onFrame(decodeFrame(bytes.subarray(0, wanted)));
+      frames.push(decodeFrame(bytes.subarray(0, wanted)));
       bytes = bytes.subarray(wanted);
     }
     waiting = bytes.length > 0 ? [bytes] : [];
     size = bytes.length;
+    return frames;
   };
 }
 

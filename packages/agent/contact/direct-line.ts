@@ -81,7 +81,12 @@ export function connectLine(descriptor: string | undefined): DirectLine | undefi
         const id = begin(method, request, token, {
           answer(code, message) {
             if (code !== status.OK) return fail(code, text(message));
-            settle(() => resolve(DEFINITIONS[method].responseDeserialize(message) as ReplyOf<typeof method>));
+            try {
+              const reply = DEFINITIONS[method].responseDeserialize(message) as ReplyOf<typeof method>;
+              settle(() => resolve(reply));
+            } catch (error) {
+              fail(status.INTERNAL, `the answer cannot be read: ${(error as Error).message}`);
+            }
           },
         });
         const late = setTimeout(() => fail(status.DEADLINE_EXCEEDED, 'no answer in time'), deadlineMs);

@@ -22,7 +22,7 @@ type Definition = { requestDeserialize(bytes: Buffer): object; responseSerialize
 type Streams = Map<number, EventEmitter>;
 type Respond = (error: RpcAnswer | null, reply?: object) => void;
 /** As much of the library's own as handlers look at. */
-type Call = EventEmitter & { metadata: Metadata; request: object };
+type Call = EventEmitter & { metadata?: Metadata; request?: object };
 
 /** How long calls in flight may take to end when the server stops. */
 const CLOSE_GRACE_MS = 3_000;
@@ -57,18 +57,20 @@ export function createDirectLines(input: {
     };
     try {
       if (isClosing) return refuse(STOPPING);
-      const metadata = await admit(method, frame.token);
-      const call: Call = Object.assign(new EventEmitter(), {
-        metadata,
-        request: definition.requestDeserialize(frame.message),
-      });
-      if (method === 'Work') serveStream(call, { line, id, streams, respond, serialize: definition.responseSerialize });
+      const isStream = method === 'Work';
+      const call: Call = new EventEmitter();
+      if (isStream) streams.set(id, call);
+      call.metadata = await admit(method, frame.token);
+      if (isStream && !streams.has(id)) return; // whoever wanted it has left meanwhile
+      call.request = definition.requestDeserialize(frame.message);
+      if (isStream) serveStream(call, { line, id, streams, refuse, serialize: definition.responseSerialize });
       else underWay.add(frame);
       handlers[method](call, (error, reply) => {
         underWay.delete(frame);
         respond(error, reply ?? {});
       });
     } catch (error) {
+      streams.delete(id);
       refuse(toServiceError(error, { log, method }));
     }
   }
@@ -108,20 +110,19 @@ function serveStream(
     line,
     id,
     streams,
-    respond,
+    refuse,
     serialize,
   }: {
     line: Line;
     id: number;
     streams: Streams;
-    respond: Respond;
+    refuse: (answer: RpcAnswer) => void;
     serialize: (order: object) => Buffer;
   },
 ): void {
-  streams.set(id, call);
   const ended = (error: RpcAnswer | null): void => {
     if (!streams.delete(id)) return;
-    if (error) respond(error);
+    if (error) refuse(error);
     else line.send({ kind: 'answer', id, code: status.OK, message: Buffer.alloc(0) });
     call.emit('close');
   };

@@ -3,11 +3,12 @@ import { existsSync, readFileSync, readdirSync, readlinkSync, writeFileSync } fr
 import { join } from 'node:path';
 import { duplexPair } from 'node:stream';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Agent } from '@svc/proto/agent-service.ts';
 import { openLine } from '@svc/proto/line.ts';
-import type { LineCall, LineFrame } from '@svc/proto/line.ts';
+import type { Line, LineCall, LineFrame } from '@svc/proto/line.ts';
 import { WORKER_VARIABLE, markedProcesses } from '@svc/proto/marked-processes.ts';
 import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
 import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harness.ts';
@@ -198,6 +199,23 @@ describe('a caller on a line', () => {
       await eventually(() => !announced.isConnected());
       expect(announced.send({ drain: { reason: 'again' } })).toBe(false);
       expect(told).toEqual(['connected', 'disconnected']);
+      announced.dismiss();
+    }
+  });
+
+  it('that leaves before it was admitted gets no stream', async () => {
+    for (const leave of [(line: Line) => line.send({ kind: 'cancel', id: 3 }), (line: Line) => line.end()]) {
+      const id = crypto.randomUUID();
+      let connected = 0;
+      const announced = service.workers.announce(id, { connected: () => (connected += 1), disconnected: () => {} });
+      const [near, far] = duplexPair();
+      service.serveLine(far);
+      const line = openLine(near, { frame: () => {}, end: () => {} });
+      const message = definitions['Work']?.requestSerialize({ hostname: 'x', pid: 1, version: '0' }) as Buffer;
+      line.send({ kind: 'call', id: 3, method: 'Work', token: await harness.credentials.issueWorker(id), message });
+      leave(line);
+      await sleep(100);
+      expect([connected, announced.isConnected()]).toEqual([0, false]);
       announced.dismiss();
     }
   });
