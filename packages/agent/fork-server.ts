@@ -12,6 +12,7 @@ import { changesTo } from './kept-secrets.ts';
 import type { HeldSecrets, SecretChanges } from './kept-secrets.ts';
 import { spawnServer } from './server-process.ts';
 import type { ServerProcess, ServerProcessInput } from './server-process.ts';
+import type { SpareProcess, SpareProcesses } from './spare-process.ts';
 
 export type LoadRequest = {
   socket: string;
@@ -34,10 +35,13 @@ export type Isolation = {
 };
 
 /** `base`: the state it changes; empty when it is all there is. */
+type Taken = SpareProcess & { ordered: Promise<void> };
+
 type GivenSecrets = { id: string; base: string } & Partial<SecretChanges>;
 
 export type ForkListener = {
-  forked(pid: number): void;
+  /** `isTaken`: it is the spare process that the attempt has taken. */
+  forked(pid: number, isTaken: boolean): void;
   exited(exit: ProcessExit): void;
 };
 
@@ -48,7 +52,8 @@ export type ForkServer = {
   /** Rejects with a `LoadFailure` when the file cannot be loaded, or the process ends before it is. */
   readonly ready: Promise<void>;
   readonly running: number;
-  fork(attempt: { attemptId: string; key: string }, listener: ForkListener): void;
+  /** Returns the spare process that it takes for this attempt, when there is one. It may be given its job after `ordered`. */
+  fork(attempt: { attemptId: string; key: string }, listener: ForkListener): Taken | undefined;
   kill(attemptId: string, signal: number): void;
   /** For all that are forked from now on. */
   keepSecrets(state: HeldSecrets): void;
@@ -79,7 +84,7 @@ export class LoadFailure extends Error {
 type ServerEvent =
   | { event: 'ready' }
   | { event: 'failed'; error: string; traceback?: string }
-  | { event: 'forked'; attempt: string; pid: number }
+  | { event: 'forked'; attempt: string; pid: number; taken: boolean }
   | { event: 'unclean'; reason: string }
   | {
       event: 'exit';
@@ -96,10 +101,13 @@ const KEPT_CHARACTERS = 8_000;
 const CLOSE_MS = 5_000;
 const KILLED: ProcessExit = { status: null, signal: 9 };
 
-export const startForkServer = (input: ServerProcessInput): ForkServer => talkTo(spawnServer(input), input.user);
+type Companions = { user?: ServerProcessInput['user']; /** Without, none is kept ready. */ spares?: SpareProcesses };
+
+export const startForkServer = (input: ServerProcessInput, spares?: SpareProcesses): ForkServer =>
+  talkTo(spawnServer(input), { user: input.user, ...(spares && { spares }) });
 
 /** Of a process that was spawned in this turn. */
-export function talkTo({ python, child, marker }: ServerProcess, user?: ServerProcessInput['user']): ForkServer {
+export function talkTo({ python, child, marker }: ServerProcess, { user, spares }: Companions = {}): ForkServer {
   const attempts = new Map<string, ForkListener>();
   /** The last ones it was told: a process that was forked before the last change has the one before it. */
   let states: readonly HeldSecrets[] = [];
@@ -112,7 +120,10 @@ export function talkTo({ python, child, marker }: ServerProcess, user?: ServerPr
   ready.catch(() => {}); // whoever forks awaits it
   const { promise: ended, resolve: gone } = Promise.withResolvers<void>();
 
-  const send = (command: object): void => void child.stdin.write(`${JSON.stringify(command)}\n`);
+  const send = (command: object, onSent?: () => void): void =>
+    void child.stdin.write(`${JSON.stringify(command)}\n`, onSent);
+  /** Only while nothing waits to be written: the order must be there before the job, which goes another way. */
+  const takeSpare = (): SpareProcess | undefined => (child.stdin.writableLength === 0 ? spares?.take() : undefined);
 
   function handle(event: ServerEvent): void {
     switch (event.event) {
@@ -122,7 +133,7 @@ export function talkTo({ python, child, marker }: ServerProcess, user?: ServerPr
       case 'failed':
         return notLoaded(new LoadFailure(event.error, [event.traceback ?? '', stderrTail].filter(Boolean).join('\n')));
       case 'forked':
-        return attempts.get(event.attempt)?.forked(event.pid);
+        return attempts.get(event.attempt)?.forked(event.pid, event.taken);
       case 'unclean':
         return tellUnclean(event.reason);
       case 'exit': {
@@ -138,6 +149,7 @@ export function talkTo({ python, child, marker }: ServerProcess, user?: ServerPr
   /** Programs that tasks had started may still be running: an attempt is over when nothing of it is left. */
   async function end(how: string, signal?: NodeJS.Signals): Promise<void> {
     isGone = true;
+    spares?.close();
     await endMarkedProcesses(FORK_SERVER_VARIABLE, marker, user);
     if (!isReady)
       notLoaded(new LoadFailure(`the Python process ended while it loaded the DAG file: ${how}`, stderrTail, signal));
@@ -159,22 +171,30 @@ export function talkTo({ python, child, marker }: ServerProcess, user?: ServerPr
   child.once('exit', (code, signal) => void end(signal ?? `exit code ${code}`, signal ?? undefined));
   return {
     python,
-    load: (request) => send({ op: 'load', ...request }),
+    load: (request) => send({ op: 'load', ...request, spare: spares?.wanted() }),
     ready,
     ended,
     get running() {
       return attempts.size;
     },
     fork({ attemptId, key }, listener) {
-      if (isGone) return void ended.then(() => listener.exited(KILLED));
+      if (isGone) {
+        void ended.then(() => listener.exited(KILLED));
+        return undefined;
+      }
       attempts.set(attemptId, listener);
-      send({ op: 'fork', attempt: attemptId, key });
+      const taken = takeSpare();
+      const { promise: ordered, resolve } = Promise.withResolvers<void>();
+      send({ op: 'fork', attempt: attemptId, key, takes: taken?.name, spare: spares?.wanted() }, resolve);
+      return taken && { ...taken, ordered };
     },
     keepSecrets(state) {
       const now = states.at(-1);
       if (now?.id === state.id) return;
       states = [...(now ? [now] : []), state];
-      send({ op: 'secrets', id: state.id, base: now?.id ?? '', ...changesTo(state, now) });
+      spares?.drop();
+      const changes = changesTo(state, now);
+      send({ op: 'secrets', id: state.id, base: now?.id ?? '', ...changes, spare: spares?.wanted() });
     },
     secretsFor(from, state) {
       if (from === (state?.id ?? '')) return undefined;

@@ -13,6 +13,8 @@ import type { PythonEnvironments } from './environments.ts';
 import { LoadFailure, startForkServer } from './fork-server.ts';
 import type { ForkServer, Isolation } from './fork-server.ts';
 import { pythonProcessEnvironment } from './settings.ts';
+import { createSpareProcesses } from './spare-process.ts';
+import type { TaskSockets } from './task-sockets.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -48,7 +50,7 @@ type Entry = {
 
 export function createForkServers(input: {
   environments: PythonEnvironments;
-  socket: string;
+  sockets: TaskSockets;
   env: Environment;
   /** Variables that mark this worker's processes. */
   marks: Readonly<Record<string, string>>;
@@ -64,7 +66,7 @@ export function createForkServers(input: {
   /** Told what attempts leave behind, and in which server. */
   onUnclean?: (reason: string, server: ForkServer) => void;
 }): ForkServers {
-  const { environments, socket, marks, user, isForOne, isolation = () => ({}) } = input;
+  const { environments, sockets, marks, user, isForOne, isolation = () => ({}) } = input;
   let { first } = input;
   const entries = new Map<string, Entry>();
   const retired = new Set<ForkServer>();
@@ -79,16 +81,21 @@ export function createForkServers(input: {
     return undefined;
   }
 
+  function start(python: string): ForkServer {
+    const spares = isForOne ? undefined : createSpareProcesses(sockets);
+    return startForkServer({ python, env: processEnv, user, isForOne }, spares);
+  }
+
   async function load(version: ReceivedVersion, onStarted: (server: ForkServer) => void): Promise<LoadedServer> {
     const python = await environments.get(version.dependencies);
     const folder = folderOf(version, input.env);
     if (input.isRemote) refuseMissingModules(folder, version);
-    const server = takeFirst(python) ?? startForkServer({ python, env: processEnv, user, isForOne });
+    const server = takeFirst(python) ?? start(python);
     onStarted(server);
     server.onUnclean((reason) => input.onUnclean?.(reason, server));
     server.load({
       ...isolation(),
-      socket,
+      socket: sockets.path,
       dags_folder: folder,
       dag_id: version.python_dag_id,
       fileloc: locationOf(folder, version.source_path),

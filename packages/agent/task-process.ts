@@ -45,21 +45,34 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
   let secrets = '';
   let killing: NodeJS.Timeout | undefined;
   let isOver = false;
+  /** What a spare process was given before its server has said that it was still there. */
+  let unconfirmed: string[] | undefined;
+
+  function open(opened: TaskConnection, from: { secrets: string }): void {
+    connection = opened;
+    secrets = from.secrets;
+    opened.onLine(input.onLine);
+    connect();
+  }
 
   const key = sockets.expect(attemptId, {
     hello(opened, from) {
-      connection = opened;
-      secrets = from.secrets;
-      opened.onLine(input.onLine);
-      connect();
+      open(opened, from);
+      for (const line of unconfirmed ?? []) opened.send(line);
+      unconfirmed = undefined;
     },
     output: input.onOutput,
     outputEnded: input.onOutputEnded,
   });
-  server.fork(
+  const taken = server.fork(
     { attemptId, key },
     {
-      forked: (number) => (pid = number),
+      forked(number, isTaken) {
+        pid = number;
+        // One that had died has read nothing; the one that is forked instead says hello.
+        if (isTaken) unconfirmed = undefined;
+        else if (unconfirmed) connection = undefined;
+      },
       exited(how) {
         isOver = true;
         clearTimeout(killing);
@@ -73,6 +86,11 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
     },
   );
 
+  if (taken) {
+    unconfirmed = [];
+    void taken.ordered.then(() => open(taken.connection, taken));
+  }
+
   /** Asks the server, which knows the process's strays too; and kills the group ourselves, should the server be stuck. */
   function kill(): void {
     if (isOver) return;
@@ -83,7 +101,10 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
   return {
     connected,
     exited,
-    send: (line) => connection?.send(line),
+    send(line) {
+      unconfirmed?.push(line);
+      connection?.send(line);
+    },
     pause: () => connection?.pause(),
     resume: () => connection?.resume(),
     kill,

@@ -81,7 +81,7 @@ export async function createWorker(input: {
   const isolations = createIsolations({ kind: input.isolation ?? 'together', env, user });
   const servers = createForkServers({
     environments,
-    socket: sockets.path,
+    sockets,
     env,
     marks,
     user,

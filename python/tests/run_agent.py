@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -46,6 +47,8 @@ class Attempt:
         self.streams = {"stdout": b"", "stderr": b""}
         self.open = 0
         self.control: Any = None
+        # The spare it was given to.
+        self.took: str | None = None
         # The state of secrets that it has from its server.
         self.secrets: Any = None
         self.log_frames = 0
@@ -65,6 +68,18 @@ class Attempt:
 
     def value(self, key: str = "return_value"):
         return {entry["key"]: entry["value"] for entry in self.result["xcoms"]}.get(key)
+
+
+class Spare:
+    """A child that the server keeps ready: it has said hello, or will."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.key = f"key of {name}"
+        # What it said, its connection and what belongs to that; None until it has.
+        self.hello: Any = None
+        # It is in our next order.
+        self.is_wanted = True
 
 
 class Agent:
@@ -99,6 +114,10 @@ class Agent:
         # A list while streams are accepted and not read.
         self.unread_streams: list | None = None
         self.refuses_streams = False
+        self.last_spare = 0
+        self.spare: Spare | None = None
+        if "--one-attempt" not in arguments:
+            self._want_spare()
         self.server = subprocess.Popen(
             [sys.executable, "-m", "svc_runtime.run_server", *arguments],
             stdin=subprocess.PIPE,
@@ -130,6 +149,7 @@ class Agent:
                     "files": version_files or {},
                 },
                 "env": env or {},
+                **self._named_spare(),
                 **(load or {}),
             }
         )
@@ -182,7 +202,10 @@ class Agent:
             event = json.loads(line)
             self.events.append(event)
             if event["event"] == "forked":
-                self.attempts[event["attempt"]].pid = event["pid"]
+                attempt = self.attempts[event["attempt"]]
+                attempt.pid = event["pid"]
+                if not event["taken"]:
+                    attempt.took = None
             elif event["event"] == "exit":
                 attempt = self.attempts[event["attempt"]]
                 attempt.exit = event
@@ -238,7 +261,15 @@ class Agent:
                 connection.close()
                 state["stream"] = "refused"
                 return
-            attempt = state["attempt"] = self.attempts[message["attempt"]]
+            if self.spare is not None and message["attempt"] == self.spare.name:
+                assert message["key"] == self.spare.key, "a spare without its key"
+                self.spare.hello = (message, connection, state)
+                return
+            attempt = state["attempt"] = self.attempts.get(message["attempt"])
+            if attempt is None:  # a spare that is not wanted any more
+                self.selector.unregister(connection)
+                connection.close()
+                return
             assert message["key"] == attempt.key, "a connection without its attempt's key"
             attempt.open += 1
             attempt.connections.append(message.get("name", "control"))
@@ -248,11 +279,7 @@ class Agent:
                 if self.unread_streams is not None:
                     self.unread_streams.append((connection, self.selector.unregister(connection).data))
             else:
-                attempt.control = connection
-                assert message["pid"] > 0
-                attempt.secrets = message["secrets"]
-                if attempt.job is not None:
-                    self.send(attempt, attempt.job)
+                self._greet(attempt, message, connection)
             return
         attempt = state["attempt"]
         if message["type"] == "log":
@@ -264,6 +291,37 @@ class Agent:
         elif message["type"] == "request":
             attempt.requests.append(message)
             self._answer(attempt, message)
+
+    def _greet(self, attempt: Attempt, hello: dict, connection) -> None:
+        attempt.control = connection
+        assert hello["pid"] > 0
+        attempt.secrets = hello["secrets"]
+        if attempt.job is not None:
+            self.send(attempt, attempt.job)
+
+    # -- the spare
+
+    def _want_spare(self) -> None:
+        self.last_spare += 1
+        self.spare = Spare(f"spare-{self.last_spare}")
+
+    def _named_spare(self) -> dict:
+        if self.spare is None or not self.spare.is_wanted:
+            return {}
+        self.spare.is_wanted = False
+        return {"spare": {"name": self.spare.name, "key": self.spare.key}}
+
+    def _take_spare(self) -> Spare | None:
+        spare = self.spare
+        if spare is None or spare.hello is None:
+            return None
+        self._want_spare()
+        return spare
+
+    def tell_secrets(self, given: dict) -> None:
+        if self.spare is not None:
+            self._want_spare()
+        self.tell({"op": "secrets", **given, **self._named_spare()})
 
     def _answer(self, attempt: Attempt, message: dict) -> None:
         reply = {"type": "reply", "id": message["id"], "ok": True, "value": None}
@@ -283,7 +341,8 @@ class Agent:
 
     def send(self, attempt: Attempt, message: dict) -> None:
         attempt.control.setblocking(True)
-        attempt.control.sendall(json.dumps(message).encode() + b"\n")
+        with contextlib.suppress(BrokenPipeError):  # a spare that has died: another comes, or its exit is told
+            attempt.control.sendall(json.dumps(message).encode() + b"\n")
 
     # -- for tests
 
@@ -291,7 +350,18 @@ class Agent:
         self.last += 1
         attempt = Attempt(f"attempt-{self.last}", None if hold else make_job(task_id, **job), answers or {})
         self.attempts[attempt.name] = attempt
-        self.tell({"op": "fork", "attempt": attempt.name, "key": attempt.key})
+        spare = self._take_spare()
+        order = {"op": "fork", "attempt": attempt.name, "key": attempt.key, **self._named_spare()}
+        if spare is None:
+            self.tell(order)
+            return attempt
+        attempt.took = spare.name
+        self.tell({**order, "takes": spare.name})  # first: whoever has the job has been ordered
+        hello, connection, state = spare.hello
+        state["attempt"] = attempt
+        attempt.open += 1
+        attempt.connections.append("control")
+        self._greet(attempt, hello, connection)
         return attempt
 
     def run(self, task_id: str | None, **options) -> Attempt:

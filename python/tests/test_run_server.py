@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import unittest
+from typing import Any
 
 from . import PYTHON
 from .run_agent import Agent
@@ -75,6 +76,11 @@ def children(pid: int) -> list:
         return file.read().split()
 
 
+def ready_spare(agent: Agent) -> Any:
+    agent.pump(lambda: agent.spare is not None and agent.spare.hello is not None)
+    return agent.spare
+
+
 def alive(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as file:
@@ -124,7 +130,7 @@ class Running(unittest.TestCase):
                 left = {int(word) for word in file.read().split()}
             self.assertLessEqual(len(left - known), 1, "at most the spare")
             self.assertEqual(left & known, set())
-            fds = [0, 1, 2, "commands", "events", "children", *["wake"] * 2, *["spare"] * 3]
+            fds = [0, 1, 2, "commands", "events", "children", *["wake"] * 2, *["spare"] * 2]
             # One more for a moment, while a spare is made.
             agent.pump(lambda: len(os.listdir(f"/proc/{agent.server.pid}/fd")) <= len(fds))
 
@@ -160,6 +166,39 @@ class Running(unittest.TestCase):
                 # The one that got the dying spare, at most, and it was told.
                 self.assertEqual([attempt.exit["signal"] for attempt in lost], [signal.SIGKILL] * len(lost))
                 self.assertLessEqual(len(lost), 1)
+
+    def test_an_attempt_is_given_to_the_child_that_has_said_hello_before(self) -> None:
+        with Agent(SIMPLE) as agent:
+            for _ in range(3):
+                spare = ready_spare(agent)
+                attempt = agent.run("pids")
+                self.assertEqual((attempt.took, attempt.pid), (spare.name, spare.hello[0]["pid"]))
+                self.assertEqual(attempt.connections, ["control"])
+                self.assertEqual(attempt.value()[0], attempt.pid)
+
+    def test_the_job_of_a_spare_that_had_died_is_run_by_another(self) -> None:
+        with Agent(SIMPLE) as agent:
+            pid = ready_spare(agent).hello[0]["pid"]
+            os.kill(pid, signal.SIGKILL)
+            wait_until_gone(self, [pid])
+            while children(agent.server.pid):  # not even as a zombie
+                time.sleep(0.001)
+            attempt = agent.run("one")  # we have not heard of its end
+            self.assertEqual((attempt.value(), attempt.exit["status"], attempt.took), ({"a": 1}, 0, None))
+            self.assertNotEqual(attempt.pid, pid)
+
+    def test_a_spare_that_ends_before_its_order_is_read_has_run_the_attempt(self) -> None:
+        with Agent(SIMPLE) as agent:
+            pid = ready_spare(agent).hello[0]["pid"]
+            os.kill(agent.server.pid, signal.SIGSTOP)
+            try:
+                attempt = agent.start("one")
+                agent.pump(lambda: attempt.result is not None and attempt.open == 0)
+                self.assertEqual((attempt.pid, attempt.exit), (None, None))
+            finally:
+                os.kill(agent.server.pid, signal.SIGCONT)
+            agent.pump(lambda: attempt.over)
+            self.assertEqual((attempt.pid, attempt.exit["status"], attempt.value()), (pid, 0, {"a": 1}))
 
     def test_a_child_has_no_descriptor_of_the_server(self) -> None:
         text = """

@@ -112,6 +112,10 @@ class Channel:
             except OSError:
                 raise AgentGone from None
 
+    def has_mail(self, patience: float) -> bool:
+        """Whether something has come, or comes within so many seconds."""
+        return bool(self._received or self._poll.poll(patience * 1_000))
+
     def receive(self) -> dict:
         while True:
             with self.steady:

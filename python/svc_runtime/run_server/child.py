@@ -1,8 +1,8 @@
 """An attempt's process, from the fork to its end.
 
 In a worker that keeps its attempts apart it first goes to folders of its own (own_places.py) and closes itself off from other
-processes (apart.py). It says hello at once and prepares everything that needs no job, while the agent still asks the control plane for leave to
-start; the job comes when that is acknowledged.
+processes (apart.py). It says hello at once and prepares everything that needs no job, while the agent still asks the control plane
+for leave to start, or before there is an attempt at all; the job comes when that is acknowledged.
 """
 
 from __future__ import annotations
@@ -53,8 +53,17 @@ class Surroundings:
         self.place: Place | None = None
 
 
-def run_child(named: Callable[[], tuple], *, parent: int, given: Surroundings) -> None:
-    """`named()` gives the attempt's name and the key it is known by, perhaps after some waiting. Never returns."""
+class Introduction:
+    """By which name and key a child says hello, and what it does until it has its job."""
+
+    def __init__(self, name: str, key: str, before_job: Callable[[Channel], None] | None) -> None:
+        self.name = name
+        self.key = key
+        self.before_job = before_job
+
+
+def run_child(introduction: Introduction, *, parent: int, given: Surroundings) -> None:
+    """Never returns."""
     request = given.request
     try:
         os.setsid()
@@ -64,12 +73,13 @@ def run_child(named: Callable[[], tuple], *, parent: int, given: Surroundings) -
             given.place.enter(request.get("env") or {})
         if given.apart is not None:
             given.apart.enter()
-        attempt, key = named()
         channel = Channel.connect(request["socket"])
         stopping = Stopping(channel)
         stopping.install()
-        hello = {"type": "hello", "attempt": attempt, "key": key, "pid": os.getpid(), "secrets": given_secrets.id}
-        channel.send(hello)
+        name, key = introduction.name, introduction.key
+        channel.send({"type": "hello", "attempt": name, "key": key, "pid": os.getpid(), "secrets": given_secrets.id})
+        if introduction.before_job is not None:
+            introduction.before_job(channel)
         logs.sink.attach(channel)
         job = channel.receive()
         outcome = _run(job, request, given.dag, channel, stopping)

@@ -18,7 +18,7 @@ from ..run.channel import from_json, to_json
 from ..run.given_secrets import given_secrets
 from ..run.kernel import OwnChildren, can_peek, descendants_of, die_with_parent, memory_file, own_threads, peek_ended
 from ..run.masks import masks
-from .child import Surroundings, run_child
+from .child import Introduction, Surroundings, run_child
 from .outputs import Outputs, Relay
 from .own_places import OwnPlaces, Place
 
@@ -28,35 +28,26 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from ..record.dag import DAG
+    from ..run.channel import Channel
     from .apart import Apart
     from .late_modules import LateModules
     from .leftovers import Leftovers
     from .preload import WarmUp
 
 _READ_SIZE = 1 << 16
-_SPARE_PATIENCE = 0.002
+# A spare that has no job for so long warms up. Between two short tasks it has one within 7 ms, and warming up would take 1 ms of
+# a processor from them: chain of 40 in turn, three times, 277 ms with this patience and 337 with 2 ms.
+_SPARE_PATIENCE = 0.02
 # So many attempts at once leave no idle time.
 _BURST = 2
 
 
 class Spare:
-    """A child that waits for its attempt's name at the end of a pipe."""
+    """A child that has said hello, by a name that the agent chose, and waits for the job of whichever attempt comes next."""
 
-    def __init__(self, pid: int, pipe: int) -> None:
+    def __init__(self, pid: int, name: str) -> None:
         self.pid = pid
-        self._pipe = pipe
-
-    def take(self, attempt: str, key: str) -> bool:
-        try:
-            os.write(self._pipe, f"{attempt} {key}".encode())
-            return True
-        except BrokenPipeError:
-            return False
-        finally:
-            self.drop()
-
-    def drop(self) -> None:
-        os.close(self._pipe)
+        self.name = name
 
 
 class Server:
@@ -90,8 +81,8 @@ class Server:
         self.warm_up: WarmUp | None = None
         self.late_modules: LateModules | None = None
         self.spare: Spare | None = None
-        # Set by loading and by every attempt: one spare for each, so that a spare that dies is not replaced for ever.
-        self.attempts_follow = False
+        # Name and key of the next one. The agent gives them with an order, once, so that a spare that dies is not replaced for ever.
+        self.wanted_spare: dict | None = None
 
     def say(self, event: dict) -> None:
         data = to_json(event).encode() + b"\n"
@@ -133,7 +124,7 @@ class Server:
             self._settle()
         # From here on there is something to clean up, so the agent's death is a request to do so.
         die_with_parent(signal.SIGTERM)
-        self.attempts_follow = not self.one_attempt
+        self.wanted_spare = request.get("spare")
         self.say({"event": "ready", "preloaded": self.preload, "seconds": round(time.perf_counter() - started, 4)})
 
     def _keep_apart(self, request: dict) -> None:
@@ -165,15 +156,16 @@ class Server:
             self.leftovers.settle()
 
     def _change_secrets(self, given: dict) -> None:
-        """For all that are forked from now on; the spare was forked before."""
+        """For all that are forked from now on; the spare was forked before, and the agent wants it no more."""
         given_secrets.change(given)
         masks.prepare()
         gc.freeze()
         if self.spare is not None:
-            self.spare.drop()
             self.dying.add(self.spare.pid)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.spare.pid, signal.SIGKILL)
             self.spare = None
-        self.attempts_follow = not self.one_attempt
+        self.wanted_spare = given.get("spare")
 
     def _load_late(self, names: list) -> None:
         if self.late_modules is not None and self.late_modules.load_named(names):
@@ -207,34 +199,33 @@ class Server:
 
     # -- attempts
 
-    def fork(self, attempt: str, key: str) -> None:
+    def fork(self, attempt: str, key: str, *, takes: str | None = None) -> None:
+        """`takes`: the name of the spare whom the agent gives the job to. When it died before, the agent gives it to another."""
         if self.failure is not None or self.request is None:
             self.say({"event": "exit", "attempt": attempt, "status": 1, "signal": None, "error": self.failure})
             return
-        spare, self.spare = self.spare, None
-        if spare is not None and spare.take(attempt, key):
-            pid = spare.pid
-        else:
-            try:
-                pid = self._fork(lambda: (attempt, key))
-            except OSError as error:
-                self.say({"event": "exit", "attempt": attempt, "status": 1, "signal": None, "error": str(error)})
-                return
-        self.attempts_follow = not self.one_attempt
+        taken = None
+        if takes is not None and self.spare is not None and self.spare.name == takes:
+            taken, self.spare = self.spare, None
+        try:
+            pid = taken.pid if taken is not None else self._fork(attempt, key)
+        except OSError as error:
+            self.say({"event": "exit", "attempt": attempt, "status": 1, "signal": None, "error": str(error)})
+            return
         self.attempts[attempt] = pid
         self.by_pid[pid] = attempt
         self.outputs[pid].begin(attempt, key)
-        self.say({"event": "forked", "attempt": attempt, "pid": pid})
+        self.say({"event": "forked", "attempt": attempt, "pid": pid, "taken": taken is not None})
 
-    def _fork(self, named: Callable[[], tuple]) -> int:
-        """`named` is called in the child and gives the attempt's name and key; it may wait for them."""
+    def _fork(self, name: str, key: str, before_job: Callable[[Channel], None] | None = None) -> int:
+        """The child says hello by this name; `before_job` is what it does while it waits for its job."""
         parent = os.getpid()
         place = self.places.make() if self.places is not None else None
         outputs, writes = self.relay.open()
         try:
             pid = os.fork()
             if pid == 0:
-                self._be_a_child(named, parent, writes, place)
+                self._be_a_child(Introduction(name, key, before_job), parent, writes, place)
         except OSError:
             outputs.finish(lambda: None)
             raise
@@ -247,7 +238,7 @@ class Server:
         return pid
 
     def _be_a_child(
-        self, named: Callable[[], tuple], parent: int, writes: tuple[int, int], place: Place | None
+        self, introduction: Introduction, parent: int, writes: tuple[int, int], place: Place | None
     ) -> None:
         try:
             signal.set_wakeup_fd(-1)
@@ -259,30 +250,21 @@ class Server:
             assert self.request is not None and self.late_modules is not None  # nothing is forked before it is loaded
             given = Surroundings(self.request, self.dag, self.late_modules, self.leftovers)
             given.apart, given.place = self.apart, place
-            run_child(named, parent=parent, given=given)
+            run_child(introduction, parent=parent, given=given)
         finally:
             os._exit(70)  # never back into the server's loop
 
-    def _make_spare(self) -> None:
-        """A child ahead of its attempt: forking and warming up happen while nobody waits for them."""
-        read, write = os.pipe()
+    def _make_spare(self, wanted: dict) -> None:
+        """A child ahead of its attempt: forking, saying hello and warming up happen while nobody waits for them."""
 
-        def wait_for_name() -> tuple:
-            os.close(write)
+        def warm_up(channel: Channel) -> None:
             # Work that is already waiting goes first; warming up pays only in idle time.
-            if len(self.attempts) < _BURST and not select.select([read], [], [], _SPARE_PATIENCE)[0]:
+            if len(self.attempts) < _BURST and not channel.has_mail(_SPARE_PATIENCE):
                 self._warm_up(1, templates=False)
-            name = os.read(read, _READ_SIZE)
-            os.close(read)
-            if not name:
-                os._exit(0)
-            return tuple(name.decode().split(" ", 1))
 
-        try:
-            self.spare = Spare(self._fork(wait_for_name), write)
-        except OSError:
-            os.close(write)  # no room now: attempts are forked when they come
-        os.close(read)
+        name = wanted["name"]
+        with contextlib.suppress(OSError):  # no room now: attempts are forked when they come
+            self.spare = Spare(self._fork(name, wanted["key"], warm_up), name)
 
     def kill(self, attempt: str, number: int) -> None:
         pid = self.attempts.get(attempt)
@@ -302,6 +284,7 @@ class Server:
             if pid is None and can_peek:
                 return  # one that ends just now is looked at when its signal comes, before it is reaped
             left = None
+            self._expect_orders_for(pid)
             if pid in self.by_pid:
                 if self.leftovers is not None:  # before they are ended with its group
                     left = self.leftovers.of_processes(self._strays() - {pid} - self.dying, pid)
@@ -312,6 +295,7 @@ class Server:
                 return
             if not pid:
                 return
+            self._expect_orders_for(pid)
             attempt = self.by_pid.pop(pid, None)
             if attempt is None:
                 self._reap_other(pid, status)
@@ -329,12 +313,17 @@ class Server:
                 self.places.remove_of(pid)
             self.outputs.pop(pid).finish(functools.partial(self.say, event))
 
+    def _expect_orders_for(self, pid: int | None) -> None:
+        """A spare that has ended may have run an attempt: the agent orders it before it gives it the job, so that its order
+        is here. A spare that nobody has ordered by then has run nothing."""
+        while self.spare is not None and self.spare.pid == pid and self._read_commands():
+            pass
+
     def _reap_other(self, pid: int, status: int) -> None:
         outputs = self.outputs.pop(pid, None)
         if outputs is not None:
             outputs.finish(lambda: None)
         if self.spare is not None and self.spare.pid == pid:
-            self.spare.drop()
             self.spare = None
         if pid in self.dying:  # those it had started are ours now
             self.dying.discard(pid)
@@ -401,15 +390,16 @@ class Server:
         signal.signal(signal.SIGTERM, self._on_terminate)
         # Ctrl-C in a terminal reaches the agent, which decides. A handler, unlike SIG_IGN, is not passed on to programs.
         signal.signal(signal.SIGINT, _ignore)
+        os.set_blocking(self.commands, False)
         self.poll.register(self.commands, select.POLLIN)
         self.poll.register(wake_read, select.POLLIN)
         self._handle_lines()
         self.reap()
         while True:
             ready = self.poll.poll(0)
-            if not ready and self.spare is None and self.attempts_follow:
-                self.attempts_follow = False
-                self._make_spare()
+            if not ready and self.spare is None and self.wanted_spare is not None:
+                wanted, self.wanted_spare = self.wanted_spare, None
+                self._make_spare(wanted)
             ready = ready or self.poll.poll()
             self.relay.handle(ready)
             for fd, _ in ready:
@@ -421,11 +411,19 @@ class Server:
                     if self.late_modules.load_reported(numbers):
                         self._settle()
                 elif fd == self.commands:
-                    chunk = os.read(self.commands, _READ_SIZE)
-                    if not chunk:
-                        self.end()
-                    self.buffer += chunk
-                    self._handle_lines()
+                    self._read_commands()
+
+    def _read_commands(self) -> bool:
+        """False when there are none now."""
+        try:
+            chunk = os.read(self.commands, _READ_SIZE)
+        except BlockingIOError:
+            return False
+        if not chunk:
+            self.end()
+        self.buffer += chunk
+        self._handle_lines()
+        return True
 
     def _handle_lines(self) -> None:
         while (end := self.buffer.find(b"\n")) >= 0:
@@ -437,7 +435,8 @@ class Server:
     def _handle(self, command: dict) -> None:
         operation = command.get("op")
         if operation == "fork":
-            self.fork(command["attempt"], command.get("key") or "")
+            self.fork(command["attempt"], command.get("key") or "", takes=command.get("takes"))
+            self.wanted_spare = command.get("spare") or self.wanted_spare
         elif operation == "kill":
             self.kill(command["attempt"], int(command.get("signal") or signal.SIGTERM))
         elif operation == "load":

@@ -1,0 +1,154 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ForkListener, ForkServer } from './fork-server.ts';
+import { createSpareProcesses } from './spare-process.ts';
+import type { SpareProcesses } from './spare-process.ts';
+import { startTaskProcess } from './task-process.ts';
+import { openTaskSockets } from './task-sockets.ts';
+import type { TaskSockets } from './task-sockets.ts';
+
+let sockets: TaskSockets;
+let spares: SpareProcesses;
+let orders: { attemptId: string; key: string; takes: string | undefined; listener: ForkListener }[];
+const opened: Socket[] = [];
+
+beforeEach(async () => {
+  sockets = await openTaskSockets();
+  spares = createSpareProcesses(sockets);
+  orders = [];
+});
+
+afterEach(() => {
+  for (const socket of opened.splice(0)) socket.destroy();
+  spares.close();
+  sockets.close();
+});
+
+/** A child of the server, by what it says. */
+async function child(hello: { name: string; key: string }, secrets = '') {
+  const socket = connect(sockets.path);
+  opened.push(socket);
+  const lines: string[] = [];
+  createInterface({ input: socket }).on('line', (line) => lines.push(line));
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  const { name: attempt, key } = hello;
+  socket.write(`${JSON.stringify({ type: 'hello', attempt, key, pid: 7, secrets })}\n`);
+  return { socket, lines, closed };
+}
+
+async function readySpare(secrets?: string) {
+  const named = spares.wanted();
+  if (!named) throw new Error('the server was told of it before');
+  const process = await child(named, secrets);
+  await expect.poll(() => isReady()).toBe(true);
+  return { ...process, name: named.name };
+}
+
+/** By looking at what the next attempt would take, which it then does. */
+let taken: ReturnType<SpareProcesses['take']>;
+function isReady(): boolean {
+  taken = spares.take();
+  return taken !== undefined;
+}
+
+function start(attemptId: string) {
+  const server = {
+    fork({ key }: { key: string }, listener: ForkListener) {
+      const spare = taken;
+      taken = undefined;
+      orders.push({ attemptId, key, takes: spare?.name, listener });
+      return spare && { ...spare, ordered: Promise.resolve() };
+    },
+    kill: () => {},
+  } as unknown as ForkServer;
+  const said: string[] = [];
+  const process = startTaskProcess({
+    attemptId,
+    server,
+    sockets,
+    graceMs: 100,
+    onLine: (line) => said.push(line),
+    onOutput: () => {},
+    onOutputEnded: () => {},
+  });
+  return { process, said, order: orders.at(-1) };
+}
+
+describe('the process of an attempt', () => {
+  it('is the spare one when that has said hello: the job goes straight to it', async () => {
+    const spare = await readySpare('state-1');
+    const { process, said, order } = start('a');
+    expect(order?.takes).toBe(spare.name);
+    await process.connected;
+    expect(process.secrets()).toBe('state-1');
+    process.send('the job');
+    await expect.poll(() => spare.lines).toEqual(['the job']);
+    order?.listener.forked(7, true);
+    spare.socket.write('the result\n');
+    await expect.poll(() => said).toEqual(['the result']);
+    expect(process.pid()).toBe(7);
+  });
+
+  it('is another when the spare one had died: the job is said once more, to that one', async () => {
+    const spare = await readySpare();
+    const { process, said, order } = start('a');
+    await process.connected;
+    process.send('the job');
+    spare.socket.destroy();
+    order?.listener.forked(8, false);
+    process.send('what came meanwhile');
+    const other = await child({ name: 'a', key: order?.key ?? '' });
+    await expect.poll(() => other.lines).toEqual(['the job', 'what came meanwhile']);
+    process.send('more');
+    await expect.poll(() => other.lines.at(-1)).toBe('more');
+    other.socket.write('the result\n');
+    await expect.poll(() => said).toEqual(['the result']);
+    expect(process.pid()).toBe(8);
+  });
+
+  it('is forked for it when there is no spare one', async () => {
+    const { process, order } = start('a');
+    expect(order?.takes).toBeUndefined();
+    const own = await child({ name: 'a', key: order?.key ?? '' });
+    await process.connected;
+    process.send('the job');
+    await expect.poll(() => own.lines).toEqual(['the job']);
+  });
+});
+
+describe('a spare process', () => {
+  it('is named to the server once, and another after it was taken', async () => {
+    const first = spares.wanted();
+    expect(spares.wanted()).toBeUndefined();
+    await child(first ?? { name: '', key: '' });
+    await expect.poll(() => isReady()).toBe(true);
+    const second = spares.wanted();
+    expect(second?.name).not.toBe(first?.name);
+    expect(second?.key).not.toBe(first?.key);
+    expect(spares.take()).toBeUndefined();
+  });
+
+  it('is refused without its key, and when it is wanted no more', async () => {
+    const named = spares.wanted() ?? { name: '', key: '' };
+    await (
+      await child({ ...named, key: 'a guess' })
+    ).closed;
+    spares.drop();
+    await (
+      await child(named)
+    ).closed;
+    expect(spares.take()).toBeUndefined();
+  });
+
+  it('that dies is followed by another', async () => {
+    const named = spares.wanted() ?? { name: '', key: '' };
+    const { socket } = await child(named);
+    // What is there is not taken, so that its end is seen.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.destroy();
+    await expect.poll(() => spares.wanted()?.name).toBeTruthy();
+    expect(spares.take()).toBeUndefined();
+  });
+});
