@@ -119,6 +119,45 @@ describe('a list of DAGs', () => {
   });
 });
 
+describe('the DAG list of the web UI', () => {
+  type Listed = { dags: { dag_id: string; latest_dag_runs: { run_id: string; state: string; duration: number }[] }[] };
+  const runsOf = async (dagId: string, query = 'dag_runs_limit=2') => {
+    const { json } = await call('GET', `/ui/dags?${query}`);
+    const runs = json<Listed>().dags.find((dag) => dag.dag_id === dagId)?.latest_dag_runs;
+    return runs?.map(({ run_id: id, state }) => `${id} ${state}`);
+  };
+
+  it('has the newest runs of each, as many as are asked for', async () => {
+    expect(await runsOf('mended')).toEqual(['new success', 'rerun of old times failed']);
+    expect(await runsOf('mended', 'dag_runs_limit=1')).toEqual(['new success']);
+    expect(await runsOf('mended', 'dag_runs_limit=0')).toEqual([]);
+    expect(await runsOf('idle')).toEqual([]);
+  });
+
+  it('sees every change of them at once', async () => {
+    expect(await runsOf('busy')).toEqual(['one running', 'two queued']);
+    await db
+      .updateTable('dag_runs')
+      .set({ state: 'success', end_date: at(8) })
+      .where('run_id', '=', 'one')
+      .execute();
+    expect((await runsOf('busy'))?.[0]).toBe('one success');
+    expect(await runsOf('broken')).toEqual(['one success']);
+    await insertRun(db, { dagId: 'busy', runId: 'three', state: 'queued', run_after: at(9) });
+    expect(await runsOf('busy')).toEqual(['three queued', 'one success']);
+    await db.deleteFrom('dag_runs').where('run_id', '=', 'three').execute();
+    expect(await runsOf('busy')).toEqual(['one success', 'two queued']);
+  });
+
+  it('is the same answer from kept pieces and from new ones', async () => {
+    const [first, second] = [await call('GET', '/ui/dags'), await call('GET', '/ui/dags')];
+    expect(second.text).toBe(first.text);
+    const { dags } = first.json<Listed>();
+    const { json } = await call('GET', '/ui/dags/mended/latest_run');
+    expect(dags.find((dag) => dag.dag_id === 'mended')?.latest_dag_runs[0]).toEqual(json());
+  });
+});
+
 it('the details of a DAG count the runs that are not finished', async () => {
   expect((await call('GET', '/api/v2/dags/busy/details')).json()).toMatchObject({ active_runs_count: 2 });
   expect((await call('GET', '/api/v2/dags/mended/details')).json()).toMatchObject({ active_runs_count: 0 });

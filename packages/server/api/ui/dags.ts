@@ -2,11 +2,11 @@
 import { Type } from 'typebox';
 import { findAssetIds } from '../../db/assets/assets.ts';
 import { findNewestRuns } from '../../db/dag-runs/dag-runs.ts';
-import type { RunSummary } from '../../db/dag-runs/dag-runs.ts';
 import { findDag, findFavorites, listDags } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { listHitlDetails } from '../../db/task-instances/hitl.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
+import { WRITTEN } from '../../http/lists-in-turns.ts';
 import { assetExpression, assetsIn, conditionOf } from '../dags/asset-expression.ts';
 import { dagBody } from '../dags/bodies.ts';
 import { DagListQuery, dagQuery } from '../dags/dags.ts';
@@ -17,6 +17,7 @@ import type { Services } from '../services.ts';
 import { noSuchDag } from '../paths.ts';
 import { createTaskSummaries } from '../dags/task-summaries.ts';
 import type { TaskSummaries } from '../dags/task-summaries.ts';
+import { createKeptRuns } from './kept-runs.ts';
 
 /** More than anybody would answer from the list of DAGs; the page of required actions has them all. */
 const ACTIONS_AT_MOST = 100;
@@ -26,6 +27,7 @@ const DagWithRuns = Type.Object({ pending_actions: Type.Array(HitlDetail) }, { a
 
 export function registerUiDags(app: App, { db }: Services): void {
   const summaries = createTaskSummaries();
+  const keptRuns = createKeptRuns();
   app.get(
     '/ui/dags',
     {
@@ -54,8 +56,8 @@ export function registerUiDags(app: App, { db }: Services): void {
       });
       const ids = dags.map((dag) => dag.dag_id);
       const runs = permissions.has('read:dag_run')
-        ? await findNewestRuns(scope, { tenantId, dagIds: ids, limit: query.dag_runs_limit })
-        : new Map<string, RunSummary[]>();
+        ? await keptRuns.read(scope, { tenantId, dagIds: ids, limit: query.dag_runs_limit })
+        : new Map<string, string>();
       const assetIds = await findAssetIds(
         scope,
         dags.flatMap((dag) => assetsIn(conditionOf(dag.timetable))),
@@ -67,9 +69,9 @@ export function registerUiDags(app: App, { db }: Services): void {
         dags: dags.map((dag) => ({
           ...dagBody(dag),
           asset_expression: assetExpression(conditionOf(dag.timetable), assetIds),
-          latest_dag_runs: runs.get(dag.dag_id) ?? [],
           pending_actions: byDag.get(dag.dag_id) ?? [],
           is_favorite: favorites.has(dag.dag_id),
+          [WRITTEN]: { latest_dag_runs: runs.get(dag.dag_id) ?? '[]' },
         })),
         total_entries: total,
       };

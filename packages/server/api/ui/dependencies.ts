@@ -1,7 +1,8 @@
 /** How DAGs and assets hang together: who waits for what, over all DAGs or around one node. */
+import { LRUCache } from 'lru-cache';
 import { Type } from 'typebox';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
-import { listAssetUses } from '../../db/assets/uses.ts';
+import { listAssetUses, stateOfReferences } from '../../db/assets/uses.ts';
 import type { AssetUse } from '../../db/assets/uses.ts';
 import { findDagsNamingOthers } from '../../db/dags/spec-search.ts';
 import type { TenantDb } from '../../db/database.ts';
@@ -16,7 +17,12 @@ import type { DagReference } from './external-dependencies.ts';
 type GraphNode = { id: string; label: string; type: string };
 type GraphEdge = { source_id: string; target_id: string };
 
+/** Of as many tenants and kinds: one of 5,000 DAGs takes some 5 MB. */
+const KEPT_GRAPHS = 8;
+
 export function registerUiDependencies(app: App, { db, scheduler }: Services): void {
+  // Until a DAG or what it refers to changes.
+  const kept = new LRUCache<string, KeptGraph>({ max: KEPT_GRAPHS });
   app.get(
     '/ui/dependencies',
     {
@@ -38,16 +44,22 @@ export function registerUiDependencies(app: App, { db, scheduler }: Services): v
       const { tenantId } = principalOf(request);
       const scope = databaseOf(request, db);
       const { node_id: nodeId, dependency_type: kind } = request.query;
-      const references = await listAssetUses(scope, tenantId);
-      const graph =
-        kind === 'data'
-          ? dataGraph(references)
-          : schedulingGraph(
-              references,
-              await referencesBetweenDags(scope, tenantId, (version) => scheduler.graphs.get(db.shared, version)),
-            );
+      const key = `${tenantId} ${kind} ${await stateOfReferences(scope, tenantId)}`;
+      let graph = kept.get(key);
+      if (!graph) {
+        const references = await listAssetUses(scope, tenantId);
+        graph = keptGraph(
+          kind === 'data'
+            ? dataGraph(references)
+            : schedulingGraph(
+                references,
+                await referencesBetweenDags(scope, tenantId, (version) => scheduler.graphs.get(db.shared, version)),
+              ),
+        );
+        kept.set(key, graph);
+      }
       // In one go: item by item, as lists are written, 5,000 DAGs take three times as long.
-      return sendJson(reply, JSON.stringify(nodeId === undefined ? graph : connectedWith(graph, nodeId)));
+      return sendJson(reply, nodeId === undefined ? graph.text : JSON.stringify(connectedWith(graph, nodeId)));
     },
   );
 }
@@ -133,13 +145,10 @@ function dataGraph(references: readonly AssetUse[]): GraphValue {
   return graph.value;
 }
 
-function connectedWith(graph: GraphValue, nodeId: string): GraphValue {
-  if (!graph.nodes.some((node) => node.id === nodeId)) {
-    throw new ApiError(
-      'not_found',
-      `Unique connected component not found, got [] for connected components of node ${nodeId}`,
-    );
-  }
+/** With what every question needs: its text, and who is next to whom. */
+type KeptGraph = GraphValue & { text: string; neighbours: ReadonlyMap<string, readonly string[]> };
+
+function keptGraph(graph: GraphValue): KeptGraph {
   const neighbours = new Map<string, string[]>();
   const join = (one: string, other: string): void => {
     const known = neighbours.get(one);
@@ -150,10 +159,20 @@ function connectedWith(graph: GraphValue, nodeId: string): GraphValue {
     join(from, to);
     join(to, from);
   }
+  return { ...graph, text: JSON.stringify(graph), neighbours };
+}
+
+function connectedWith({ nodes, edges, neighbours }: KeptGraph, nodeId: string): GraphValue {
+  if (!nodes.some((node) => node.id === nodeId)) {
+    throw new ApiError(
+      'not_found',
+      `Unique connected component not found, got [] for connected components of node ${nodeId}`,
+    );
+  }
   const found = new Set([nodeId]);
   for (const id of found) for (const next of neighbours.get(id) ?? []) found.add(next); // a set grows while it is walked
   return {
-    nodes: graph.nodes.filter((node) => found.has(node.id)),
-    edges: graph.edges.filter((edge) => found.has(edge.source_id)),
+    nodes: nodes.filter((node) => found.has(node.id)),
+    edges: edges.filter((edge) => found.has(edge.source_id)),
   };
 }

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureTenant } from '../../auth/tenants.ts';
 import { ROOT } from '@svc/testing/paths.ts';
 import { compileDags } from '@svc/testing/engine/compiled-dags.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
@@ -157,4 +158,26 @@ describe('dependencies between DAGs, beside what Airflow says,', () => {
     expect(sorted(ours(graph.nodes))).toEqual(sorted(theirs(ofAll.data[name]?.nodes)));
     expect(sorted(ours(graph.edges))).toEqual(sorted(theirs(ofAll.data[name]?.edges)));
   });
+});
+
+it('dependencies are those of now, however often they were asked for', async () => {
+  type Nodes = { nodes: { id: string }[] };
+  const all = async (): Promise<string[]> => (await get<Nodes>('/ui/dependencies')).nodes.map(({ id }) => id);
+  const asset = (await all()).find((id) => id.startsWith('asset:')) ?? '';
+  const around = async (): Promise<string[]> =>
+    (await get<Nodes>(`/ui/dependencies?node_id=${asset}`)).nodes.map(({ id }) => id);
+  const dag = (await around()).find((id) => id.startsWith('dag:')) ?? '';
+  const dagId = dag.slice('dag:'.length);
+  const db = server.db.tenant((await ensureTenant(server.db.shared, 'default')).id);
+  const setStale = (isStale: boolean) =>
+    db.updateTable('dags').set({ is_stale: isStale }).where('dag_id', '=', dagId).execute();
+
+  await setStale(true);
+  expect(await all()).not.toContain(dag);
+  await setStale(false);
+  expect(await all()).toContain(dag);
+  expect(await around()).toContain(dag);
+  await db.deleteFrom('asset_references').where('dag_id', '=', dagId).execute();
+  const answer = await server.call(`/ui/dependencies?node_id=${asset}`, { token });
+  expect(answer.status === 404 || !answer.text.includes(JSON.stringify(dag))).toBe(true);
 });

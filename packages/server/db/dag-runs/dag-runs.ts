@@ -134,8 +134,34 @@ export async function findNewestRuns(
     where d.dag_id = any(${[...dagIds]}::text[]) and d.tenant_id = ${tenantId}
     order by r.dag_id, r.run_after desc, r.id desc`.execute(db);
   const byDag = new Map<string, RunSummary[]>();
-  for (const row of rows) byDag.set(row.dag_id, [...(byDag.get(row.dag_id) ?? []), row]);
+  for (const row of rows) {
+    const runs = byDag.get(row.dag_id);
+    if (runs) runs.push(row);
+    else byDag.set(row.dag_id, [row]);
+  }
   return byDag;
+}
+
+/**
+ * For each DAG that has runs a text that is another one as soon as one of its newest runs is another or has changed in anything.
+ * Plan: as above, and one row for each DAG.
+ */
+export async function findStatesOfNewestRuns(
+  db: TenantDb,
+  { tenantId, dagIds, limit }: { tenantId: string; dagIds: readonly string[]; limit: number },
+): Promise<Map<string, string>> {
+  if (dagIds.length === 0 || limit === 0) return new Map();
+  const { rows } = await sql<{ dag_id: string; state: string | null }>`
+    select d.dag_id, (
+      select string_agg(r.version, ' ') from (
+        select concat(n.id, '.', n.xmin) as version from dag_runs n
+        where n.tenant_id = d.tenant_id and n.dag_id = d.dag_id
+        order by n.run_after desc, n.id desc limit ${limit}
+      ) as r
+    ) as state
+    from dags d
+    where d.dag_id = any(${[...dagIds]}::text[]) and d.tenant_id = ${tenantId}`.execute(db);
+  return new Map(rows.flatMap(({ dag_id: dagId, state }) => (state === null ? [] : [[dagId, state]])));
 }
 
 /** What people write about a run; no state, so no lock. */

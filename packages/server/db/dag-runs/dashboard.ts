@@ -47,16 +47,18 @@ export type StateCounts = {
 
 /**
  * Runs, and their instances from the counts that runs keep of them, in one pass over the runs of the time; only what is in
- * flight is counted itself, and that is little. Nearly all runs have the same counts as many others: to group them by these and
- * add up here takes 25 ms for 35,000 runs, to look each of nine numbers up in each of them 100.
+ * flight is counted itself, and that is little. Nearly all runs have the same counts as many others: to group them by the hash of
+ * these and add up here takes 30 ms for 35,000 runs, by the counts themselves 39, to look each of nine numbers up in each 100.
  */
 export async function countStates(db: TenantDb, period: Period): Promise<StateCounts> {
   const { tenantId, from } = period;
   const [alike, live] = await Promise.all([
     sql<{ state: RunState; counts: Record<string, number>; runs: number }>`
-      select r.state, r.state_counts as counts, count(*) as runs from dag_runs r
-      where r.tenant_id = ${tenantId} and ((${startedWithin(period)}) or (${waitsWithin(period)}))
-      group by r.state, r.state_counts`.execute(db),
+      select a.state, one.state_counts as counts, a.runs from (
+        select r.state, max(r.id) as id, count(*) as runs from dag_runs r
+        where r.tenant_id = ${tenantId} and ((${startedWithin(period)}) or (${waitsWithin(period)}))
+        group by r.state, jsonb_hash_extended(r.state_counts, 0)
+      ) as a join dag_runs one on one.tenant_id = ${tenantId} and one.id = a.id`.execute(db),
     sql<{ state: string; count: number }>`
       select t.state, count(*) as count from task_instances t
       join dag_runs r on r.tenant_id = t.tenant_id and r.id = t.run
