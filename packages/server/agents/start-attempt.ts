@@ -46,7 +46,7 @@ export type PreparedStart =
 
 export type StartAttempt = {
   start(identity: AttemptIdentity, worker: { hostname: string; pid: number | null }): Promise<PreparedStart>;
-  /** Reads the facts of attempts that are handed over, for `goOn` to find. */
+  /** Reads the facts of attempts that start or are handed over, for `goOn` to find. */
   readStartFacts: ReadStartFacts;
   /** Of an attempt that is running already, because it was handed over. */
   goOn(identity: AttemptIdentity, handedOver: HandedOver): Promise<PreparedStart>;
@@ -76,13 +76,28 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     worker: { hostname: string; pid: number | null },
   ): Promise<PreparedStart> {
     const task = version?.tasks.get(identity.taskId);
-    // Side by side: what is looked up does not depend on the start, and is thrown away when there is none.
-    const [answer, job] = await Promise.all([
-      attempts.start(identity, worker),
-      version && task ? jobInput(identity, version) : undefined,
-    ]);
+    // What is looked up travels with the start, and is thrown away when there is none.
+    const answer = await attempts.start(identity, { ...worker, readStartFacts });
     if (answer.kind === 'stop') return stop(answer.reason);
-    return job && task ? started(identity, { ...answer, job, task }) : refuse(identity);
+    if (!version || !task) return refuse(identity);
+    return goOnWith(identity, { version, task, ...answer });
+  }
+
+  const readStartFacts: ReadStartFacts = (trx, starting) =>
+    readFacts(
+      trx,
+      starting.map((instance) => {
+        const task = versions.peek(instance)?.tasks.get(instance.taskId);
+        return task && { tenantId: instance.tenantId, query: factsQuery(instance, task) };
+      }),
+    );
+
+  async function goOnWith(
+    identity: AttemptIdentity,
+    { version, startFacts, ...rest }: Started & { version: AttemptVersion; task: AttemptTask; startFacts?: unknown },
+  ): Promise<PreparedStart> {
+    const read = startFacts as StartFacts | undefined; // by `readStartFacts`, above
+    return started(identity, { ...rest, job: await jobInput(identity, version, read) });
   }
 
   async function refuse(identity: AttemptIdentity): Promise<PreparedStart> {
@@ -176,20 +191,11 @@ export function createStartAttempt(input: StartInput): StartAttempt {
       const version = await versions.get(identity);
       return identity.kind === 'callback' ? startCallbackJob(identity, version) : startTask(identity, version, worker);
     },
-    readStartFacts: (trx, next) =>
-      readFacts(
-        trx,
-        next.map((instance) => {
-          const task = versions.peek(instance)?.tasks.get(instance.taskId);
-          return task && { tenantId: instance.tenantId, query: factsQuery(instance, task) };
-        }),
-      ),
+    readStartFacts,
     async goOn(identity, handedOver) {
       const version = await versions.get(identity);
       const task = version?.tasks.get(identity.taskId);
-      if (!version || !task) return refuse(identity);
-      const read = handedOver.startFacts as StartFacts | undefined; // by `readStartFacts`, above
-      return started(identity, { ...handedOver, job: await jobInput(identity, version, read), task });
+      return version && task ? goOnWith(identity, { version, task, ...handedOver }) : refuse(identity);
     },
     async answer(identity, prepared, known) {
       if ('stop' in prepared) return { stop: prepared.stop };

@@ -14,11 +14,11 @@ import { finishAttempts } from './advance/finish-attempts.ts';
 import { createBatches } from './batches.ts';
 import type { Batches } from './batches.ts';
 import { startAttempts } from './claim/start-attempts.ts';
+import type { WantedStart } from './claim/start-attempts.ts';
 import type { Attempts, FinishAnswer } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
 import { findLiveAttempts, renewLeases, writeQueuedWaits } from './sql/attempts.ts';
 import type { QueuedWait } from './sql/attempts.ts';
-import type { AttemptStart } from './sql/attempts.ts';
 
 const LANES = 4;
 const FINISHES_AT_ONCE = 200;
@@ -67,7 +67,7 @@ export function createAttemptReports(options: {
     createBatches({ run: settle, atMost: FINISHES_AT_ONCE }),
   );
   const starts = createBatches({
-    run: (items: readonly AttemptStart[]) => startAttempts(db, items, { keepsPlans: keepsPlans() }),
+    run: (items: readonly WantedStart[]) => startAttempts(db, items, { keepsPlans: keepsPlans() }),
     atMost: STARTS_AT_ONCE,
   });
   const waits = createBatches({

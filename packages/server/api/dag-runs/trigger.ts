@@ -1,4 +1,5 @@
 /** Triggering a run. The answer comes when the run is written and, if nothing holds it back, its first tasks can start. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
@@ -12,7 +13,7 @@ import { momentOf, nowIso } from '@svc/spec/clock.ts';
 import type { NewRun, TriggerResult } from '../../engine/runs/create-run.ts';
 import type { TriggerOptions } from '../../engine/runs/trigger-run.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
-import { existingRun, wholeRunBody } from './bodies.ts';
+import { existingRun, runBody } from './bodies.ts';
 import { DagRun, DagRunCreate, RUN_TAGS } from './schemas.ts';
 import type { DagRunBody } from './schemas.ts';
 import { noSuchDag, staleDag } from '../paths.ts';
@@ -78,7 +79,9 @@ export async function triggerInName(
   });
   const { run } = createdRun(result, input);
   const scope = databaseOf(request, db);
-  return wholeRunBody(scope, await existingRun(scope, { dag_id: dagId, dag_run_id: run.run_id }));
+  await nextTurn(); // its first task goes first: to look up the answer would keep that one waiting for 0.3 ms
+  // All of it is of the version it is bound to: nothing was cleared yet.
+  return runBody(await existingRun(scope, { dag_id: dagId, dag_run_id: run.run_id }));
 }
 
 async function refuseUnrunnable(db: TenantDb, dagId: string): Promise<void> {

@@ -5,16 +5,17 @@
  * one after another as planning asks for them, and would wait in a circle with a set that waits. A row that somebody holds is
  * left out of the set, and waited for alone.
  */
-import type { Database } from '../../db/database.ts';
+import type { Database, SharedDb } from '../../db/database.ts';
 import { beginning, inPipelinedTransaction } from '../../db/transaction.ts';
-import type { StartAnswer } from '../shared/attempts.ts';
+import type { AttemptRef, StartAnswer, StartingInstance, StartingWorker } from '../shared/attempts.ts';
 import { loadRuns, startQueuedAttempts } from '../sql/attempts.ts';
-import type { AttemptStart } from '../sql/attempts.ts';
 import { lockInstances } from '../sql/run-writes.ts';
+
+export type WantedStart = { ref: AttemptRef; worker: StartingWorker };
 
 export async function startAttempts(
   db: Database,
-  starts: readonly AttemptStart[],
+  starts: readonly WantedStart[],
   plans: { keepsPlans?: boolean } = {},
 ): Promise<StartAnswer[]> {
   const started = await startSet(db, starts, plans);
@@ -30,19 +31,38 @@ const STOP: StartAnswer = { kind: 'stop', reason: 'the attempt is no longer the 
 /** Those that run now, by the ids of their attempts. */
 async function startSet(
   db: Database,
-  starts: readonly AttemptStart[],
+  starts: readonly WantedStart[],
   { waits = false, ...plans }: { waits?: boolean; keepsPlans?: boolean },
 ): Promise<Map<string, StartAnswer>> {
   const refs = starts.map(({ ref }) => ref);
   // All in one round trip. The one change is complete in itself, so it may go with the beginning.
-  const [rows, runs] = await inPipelinedTransaction(db.shared, beginning(plans), async (tx) => {
+  const [rows, runs, facts] = await inPipelinedTransaction(db.shared, beginning(plans), async (tx) => {
     if (waits) void tx.send(lockInstances(tx.db, refs));
-    return tx.commitWith(startQueuedAttempts(tx.db, starts), loadRuns(tx.db, refs));
+    return tx.commitWith(startQueuedAttempts(tx.db, starts), loadRuns(tx.db, refs), readFacts(tx.db, starts));
   });
   return new Map(
     rows.flatMap((instance): [string, StartAnswer][] => {
       const run = runs.get(instance.run);
-      return run && instance.attempt_id !== null ? [[instance.attempt_id, { kind: 'started', run, instance }]] : [];
+      if (!run || instance.attempt_id === null) return [];
+      const startFacts = facts.get(instance.attempt_id);
+      return [
+        [instance.attempt_id, { kind: 'started', run, instance, ...(startFacts !== undefined && { startFacts }) }],
+      ];
     }),
   );
 }
+
+/** What their workers must be told, by the ids of the attempts. Sent at once. */
+async function readFacts(trx: SharedDb, starts: readonly WantedStart[]): Promise<Map<string, unknown>> {
+  const wanted = starts.filter(({ ref, worker }) => worker.readStartFacts && isKnown(ref));
+  const read = wanted[0]?.worker.readStartFacts;
+  if (!read) return new Map();
+  const found = await read(
+    trx,
+    wanted.flatMap(({ ref }) => (isKnown(ref) ? ref : [])),
+  );
+  return new Map(wanted.map(({ ref }, index) => [ref.attemptId, found[index]]));
+}
+
+const isKnown = (ref: AttemptRef): ref is AttemptRef & StartingInstance =>
+  ref.dagId !== undefined && ref.versionNumber !== undefined;

@@ -55,9 +55,11 @@ export type AttemptOutcome = {
   pid?: number;
 };
 
+export type StartingWorker = { hostname: string; pid: number | null; readStartFacts?: ReadStartFacts };
+
 export type StartAnswer =
-  /** Also for a repeated call. The rows are as of the start. */
-  | { kind: 'started'; run: RunRow; instance: InstanceRow }
+  /** Also for a repeated call. The rows are as of the start; `startFacts` is what `readStartFacts` read. */
+  | { kind: 'started'; run: RunRow; instance: InstanceRow; startFacts?: unknown }
   /** The attempt is not the current one any more: do not run it, or stop it. */
   | { kind: 'stop'; reason: string };
 
@@ -73,17 +75,17 @@ export type FinishingWorker = {
   readStartFacts?: ReadStartFacts;
 };
 
-/** The instance of an attempt that is about to be handed over. */
-export type NextInstance = Pick<
-  Attempt,
-  'tenantId' | 'run' | 'taskId' | 'mapIndex' | 'dagId' | 'versionNumber' | 'queue' | 'executor'
->;
+/** The instance of an attempt that is about to start. */
+export type StartingInstance = Pick<Attempt, 'tenantId' | 'run' | 'taskId' | 'mapIndex' | 'dagId' | 'versionNumber'>;
+
+/** … that is about to be handed over. */
+export type NextInstance = StartingInstance & Pick<Attempt, 'queue' | 'executor'>;
 
 /**
  * Reads what the worker must be told beside the rows to start, one for each instance; the engine only carries it. It must send
  * its statements at once: they travel with the one that starts the attempts, and the commit comes behind them.
  */
-export type ReadStartFacts = (trx: SharedDb, next: readonly NextInstance[]) => Promise<readonly unknown[]>;
+export type ReadStartFacts = (trx: SharedDb, next: readonly StartingInstance[]) => Promise<readonly unknown[]>;
 
 /**
  * An attempt that was handed to the worker with the answer: it is running. The rows are as of its start; `startFacts` is what
@@ -101,7 +103,7 @@ export type FinishAnswer = {
 export type HeartbeatOf = AttemptRef & { pid?: number | null };
 
 export type Attempts = {
-  start(ref: AttemptRef, worker: { hostname: string; pid: number | null }): Promise<StartAnswer>;
+  start(ref: AttemptRef, worker: StartingWorker): Promise<StartAnswer>;
   finish(ref: AttemptRef, outcome: AttemptOutcome): Promise<'recorded' | 'stale'>;
   /**
    * The same, for a worker that may be handed the next attempt with the answer. `beforeCommit`: what must be done when somebody

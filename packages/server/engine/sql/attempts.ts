@@ -8,7 +8,7 @@ import type { RunRef } from './run-writes.ts';
 /** An attempt by its instance and its id: changes made with it do nothing when the instance has another attempt by now. */
 export type AttemptKey = RunRef & { taskId: string; mapIndex: number; attemptId: string };
 
-export type AttemptStart = { ref: AttemptKey; worker: { hostname: string; pid: number | null } };
+type AttemptStart = { ref: AttemptKey; worker: { hostname: string; pid: number | null } };
 
 /**
  * An attempt that is running already is answered with again, to the worker it runs on: the first answer may have been lost on
