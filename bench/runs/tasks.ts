@@ -54,7 +54,7 @@ bench_first()
 `;
 
 /** A control plane runs for weeks: what is measured is not how its code is compiled in the first seconds. */
-export const WARM_UPS = 6;
+export const WARM_UPS = 20;
 
 const at = (moment: string | null): number => Date.parse(moment ?? '');
 /** Date keeps milliseconds; the rest of the moment is added back, since gaps are a few of them. */
