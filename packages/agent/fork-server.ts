@@ -85,6 +85,7 @@ type ServerEvent =
   | { event: 'ready' }
   | { event: 'failed'; error: string; traceback?: string }
   | { event: 'forked'; attempt: string; pid: number; taken: boolean }
+  | { event: 'spare'; key: string }
   | { event: 'unclean'; reason: string }
   | {
       event: 'exit';
@@ -134,6 +135,8 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
         return notLoaded(new LoadFailure(event.error, [event.traceback ?? '', stderrTail].filter(Boolean).join('\n')));
       case 'forked':
         return attempts.get(event.attempt)?.forked(event.pid, event.taken);
+      case 'spare':
+        return spares?.expect(event.key);
       case 'unclean':
         return tellUnclean(event.reason);
       case 'exit': {
@@ -149,7 +152,7 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
   /** Programs that tasks had started may still be running: an attempt is over when nothing of it is left. */
   async function end(how: string, signal?: NodeJS.Signals): Promise<void> {
     isGone = true;
-    spares?.close();
+    spares?.drop();
     await endMarkedProcesses(FORK_SERVER_VARIABLE, marker, user);
     if (!isReady)
       notLoaded(new LoadFailure(`the Python process ended while it loaded the DAG file: ${how}`, stderrTail, signal));
@@ -171,7 +174,7 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
   child.once('exit', (code, signal) => void end(signal ?? `exit code ${code}`, signal ?? undefined));
   return {
     python,
-    load: (request) => send({ op: 'load', ...request, spare: spares?.wanted() }),
+    load: (request) => send({ op: 'load', ...request }),
     ready,
     ended,
     get running() {
@@ -185,7 +188,7 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
       attempts.set(attemptId, listener);
       const taken = takeSpare();
       const { promise: ordered, resolve } = Promise.withResolvers<void>();
-      send({ op: 'fork', attempt: attemptId, key, takes: taken?.name, spare: spares?.wanted() }, resolve);
+      send({ op: 'fork', attempt: attemptId, key, takes: taken?.key }, resolve);
       return taken && { ...taken, ordered };
     },
     keepSecrets(state) {
@@ -193,8 +196,7 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
       if (now?.id === state.id) return;
       states = [...(now ? [now] : []), state];
       spares?.drop();
-      const changes = changesTo(state, now);
-      send({ op: 'secrets', id: state.id, base: now?.id ?? '', ...changes, spare: spares?.wanted() });
+      send({ op: 'secrets', id: state.id, base: now?.id ?? '', ...changesTo(state, now) });
     },
     secretsFor(from, state) {
       if (from === (state?.id ?? '')) return undefined;

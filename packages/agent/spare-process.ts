@@ -1,71 +1,51 @@
 /**
- * The process that a Python server has forked ahead of its attempts: it has said hello, by a name and a key that we chose, and
+ * The process that a Python server has forked ahead of its attempts: it has said hello, by a key that its server told us, and
  * waits for the job of whichever attempt comes next.
  *
- *   wanted ──named to the server──▶ expected ──hello──▶ ready ──▶ taken, or dropped ──▶ the next is wanted
+ *   announced by the server ──▶ expected ──hello──▶ ready ──▶ taken, or dropped
  */
 import type { TaskConnection, TaskSockets } from './task-sockets.ts';
 
-export type SpareProcess = { readonly name: string; readonly connection: TaskConnection; readonly secrets: string };
+export type SpareProcess = { readonly key: string; readonly connection: TaskConnection; readonly secrets: string };
 
 export type SpareProcesses = {
-  /** What the server has to be told, once, with whatever it is told next; undefined when it knows. */
-  wanted(): { name: string; key: string } | undefined;
+  /** The server makes one, in place of any before. */
+  expect(key: string): void;
   /** Undefined when there is none yet. */
   take(): SpareProcess | undefined;
-  /** It is of no use any more: another is wanted. */
+  /** It is of no use any more. */
   drop(): void;
-  close(): void;
 };
 
-let named = 0;
-
 export function createSpareProcesses(sockets: TaskSockets): SpareProcesses {
-  let name = '';
-  let key = '';
-  let isNamed = false;
+  let expected: string | undefined;
   let ready: SpareProcess | undefined;
 
-  function begin(): void {
-    name = `spare-${(named += 1)}`;
-    [isNamed, ready] = [false, undefined];
-    const own = name;
-    key = sockets.expect(name, {
-      hello(connection, { secrets }) {
-        ready = { name: own, connection, secrets };
-        // Killed by somebody, unless it was taken meanwhile.
-        void connection.closed.then(() => name === own && end());
-      },
-      output: () => {},
-      outputEnded: () => {},
-    });
+  function forget(): void {
+    if (expected !== undefined) sockets.forgetSpare(expected);
+    expected = ready = undefined;
   }
 
-  function end(): void {
-    sockets.forget(name);
-    begin();
+  function drop(): void {
+    ready?.connection.close();
+    forget();
   }
 
-  begin();
   return {
-    wanted() {
-      if (isNamed) return undefined;
-      isNamed = true;
-      return { name, key };
+    expect(key) {
+      drop();
+      expected = key;
+      sockets.expectSpare(key, (connection, { secrets }) => {
+        ready = { key, connection, secrets };
+        // Killed by somebody, unless it was taken meanwhile.
+        void connection.closed.then(() => ready?.key === key && forget());
+      });
     },
     take() {
       const taken = ready;
-      if (taken) end();
+      if (taken) forget();
       return taken;
     },
-    drop() {
-      ready?.connection.close();
-      end();
-    },
-    close() {
-      ready?.connection.close();
-      sockets.forget(name);
-      name = '';
-    },
+    drop,
   };
 }

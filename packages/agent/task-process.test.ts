@@ -22,28 +22,26 @@ beforeEach(async () => {
 
 afterEach(() => {
   for (const socket of opened.splice(0)) socket.destroy();
-  spares.close();
+  spares.drop();
   sockets.close();
 });
 
 /** A child of the server, by what it says. */
-async function child(hello: { name: string; key: string }, secrets = '') {
+async function child(hello: { attempt?: string; key: string }, secrets = '') {
   const socket = connect(sockets.path);
   opened.push(socket);
   const lines: string[] = [];
   createInterface({ input: socket }).on('line', (line) => lines.push(line));
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  const { name: attempt, key } = hello;
-  socket.write(`${JSON.stringify({ type: 'hello', attempt, key, pid: 7, secrets })}\n`);
+  socket.write(`${JSON.stringify({ type: 'hello', attempt: '', ...hello, pid: 7, secrets })}\n`);
   return { socket, lines, closed };
 }
 
 async function readySpare(secrets?: string) {
-  const named = spares.wanted();
-  if (!named) throw new Error('the server was told of it before');
-  const process = await child(named, secrets);
+  spares.expect('its key');
+  const process = await child({ key: 'its key' }, secrets);
   await expect.poll(() => isReady()).toBe(true);
-  return { ...process, name: named.name };
+  return process;
 }
 
 /** By looking at what the next attempt would take, which it then does. */
@@ -58,7 +56,7 @@ function start(attemptId: string) {
     fork({ key }: { key: string }, listener: ForkListener) {
       const spare = taken;
       taken = undefined;
-      orders.push({ attemptId, key, takes: spare?.name, listener });
+      orders.push({ attemptId, key, takes: spare?.key, listener });
       return spare && { ...spare, ordered: Promise.resolve() };
     },
     kill: () => {},
@@ -80,7 +78,7 @@ describe('the process of an attempt', () => {
   it('is the spare one when that has said hello: the job goes straight to it', async () => {
     const spare = await readySpare('state-1');
     const { process, said, order } = start('a');
-    expect(order?.takes).toBe(spare.name);
+    expect(order?.takes).toBe('its key');
     await process.connected;
     expect(process.secrets()).toBe('state-1');
     process.send('the job');
@@ -99,7 +97,7 @@ describe('the process of an attempt', () => {
     spare.socket.destroy();
     order?.listener.forked(8, false);
     process.send('what came meanwhile');
-    const other = await child({ name: 'a', key: order?.key ?? '' });
+    const other = await child({ attempt: 'a', key: order?.key ?? '' });
     await expect.poll(() => other.lines).toEqual(['the job', 'what came meanwhile']);
     process.send('more');
     await expect.poll(() => other.lines.at(-1)).toBe('more');
@@ -111,7 +109,7 @@ describe('the process of an attempt', () => {
   it('is forked for it when there is no spare one', async () => {
     const { process, order } = start('a');
     expect(order?.takes).toBeUndefined();
-    const own = await child({ name: 'a', key: order?.key ?? '' });
+    const own = await child({ attempt: 'a', key: order?.key ?? '' });
     await process.connected;
     process.send('the job');
     await expect.poll(() => own.lines).toEqual(['the job']);
@@ -119,36 +117,31 @@ describe('the process of an attempt', () => {
 });
 
 describe('a spare process', () => {
-  it('is named to the server once, and another after it was taken', async () => {
-    const first = spares.wanted();
-    expect(spares.wanted()).toBeUndefined();
-    await child(first ?? { name: '', key: '' });
-    await expect.poll(() => isReady()).toBe(true);
-    const second = spares.wanted();
-    expect(second?.name).not.toBe(first?.name);
-    expect(second?.key).not.toBe(first?.key);
+  it('is taken once', async () => {
+    await readySpare();
+    expect(taken?.key).toBe('its key');
     expect(spares.take()).toBeUndefined();
+    const second = await child({ key: 'its key' });
+    await second.closed;
   });
 
   it('is refused without its key, and when it is wanted no more', async () => {
-    const named = spares.wanted() ?? { name: '', key: '' };
-    await (
-      await child({ ...named, key: 'a guess' })
-    ).closed;
+    spares.expect('its key');
+    const guessing = await child({ key: 'a guess' });
+    await guessing.closed;
     spares.drop();
-    await (
-      await child(named)
-    ).closed;
+    const late = await child({ key: 'its key' });
+    await late.closed;
     expect(spares.take()).toBeUndefined();
   });
 
-  it('that dies is followed by another', async () => {
-    const named = spares.wanted() ?? { name: '', key: '' };
-    const { socket } = await child(named);
-    // What is there is not taken, so that its end is seen.
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    socket.destroy();
-    await expect.poll(() => spares.wanted()?.name).toBeTruthy();
-    expect(spares.take()).toBeUndefined();
+  it('makes way for the one that is announced after it', async () => {
+    spares.expect('first');
+    const first = await child({ key: 'first' });
+    spares.expect('second');
+    await first.closed;
+    await child({ key: 'second' });
+    await expect.poll(() => isReady()).toBe(true);
+    expect(taken?.key).toBe('second');
   });
 });

@@ -39,6 +39,9 @@ export type TaskSockets = {
   /** Connections that name this attempt, and have the key that is returned, go to the listener until it is removed. */
   expect(attemptId: string, listener: TaskListener): string;
   forget(attemptId: string): void;
+  /** A process that has no attempt yet, and this key. */
+  expectSpare(key: string, hello: TaskListener['hello']): void;
+  forgetSpare(key: string): void;
   close(): void;
 };
 
@@ -49,6 +52,7 @@ export async function openTaskSockets(user?: TaskUser): Promise<TaskSockets> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-agent-'));
   const path = join(folder, 'tasks.sock');
   const expected = new Map<string, { listener: TaskListener; key: string; hasSaidHello: boolean }>();
+  const spares = new Map<string, TaskListener['hello']>();
 
   function accept(socket: Socket): void {
     const late = setTimeout(() => socket.destroy(), FIRST_LINE_MS);
@@ -70,7 +74,13 @@ export async function openTaskSockets(user?: TaskUser): Promise<TaskSockets> {
 
   /** False when nobody expects it. An attempt has one process: whoever says hello second is another. */
   function introduce(socket: Socket, line: string, rest: Buffer): boolean {
-    const { type, attempt = '', key, pid = 0, name, secrets = '' } = parse(line);
+    const { type, attempt = '', key = '', pid = 0, name, secrets = '' } = parse(line);
+    if (type === 'hello' && attempt === '') {
+      const hello = spares.get(key);
+      spares.delete(key);
+      hello?.(connectionOf(socket, rest), { pid, secrets });
+      return hello !== undefined;
+    }
     const entry = expected.get(attempt);
     if (!entry || entry.key !== key) return false;
     if (type === 'hello' && !entry.hasSaidHello) {
@@ -107,6 +117,8 @@ export async function openTaskSockets(user?: TaskUser): Promise<TaskSockets> {
       return key;
     },
     forget: (attemptId) => void expected.delete(attemptId),
+    expectSpare: (key, hello) => void spares.set(key, hello),
+    forgetSpare: (key) => void spares.delete(key),
     close() {
       server.close();
       rmSync(folder, { recursive: true, force: true });

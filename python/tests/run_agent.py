@@ -73,13 +73,10 @@ class Attempt:
 class Spare:
     """A child that the server keeps ready: it has said hello, or will."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.key = f"key of {name}"
+    def __init__(self, key: str) -> None:
+        self.key = key
         # What it said, its connection and what belongs to that; None until it has.
         self.hello: Any = None
-        # It is in our next order.
-        self.is_wanted = True
 
 
 class Agent:
@@ -114,10 +111,7 @@ class Agent:
         # A list while streams are accepted and not read.
         self.unread_streams: list | None = None
         self.refuses_streams = False
-        self.last_spare = 0
         self.spare: Spare | None = None
-        if "--one-attempt" not in arguments:
-            self._want_spare()
         self.server = subprocess.Popen(
             [sys.executable, "-m", "svc_runtime.run_server", *arguments],
             stdin=subprocess.PIPE,
@@ -149,7 +143,6 @@ class Agent:
                     "files": version_files or {},
                 },
                 "env": env or {},
-                **self._named_spare(),
                 **(load or {}),
             }
         )
@@ -201,7 +194,9 @@ class Agent:
         for line in lines:
             event = json.loads(line)
             self.events.append(event)
-            if event["event"] == "forked":
+            if event["event"] == "spare":
+                self.spare = Spare(event["key"])
+            elif event["event"] == "forked":
                 attempt = self.attempts[event["attempt"]]
                 attempt.pid = event["pid"]
                 if not event["taken"]:
@@ -261,15 +256,14 @@ class Agent:
                 connection.close()
                 state["stream"] = "refused"
                 return
-            if self.spare is not None and message["attempt"] == self.spare.name:
-                assert message["key"] == self.spare.key, "a spare without its key"
-                self.spare.hello = (message, connection, state)
+            if message["attempt"] == "":
+                if self.spare is not None and message["key"] == self.spare.key:
+                    self.spare.hello = (message, connection, state)
+                else:  # not wanted any more
+                    self.selector.unregister(connection)
+                    connection.close()
                 return
-            attempt = state["attempt"] = self.attempts.get(message["attempt"])
-            if attempt is None:  # a spare that is not wanted any more
-                self.selector.unregister(connection)
-                connection.close()
-                return
+            attempt = state["attempt"] = self.attempts[message["attempt"]]
             assert message["key"] == attempt.key, "a connection without its attempt's key"
             attempt.open += 1
             attempt.connections.append(message.get("name", "control"))
@@ -301,27 +295,16 @@ class Agent:
 
     # -- the spare
 
-    def _want_spare(self) -> None:
-        self.last_spare += 1
-        self.spare = Spare(f"spare-{self.last_spare}")
-
-    def _named_spare(self) -> dict:
-        if self.spare is None or not self.spare.is_wanted:
-            return {}
-        self.spare.is_wanted = False
-        return {"spare": {"name": self.spare.name, "key": self.spare.key}}
-
     def _take_spare(self) -> Spare | None:
         spare = self.spare
         if spare is None or spare.hello is None:
             return None
-        self._want_spare()
+        self.spare = None
         return spare
 
     def tell_secrets(self, given: dict) -> None:
-        if self.spare is not None:
-            self._want_spare()
-        self.tell({"op": "secrets", **given, **self._named_spare()})
+        self.spare = None
+        self.tell({"op": "secrets", **given})
 
     def _answer(self, attempt: Attempt, message: dict) -> None:
         reply = {"type": "reply", "id": message["id"], "ok": True, "value": None}
@@ -351,12 +334,12 @@ class Agent:
         attempt = Attempt(f"attempt-{self.last}", None if hold else make_job(task_id, **job), answers or {})
         self.attempts[attempt.name] = attempt
         spare = self._take_spare()
-        order = {"op": "fork", "attempt": attempt.name, "key": attempt.key, **self._named_spare()}
+        order = {"op": "fork", "attempt": attempt.name, "key": attempt.key}
         if spare is None:
             self.tell(order)
             return attempt
-        attempt.took = spare.name
-        self.tell({**order, "takes": spare.name})  # first: whoever has the job has been ordered
+        attempt.took = spare.key
+        self.tell({**order, "takes": spare.key})  # first: whoever has the job has been ordered
         hello, connection, state = spare.hello
         state["attempt"] = attempt
         attempt.open += 1

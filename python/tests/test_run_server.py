@@ -172,7 +172,7 @@ class Running(unittest.TestCase):
             for _ in range(3):
                 spare = ready_spare(agent)
                 attempt = agent.run("pids")
-                self.assertEqual((attempt.took, attempt.pid), (spare.name, spare.hello[0]["pid"]))
+                self.assertEqual((attempt.took, attempt.pid), (spare.key, spare.hello[0]["pid"]))
                 self.assertEqual(attempt.connections, ["control"])
                 self.assertEqual(attempt.value()[0], attempt.pid)
 

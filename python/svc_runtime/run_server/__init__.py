@@ -2,12 +2,13 @@
 
 Protocol: JSON lines on stdin and stdout, with the agent at the other end.
 
-    → {"op":"load","socket","dags_folder","dag_id","fileloc","source":{"path","module","text"},"bundle","env","spare"?}
+    → {"op":"load","socket","dags_folder","dag_id","fileloc","source":{"path","module","text"},"bundle","env"}
     ← {"event":"ready","preloaded":true,"seconds":0.1}     or {"event":"failed","error","traceback"}
-    → {"op":"fork","attempt","key","takes"?,"spare"?}      ← {"event":"forked","attempt","pid","taken"}
+    → {"op":"fork","attempt","key","takes"?}               ← {"event":"forked","attempt","pid","taken"}
     → {"op":"kill","attempt","signal"}                     ← {"event":"exit","attempt","status","signal","unclean"?}
-    → {"op":"secrets","id","base","env","unset","masks","unmask","spare"?}
+    → {"op":"secrets","id","base","env","unset","masks","unmask"}
     → {"op":"load_late","names"}                           ← {"event":"unclean","reason"}
+                                                           ← {"event":"spare","key"}
 
 States: new → loading → ready | failed. In `failed` a fork is answered by an exit at once, never by silence.
 
@@ -28,9 +29,9 @@ What keeps attempts apart and leaves nothing behind:
 With `--one-attempt`, as in a container for one attempt, it loads what every version needs before it is told which, and then
 makes nothing ready for others: no warming up, no spare child.
 
-One child is kept ready ahead of the attempts: the agent gives it a name and a key (`spare`), by which it says hello before
-there is an attempt, so that forking, connecting and the first touch of the usual pages happen while nobody waits. An attempt
-takes it by that name (`takes`), and its job goes from the agent straight to the child; the order for it is written before the
+One child is kept ready ahead of the attempts: the agent is told its key (`spare`), by which it says hello before there is an
+attempt, so that forking, connecting and the first touch of the usual pages happen while nobody waits. An attempt
+takes it by that key (`takes`), and its job goes from the agent straight to the child; the order for it is written before the
 job is, so that a child which ends is known to have been taken or to have run nothing. A burst of attempts finds no spare and
 is forked as it comes: 3.7 ms of CPU in the child (600 page faults), 1.1 ms here (140 faults, because a fork takes the pages
 from both). What that is made of, and what keeps it small, is in preload.py.

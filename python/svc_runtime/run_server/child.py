@@ -54,10 +54,10 @@ class Surroundings:
 
 
 class Introduction:
-    """By which name and key a child says hello, and what it does until it has its job."""
+    """By which attempt and key a child says hello, and what it does until it has its job. A spare has no attempt yet."""
 
-    def __init__(self, name: str, key: str, before_job: Callable[[Channel], None] | None) -> None:
-        self.name = name
+    def __init__(self, attempt: str, key: str, before_job: Callable[[Channel], None] | None) -> None:
+        self.attempt = attempt
         self.key = key
         self.before_job = before_job
 
@@ -76,8 +76,8 @@ def run_child(introduction: Introduction, *, parent: int, given: Surroundings) -
         channel = Channel.connect(request["socket"])
         stopping = Stopping(channel)
         stopping.install()
-        name, key = introduction.name, introduction.key
-        channel.send({"type": "hello", "attempt": name, "key": key, "pid": os.getpid(), "secrets": given_secrets.id})
+        attempt, key = introduction.attempt, introduction.key
+        channel.send({"type": "hello", "attempt": attempt, "key": key, "pid": os.getpid(), "secrets": given_secrets.id})
         if introduction.before_job is not None:
             introduction.before_job(channel)
         logs.sink.attach(channel)

@@ -38,16 +38,17 @@ _READ_SIZE = 1 << 16
 # A spare that has no job for so long warms up. Between two short tasks it has one within 7 ms, and warming up would take 1 ms of
 # a processor from them: chain of 40 in turn, three times, 277 ms with this patience and 337 with 2 ms.
 _SPARE_PATIENCE = 0.02
+_KEY_BYTES = 16
 # So many attempts at once leave no idle time.
 _BURST = 2
 
 
 class Spare:
-    """A child that has said hello, by a name that the agent chose, and waits for the job of whichever attempt comes next."""
+    """A child that has said hello, by a key that the agent was told, and waits for the job of whichever attempt comes next."""
 
-    def __init__(self, pid: int, name: str) -> None:
+    def __init__(self, pid: int, key: str) -> None:
         self.pid = pid
-        self.name = name
+        self.key = key
 
 
 class Server:
@@ -81,8 +82,8 @@ class Server:
         self.warm_up: WarmUp | None = None
         self.late_modules: LateModules | None = None
         self.spare: Spare | None = None
-        # Name and key of the next one. The agent gives them with an order, once, so that a spare that dies is not replaced for ever.
-        self.wanted_spare: dict | None = None
+        # Set by loading and by every attempt: one spare for each, so that a spare that dies is not replaced for ever.
+        self.attempts_follow = False
 
     def say(self, event: dict) -> None:
         data = to_json(event).encode() + b"\n"
@@ -124,7 +125,7 @@ class Server:
             self._settle()
         # From here on there is something to clean up, so the agent's death is a request to do so.
         die_with_parent(signal.SIGTERM)
-        self.wanted_spare = request.get("spare")
+        self.attempts_follow = not self.one_attempt
         self.say({"event": "ready", "preloaded": self.preload, "seconds": round(time.perf_counter() - started, 4)})
 
     def _keep_apart(self, request: dict) -> None:
@@ -165,7 +166,7 @@ class Server:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.spare.pid, signal.SIGKILL)
             self.spare = None
-        self.wanted_spare = given.get("spare")
+        self.attempts_follow = not self.one_attempt
 
     def _load_late(self, names: list) -> None:
         if self.late_modules is not None and self.late_modules.load_named(names):
@@ -200,32 +201,33 @@ class Server:
     # -- attempts
 
     def fork(self, attempt: str, key: str, *, takes: str | None = None) -> None:
-        """`takes`: the name of the spare whom the agent gives the job to. When it died before, the agent gives it to another."""
+        """`takes`: the key of the spare whom the agent gives the job to. When it died before, the agent gives it to another."""
         if self.failure is not None or self.request is None:
             self.say({"event": "exit", "attempt": attempt, "status": 1, "signal": None, "error": self.failure})
             return
         taken = None
-        if takes is not None and self.spare is not None and self.spare.name == takes:
+        if takes is not None and self.spare is not None and self.spare.key == takes:
             taken, self.spare = self.spare, None
         try:
             pid = taken.pid if taken is not None else self._fork(attempt, key)
         except OSError as error:
             self.say({"event": "exit", "attempt": attempt, "status": 1, "signal": None, "error": str(error)})
             return
+        self.attempts_follow = not self.one_attempt
         self.attempts[attempt] = pid
         self.by_pid[pid] = attempt
         self.outputs[pid].begin(attempt, key)
         self.say({"event": "forked", "attempt": attempt, "pid": pid, "taken": taken is not None})
 
-    def _fork(self, name: str, key: str, before_job: Callable[[Channel], None] | None = None) -> int:
-        """The child says hello by this name; `before_job` is what it does while it waits for its job."""
+    def _fork(self, attempt: str, key: str, before_job: Callable[[Channel], None] | None = None) -> int:
+        """A spare says hello without an attempt, by its key alone; `before_job` is what it does while it waits for its job."""
         parent = os.getpid()
         place = self.places.make() if self.places is not None else None
         outputs, writes = self.relay.open()
         try:
             pid = os.fork()
             if pid == 0:
-                self._be_a_child(Introduction(name, key, before_job), parent, writes, place)
+                self._be_a_child(Introduction(attempt, key, before_job), parent, writes, place)
         except OSError:
             outputs.finish(lambda: None)
             raise
@@ -254,17 +256,21 @@ class Server:
         finally:
             os._exit(70)  # never back into the server's loop
 
-    def _make_spare(self, wanted: dict) -> None:
-        """A child ahead of its attempt: forking, saying hello and warming up happen while nobody waits for them."""
+    def _make_spare(self) -> None:
+        """A child ahead of its attempt: forking, saying hello and warming up happen while nobody waits for them.
+
+        Its key is made here, when it is forked: who is forked before does not have it, and who is forked later finds it used.
+        """
 
         def warm_up(channel: Channel) -> None:
             # Work that is already waiting goes first; warming up pays only in idle time.
             if len(self.attempts) < _BURST and not channel.has_mail(_SPARE_PATIENCE):
                 self._warm_up(1, templates=False)
 
-        name = wanted["name"]
+        key = os.urandom(_KEY_BYTES).hex()
+        self.say({"event": "spare", "key": key})  # first: the agent refuses whom it does not expect
         with contextlib.suppress(OSError):  # no room now: attempts are forked when they come
-            self.spare = Spare(self._fork(name, wanted["key"], warm_up), name)
+            self.spare = Spare(self._fork("", key, warm_up), key)
 
     def kill(self, attempt: str, number: int) -> None:
         pid = self.attempts.get(attempt)
@@ -397,9 +403,9 @@ class Server:
         self.reap()
         while True:
             ready = self.poll.poll(0)
-            if not ready and self.spare is None and self.wanted_spare is not None:
-                wanted, self.wanted_spare = self.wanted_spare, None
-                self._make_spare(wanted)
+            if not ready and self.spare is None and self.attempts_follow:
+                self.attempts_follow = False
+                self._make_spare()
             ready = ready or self.poll.poll()
             self.relay.handle(ready)
             for fd, _ in ready:
@@ -436,7 +442,6 @@ class Server:
         operation = command.get("op")
         if operation == "fork":
             self.fork(command["attempt"], command.get("key") or "", takes=command.get("takes"))
-            self.wanted_spare = command.get("spare") or self.wanted_spare
         elif operation == "kill":
             self.kill(command["attempt"], int(command.get("signal") or signal.SIGTERM))
         elif operation == "load":
