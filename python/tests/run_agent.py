@@ -240,6 +240,8 @@ class Agent:
             connection.close()
             if attempt is not None:
                 attempt.open -= 1
+            elif self.spare is not None and self.spare.hello is not None and self.spare.hello[1] is connection:
+                self.spare = None  # it has died
             return
         if state["stream"]:
             attempt.streams[state["stream"]] += chunk
