@@ -204,7 +204,10 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
       if (!state) return { id: '', base: '' };
       return { id: state.id, base: base?.id ?? '', ...changesTo(state, base) };
     },
-    loadLate: (names) => send({ op: 'load_late', names }),
+    loadLate(names) {
+      spares?.drop();
+      send({ op: 'load_late', names });
+    },
     onUnclean: (listener) => void uncleanListeners.push(listener),
     kill: (attemptId, signal) => send({ op: 'kill', attempt: attemptId, signal }),
     close() {

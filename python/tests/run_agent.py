@@ -304,9 +304,10 @@ class Agent:
         self.spare = None
         return spare
 
-    def tell_secrets(self, given: dict) -> None:
+    def tell_and_replace_spare(self, command: dict) -> None:
+        """What those have who are forked later; the spare was forked before."""
         self.spare = None
-        self.tell({"op": "secrets", **given})
+        self.tell(command)
 
     def _answer(self, attempt: Attempt, message: dict) -> None:
         reply = {"type": "reply", "id": message["id"], "ok": True, "value": None}

@@ -41,7 +41,7 @@ class Given(unittest.TestCase):
         self.addCleanup(self.agent.close)
 
     def tell(self, given: dict) -> None:
-        self.agent.tell_secrets(given)
+        self.agent.tell_and_replace_spare({"op": "secrets", **given})
 
     def look(self, **job):
         attempt = self.agent.run("looks", **job)

@@ -294,9 +294,7 @@ class Apart(Isolated):
     def test_what_an_attempt_had_to_load_is_told_without_a_signal(self) -> None:
         first = self.run_task("loads_late")
         self.assertEqual((first.value(), first.result["late"]), (False, ["asyncio"]))
-        self.agent.tell({"op": "load_late", "names": first.result["late"]})
-        # A spare may have been forked before it was told.
-        self.run_task("looks")
+        self.agent.tell_and_replace_spare({"op": "load_late", "names": first.result["late"]})
         self.assertTrue(self.run_task("loads_late").value())
 
 

@@ -157,10 +157,14 @@ class Server:
             self.leftovers.settle()
 
     def _change_secrets(self, given: dict) -> None:
-        """For all that are forked from now on; the spare was forked before, and the agent wants it no more."""
+        """For all that are forked from now on."""
         given_secrets.change(given)
         masks.prepare()
         gc.freeze()
+        self._replace_spare()
+
+    def _replace_spare(self) -> None:
+        """It was forked before what the agent has just told, who therefore wants it no more."""
         if self.spare is not None:
             self.dying.add(self.spare.pid)
             with contextlib.suppress(ProcessLookupError):
@@ -169,6 +173,7 @@ class Server:
         self.attempts_follow = not self.one_attempt
 
     def _load_late(self, names: list) -> None:
+        self._replace_spare()
         if self.late_modules is not None and self.late_modules.load_named(names):
             self._settle()
 
