@@ -34,9 +34,9 @@ export type Isolation = {
   max_growth?: number;
 };
 
-/** `base`: the state it changes; empty when it is all there is. */
 type Taken = SpareProcess & { ordered: Promise<void> };
 
+/** `base`: the state it changes; empty when it is all there is. */
 type GivenSecrets = { id: string; base: string } & Partial<SecretChanges>;
 
 export type ForkListener = {
@@ -85,7 +85,7 @@ type ServerEvent =
   | { event: 'ready' }
   | { event: 'failed'; error: string; traceback?: string }
   | { event: 'forked'; attempt: string; pid: number; taken: boolean }
-  | { event: 'spare'; key: string }
+  | { event: 'spare'; key: string; generation: number }
   | { event: 'unclean'; reason: string }
   | {
       event: 'exit';
@@ -136,7 +136,7 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
       case 'forked':
         return attempts.get(event.attempt)?.forked(event.pid, event.taken);
       case 'spare':
-        return spares?.expect(event.key);
+        return spares?.expect(event.key, event.generation);
       case 'unclean':
         return tellUnclean(event.reason);
       case 'exit': {
@@ -195,8 +195,8 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
       const now = states.at(-1);
       if (now?.id === state.id) return;
       states = [...(now ? [now] : []), state];
-      spares?.drop();
-      send({ op: 'secrets', id: state.id, base: now?.id ?? '', ...changesTo(state, now) });
+      const changes = changesTo(state, now);
+      send({ op: 'secrets', id: state.id, base: now?.id ?? '', ...changes, generation: spares?.drop() });
     },
     secretsFor(from, state) {
       if (from === (state?.id ?? '')) return undefined;
@@ -204,10 +204,7 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
       if (!state) return { id: '', base: '' };
       return { id: state.id, base: base?.id ?? '', ...changesTo(state, base) };
     },
-    loadLate(names) {
-      spares?.drop();
-      send({ op: 'load_late', names });
-    },
+    loadLate: (names) => send({ op: 'load_late', names, generation: spares?.drop() }),
     onUnclean: (listener) => void uncleanListeners.push(listener),
     kill: (attemptId, signal) => send({ op: 'kill', attempt: attemptId, signal }),
     close() {

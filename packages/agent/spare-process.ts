@@ -9,31 +9,33 @@ import type { TaskConnection, TaskSockets } from './task-sockets.ts';
 export type SpareProcess = { readonly key: string; readonly connection: TaskConnection; readonly secrets: string };
 
 export type SpareProcesses = {
-  /** The server makes one, in place of any before. */
-  expect(key: string): void;
+  /** The server makes one, in place of any before. One of an earlier generation it is about to kill, so it must not be taken. */
+  expect(key: string, generation: number): void;
   /** Undefined when there is none yet. */
   take(): SpareProcess | undefined;
-  /** It is of no use any more. */
-  drop(): void;
+  /** It is of no use any more. Answers with the generation of those that are. */
+  drop(): number;
 };
 
 export function createSpareProcesses(sockets: TaskSockets): SpareProcesses {
   let expected: string | undefined;
   let ready: SpareProcess | undefined;
+  let current = 0;
 
   function forget(): void {
     if (expected !== undefined) sockets.forgetSpare(expected);
     expected = ready = undefined;
   }
 
-  function drop(): void {
+  function clear(): void {
     ready?.connection.close();
     forget();
   }
 
   return {
-    expect(key) {
-      drop();
+    expect(key, generation) {
+      if (generation !== current) return;
+      clear();
       expected = key;
       sockets.expectSpare(key, (connection, { secrets }) => {
         ready = { key, connection, secrets };
@@ -46,6 +48,10 @@ export function createSpareProcesses(sockets: TaskSockets): SpareProcesses {
       if (taken) forget();
       return taken;
     },
-    drop,
+    drop() {
+      clear();
+      current += 1;
+      return current;
+    },
   };
 }

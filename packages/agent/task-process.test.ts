@@ -38,7 +38,7 @@ async function child(hello: { attempt?: string; key: string }, secrets = '') {
 }
 
 async function readySpare(secrets?: string) {
-  spares.expect('its key');
+  spares.expect('its key', 0);
   const process = await child({ key: 'its key' }, secrets);
   await expect.poll(() => isReady()).toBe(true);
   return process;
@@ -126,7 +126,7 @@ describe('a spare process', () => {
   });
 
   it('is refused without its key, and when it is wanted no more', async () => {
-    spares.expect('its key');
+    spares.expect('its key', 0);
     const guessing = await child({ key: 'a guess' });
     await guessing.closed;
     spares.drop();
@@ -136,12 +136,23 @@ describe('a spare process', () => {
   });
 
   it('makes way for the one that is announced after it', async () => {
-    spares.expect('first');
+    spares.expect('first', 0);
     const first = await child({ key: 'first' });
-    spares.expect('second');
+    spares.expect('second', 0);
     await first.closed;
     await child({ key: 'second' });
     await expect.poll(() => isReady()).toBe(true);
     expect(taken?.key).toBe('second');
+  });
+
+  it('that was announced before its like were dropped is not taken: its server kills it', async () => {
+    const generation = spares.drop();
+    spares.expect('of before', generation - 1);
+    const before = await child({ key: 'of before' });
+    await before.closed;
+    spares.expect('of now', generation);
+    await child({ key: 'of now' });
+    await expect.poll(() => isReady()).toBe(true);
+    expect(taken?.key).toBe('of now');
   });
 });

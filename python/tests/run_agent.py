@@ -112,6 +112,7 @@ class Agent:
         self.unread_streams: list | None = None
         self.refuses_streams = False
         self.spare: Spare | None = None
+        self.generation = 0
         self.server = subprocess.Popen(
             [sys.executable, "-m", "svc_runtime.run_server", *arguments],
             stdin=subprocess.PIPE,
@@ -195,7 +196,8 @@ class Agent:
             event = json.loads(line)
             self.events.append(event)
             if event["event"] == "spare":
-                self.spare = Spare(event["key"])
+                if event["generation"] == self.generation:
+                    self.spare = Spare(event["key"])
             elif event["event"] == "forked":
                 attempt = self.attempts[event["attempt"]]
                 attempt.pid = event["pid"]
@@ -307,7 +309,8 @@ class Agent:
     def tell_and_replace_spare(self, command: dict) -> None:
         """What those have who are forked later; the spare was forked before."""
         self.spare = None
-        self.tell(command)
+        self.generation += 1
+        self.tell({**command, "generation": self.generation})
 
     def _answer(self, attempt: Attempt, message: dict) -> None:
         reply = {"type": "reply", "id": message["id"], "ok": True, "value": None}

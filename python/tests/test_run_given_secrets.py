@@ -58,6 +58,12 @@ class Given(unittest.TestCase):
             self.assertIn("the token is *** and was ***", attempt.events())
             self.assertNotIn("unclean", attempt.exit)
 
+    def test_a_spare_of_before_says_so(self) -> None:
+        self.agent.pump(lambda: self.agent.spare is not None and self.agent.spare.hello is not None)
+        self.tell(FIRST)
+        self.agent.pump(lambda: self.agent.spare is not None)
+        self.assertEqual([e["generation"] for e in self.agent.events if e["event"] == "spare"], [0, 1])
+
     def test_what_was_changed_or_deleted_is_gone_for_the_next(self) -> None:
         self.tell(FIRST)
         self.look()

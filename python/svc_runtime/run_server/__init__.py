@@ -6,9 +6,9 @@ Protocol: JSON lines on stdin and stdout, with the agent at the other end.
     ← {"event":"ready","preloaded":true,"seconds":0.1}     or {"event":"failed","error","traceback"}
     → {"op":"fork","attempt","key","takes"?}               ← {"event":"forked","attempt","pid","taken"}
     → {"op":"kill","attempt","signal"}                     ← {"event":"exit","attempt","status","signal","unclean"?}
-    → {"op":"secrets","id","base","env","unset","masks","unmask"}
-    → {"op":"load_late","names"}                           ← {"event":"unclean","reason"}
-                                                           ← {"event":"spare","key"}
+    → {"op":"secrets","id","base","env","unset","masks","unmask","generation"}
+    → {"op":"load_late","names","generation"}              ← {"event":"unclean","reason"}
+                                                           ← {"event":"spare","key","generation"}
 
 States: new → loading → ready | failed. In `failed` a fork is answered by an exit at once, never by silence.
 

@@ -84,6 +84,8 @@ class Server:
         self.spare: Spare | None = None
         # Set by loading and by every attempt: one spare for each, so that a spare that dies is not replaced for ever.
         self.attempts_follow = False
+        # Which spares the agent may take: it knows from when on those that were forked before are killed.
+        self.generation = 0
 
     def say(self, event: dict) -> None:
         data = to_json(event).encode() + b"\n"
@@ -161,20 +163,21 @@ class Server:
         given_secrets.change(given)
         masks.prepare()
         gc.freeze()
-        self._replace_spare()
+        self._replace_spare(given)
 
-    def _replace_spare(self) -> None:
+    def _replace_spare(self, command: dict) -> None:
         """It was forked before what the agent has just told, who therefore wants it no more."""
         if self.spare is not None:
             self.dying.add(self.spare.pid)
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.spare.pid, signal.SIGKILL)
             self.spare = None
+        self.generation = command.get("generation") or 0
         self.attempts_follow = not self.one_attempt
 
-    def _load_late(self, names: list) -> None:
-        self._replace_spare()
-        if self.late_modules is not None and self.late_modules.load_named(names):
+    def _load_late(self, command: dict) -> None:
+        self._replace_spare(command)
+        if self.late_modules is not None and self.late_modules.load_named(command["names"]):
             self._settle()
 
     def _warm_up(self, times: int | None = None, *, templates: bool = True) -> None:
@@ -273,7 +276,7 @@ class Server:
                 self._warm_up(1, templates=False)
 
         key = os.urandom(_KEY_BYTES).hex()
-        self.say({"event": "spare", "key": key})  # first: the agent refuses whom it does not expect
+        self.say({"event": "spare", "key": key, "generation": self.generation})  # first: the agent refuses whom it does not expect
         with contextlib.suppress(OSError):  # no room now: attempts are forked when they come
             self.spare = Spare(self._fork("", key, warm_up), key)
 
@@ -454,7 +457,7 @@ class Server:
         elif operation == "secrets":
             self._change_secrets(command)
         elif operation == "load_late":
-            self._load_late(command["names"])
+            self._load_late(command)
 
 
 def _ignore(number: int, frame: FrameType | None) -> None: ...
