@@ -276,7 +276,8 @@ class Server:
                 self._warm_up(1, templates=False)
 
         key = os.urandom(_KEY_BYTES).hex()
-        self.say({"event": "spare", "key": key, "generation": self.generation})  # first: the agent refuses whom it does not expect
+        # First: the agent refuses whom it does not expect.
+        self.say({"event": "spare", "key": key, "generation": self.generation})
         with contextlib.suppress(OSError):  # no room now: attempts are forked when they come
             self.spare = Spare(self._fork("", key, warm_up), key)
 
