@@ -17,7 +17,7 @@ import type { DagReference } from './external-dependencies.ts';
 type GraphNode = { id: string; label: string; type: string };
 type GraphEdge = { source_id: string; target_id: string };
 
-/** Of as many tenants and kinds: one of 5,000 DAGs takes some 5 MB. */
+/** Of as many tenants and kinds. */
 const KEPT_GRAPHS = 8;
 
 export function registerUiDependencies(app: App, { db, scheduler }: Services): void {
