@@ -1,9 +1,8 @@
-import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nobodyClaims, whileFillingPool } from '@svc/testing/engine/claims.ts';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import { finishAttempts } from '../advance/finish-attempts.ts';
 import type { AttemptRef, FinishingWorker } from '../shared/attempts.ts';
-import { tryPools } from '../sql/slots.ts';
 
 let engine: Awaited<ReturnType<typeof startScriptedScheduler>>;
 
@@ -21,20 +20,8 @@ async function hanging(run: number, taskId: string): Promise<AttemptRef> {
   await expect.poll(async () => (await engine.states(run))[taskId]).toBe('running');
   const attempt = engine.seen.findLast((seen) => seen.run === run && seen.taskId === taskId);
   if (!attempt) throw new Error(`${taskId} was not dispatched`);
-  await nobodyClaims();
+  await nobodyClaims(engine); // whoever ends an attempt while the dispatcher claims is brought nothing
   return attempt;
-}
-
-/** Whoever ends an attempt while the dispatcher claims is brought nothing. It has no work, so it comes to rest. */
-async function nobodyClaims(): Promise<void> {
-  for (let quietLooks = 0; quietLooks < 3;) {
-    const { rows } = await sql`
-      select from pg_stat_activity
-      where datname = current_database() and backend_type = 'client backend' and state <> 'idle'
-        and pid <> pg_backend_pid()`.execute(engine.db.shared);
-    quietLooks = rows.length === 0 ? quietLooks + 1 : 0;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 const finish = (ref: AttemptRef, worker: FinishingWorker | null = WORKER) =>
@@ -54,7 +41,7 @@ describe('the end of an attempt, reported by its worker,', () => {
     const known = await finish(first, { hostname: '', takesNew: false });
     expect(known.next?.attempt).toEqual(next?.attempt);
     if (!next) throw new Error('nothing was brought');
-    await nobodyClaims();
+    await nobodyClaims(engine);
     await finish(next.attempt);
     expect((await finish(first)).next).toBeUndefined();
     expect(await engine.ended(run)).toBe('success');
@@ -73,10 +60,7 @@ describe('the end of an attempt, reported by its worker,', () => {
     engine.setScript(() => 'hang');
     const run = await engine.run(graphOf({ a: [], b: ['a'] }));
     const first = await hanging(run, 'a');
-    const { next } = await engine.db.shared.transaction().execute(async (trx) => {
-      await tryPools(trx, [{ tenant_id: engine.tenant.id, pool: 'default_pool' }]);
-      return finish(first);
-    });
+    const { next } = await whileFillingPool(engine, 'default_pool', () => finish(first));
     expect(next?.attempt.taskId).toBe('b');
     if (next) await finish(next.attempt);
     expect(await engine.ended(run)).toBe('success');
@@ -93,7 +77,7 @@ describe('the end of an attempt, reported by its worker,', () => {
     expect(next?.attempt.taskId).toBe('c');
     expect(await engine.states(run)).toEqual({ a: 'success', b: 'scheduled', c: 'running' });
     if (!next) throw new Error('nothing was brought');
-    await nobodyClaims();
+    await nobodyClaims(engine);
     const last = await finish(next.attempt);
     expect(last.next?.attempt.taskId).toBe('b');
     if (last.next) await finish(last.next.attempt);

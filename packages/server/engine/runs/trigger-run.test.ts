@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeSpec } from '@svc/testing/spec/make-spec.ts';
+import { nobodyClaims, whileFillingPool } from '@svc/testing/engine/claims.ts';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
-import { tryPools } from '../sql/slots.ts';
 
 const CAPACITY = 3;
 let engine: ScriptedScheduler;
@@ -23,6 +23,7 @@ const runsOf = async (dagId: string): Promise<number> =>
 describe('a triggered run', () => {
   it('has its first task claimed when the trigger is answered', async () => {
     engine.setScript(() => 'hang');
+    await nobodyClaims(engine);
     const run = await engine.trigger('single');
     const attempt = engine.seen.find((seen) => seen.run === run);
     expect(attempt).toMatchObject({ dagId: 'single', taskId: 'a', mapIndex: -1, tryNumber: 1, queue: 'default' });
@@ -56,6 +57,7 @@ describe('a triggered run', () => {
     }));
     await engine.register(makeSpec({ dagId: 'bound', tasks, dag: { max_active_tasks: 2 } }));
     engine.setScript(() => 'hang');
+    await nobodyClaims(engine);
     const run = await engine.trigger('bound');
     const attempts = engine.seen.filter((seen) => seen.run === run);
     expect(attempts.map(({ taskId }) => taskId)).toEqual(['d', 'a']);
@@ -69,8 +71,7 @@ describe('a triggered run', () => {
 
   it('does not wait for a claim that is under way: its tasks are dispatched after it', async () => {
     engine.setScript(() => ({ state: 'success' }));
-    const run = await engine.db.shared.transaction().execute(async (trx) => {
-      await tryPools(trx, [{ tenant_id: engine.tenant.id, pool: 'default_pool' }]);
+    const run = await whileFillingPool(engine, 'default_pool', async () => {
       const triggered = await engine.trigger('single');
       expect(await engine.states(triggered)).toEqual({ a: 'scheduled' });
       return triggered;
