@@ -6,7 +6,13 @@ import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc
 import type { AgentHandlers, NextAttempt, Order } from '@svc/proto/agent-service.ts';
 import { finishCallback } from '../db/attempts/callback-requests.ts';
 import { isTaskCurrent } from '../db/attempts/live-attempts.ts';
-import type { AttemptOutcome, FinishingWorker, HandedOver } from '../engine/shared/attempts.ts';
+import type {
+  AttemptOutcome,
+  FinishingWorker,
+  HandedOver,
+  ReadStartFacts,
+  StartedAhead,
+} from '../engine/shared/attempts.ts';
 import type { VersionRef } from '../engine/shared/dag-graphs.ts';
 import { assignmentOf } from './assignment.ts';
 import { createAttemptLogs } from './attempt-logs.ts';
@@ -62,7 +68,11 @@ type Parts = {
 };
 
 /** For an executor that has just ordered the attempt from a worker: the answer is here when the worker asks to start. */
-export type StartEarly = (identity: Omit<AttemptIdentity, 'issuedAt'>, worker: { hostname: string }) => void;
+export type StartEarly = (
+  identity: Omit<AttemptIdentity, 'issuedAt'>,
+  /** `started`: where somebody else starts it. */
+  worker: { hostname: string; started?: Promise<StartedAhead> | undefined },
+) => void;
 
 type WorkRequest = { hostname: string; pid: number; version: string; running_tokens: string[] };
 
@@ -79,7 +89,7 @@ export function createHandlers(
     stageFiles: StageFiles;
     join: JoinSide['join'];
   },
-): { handlers: AgentHandlers; startEarly: StartEarly; isBusy: () => boolean } {
+): { handlers: AgentHandlers; startEarly: StartEarly; readStartFacts: ReadStartFacts; isBusy: () => boolean } {
   const { workers, observers, explanations, callerOf, stageFiles } = input;
   const { db, settings, log } = options;
   const versions = createAttemptVersions(db);
@@ -196,15 +206,22 @@ export function createHandlers(
   async function versionFor(caller: ReturnType<typeof callerOf>): Promise<VersionRef> {
     if (caller.kind === 'worker') return versionOfWorker(caller.worker);
     const identity = attemptOf(caller);
-    // Asked for beside Start, so the attempt may still be queued.
+    // Asked for beside Start, so the attempt may still be queued, or its run not be stored yet.
+    await earlyStarts.settled(identity.attemptId);
     const isOpen = identity.kind !== 'task' || (await isTaskCurrent(db.tenant(identity.tenantId), identity));
     if (!isOpen) throw new RpcError('stale', 'the attempt is over');
     return identity;
   }
 
-  const startEarly: StartEarly = (identity, { hostname }) =>
-    earlyStarts.begin(identity.attemptId, () => starts.start({ ...identity, issuedAt: 0 }, { hostname, pid: null }));
-  return { handlers, startEarly, isBusy: () => answering > 0 };
+  const startEarly: StartEarly = (identity, { hostname, started }) =>
+    earlyStarts.begin(identity.attemptId, async () => {
+      const own = { ...identity, issuedAt: 0 };
+      if (!started) return starts.start(own, { hostname, pid: null });
+      const handedOver = (await started)?.get(identity.attemptId);
+      if (!handedOver) throw new Error('it was not started');
+      return starts.goOn(own, handedOver);
+    });
+  return { handlers, startEarly, readStartFacts: starts.readStartFacts, isBusy: () => answering > 0 };
 }
 
 const ended = ({ observers }: Parts, { attemptId }: { attemptId: string }): void =>

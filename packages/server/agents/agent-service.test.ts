@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTokenSigner } from '../auth/tokens.ts';
 import { eventually } from '@svc/testing/eventually.ts';
 import { DatabaseUnavailableError } from '../db/outage.ts';
+import type { StartedAhead } from '../engine/shared/attempts.ts';
 import type { AgentService } from './agent-service.ts';
 import { connectAgentClient } from '@svc/testing/agents/agent-client.ts';
 import type { AgentTestClient } from '@svc/testing/agents/agent-client.ts';
@@ -98,6 +100,52 @@ describe('a start that the executor made with its order', () => {
     const { token } = await early();
     await expect.poll(() => harness.attempts.loseAnswers.start).toBeLessThan(1);
     expect((await client.call('Start', token, { hostname: 'here', pid: 0 })).answer).toBe('started');
+  });
+});
+
+describe('a start that is written with the run of the attempt', () => {
+  /** Its worker has the order, and nothing is stored yet. */
+  async function ordered() {
+    const stored = await queued('extract');
+    const attempt = { ...stored, attemptId: randomUUID() };
+    const { promise: started, resolve } = Promise.withResolvers<StartedAhead>();
+    const { runId: _runId, queue: _queue, ...identity } = attempt;
+    service.startEarly({ kind: 'task', ...identity }, { hostname: 'here', started });
+    const token = await harness.token(attempt);
+    async function commit(): Promise<void> {
+      await harness.db
+        .tenant(attempt.tenantId)
+        .updateTable('task_instances')
+        .set({ attempt_id: attempt.attemptId })
+        .where('run', '=', attempt.run)
+        .execute();
+      const answer = await harness.attempts.start(attempt, { hostname: 'here', pid: null });
+      if (answer.kind === 'stop') throw new Error(answer.reason);
+      resolve(new Map([[attempt.attemptId, { ...answer, attempt }]]));
+    }
+    const ask = () => client.call('Start', token, { hostname: 'here', pid: 0 });
+    return { attempt, token, ask, commit, fail: () => resolve(undefined) };
+  }
+  const isAnswered = (answer: Promise<unknown>): Promise<boolean> =>
+    Promise.race([answer.then(() => true), new Promise<false>((resolve) => setTimeout(() => resolve(false), 50))]);
+
+  it('is answered when it is stored, however often it was asked for, and whichever version is wanted with it', async () => {
+    const { attempt, token, ask, commit } = await ordered();
+    const starts = [ask(), ask()];
+    const version = client.call('GetVersion', token, {});
+    for (const early of [...starts, version]) expect(await isAnswered(early)).toBe(false);
+    await commit();
+    for (const start of starts) expect((await start).started?.job_json).toContain(attempt.attemptId);
+    expect((await version).dag_id).toBe('flow');
+  });
+
+  it('is refused when it was not stored', async () => {
+    const { token, ask, fail } = await ordered();
+    const start = ask();
+    const version = client.refusal('GetVersion', token, {});
+    fail();
+    expect((await start).answer).toBe('stop');
+    expect(await version).toBe('ABORTED');
   });
 });
 

@@ -13,12 +13,15 @@ import type { ReviewPod } from './pod-exchange.ts';
 import { limitedService, requestLimits } from './request-limits.ts';
 import { NO_STAGING } from './service-options.ts';
 import type { AgentServiceOptions, AttemptObserver, ExplainStop, StageFiles } from './service-options.ts';
+import type { ReadStartFacts } from '../engine/shared/attempts.ts';
 import { createWorkerHub } from './workers/worker-hub.ts';
 import type { WorkerHub } from './workers/worker-hub.ts';
 
 export type AgentService = {
   readonly workers: WorkerHub;
   readonly startEarly: StartEarly;
+  /** For attempts that are about to start on one of its workers. */
+  readonly readStartFacts: ReadStartFacts;
   /** Is an agent waiting for an answer? */
   isBusy(): boolean;
   listen(): Promise<{ host: string; port: number }>;
@@ -54,7 +57,7 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
     reviewJoin: (token) => joining.review(token),
   });
   const rpc = limitedService(requestLimits(options.settings));
-  const { handlers, startEarly, isBusy } = createHandlers(options, {
+  const { handlers, startEarly, readStartFacts, isBusy } = createHandlers(options, {
     workers,
     observers,
     explanations,
@@ -70,6 +73,7 @@ export function createAgentService(options: AgentServiceOptions): AgentService {
   return {
     workers,
     startEarly,
+    readStartFacts,
     isBusy,
     observe: (observer) => void observers.push(observer),
     reviewPodsWith: (review) => void (reviewPod = review),

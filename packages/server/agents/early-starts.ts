@@ -1,6 +1,7 @@
 /**
- * Starts that are made when an order goes out, instead of when its worker asks: by the time it asks, the answer is
+ * Starts that are made when an order goes out, or before, instead of when its worker asks: by the time it asks, the answer is
  * there. `Start` hands it over, once; an attempt that nobody asks about is as if its worker had asked and then gone silent.
+ * Until it is known how it went nobody is answered, because nothing may be stored yet.
  *
  * Measured with `bench -- runs --only tasks`, trigger to body: see docs/performance.md.
  */
@@ -10,9 +11,11 @@ export type EarlyStarts = {
   begin(attemptId: string, start: () => Promise<PreparedStart>): void;
   /** `ageMs`: how much of the lease that began with it has gone. Undefined: there is none, or it failed. */
   take(attemptId: string): Promise<{ reply: PreparedStart; ageMs: number } | undefined>;
+  /** It is known how it went, or there is none. */
+  settled(attemptId: string): Promise<unknown>;
 };
 
-type Early = { reply: Promise<PreparedStart | undefined>; begunAt: number; forget: NodeJS.Timeout };
+type Early = { reply: Promise<PreparedStart | undefined>; begunAt: number };
 
 /** A worker asks at once. It holds secrets, so it is not kept for those that do not. */
 const KEPT_MS = 1_000;
@@ -21,19 +24,22 @@ export function createEarlyStarts(): EarlyStarts {
   const early = new Map<string, Early>();
   return {
     begin(attemptId, start) {
-      clearTimeout(early.get(attemptId)?.forget);
-      const forget = setTimeout(() => early.delete(attemptId), KEPT_MS);
-      forget.unref();
       // Whatever went wrong goes wrong again when the worker asks, and is answered there.
-      early.set(attemptId, { begunAt: performance.now(), reply: start().catch(() => undefined), forget });
+      const known: Early = { begunAt: performance.now(), reply: start().catch(() => undefined) };
+      early.set(attemptId, known);
+      void known.reply.then(() => setTimeout(() => forget(attemptId, known), KEPT_MS).unref());
     },
     async take(attemptId) {
       const known = early.get(attemptId);
       if (!known) return undefined;
-      early.delete(attemptId);
-      clearTimeout(known.forget);
       const reply = await known.reply;
+      forget(attemptId, known);
       return reply && { reply, ageMs: performance.now() - known.begunAt };
     },
+    settled: async (attemptId) => early.get(attemptId)?.reply,
   };
+
+  function forget(attemptId: string, known: Early): void {
+    if (early.get(attemptId) === known) early.delete(attemptId);
+  }
 }

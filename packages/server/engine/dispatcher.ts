@@ -126,6 +126,9 @@ export function createDispatcher(options: {
     });
   }
 
+  /** Where attempts wait for their turn to be handed out, one that is ordered at once would overtake them. */
+  const readyWorker = () => (isBuffered ? undefined : executor.readyWorker?.());
+
   return {
     requestClaim,
     reserve(slots) {
@@ -136,7 +139,7 @@ export function createDispatcher(options: {
         return (reserved += more);
       }
       growTo(slots);
-      return { size: () => reserved, growTo };
+      return { size: () => reserved, growTo, worker: readyWorker };
     },
     handOut(reserved, attempts) {
       promised -= reserved.size();

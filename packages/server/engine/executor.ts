@@ -2,6 +2,7 @@
  * The contract between the engine and executors: everything the engine needs of one, and nothing else.
  *
  *   claim ─▶ dispatch(attempts) ─▶ a worker asks to start, heartbeats, reports the end (shared/attempts.ts)
+ *   a trigger that starts its first tasks itself ─▶ readyWorker().order(attempts)
  *   the report hands over the next attempt ─▶ adopt(attempt)
  *   cleared, marked, superseded ─▶ cancel(ids)
  *   a worker died ─▶ Attempts.lost(…), by the executor
@@ -10,7 +11,7 @@
  * tells nothing loses its attempts to the lease. How to add one: docs/architecture.md.
  */
 import type { ConnectionTestJob, ConnectionTestResult } from '@svc/proto/connection-test.ts';
-import type { Attempt, AttemptRef, Failure } from './shared/attempts.ts';
+import type { Attempt, AttemptRef, Failure, ReadyWorker } from './shared/attempts.ts';
 import type { Lanes } from './shared/lanes.ts';
 import type { CallbackJob } from './sql/callbacks.ts';
 import type { TriggererPer } from './triggers/places.ts';
@@ -28,6 +29,8 @@ export type Executor = {
   lanes?: () => Lanes;
   /** Claimed attempts, each with a fresh id. One that cannot be started, or was lost on the way, is told by `Attempts.lost`. */
   dispatch(attempts: readonly Attempt[]): void;
+  /** Absent, or undefined: attempts are dispatched when they are claimed, and start when their worker asks. */
+  readyWorker?: () => ReadyWorker | undefined;
   /**
    * One of its workers was handed the attempt with the answer to another's end: it holds a slot. May be told twice.
    * `endedId`: of the attempt that this worker has ended.

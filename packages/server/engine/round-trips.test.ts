@@ -8,7 +8,7 @@ import { finishAttempts } from './advance/finish-attempts.ts';
 import { startAttempts } from './claim/start-attempts.ts';
 import { createTriggers } from './runs/trigger-runs.ts';
 import type { Triggers } from './runs/trigger-runs.ts';
-import type { Attempt, FinishAnswer } from './shared/attempts.ts';
+import type { Attempt, FinishAnswer, ReadyWorker, StartedAhead } from './shared/attempts.ts';
 
 let engine: ScriptedScheduler;
 let triggers: Triggers;
@@ -22,14 +22,17 @@ beforeAll(async () => {
 afterAll(() => engine?.close());
 
 /** Not through the scheduler, which would dispatch them. */
-async function triggered(): Promise<Attempt> {
-  const run = { dagId: 'chain', runType: 'manual', triggeredBy: 'test' } as const;
-  const { attempts } = await triggers.trigger({
+const trigger = (worker?: ReadyWorker) =>
+  triggers.trigger({
     tenantId: engine.tenant.id,
-    run,
-    slots: { size: () => 1, growTo: () => 1 },
+    run: { dagId: 'chain', runType: 'manual', triggeredBy: 'test' },
+    slots: { size: () => 1, worker: () => worker, growTo: () => 1 },
   });
-  const [attempt] = attempts;
+
+async function triggered(): Promise<Attempt> {
+  const {
+    attempts: [attempt],
+  } = await trigger();
   if (!attempt) throw new Error('the first task was not claimed');
   return attempt;
 }
@@ -55,6 +58,21 @@ it('a tick where nothing is to be done takes one round trip to Postgres', async 
 
 it('a trigger takes two round trips to Postgres, the claim of its first task included', async () => {
   expect(await countWrites(triggered)).toBe(2);
+});
+
+it('… and the start of its first task, where its worker is known', async () => {
+  let outcome: Promise<StartedAhead> | undefined;
+  const worker: ReadyWorker = {
+    hostname: 'here',
+    readStartFacts: async () => ['facts'],
+    async order(_attempts, started) {
+      outcome = started;
+    },
+  };
+  expect(await countWrites(() => trigger(worker))).toBe(2);
+  expect([...((await outcome) ?? [])]).toMatchObject([
+    [expect.any(String), { attempt: { taskId: 'a' }, instance: { state: 'running' }, startFacts: 'facts' }],
+  ]);
 });
 
 it('the start of an attempt takes one round trip to Postgres', async () => {

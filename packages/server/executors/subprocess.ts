@@ -33,7 +33,7 @@ import { createWorkerAttempts, orderedTask } from './worker-attempts.ts';
 import type { OrderedIdentity } from './worker-attempts.ts';
 
 export type SubprocessExecutorOptions = {
-  service: Pick<AgentService, 'workers' | 'observe' | 'startEarly' | 'stageFilesWith'>;
+  service: Pick<AgentService, 'workers' | 'observe' | 'startEarly' | 'readStartFacts' | 'stageFilesWith'>;
   credentials: AgentCredentials;
   attempts: Pick<Attempts, 'lost' | 'triggererLost'>;
   /** `executor.agent_path`. */
@@ -155,6 +155,18 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     capacity: freeSlots,
     dispatch(claimed) {
       for (const attempt of claimed) accept(orderedTask(attempt));
+    },
+    readyWorker() {
+      const ready = worker;
+      if (!ready?.announced.isConnected() || isClosing()) return undefined;
+      return {
+        hostname: hostname(),
+        readStartFacts: service.readStartFacts,
+        async order(claimed, started) {
+          for (let count = 0; count < claimed.length; count += 1) row?.served();
+          await Promise.all(claimed.map((attempt) => given.acceptAhead(orderedTask(attempt), ready.id, started)));
+        },
+      };
     },
     adopt(attempt) {
       if (!given.has(attempt.attemptId)) row?.served();

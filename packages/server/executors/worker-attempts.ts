@@ -2,7 +2,7 @@
  * The attempts that workers with a stream have been given, from the order to the end. For every executor whose workers run
  * many attempts: one process of this machine, pods of a pool, machines that have joined.
  *
- *   accept ─▶ given to a worker ─▶ it asks to start ─▶ ended
+ *   accept ─▶ given to a worker ─▶ it asks to start ─▶ ended      acceptAhead: its start is being written meanwhile
  *                 ▲      │ the stream breaks before that: sent again when it is back
  *                 └──────┘
  *   the worker is gone ─▶ what it was running is lost, what it had not begun was never begun
@@ -17,7 +17,7 @@ import { assignmentOf } from '../agents/assignment.ts';
 import type { AgentLog } from '../agents/collaborators.ts';
 import type { AgentCredentials, AttemptIdentity } from '../agents/credentials.ts';
 import type { AnnouncedWorker } from '../agents/workers/worker-hub.ts';
-import type { Attempt, Attempts, Failure } from '../engine/shared/attempts.ts';
+import type { Attempt, Attempts, Failure, StartedAhead } from '../engine/shared/attempts.ts';
 
 export type WorkerAttemptsOptions = {
   service: Pick<AgentService, 'observe' | 'startEarly'>;
@@ -33,13 +33,17 @@ export type OrderedIdentity = Omit<AttemptIdentity, 'issuedAt'>;
 /** A worker as orders go to it; `hostname` as the agent says it, known when it has connected. */
 type OrderedWorker = { announced: AnnouncedWorker; hostname: () => string };
 
-/** `seenAt`: when it was dispatched, started, last named by a heartbeat, or first cancelled. */
+/**
+ * `seenAt`: when it was dispatched, started, last named by a heartbeat, or first cancelled. `startedAhead`: while the start is
+ * being written that somebody else makes.
+ */
 type InFlight = {
   identity: OrderedIdentity;
   workerId: string | undefined;
   isStarted: boolean;
   isCancelled: boolean;
   seenAt: number;
+  startedAhead?: Promise<StartedAhead> | undefined;
 };
 
 export type WorkerAttempts = {
@@ -53,6 +57,8 @@ export type WorkerAttempts = {
   remove(workerId: string): readonly string[];
   /** To be run by this worker; undefined: by whoever comes. */
   accept(identity: OrderedIdentity, workerId: string | undefined): void;
+  /** … and `started` says whether it runs. Resolves when the order is on its way. */
+  acceptAhead(identity: OrderedIdentity, workerId: string, started: Promise<StartedAhead>): Promise<void>;
   /** The worker runs it already: it was handed over with the end of another, or the worker says so. */
   adopt(identity: OrderedIdentity, workerId: string | undefined): void;
   /** Of these, what has not ended meanwhile. A callback that was under way has been called, as far as anybody can know. */
@@ -114,7 +120,8 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
     if (!known || !worker?.announced.isConnected()) return; // sent when it connects
     const token = await credentials.issueAttempt(known.identity);
     if (!worker.announced.send({ assignment: assignmentOf(known.identity, token) })) return;
-    if (known.identity.kind === 'task') service.startEarly(known.identity, { hostname: worker.hostname() });
+    if (known.identity.kind !== 'task') return;
+    service.startEarly(known.identity, { hostname: worker.hostname(), started: known.startedAhead });
   }
 
   async function tellLost(ref: OrderedIdentity, failure: Failure, hasBegun: boolean): Promise<void> {
@@ -157,6 +164,17 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
       inFlight.set(identity.attemptId, fresh(identity, workerId, false));
       void give(identity.attemptId);
     },
+    async acceptAhead(identity, workerId, started) {
+      const known: InFlight = { ...fresh(identity, workerId, false), startedAhead: started };
+      inFlight.set(identity.attemptId, known);
+      void started.then((ones) => {
+        known.startedAhead = undefined; // from now on it is known to whoever asks the database
+        const isGone = inFlight.get(identity.attemptId) !== known;
+        // Its worker was given up before there was an attempt to give up. Nobody can have begun what nobody was answered.
+        if (isGone && ones?.has(identity.attemptId)) void tellLost(identity, GONE_AHEAD, false);
+      });
+      await give(identity.attemptId);
+    },
     adopt(identity, workerId) {
       inFlight.set(identity.attemptId, fresh(identity, workerId, true));
     },
@@ -193,6 +211,8 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
     close: () => closing.abort(),
   };
 }
+
+const GONE_AHEAD: Failure = { cause: 'agent_lost', text: 'its worker has ended before it could start' };
 
 const fresh = (identity: OrderedIdentity, workerId: string | undefined, isStarted: boolean): InFlight => ({
   identity,

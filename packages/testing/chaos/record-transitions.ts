@@ -1,6 +1,6 @@
 import { queryDatabase } from '../postgres/query-database.ts';
 
-/** Every change of a state, whoever makes it: the tables themselves only know the last one. */
+/** Every change of a state, whoever makes it, and every start with an insert: the tables themselves only know the last one. */
 export async function recordTransitions(databaseUrl: string): Promise<void> {
   await queryDatabase(
     databaseUrl,
@@ -11,11 +11,14 @@ export async function recordTransitions(databaseUrl: string): Promise<void> {
     create function chaos_record_task() returns trigger language plpgsql security definer as $$
     begin
       insert into chaos_transitions (run, task_id, map_index, was, became, attempt_id, try_number)
-      values (new.run, new.task_id, new.map_index, old.state, new.state, new.attempt_id, new.try_number);
+      values (new.run, new.task_id, new.map_index, case when tg_op = 'UPDATE' then old.state end, new.state,
+        new.attempt_id, new.try_number);
       return null;
     end $$;
     create trigger chaos_record after update on task_instances for each row
       when (old.state is distinct from new.state) execute function chaos_record_task();
+    create trigger chaos_record_start after insert on task_instances for each row
+      when (new.state = 'running') execute function chaos_record_task();
     create function chaos_record_run() returns trigger language plpgsql security definer as $$
     begin
       insert into chaos_transitions (run, was, became) values (new.id, old.state, new.state);

@@ -9,7 +9,7 @@ import { makeSpec, makeTask } from '../spec/make-spec.ts';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { registerVersion } from '@svc/server/registry/register-version.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
-import type { Attempt, AttemptOutcome } from '@svc/server/engine/shared/attempts.ts';
+import type { Attempt, AttemptOutcome, StartedAhead } from '@svc/server/engine/shared/attempts.ts';
 import type { Executor, TriggererJob } from '@svc/server/engine/executor.ts';
 import { clearRuns } from '@svc/server/engine/edit/clear-many.ts';
 import { createDagGraphs } from '@svc/server/engine/shared/dag-graphs.ts';
@@ -44,6 +44,8 @@ export async function startScriptedScheduler(
     leaseMs?: number;
     goesOn?: boolean;
     explainSilence?: Executor['explainSilence'];
+    /** Triggers start their first tasks themselves; told of what is ordered before it is stored. */
+    onOrder?: (attempts: readonly Attempt[], started: Promise<StartedAhead>) => Promise<void>;
   } = {},
 ) {
   const database = input.url === undefined ? await createTestDatabase() : undefined;
@@ -67,7 +69,10 @@ export async function startScriptedScheduler(
   /** One after another, as a worker does that is given the next attempt with the end of the last. */
   async function play(first: Attempt): Promise<void> {
     const started = await scheduler.attempts.start(first, { hostname: 'test', pid: 1 });
-    if (started.kind === 'stop') return;
+    if (started.kind === 'started') await goOn(first);
+  }
+
+  async function goOn(first: Attempt): Promise<void> {
     for (let attempt: Attempt | undefined = first; attempt;) {
       const outcome = await script(attempt);
       if (outcome === 'hang') return;
@@ -83,17 +88,31 @@ export async function startScriptedScheduler(
     for (const tell of listeners) tell();
   }
 
+  function take(attempt: Attempt, playing: () => Promise<void>): void {
+    seen.push(attempt);
+    inFlight += 1;
+    playing()
+      .catch((error: unknown) => problems.push(error))
+      .finally(over);
+  }
+
+  const { onOrder } = input;
   const executor: Executor = {
     capacity: () => (input.capacity ?? 1_000) - inFlight,
     dispatch(attempts) {
-      for (const attempt of attempts) {
-        seen.push(attempt);
-        inFlight += 1;
-        play(attempt)
-          .catch((error: unknown) => problems.push(error))
-          .finally(over);
-      }
+      for (const attempt of attempts) take(attempt, () => play(attempt));
     },
+    ...(onOrder && {
+      readyWorker: () => ({
+        hostname: 'test',
+        readStartFacts: async (_trx, starting) => starting.map(({ taskId }) => `facts of ${taskId}`),
+        async order(attempts, started) {
+          for (const attempt of attempts)
+            take(attempt, async () => ((await started)?.has(attempt.attemptId) ? goOn(attempt) : undefined));
+          await onOrder(attempts, started);
+        },
+      }),
+    }),
     adopt(attempt) {
       seen.push(attempt);
       inFlight += 1;

@@ -3,10 +3,10 @@
  * Each set is a transaction that holds the DAG's row, so that how many of its runs are active is counted once for all of them.
  * Two round trips to Postgres:
  *   1  begin, the lock of the DAG's row, what callers want to be true, ids, room in the pools of the first tasks
- *   2  runs and instances as they are when they have started, the first of them claimed, what callers write, commit
+ *   2  runs and instances as they are when they have started, the first of them claimed or started, what callers write, commit
  *
  * The first tasks are claimed when the executor has room, nobody else fills their pools and nobody waits for them; the rest is
- * the dispatcher's. What needs more looks (the past, deadlines, triggers, names that are taken) is made one by one, by
+ * the dispatcher's. Where their worker is known they are started here as well, and ordered from it while Postgres writes. What needs more looks (the past, deadlines, triggers, names that are taken) is made one by one, by
  * trigger-run.ts.
  */
 import { randomUUID } from 'node:crypto';
@@ -31,12 +31,15 @@ import { insertInstances } from '../sql/run-writes.ts';
 import { poolKey, tryPools } from '../sql/slots.ts';
 import { mayStartNow, queuedRun, refusalOf, versionOf } from './create-run.ts';
 import type { CreateRunResult, NewRun } from './create-run.ts';
+import { startAhead } from './start-ahead.ts';
+import type { AheadStarts } from './start-ahead.ts';
 import { planStart } from './start-run.ts';
 import { triggerRun } from './trigger-run.ts';
 import type { TriggerOptions } from './trigger-run.ts';
 
 /** `slots`: so many attempts the executor would take. */
 export type Wanted = { tenantId: string; run: NewRun; slots: ReservedSlots } & TriggerOptions;
+/** `attempts`: to be dispatched; not those that their worker has been told of. */
 export type Triggered = { result: CreateRunResult; attempts: readonly Attempt[] };
 type Settled = Triggered | { error: unknown } | 'alone';
 
@@ -133,7 +136,7 @@ async function startSet(
   const room = await looking;
   let running = await counting;
 
-  const made: { wanted: Wanted; work: RunWork; isWaiting: boolean }[] = [];
+  const made: Made[] = [];
   for (const [index, wanted] of set.entries()) {
     const check = checked[index];
     if (check?.status === 'rejected') settled.set(wanted, { error: check.reason as unknown });
@@ -149,8 +152,27 @@ async function startSet(
   if (made.length === 0) return settled;
   versions.set(name, made[0]?.work.run.version_number ?? 0);
 
-  // Round trip 2: runs and instances, the first of them claimed, what callers write, commit.
   const claimed = made.map(({ wanted, work }) => claimFirst(work, wanted.slots, room));
+  const all = claimed.flat();
+  const worker = all.length > 0 ? first.slots.worker() : undefined;
+  const ahead = worker && startAhead(worker, all);
+  try {
+    const written = await write(tx, { made, claimed, ahead });
+    for (const [wanted, triggered] of written) settled.set(wanted, triggered);
+    return settled;
+  } finally {
+    ahead?.over();
+  }
+}
+
+type Made = { wanted: Wanted; work: RunWork; isWaiting: boolean };
+type Claimed = { queued: QueuedInstance; attempt: Attempt };
+
+/** Round trip 2: runs and instances, the first of them claimed or started, what callers write, commit. */
+async function write(
+  tx: PipelinedTransaction,
+  { made, claimed, ahead }: { made: readonly Made[]; claimed: readonly Claimed[][]; ahead: AheadStarts | undefined },
+): Promise<Map<Wanted, Triggered>> {
   const works = made.map(({ work }) => work);
   for (const { run, counts } of works) run.state_counts = counts;
   const rows = tx.send(
@@ -159,28 +181,32 @@ async function startSet(
       works.map(({ run }) => run),
     ),
   );
-  const queued = new Set(claimed.flat().map(({ instance }) => instance));
+  const queued = claimed.flat().map((one) => one.queued);
+  const taken = new Set(queued.map(({ instance }) => instance));
   tx.send(
     insertInstances(
       tx.db,
-      works.flatMap(({ fresh }) => fresh.filter((instance) => !queued.has(instance))),
+      works.flatMap(({ fresh }) => fresh.filter((instance) => !taken.has(instance))),
     ),
   );
-  tx.send(insertQueued(tx.db, claimed.flat()));
+  tx.send(ahead ? ahead.write(tx.db) : insertQueued(tx.db, queued));
   const effects = await Promise.all(
     works.map(async (work) => (work.run.state === 'running' ? concludeAll(tx.db, [work]) : noEffects())),
   );
-  await tx.commitWith(rows, ...made.map(({ wanted, work }) => wanted.alsoWrite?.(tx.db, work.run)));
+  tx.send(Promise.all(made.map(({ wanted, work }) => wanted.alsoWrite?.(tx.db, work.run))));
+  await ahead?.ordered;
+  await tx.commitWith(rows);
   const stored = new Map((await rows).map((run) => [run.id, run]));
-  for (const [index, { wanted, work, isWaiting }] of made.entries()) {
-    const run = stored.get(work.run.id) ?? work.run;
-    const own = claimed[index] ?? [];
-    const follows = effects[index] ?? noEffects();
-    follows.hasScheduled &&= work.fresh.some((instance) => instance.state === 'scheduled');
-    const result = { kind: 'created' as const, run, effects: isWaiting ? waitingForSlot(run) : follows };
-    settled.set(wanted, { result, attempts: own.map((one) => attemptOf(one, run.version_number)) });
-  }
-  return settled;
+  ahead?.committed(stored);
+  return new Map(
+    made.map(({ wanted, work, isWaiting }, index): [Wanted, Triggered] => {
+      const run = stored.get(work.run.id) ?? work.run;
+      const follows = effects[index] ?? noEffects();
+      follows.hasScheduled &&= work.fresh.some((instance) => instance.state === 'scheduled');
+      const result = { kind: 'created' as const, run, effects: isWaiting ? waitingForSlot(run) : follows };
+      return [wanted, { result, attempts: ahead ? [] : (claimed[index] ?? []).map(({ attempt }) => attempt) }];
+    }),
+  );
 }
 
 type Prepared = { work: RunWork; isWaiting: boolean } | { settled: Settled };
@@ -237,21 +263,22 @@ async function lookAtPools(trx: SharedDb, tenantId: string, graph: DagGraph | un
  * The best of them, in the order of their priority; not what has a limit of its own. Takes from the room. Nobody sees the run
  * before the commit, so none of it is active but what is claimed here.
  */
-function claimFirst(work: RunWork, slots: ReservedSlots, room: Room): QueuedInstance[] {
+function claimFirst(work: RunWork, slots: ReservedSlots, room: Room): Claimed[] {
   if (slots.size() === 0) return [];
   const first = work.fresh
     .filter((row) => row.state === 'scheduled' && row.waits === null && hasNoLimit(row, work.graph))
     .sort((a, b) => b.priority_weight - a.priority_weight);
   const mayBeActive = Math.min(first.length, work.graph.spec.dag.max_active_tasks, FIRST_TASKS_AT_ONCE);
   const most = slots.growTo(mayBeActive);
-  const claimed: QueuedInstance[] = [];
+  const claimed: Claimed[] = [];
   for (const instance of first) {
     if (claimed.length >= Math.min(most, mayBeActive)) break;
     const free = room.get(poolKey(instance)) ?? 0;
     if (free < instance.pool_slots) continue;
     room.set(poolKey(instance), free - instance.pool_slots);
     Object.assign(instance, { state: 'queued', claimable: false, try_number: instance.try_number + 1 });
-    claimed.push({ instance, attemptId: randomUUID() });
+    const queued = { instance, attemptId: randomUUID() };
+    claimed.push({ queued, attempt: attemptOf(queued, work.run.version_number) });
   }
   return claimed;
 }

@@ -134,6 +134,22 @@ export type ReservedSlots = {
   size(): number;
   /** So many in all, or as many as there are; answers with their number. */
   growTo(slots: number): number;
+  /** Who would run them, where that is known: then they can be stored as started. */
+  worker(): ReadyWorker | undefined;
 };
 
-export const NO_SLOTS: ReservedSlots = { size: () => 0, growTo: () => 0 };
+export const NO_SLOTS: ReservedSlots = { size: () => 0, growTo: () => 0, worker: () => undefined };
+
+/** A connected worker with room for attempts that are claimed and started by the same transaction. */
+export type ReadyWorker = {
+  hostname: string;
+  readStartFacts: ReadStartFacts;
+  /**
+   * Sent when it resolves; the commit that starts them has to wait for that: should this process die behind it, the worker has
+   * heard of them, and asks the next one. `started` says how it went, by the ids of the attempts; undefined: it failed, or
+   * nobody knows. What the worker asks meanwhile waits for it.
+   */
+  order(attempts: readonly Attempt[], started: Promise<StartedAhead>): Promise<void>;
+};
+
+export type StartedAhead = ReadonlyMap<string, HandedOver> | undefined;

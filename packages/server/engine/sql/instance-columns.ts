@@ -89,6 +89,16 @@ export const QUEUED_INSTANCES = columnSet<InstanceRow, QueuedInstance>({
   key: ofQueued('key'),
   values: [...ofQueued('insert'), { name: 'attempt_id', type: 'uuid', value: ({ attemptId }) => attemptId }],
 });
+/** A new instance that is started with its run, by times from the clock of the database. */
+export type StartedInstance = QueuedInstance & { hostname: string };
+export const STARTED_INSTANCES = columnSet<InstanceRow, StartedInstance>({
+  key: ofQueued('key'),
+  values: [
+    ...ofQueued('insert').filter(({ name }) => name !== 'start_date'),
+    { name: 'attempt_id', type: 'uuid', value: ({ attemptId }) => attemptId },
+    { name: 'hostname', type: 'text', value: ({ hostname }) => hostname },
+  ],
+});
 /** A row that planning has just scheduled, and that a worker goes on with: written running, by the one change it needs. */
 export type PlannedStart = { row: InstanceRow; attemptId: string; givenBy: string; hostname: string };
 

@@ -4,12 +4,12 @@ import type { RunType } from '@svc/spec/states.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
-import type { RunRow } from '../../db/schema.ts';
+import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import { isHeld } from './active-tenants.ts';
 import { columnSet } from './column-set.ts';
 import type { DagKey } from './dag-rows.ts';
-import { QUEUED_INSTANCES } from './instance-columns.ts';
-import type { QueuedInstance } from './instance-columns.ts';
+import { QUEUED_INSTANCES, STARTED_INSTANCES } from './instance-columns.ts';
+import type { QueuedInstance, StartedInstance } from './instance-columns.ts';
 
 /** What the creation and the start of a run ask of its DAG. */
 export type DagFacts = {
@@ -131,4 +131,15 @@ export async function insertQueued(trx: SharedDb, queued: readonly QueuedInstanc
   await fixedSql`
     insert into task_instances (${QUEUED_INSTANCES.names}, queued_at)
     select k.*, greatest(clock_timestamp(), k.scheduled_at) from ${QUEUED_INSTANCES.rows(queued)}`.execute(trx);
+}
+
+/** Started with their run. */
+export async function insertStarted(trx: SharedDb, started: readonly StartedInstance[]): Promise<InstanceRow[]> {
+  if (started.length === 0) return [];
+  const { rows } = await fixedSql<InstanceRow>`
+    insert into task_instances (${STARTED_INSTANCES.names}, queued_at, start_date, heartbeat_at)
+    select k.*, n.now, n.now, n.now from ${STARTED_INSTANCES.rows(started)},
+      lateral (select greatest(clock_timestamp(), k.scheduled_at) as now) n
+    returning *`.execute(trx);
+  return rows;
 }
