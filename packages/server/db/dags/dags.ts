@@ -64,8 +64,9 @@ const fromDags = (db: TenantDb) => db.selectFrom('dags');
 const withColumns = (from: FromDags) => from.selectAll('dags').select(hasImportErrors.as('has_import_errors'));
 
 /**
- * `dags` beside the last run of those whose last run is one of the newest of all, twice as many as there are DAGs: read in one go,
- * where each DAG by itself costs a search. Of 5,000 DAGs 17 ms instead of 37.
+ * `dags` beside the last run of those whose last run is one of the newest of all, as many as there are DAGs: read in one go, where
+ * each DAG by itself costs a search. Of 5,000 DAGs that run every day 14 ms instead of 37; twice as many runs take 20, and pay
+ * only where they are the last of 1,000 DAGs more.
  */
 const fromDagsAndNewestRuns = (db: TenantDb): FromDags =>
   db
@@ -77,7 +78,7 @@ const fromDagsAndNewestRuns = (db: TenantDb): FromDags =>
             .select(['dag_id', 'state', 'start_date', 'run_after', 'id'])
             .orderBy('run_after', 'desc')
             .orderBy('id', 'desc')
-            .limit(eb.selectFrom('dags').select(sql<number>`2 * count(*)`.as('most')))
+            .limit(eb.selectFrom('dags').select(sql<number>`count(*)`.as('most')))
             .as('r'),
         )
         .distinctOn('r.dag_id')
