@@ -111,3 +111,35 @@ it('nothing is ordered ahead while another claim fills the pool', async () => {
   expect(orders).toEqual([]);
   expect(await engine.ended(run)).toBe('success');
 });
+
+it('a run whose name or logical date the DAG has is refused, with nothing ordered, and takes none of its set along', async () => {
+  const first = { ...NEW, runId: 'taken', logicalDate: '2001-05-01T00:00:00Z' };
+  expect(await engine.scheduler.trigger(engine.tenant.id, first)).toMatchObject({ kind: 'created' });
+  await engine.ended(orders[0]?.attempts[0]?.run ?? 0);
+  await nobodyClaims(engine);
+  orders = [];
+  const wanted = [
+    NEW,
+    { ...NEW, runId: 'taken' },
+    { ...NEW, runId: 'other', logicalDate: '2001-05-01T02:00:00+02:00' }, // the same moment
+    { ...NEW, runId: 'twice' },
+    { ...NEW, runId: 'twice' },
+    { ...NEW, runId: 'moment', logicalDate: '2001-05-02T00:00:00Z' },
+    { ...NEW, runId: 'same moment', logicalDate: '2001-05-02T00:00:00Z' },
+  ];
+  const results = await Promise.all(wanted.map((run) => engine.scheduler.trigger(engine.tenant.id, run)));
+  expect(results.map((result) => ('what' in result ? result.what : result.kind))).toEqual([
+    'created',
+    'dag_run_id',
+    'logical_date',
+    'created',
+    'dag_run_id',
+    'created',
+    'logical_date',
+  ]);
+  const runs = results.flatMap((result) => (result.kind === 'created' ? [result.run.id] : []));
+  const [one = 0] = runs;
+  expect(runs).toEqual([one, one + 3, one + 5]); // of one set: those that are made alone have numbers behind it
+  expect(orders.flatMap(({ attempts }) => attempts.map(({ run }) => run))).toEqual([one]); // who came first has the slots
+  for (const run of runs) expect(await engine.ended(run)).toBe('success');
+});

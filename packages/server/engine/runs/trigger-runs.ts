@@ -2,7 +2,7 @@
  * Runs that people and programs want, in sets: what is wanted of a DAG while one set is under way goes together in the next.
  * Each set is a transaction that holds the DAG's row, so that how many of its runs are active is counted once for all of them.
  * Two round trips to Postgres:
- *   1  begin, the lock of the DAG's row, what callers want to be true, ids, room in the pools of the first tasks
+ *   1  begin, the lock of the DAG's row, what callers want to be true, ids, names that are taken, room in the pools of the first tasks
  *   2  runs and instances as they are when they have started, the first of them claimed or started, what callers write, commit
  *
  * The first tasks are claimed when the executor has room, nobody else fills their pools and nobody waits for them; the rest is
@@ -24,8 +24,8 @@ import type { Attempt, ReservedSlots } from '../shared/attempts.ts';
 import type { DagGraph, DagGraphs } from '../shared/dag-graphs.ts';
 import { findNext } from '../sql/claims.ts';
 import type { NewInstance, QueuedInstance } from '../sql/instance-columns.ts';
-import { insertQueued, insertRuns, lockDag, nextRunIds } from '../sql/new-runs.ts';
-import type { DagFacts } from '../sql/new-runs.ts';
+import { findTaken, insertQueued, insertRuns, lockDag, nextRunIds } from '../sql/new-runs.ts';
+import type { ChosenNames, DagFacts } from '../sql/new-runs.ts';
 import { countRunning } from '../sql/queued-runs.ts';
 import { insertInstances } from '../sql/run-writes.ts';
 import { poolKey, tryPools } from '../sql/slots.ts';
@@ -120,10 +120,12 @@ async function startSet(
   const dag = { tenantId: first.tenantId, dagId: first.run.dagId };
   const name = `${dag.tenantId}/${dag.dagId}`;
 
-  // Round trip 1: begin, the lock of the DAG's row, what callers want to be true, ids, room in the pools of the first tasks.
+  // Round trip 1: begin, the lock of the DAG's row, what callers want to be true, ids, names, room in the pools of the first tasks.
   const locking = tx.send(lockDag(tx.db, dag));
   const counting = tx.send(countRunning(tx.db, dag));
   const numbering = tx.send(nextRunIds(tx.db, set.length));
+  const names = set.map(namesOf);
+  const naming = tx.send(findTaken(tx.db, dag, names));
   const checks = set.map(async ({ precondition }) => precondition?.(tx.db));
   const guess = graphs.peek({ ...dag, versionNumber: versions.get(name) ?? 0 });
   const looking = set.some(({ slots }) => slots.size() > 0)
@@ -133,6 +135,7 @@ async function startSet(
   await tx.flush();
   const facts = await locking;
   const ids = await numbering;
+  const taken = await naming;
   const room = await looking;
   let running = await counting;
 
@@ -140,6 +143,7 @@ async function startSet(
   for (const [index, wanted] of set.entries()) {
     const check = checked[index];
     if (check?.status === 'rejected') settled.set(wanted, { error: check.reason as unknown });
+    else if (taken.has(index) || isRepeated(names, index)) settled.set(wanted, 'alone');
     else {
       const prepared = await prepare(tx.db, graphs, { wanted, dag: facts, id: ids[index] ?? 0, running });
       if (!('work' in prepared)) settled.set(wanted, prepared.settled);
@@ -164,6 +168,18 @@ async function startSet(
     ahead?.over();
   }
 }
+
+const namesOf = ({ run }: Wanted): ChosenNames => ({
+  runId: run.runId ?? null,
+  logicalDate: run.logicalDate ?? null,
+});
+
+/** One before it in the set has the same. */
+const isRepeated = (names: readonly ChosenNames[], index: number): boolean =>
+  names.slice(0, index).some(({ runId, logicalDate }) => {
+    const own = names[index];
+    return (runId !== null && runId === own?.runId) || (logicalDate !== null && logicalDate === own?.logicalDate);
+  });
 
 type Made = { wanted: Wanted; work: RunWork; isWaiting: boolean };
 type Claimed = { queued: QueuedInstance; attempt: Attempt };

@@ -77,6 +77,26 @@ export async function hasRunId(trx: SharedDb, { tenantId, dagId }: DagKey, runId
   return existing !== undefined;
 }
 
+/** What a caller has chosen of a run, of which a DAG has each once. */
+export type ChosenNames = { runId: string | null; logicalDate: string | null };
+
+/** Which of these the DAG has already, by their places. Plan: one lookup in each of two unique indexes. */
+export async function findTaken(
+  trx: SharedDb,
+  { tenantId, dagId }: DagKey,
+  chosen: readonly ChosenNames[],
+): Promise<ReadonlySet<number>> {
+  if (chosen.every(({ runId, logicalDate }) => runId === null && logicalDate === null)) return new Set();
+  const { rows } = await fixedSql<{ place: number }>`
+    select (k.place - 1)::int as place
+    from unnest(${chosen.map(({ runId }) => runId)}::text[], ${chosen.map(({ logicalDate }) => logicalDate)}::timestamptz[])
+      with ordinality as k(run_id, logical_date, place)
+    where exists (select from dag_runs r where r.tenant_id = ${tenantId} and r.dag_id = ${dagId} and r.run_id = k.run_id)
+      or exists (select from dag_runs r where r.tenant_id = ${tenantId} and r.dag_id = ${dagId}
+        and r.logical_date = k.logical_date)`.execute(trx);
+  return new Set(rows.map(({ place }) => place));
+}
+
 // ── runs that are written once, as they are when they have started ──
 
 /** So many ids of runs to come. Those of runs that do not come about are never used. */
