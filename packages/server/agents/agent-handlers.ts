@@ -272,12 +272,18 @@ function finishHandler(parts: Parts) {
   }
 
   /** Only a worker that could be given orders is given attempts: the credential of one attempt leads to no other. */
-  async function workerOf(token: string): Promise<FinishingWorker | undefined> {
+  async function workerOf(token: string, run: number): Promise<FinishingWorker | undefined> {
     if (token === '') return undefined;
     const known = workers.holderOf(token);
     if (known) {
-      const { hostname, takesNew = () => true, mayRun } = known;
-      return { hostname, takesNew: takesNew(), readStartFacts: starts.readStartFacts, ...(mayRun && { mayRun }) };
+      const { hostname, takesNew = () => true, isCrowded = () => false, mayRun } = known;
+      return {
+        hostname,
+        takesNew: takesNew(),
+        isCrowded: isCrowded(run),
+        readStartFacts: starts.readStartFacts,
+        ...(mayRun && { mayRun }),
+      };
     }
     return (await credentials.verifyWorker(token)) === undefined ? undefined : { hostname: '', takesNew: false };
   }
@@ -336,7 +342,7 @@ function finishHandler(parts: Parts) {
       ended(parts, identity);
       return { recorded, log_length: await appended };
     }
-    const worker = await workerOf(request.worker_token);
+    const worker = await workerOf(request.worker_token, identity.run);
     const { answer, next } = await attempts.finishAndTakeNext(identity, outcome, { beforeCommit: appended, worker });
     await appended;
     openLogs.finished(identity.attemptId, { logGoesOn: request.log_goes_on });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createBatches } from './batches.ts';
 
 it('a batch queue sends the first item at once and what arrives meanwhile together, in order', async () => {
@@ -65,4 +65,41 @@ it('fails together what was gathered together, and nothing that comes later', as
   expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   fails = false;
   expect(await batches.add(3)).toBe(3);
+});
+
+it('items that have time go together, so long after the set before; one that has none takes them along', async () => {
+  vi.useFakeTimers();
+  try {
+    const sets: string[][] = [];
+    const batches = createBatches<string, string>({
+      atMost: 100,
+      patience: { ms: 20, has: (item) => item.startsWith('patient') },
+      run: async (items) => {
+        sets.push([...items]);
+        return items;
+      },
+    });
+    const add = async (...items: string[]): Promise<void> => {
+      for (const item of items) void batches.add(item);
+      await vi.advanceTimersByTimeAsync(0);
+    };
+    await add('patient 1'); // nothing was before it
+    await vi.advanceTimersByTimeAsync(8);
+    await add('patient 2');
+    await vi.advanceTimersByTimeAsync(8);
+    await add('patient 3');
+    expect(sets).toEqual([['patient 1']]);
+    await vi.advanceTimersByTimeAsync(4);
+    expect(sets).toEqual([['patient 1'], ['patient 2', 'patient 3']]);
+    await add('patient 4', 'hasty', 'patient 5');
+    expect(sets.slice(2)).toEqual([['patient 4', 'hasty']]);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(sets.slice(3)).toEqual([['patient 5']]);
+    await vi.advanceTimersByTimeAsync(50);
+    await add('patient 6');
+    expect(sets.slice(4)).toEqual([['patient 6']]);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -16,23 +16,37 @@ export type BatchOptions<T, R> = {
    * bursts and whose sets are independent: three attempts that start together are one statement, not three.
    */
   gathersTurn?: boolean;
+  /** So long after the end of the set before it one begins whose items all have time; others begin at once. Default: none has. */
+  patience?: { ms: number; has: (item: T) => boolean };
 };
 
 export function createBatches<T, R>(options: BatchOptions<T, R>): Batches<T, R> {
   type Waiting = { item: T; resolve: (value: R) => void; reject: (error: unknown) => void };
-  const { run, atMost, concurrency = 1, gathersTurn = false } = options;
+  const { run, atMost, concurrency = 1, gathersTurn = false, patience } = options;
   let waiting: Waiting[] = [];
   let underWay = 0;
   let isPlanned = false;
+  let gathering: NodeJS.Timeout | undefined;
+  let endedAt = -Infinity;
 
   function plan(): void {
     if (isPlanned || underWay >= concurrency || waiting.length === 0) return;
-    if (!gathersTurn) return void runNext();
+    const waitsMs = patience && waiting.every(({ item }) => patience.has(item)) ? timeLeft(patience.ms) : 0;
+    if (waitsMs > 0) return void (gathering ??= setTimeout(endGathering, waitsMs));
+    if (!gathersTurn) return endGathering();
     isPlanned = true;
     setImmediate(() => {
       isPlanned = false;
       void runNext();
     });
+  }
+
+  const timeLeft = (ms: number): number => Math.ceil(endedAt + ms - performance.now());
+
+  function endGathering(): void {
+    clearTimeout(gathering);
+    gathering = undefined;
+    void runNext();
   }
 
   async function runNext(): Promise<void> {
@@ -42,6 +56,7 @@ export function createBatches<T, R>(options: BatchOptions<T, R>): Batches<T, R> 
     plan();
     await runBatch(batch);
     underWay -= 1;
+    endedAt = performance.now();
     plan();
   }
 

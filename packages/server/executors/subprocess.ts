@@ -8,7 +8,7 @@
  * What its attempts go through is in worker-attempts.ts.
  */
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '@svc/spec/backoff.ts';
@@ -69,6 +69,8 @@ const PAUSES = { firstMs: 100, longestMs: 10_000 };
 /** A process that lived this long was fine: the next one is started at once. */
 const STEADY_MS = 30_000;
 const STOP_PATIENCE_MS = 15_000;
+/** Attempts of a run under way: each processor has several others to go on with when one of them ends. */
+const CROWD = 4 * availableParallelism();
 
 export function createSubprocessExecutor(options: SubprocessExecutorOptions): ManagedExecutor {
   const { service, credentials, attempts, parallelism, log } = options;
@@ -115,6 +117,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
         tellCapacity();
       },
       disconnected: () => log.warn({ worker: id }, 'the agent is not connected'),
+      isCrowded: (ofRun) => given.of(id).filter((one) => one.run === ofRun).length > CROWD,
       ...(options.mayRun && { mayRun: options.mayRun }),
     });
     const settings = {

@@ -24,6 +24,8 @@ export type WorkerListener = {
   shownAs?: string;
   /** Would it go on with another attempt, when one ends? Default: yes. */
   takesNew?: () => boolean;
+  /** Has it many more attempts of this run under way than processors? Default: no. */
+  isCrowded?: (run: number) => boolean;
   /** May it run this one? Default: any. */
   mayRun?: (next: NextInstance) => boolean;
 };
@@ -32,7 +34,7 @@ export type WorkerListener = {
 export type AdoptWorker = (worker: { workerId: string; scope: WorkerScope }, info: WorkerInfo) => Promise<boolean>;
 
 /** A connected worker that reports the end of an attempt. */
-export type TokenHolder = Pick<WorkerListener, 'takesNew' | 'mayRun'> & { hostname: string };
+export type TokenHolder = Pick<WorkerListener, 'takesNew' | 'isCrowded' | 'mayRun'> & { hostname: string };
 
 export type AnnouncedWorker = {
   isConnected(): boolean;

@@ -70,6 +70,8 @@ export type StartAnswer =
 export type FinishingWorker = {
   hostname: string;
   takesNew: boolean;
+  /** It has many more attempts of the same run under way than processors. */
+  isCrowded?: boolean;
   /** Absent: it runs whatever there is. */
   mayRun?: (next: NextInstance) => boolean;
   readStartFacts?: ReadStartFacts;
