@@ -37,7 +37,7 @@ export function createBatches<T, R>(options: BatchOptions<T, R>): Batches<T, R> 
     isPlanned = true;
     setImmediate(() => {
       isPlanned = false;
-      void runNext();
+      endGathering();
     });
   }
 
