@@ -15,7 +15,7 @@ export type EarlyStarts = {
   settled(attemptId: string): Promise<unknown>;
 };
 
-type Early = { reply: Promise<PreparedStart | undefined>; begunAt: number };
+type Early = { reply: Promise<PreparedStart | undefined>; begunAt: number; forgetting?: NodeJS.Timeout };
 
 /** A worker asks at once. It holds secrets, so it is not kept for those that do not. */
 const KEPT_MS = 1_000;
@@ -27,7 +27,9 @@ export function createEarlyStarts(): EarlyStarts {
       // Whatever went wrong goes wrong again when the worker asks, and is answered there.
       const known: Early = { begunAt: performance.now(), reply: start().catch(() => undefined) };
       early.set(attemptId, known);
-      void known.reply.then(() => setTimeout(() => forget(attemptId, known), KEPT_MS).unref());
+      void known.reply.then(() => {
+        known.forgetting = setTimeout(() => forget(attemptId, known), KEPT_MS).unref();
+      });
     },
     async take(attemptId) {
       const known = early.get(attemptId);
@@ -40,6 +42,7 @@ export function createEarlyStarts(): EarlyStarts {
   };
 
   function forget(attemptId: string, known: Early): void {
+    clearTimeout(known.forgetting);
     if (early.get(attemptId) === known) early.delete(attemptId);
   }
 }

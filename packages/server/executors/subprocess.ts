@@ -20,7 +20,7 @@ import type { AgentLog } from '../agents/collaborators.ts';
 import type { AgentCredentials } from '../agents/credentials.ts';
 import type { AnnouncedWorker } from '../agents/workers/worker-hub.ts';
 import type { CallbackJob, ManagedExecutor, TriggererJob } from '../engine/executor.ts';
-import type { Attempts, NextInstance } from '../engine/shared/attempts.ts';
+import type { Attempt, Attempts, NextInstance } from '../engine/shared/attempts.ts';
 import { callbackIdentity } from './callback-identity.ts';
 import { triggererIdentity } from './triggerer-identity.ts';
 import { createConnectionTester } from './connection-test.ts';
@@ -166,8 +166,11 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
         hostname: hostname(),
         readStartFacts: service.readStartFacts,
         async order(claimed, started) {
-          for (let count = 0; count < claimed.length; count += 1) row?.served();
-          await Promise.all(claimed.map((attempt) => given.acceptAhead(orderedTask(attempt), ready.id, started)));
+          const order = (attempt: Attempt): Promise<void> => {
+            row?.served();
+            return given.acceptAhead(orderedTask(attempt), ready.id, started);
+          };
+          await Promise.all(claimed.map(order));
         },
       };
     },
