@@ -2,12 +2,13 @@
  * Runs that people and programs want, in sets: what is wanted of a DAG while one set is under way goes together in the next.
  * Each set is a transaction that holds the DAG's row, so that how many of its runs are active is counted once for all of them.
  * Two round trips to Postgres:
- *   1  begin, the lock of the DAG's row, what callers want to be true, ids, names that are taken, room in the pools of the first tasks
+ *   1  begin, the lock of the DAG's row, what callers want to be true, ids, names that are taken, room in the pools of the first
+ *      tasks
  *   2  runs and instances as they are when they have started, the first of them claimed or started, what callers write, commit
  *
  * The first tasks are claimed when the executor has room, nobody else fills their pools and nobody waits for them; the rest is
- * the dispatcher's. Where their worker is known they are started here as well, and ordered from it while Postgres writes. What needs more looks (the past, deadlines, triggers, names that are taken) is made one by one, by
- * trigger-run.ts.
+ * the dispatcher's. Where their worker is known they are started here as well (start-ahead.ts). What needs more looks (the past,
+ * deadlines, triggers, names that are taken) is made one by one, by trigger-run.ts.
  */
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -120,7 +121,7 @@ async function startSet(
   const dag = { tenantId: first.tenantId, dagId: first.run.dagId };
   const name = `${dag.tenantId}/${dag.dagId}`;
 
-  // Round trip 1: begin, the lock of the DAG's row, what callers want to be true, ids, names, room in the pools of the first tasks.
+  // Round trip 1: begin, the lock of the DAG's row, what callers want to be true, ids, names, room for the first tasks.
   const locking = tx.send(lockDag(tx.db, dag));
   const counting = tx.send(countRunning(tx.db, dag));
   const numbering = tx.send(nextRunIds(tx.db, set.length));
