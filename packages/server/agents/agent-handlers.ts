@@ -241,6 +241,7 @@ function startHandler(parts: Parts) {
       return reply;
     }
     parts.openLogs.seen(identity.attemptId);
+    parts.logs.prepare(identity);
     observers.forEach((observer) => observer.started(identity.attemptId));
     const leaseMs = await (options.lease?.() ?? 0);
     // The worker counts from its call, and the lease began with the start.
@@ -302,6 +303,7 @@ function finishHandler(parts: Parts) {
       return undefined;
     }
     openLogs.seen(identity.attemptId);
+    logs.prepare({ ...identity, issuedAt: 0 });
     return {
       assignment: assignmentOf(identity, token),
       started: { ...started, lease_ms: await (options.lease?.() ?? 0) },

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTokenSigner } from '../auth/tokens.ts';
 import { DatabaseUnavailableError } from '../db/outage.ts';
@@ -181,6 +182,12 @@ describe('the credential of one attempt', () => {
       .execute();
     expect(written).toEqual([]);
   });
+});
+
+it('the log of an attempt is made ready when it starts, and not while its end is waited for', async () => {
+  const { attempt } = await started('extract');
+  const files = (): string[] => readdirSync(harness.logFolder, { recursive: true, encoding: 'utf8' });
+  await expect.poll(files).toContainEqual(expect.stringMatching(`${attempt.attemptId.slice(0, 8)}.*extract~1\\.log$`));
 });
 
 describe('a call that is made twice', () => {

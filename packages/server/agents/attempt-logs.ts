@@ -10,6 +10,8 @@ import { RpcError } from './rpc-errors.ts';
 export type AttemptLogs = {
   /** How long the log is then; less than the offset says "there is a gap". */
   append(identity: AttemptIdentity, offset: number, bytes: Uint8Array, options?: { isLast: boolean }): Promise<number>;
+  /** Of an attempt that begins: its log is made ready when what is under way has been answered. */
+  prepare(identity: AttemptIdentity): void;
   /** The id of the attempt's run as users know it. Throws when the run is gone. */
   runIdOf(identity: AttemptIdentity): Promise<string>;
   rememberRun(identity: AttemptIdentity, runId: string): void;
@@ -37,9 +39,17 @@ export function createAttemptLogs(input: { db: Database; logs: LogSink; log: Age
     return runId;
   }
 
+  async function makeReady(identity: AttemptIdentity): Promise<void> {
+    await logs.prepare?.(logKeyOf(identity, await runIdOf(identity)));
+  }
+
   return {
     rememberRun,
     runIdOf,
+    prepare(identity) {
+      if (identity.kind !== 'task' || !logs.prepare) return;
+      setImmediate(() => void makeReady(identity).catch(() => {})); // told by the append, which meets it again
+    },
     async append(identity, offset, bytes, options) {
       // Callbacks and triggerers belong to no try, so they have no log of their own.
       if (identity.kind !== 'task') {

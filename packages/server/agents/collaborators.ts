@@ -3,7 +3,7 @@ import type { TaskAssetEvent, TaskAssetEventQuery } from '../db/assets/task-even
 import type { RunRow } from '../db/schema.ts';
 import type { LogStore } from '../logs/store.ts';
 
-export type LogSink = Pick<LogStore, 'append' | 'size'>;
+export type LogSink = Pick<LogStore, 'append' | 'size' | 'prepare'>;
 
 /** A task asks for a run of another DAG (TriggerDagRunOperator). */
 export type TriggerRequest = {

@@ -42,6 +42,16 @@ describe('appending to a log on disk', () => {
     expect((await stat(join(dir, 't1'))).mode & 0o777).toBe(0o700);
   });
 
+  it('that was made ready finds its file, and a log that is never written is empty', async () => {
+    await logs.prepare?.(LOG_KEY);
+    expect(await readdir(join(dir, 't1', 'etl', 'r1'))).toEqual(['load~1.log']);
+    expect([await logs.size(LOG_KEY), await contents(LOG_KEY)]).toEqual([0, '']);
+    expect(await logs.append(LOG_KEY, 0, bytes('one\n'))).toEqual({ length: 4 });
+    await logs.prepare?.(LOG_KEY); // an attempt that goes on
+    expect(await logs.append(LOG_KEY, 4, bytes('two\n'))).toEqual({ length: 8 });
+    expect(await contents(LOG_KEY)).toBe('one\ntwo\n');
+  });
+
   it('does the same once or several times: a call whose answer was lost is made again', async () => {
     await logs.append(LOG_KEY, 0, bytes('one\n'));
     expect(await logs.append(LOG_KEY, 0, bytes('one\n'))).toEqual({ length: 4 });

@@ -13,6 +13,11 @@ export type LogStore = {
     bytes: Uint8Array,
     options?: { isLast?: boolean },
   ): Promise<{ length: number }>;
+  /**
+   * Makes now what the first append would have to make, for a log that will be written soon: whoever appends then is waited for.
+   * Absent where there is nothing to make. What fails here is met again by the append.
+   */
+  readonly prepare?: (logKey: LogKey) => Promise<void>;
   /** In bytes; 0 when nothing was written yet. */
   size(logKey: LogKey): Promise<number>;
   /** In blocks, read as they are asked for. Ends where the log ended when it was reached; a missing log is empty. */

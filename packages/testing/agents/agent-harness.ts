@@ -100,6 +100,7 @@ export async function startAgentHarness(
   return {
     db,
     folder,
+    logFolder,
     python,
     tenants,
     attempts,
