@@ -40,6 +40,7 @@ import * as executorsOfTasks from './migrations/0033-executors-of-tasks.ts';
 import * as statesOfVaults from './migrations/0034-states-of-vaults.ts';
 import * as stretchesOfTaskInstances from './migrations/0035-stretches-of-task-instances.ts';
 import * as severalPartitionsOfAnEvent from './migrations/0036-several-partitions-of-an-event.ts';
+import * as stepsForeseen from './migrations/0037-steps-foreseen.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -83,6 +84,7 @@ const MIGRATIONS = {
   '0034-states-of-vaults': statesOfVaults,
   '0035-stretches-of-task-instances': stretchesOfTaskInstances,
   '0036-several-partitions-of-an-event': severalPartitionsOfAnEvent,
+  '0037-steps-foreseen': stepsForeseen,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -48,7 +48,8 @@ export type PipelinedTransaction = {
 
 /**
  * `beginning` (`begin`, and what else needs no parameters) leaves with the first statements of `work`. So what `work` sends
- * before its first answer must not write: should the beginning fail, it would stand alone.
+ * before its first answer must not write: should the beginning fail, it would stand alone. (The end of an attempt that was foreseen
+ * does, and takes that risk: `begin` computes nothing, waits for nothing, and fails with its connection, like all behind it.)
  */
 export async function inPipelinedTransaction<T>(
   db: SharedDb,

@@ -11,6 +11,7 @@ import type { RunEffects } from './advance/apply-to-runs.ts';
 import type { RecordAssetEvents } from './advance/attempt-outputs.ts';
 import type { Ending } from './advance/ending.ts';
 import { finishAttempts } from './advance/finish-attempts.ts';
+import { createForesight } from './advance/foresight.ts';
 import { createBatches } from './batches.ts';
 import type { Batches } from './batches.ts';
 import { startAttempts } from './claim/start-attempts.ts';
@@ -44,11 +45,12 @@ export function createAttemptReports(options: {
   onFinished: (finished: { answers: readonly FinishAnswer[]; effects: RunEffects }) => void;
 }): Attempts & { end(ending: Ending): Promise<FinishAnswer> } {
   const { db, graphs, recordAssetEvents, keepsPlans } = options;
+  const foresight = createForesight();
 
   /** Never throws: each end gets its own answer, or its own error. */
   async function settle(endings: readonly Ending[]): Promise<Settled[]> {
     try {
-      const tools = { graphs, recordAssetEvents, keepsPlans: keepsPlans() };
+      const tools = { graphs, recordAssetEvents, keepsPlans: keepsPlans(), foresight };
       const finished = await finishAttempts(db, tools, endings);
       options.onFinished(finished);
       return finished.answers;

@@ -28,14 +28,13 @@ export type RecordAssetEvents = (
   events: readonly AssetEventOutcome[],
 ) => Promise<{ effects: RunEffects[] }>;
 
-/** Values and rendered fields. Sent at once: nothing has to wait for the answers, and what is sent later sees them. */
-export function sendOutputs(
+/** Sent at once: nothing has to wait for the answers, and what is sent later sees them. */
+export function sendValues(
   trx: SharedDb,
   endings: readonly Ending[],
   byRun: ReadonlyMap<number, RunWork>,
 ): Promise<unknown> {
-  const reported = reportedOf(endings);
-  const values = reported.flatMap(({ ref, outcome }) =>
+  const values = reportedOf(endings).flatMap(({ ref, outcome }) =>
     (outcome.xcoms ?? []).map(({ key, value, version }) => ({
       of: ref,
       dagId: byRun.get(ref.run)?.run.dag_id ?? '',
@@ -45,10 +44,15 @@ export function sendOutputs(
       version,
     })),
   );
-  const fields = reported.flatMap(({ ref, outcome: { renderedFields = {} } }) =>
+  return saveValues(trx, values);
+}
+
+/** Nothing of what follows looks at them: they go behind it. */
+export function sendRenderedFields(trx: SharedDb, endings: readonly Ending[]): Promise<unknown> {
+  const fields = reportedOf(endings).flatMap(({ ref, outcome: { renderedFields = {} } }) =>
     Object.keys(renderedFields).length > 0 ? [{ of: ref, fields: renderedFields }] : [],
   );
-  return Promise.all([saveValues(trx, values), saveRenderedFields(trx, fields)]);
+  return saveRenderedFields(trx, fields);
 }
 
 /** What only some endings have, and planning or the next try must find done. Sends nothing for those that have none of it. */

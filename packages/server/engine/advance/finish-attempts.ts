@@ -5,11 +5,14 @@
  * This is the path between two tasks, so nothing is waited for that is not needed to go on. Two round trips in the usual case:
  *   1  begin, the runs, the finished instances and their children, what could be started in their place (hand-over.ts)
  *   2  values, what follows in the runs, the start of the next, what its worker must be told, commit
+ * Where the first was foreseen (foresight.ts), one.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRunFinished } from '@svc/spec/states.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
 import { beginning, inPipelinedTransaction } from '../../db/transaction.ts';
+import type { PipelinedTransaction } from '../../db/transaction.ts';
 import {
   NOTHING_SEEN,
   chooseNext,
@@ -20,9 +23,11 @@ import {
   plannedStarts,
   startNext,
 } from '../claim/hand-over.ts';
-import type { EndedIn, FinishedAttempt } from '../claim/hand-over.ts';
+import type { EndedIn, FinishedAttempt, Look } from '../claim/hand-over.ts';
 import type { AttemptRef, FinishAnswer, HandedOver } from '../shared/attempts.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
+import { isUnforeseen, readAhead, requireForeseen } from '../sql/foreseen.ts';
+import type { PlannedStart } from '../sql/instance-columns.ts';
 import { lockInstances, lockRuns } from '../sql/run-writes.ts';
 import type { RunRef } from '../sql/run-writes.ts';
 import { lockTaskSlots, releaseHeldBack } from '../sql/slots.ts';
@@ -31,34 +36,53 @@ import { keepTries } from '../sql/try-history.ts';
 import { acceptOutcomes } from './accept-outcomes.ts';
 import { concludeAll, isHoldingBack, openWork, planAll, sendChanges, goesOnHoldingBack } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
-import { saveRareOutputs, sendOutputs } from './attempt-outputs.ts';
+import { saveRareOutputs, sendRenderedFields, sendValues } from './attempt-outputs.ts';
 import type { RecordAssetEvents } from './attempt-outputs.ts';
 import { reportedOf, retriedOf } from './ending.ts';
 import type { Ending } from './ending.ts';
+import { foreseeable, foreseenLook } from './foresight.ts';
+import type { Foreseen, Foresight } from './foresight.ts';
 import type { RunWork } from './run-work.ts';
 import { deferStarts } from './start-triggers.ts';
 
-export type FinishTools = { graphs: DagGraphs; recordAssetEvents: RecordAssetEvents; keepsPlans?: boolean };
+export type FinishTools = {
+  graphs: DagGraphs;
+  recordAssetEvents: RecordAssetEvents;
+  keepsPlans?: boolean;
+  foresight?: Foresight;
+};
 
-export async function finishAttempts(
+export type Finished = { answers: FinishAnswer[]; effects: RunEffects };
+
+export async function finishAttempts(db: Database, tools: FinishTools, endings: readonly Ending[]): Promise<Finished> {
+  const foreseen = tools.foresight?.take(endings);
+  if (!foreseen) return finish(db, tools, endings);
+  try {
+    return await finish(db, tools, endings, foreseen);
+  } catch (error) {
+    if (!isUnforeseen(error)) throw error;
+    return finish(db, tools, endings);
+  }
+}
+
+async function finish(
   db: Database,
   tools: FinishTools,
   endings: readonly Ending[],
-): Promise<{ answers: FinishAnswer[]; effects: RunEffects }> {
-  const { graphs, recordAssetEvents } = tools;
+  foreseen?: Foreseen,
+): Promise<Finished> {
+  const { graphs, recordAssetEvents, foresight } = tools;
   return inPipelinedTransaction(db.shared, beginning(tools), async (tx) => {
     // Round trip 1: the runs, the finished instances and their children, what could be started in their place.
-    const opening = tx.send(openAround(tx.db, graphs, endings));
-    const wouldGoOn = finishedOf(endings);
-    const refs = endings.map(({ ref }) => ref);
-    const looking = wouldGoOn.length > 0 ? tx.send(lookForNext(tx.db, graphs, refs, wouldGoOn)) : NOTHING_SEEN;
+    const opening = foreseen ? openForeseen(tx, graphs, foreseen) : tx.send(openAround(tx.db, graphs, endings));
+    const looking = foreseen ? foreseenLook(foreseen) : tx.send(lookAround(tx.db, graphs, endings));
     const works = await opening;
     const byRun = new Map(works.map((work) => [work.run.id, work]));
     const { answers, kept, repeated, resumed, events } = acceptOutcomes(byRun, endings);
     const look = await looking;
 
     // What may have to be asked for: what only some endings have, rows that planning wants to see.
-    const outputs = tx.send(sendOutputs(tx.db, kept, byRun));
+    tx.send(sendValues(tx.db, kept, byRun));
     const rare = await saveRareOutputs(tx.db, { endings: kept, resumed, byRun, recordAssetEvents });
     await planAll(
       tx.db,
@@ -70,7 +94,9 @@ export async function finishAttempts(
     await Promise.all(endings.map(({ beforeCommit }) => beforeCommit));
 
     // Round trip 2: what was left behind, what follows in the runs, the start of the next, commit.
-    const planned = tx.send(sendChanges(tx.db, works, plannedStarts(next)));
+    const starts = plannedStarts(next);
+    const planned = tx.send(sendChanges(tx.db, works, starts));
+    tx.send(sendRenderedFields(tx.db, kept));
     tx.send(keepTries(tx.db, retriedOf(kept, byRun)));
     const releasing = tx.send(releaseLimits(tx.db, works, kept));
     const known = new Map(works.map(({ run }) => [run.id, run]));
@@ -80,7 +106,10 @@ export async function finishAttempts(
       send: (sent) => void tx.send(sent),
     });
     const again = await findHandedOver(tx.db, idsOf(repeated));
-    const [started, released] = await tx.commitWith(starting, releasing, outputs);
+    const only = foresight && foreseeable(works, look, starts);
+    const foreseeing = only && tx.send(foresee(tx.db, graphs, only.work, only.start));
+    const [started, released, ahead] = await tx.commitWith(starting, releasing, foreseeing);
+    if (ahead) foresight?.note(ahead);
     const given = handedOver(next, started);
     effects.dueAt = rare.dueAt ?? effects.dueAt; // an asset event is due at once
     // Without a look, nobody knows who waits for the slots that came free.
@@ -148,6 +177,39 @@ async function openAround(trx: SharedDb, graphs: DagGraphs, endings: readonly En
     work.markLoaded(picks.filter(({ run }) => run === work.run.id));
   }
   return works;
+}
+
+/** What was kept, while Postgres is asked whether it is still so: all that is sent behind the question fails with it. */
+async function openForeseen(tx: PipelinedTransaction, graphs: DagGraphs, foreseen: Foreseen): Promise<RunWork[]> {
+  tx.send(requireForeseen(tx.db, foreseen, foreseen));
+  await nextTurn(); // it leaves now: Postgres looks while what follows is worked out
+  const works = await openWork(tx.db, graphs, [foreseen.run.row]);
+  for (const work of works) {
+    for (const { row } of foreseen.instances) work.addRow(row);
+    work.markLoaded(foreseen.picks);
+  }
+  return works;
+}
+
+async function lookAround(trx: SharedDb, graphs: DagGraphs, endings: readonly Ending[]): Promise<Look> {
+  const wouldGoOn = finishedOf(endings);
+  if (wouldGoOn.length === 0) return NOTHING_SEEN;
+  const refs = endings.map(({ ref }) => ref);
+  return lookForNext(trx, graphs, refs, wouldGoOn);
+}
+
+/** Sent at once, behind all that changes the run. */
+async function foresee(
+  trx: SharedDb,
+  graphs: DagGraphs,
+  { run: { version_number: versionNumber } }: RunWork,
+  start: PlannedStart,
+): Promise<Foreseen | undefined> {
+  const { attemptId, row } = start;
+  const { tenant_id: tenantId, run, task_id: taskId, map_index: mapIndex, dag_id: dagId, pool } = row;
+  const picks = picksAround(graphs, { tenantId, run, taskId, mapIndex, attemptId, dagId, versionNumber });
+  const rows = await readAhead(trx, { tenantId, run }, picks);
+  return rows && { ...rows, attemptId, pool, picks };
 }
 
 type ExactPick = RunRef & { taskId: string; mapIndex: number };

@@ -46,7 +46,7 @@ export type Candidate = {
 };
 
 /** What holds slots of a pool `p` that has a limit: as many rows as there is work in flight. Plan: index task_instances_active. */
-const USED = `left join lateral (
+export const USED = `left join lateral (
         select sum(t.pool_slots) filter (where t.state <> 'deferred') as slots,
           sum(t.pool_slots) filter (where t.state = 'deferred') as deferred
         from task_instances t
@@ -54,8 +54,8 @@ const USED = `left join lateral (
           and t.state in ('queued', 'running', 'restarting', 'deferred')
       ) u on true`;
 
-const FREE = `case when p.slots < 0 then 2147483647 else p.slots - coalesce(u.slots, 0)
-        - case when p.include_deferred then coalesce(u.deferred, 0) else 0 end end as free`;
+export const FREE = `case when p.slots < 0 then 2147483647 else p.slots - coalesce(u.slots, 0)
+        - case when p.include_deferred then coalesce(u.deferred, 0) else 0 end end`;
 
 /** The best of a pool `p`, in the order of their priority, so many. Plan: index task_instances_claimable, limited. */
 const bestOfPool = (limit: string, lanes = ''): string => `
@@ -77,7 +77,7 @@ const BEST_FIRST = 'order by priority_weight desc, run, task_id, map_index';
 /** Of each pool that has room; some more than fit: a wide one at the front must not hide the small ones behind it. */
 const candidatesIn = (lanes: string): string => `
     with open_pools as (
-      select p.tenant_id, p.name, p.slots, ${FREE}
+      select p.tenant_id, p.name, p.slots, ${FREE} as free
       from pools p
       join tenants on tenants.id = p.tenant_id and tenants.disabled_at is null -- of the others nothing starts
       ${USED}
@@ -104,7 +104,7 @@ export async function findCandidates(trx: SharedDb, look: number, lanes?: OpenLa
 /** Of these pools, full ones too: slots in them are about to come free. */
 const NEXT = `
     with open_pools as (
-      select p.tenant_id, p.name, p.slots, ${FREE}
+      select p.tenant_id, p.name, p.slots, ${FREE} as free
       from unnest($2::uuid[], $3::text[]) as k(tenant_id, name)
       join pools p on p.tenant_id = k.tenant_id and p.name = k.name
       join tenants on tenants.id = p.tenant_id and tenants.disabled_at is null
