@@ -3,12 +3,15 @@ import { Type } from 'typebox';
 import { instantFromIso, instantToDate } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
 import { nextRun } from '@svc/spec/timetables/next-run.ts';
+import { partitionsIn, withPartition } from '@svc/spec/timetables/partition-runs.ts';
+import type { RunInfo } from '@svc/spec/timetables/types.ts';
 import { countRunsByDate } from '../../db/dag-runs/stats.ts';
+import type { RunDate } from '../../db/dag-runs/stats.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import type { DagRow } from '../../db/dags/dags.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { noSuchDag } from '../paths.ts';
-import { rangeProperties } from '../../http/ranges.ts';
+import { comparisonsOf, rangeProperties } from '../../http/ranges.ts';
 import { DateTime } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
@@ -41,43 +44,73 @@ export function registerUiCalendar(app: App, { db, scheduler }: Services): void 
       if (!dag) throw noSuchDag(dagId);
       const { query } = request;
       const unit = query.granularity === 'hourly' ? 'hour' : 'day';
-      const from = query.logical_date_gte ?? query.logical_date_gt ?? null;
-      const to = query.logical_date_lte ?? query.logical_date_lt ?? null;
-      const past = await countRunsByDate(scope, { tenantId, dagId, unit, from, to });
+      const ofPartitions = comparisonsOf(query, 'partition_date');
+      const by = ofPartitions.length > 0 ? 'partition_date' : 'logical_date';
+      const within = ofPartitions.length > 0 ? ofPartitions : comparisonsOf(query, 'logical_date');
+      const past = await countRunsByDate(scope, { tenantId, dagId, unit, by, within });
       const ref = { tenantId, dagId, versionNumber: dag.current_version };
       const { spec } = await scheduler.graphs.get(db.shared, ref);
-      const planned = dag.is_paused ? [] : plannedRuns(dag, spec.dag.end_date, { unit, to });
+      const planned = dag.is_paused ? [] : plannedRuns(dag, spec.dag.end_date, { unit, by, within });
       const runs = [...past, ...planned];
       return { dag_runs: runs, total_entries: runs.length };
     },
   );
 }
 
+type Comparison = ReturnType<typeof comparisonsOf>[number];
+
 function plannedRuns(
   dag: DagRow,
   endDate: string | null,
-  { unit, to }: { unit: 'hour' | 'day'; to: string | null },
+  { unit, by, within }: { unit: 'hour' | 'day'; by: RunDate; within: readonly Comparison[] },
 ): { date: string; state: 'planned'; count: number }[] {
-  const last = to === null ? null : instantFromIso(to);
-  let at = dag.next_dagrun_logical_date === null ? null : instantFromIso(dag.next_dagrun_logical_date);
-  let interval = intervalOf(dag);
-  if (last === null || at === null) return [];
+  const ends = within.filter(({ operator }) => operator.startsWith('<'));
+  const isBefore = (at: Instant): boolean => ends.every((limit) => isWithin(at, limit));
   const counts = new Map<string, number>();
-  for (let made = 0; made < PLANNED_AT_MOST && at !== null && at <= last; made += 1) {
-    const date = truncated(at, unit);
-    counts.set(date, (counts.get(date) ?? 0) + 1);
+  let run = nextRunOf(dag);
+  // Without an end there is no last one to show.
+  for (let made = 0; ends.length > 0 && run && made < PLANNED_AT_MOST; made += 1) {
+    const at = by === 'partition_date' ? run.partitionDate : run.isUndated ? undefined : run.logicalDate;
+    if (at === undefined || !isBefore(at)) break;
+    if (within.every((limit) => isWithin(at, limit))) {
+      const date = truncated(at, unit);
+      counts.set(date, (counts.get(date) ?? 0) + 1);
+    }
     const next = nextRun(dag.timetable, {
-      lastInterval: interval,
+      lastInterval: run.dataInterval,
       earliest: null,
       latest: endDate === null ? null : instantFromIso(endDate),
       catchup: true,
-      now: at,
+      now: run.logicalDate,
     });
-    if (!next || next.logicalDate <= at) break;
-    at = next.logicalDate;
-    interval = next.dataInterval;
+    run = next && next.logicalDate > run.logicalDate ? next : null;
   }
   return [...counts].map(([date, count]) => ({ date, state: 'planned', count }));
+}
+
+function isWithin(at: Instant, { operator, moment }: Comparison): boolean {
+  const limit = instantFromIso(moment);
+  if (limit === null) return true;
+  switch (operator) {
+    case '>=':
+      return at >= limit;
+    case '>':
+      return at > limit;
+    case '<=':
+      return at <= limit;
+    case '<':
+      return at < limit;
+  }
+}
+
+/** The next run as its DAG has it. */
+function nextRunOf(dag: DagRow): RunInfo | null {
+  const interval = intervalOf(dag);
+  const at = dag.next_dagrun_logical_date && instantFromIso(dag.next_dagrun_logical_date);
+  if (interval && at) return { logicalDate: at, dataInterval: interval, runAfter: interval.end };
+  const partitions = partitionsIn(dag.timetable);
+  if (!interval || !partitions) return null;
+  return withPartition(partitions, { logicalDate: interval.start, dataInterval: interval, runAfter: interval.start });
 }
 
 function intervalOf(dag: DagRow): { start: Instant; end: Instant } | null {

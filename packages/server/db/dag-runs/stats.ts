@@ -41,17 +41,27 @@ const number = (name: string) => sql<number>`coalesce(${sql.ref(`${name}.n`)}, 0
 
 export type DateCount = { date: string; state: string; count: number };
 
-/** Runs of a DAG by day or hour and state. */
+/** The dates by which runs are shown. */
+const DATES = { logical_date: sql`coalesce(logical_date, run_after)`, partition_date: sql`partition_date` };
+export type RunDate = keyof typeof DATES;
+
+/** Runs of a DAG by day or hour and state; by the date of their partition only those that have one. */
 export async function countRunsByDate(
   db: TenantDb,
-  query: { tenantId: string; dagId: string; unit: 'hour' | 'day'; from: string | null; to: string | null },
+  query: {
+    tenantId: string;
+    dagId: string;
+    unit: 'hour' | 'day';
+    by: RunDate;
+    within: readonly { operator: '>=' | '>' | '<=' | '<'; moment: string }[];
+  },
 ): Promise<DateCount[]> {
-  const { tenantId, dagId, unit, from, to } = query;
+  const { tenantId, dagId, unit, by, within } = query;
+  const date = DATES[by];
+  const limits = within.map(({ operator, moment }) => sql` and ${date} ${sql.raw(operator)} ${moment}`);
   const { rows } = await sql<DateCount>`
-    select date_trunc(${unit}, coalesce(logical_date, run_after), 'UTC') as date, state, count(*) as count from dag_runs
-    where tenant_id = ${tenantId} and dag_id = ${dagId}
-      and (${from}::timestamptz is null or coalesce(logical_date, run_after) >= ${from})
-      and (${to}::timestamptz is null or coalesce(logical_date, run_after) <= ${to})
+    select date_trunc(${unit}, ${date}, 'UTC') as date, state, count(*) as count from dag_runs
+    where tenant_id = ${tenantId} and dag_id = ${dagId} and ${date} is not null ${sql.join(limits, sql``)}
     group by 1, 2 order by 1, 2`.execute(db);
   return rows;
 }
