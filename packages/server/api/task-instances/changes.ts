@@ -88,6 +88,12 @@ export async function previewPatch(
 const stateOf = (body: PatchBody): MarkableState | undefined =>
   (body.new_state ?? undefined) as MarkableState | undefined;
 
+/** Without what the mask leaves out. */
+export function masked(body: PatchBody, mask: readonly string[] | null | undefined): PatchBody {
+  const { new_state: _state, note: _note, ...flags } = body;
+  return { ...flags, ...applyUpdateMask(pick(body), mask, PATCH_FIELDS) };
+}
+
 /** Both changes that a PATCH can make; what is not in the mask is left as it is. */
 export async function applyPatch(input: {
   request: FastifyRequest;
@@ -97,8 +103,7 @@ export async function applyPatch(input: {
   mask: readonly string[] | null | undefined;
 }): Promise<void> {
   const { request, services, target, mask } = input;
-  const { new_state: _state, note: _note, ...flags } = input.body;
-  const body: PatchBody = { ...flags, ...applyUpdateMask(pick(input.body), mask, PATCH_FIELDS) };
+  const body = masked(input.body, mask);
   const rows = await addressed(request, services, target);
   const state = stateOf(body);
   if (state !== undefined) {

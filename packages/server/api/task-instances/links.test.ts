@@ -39,8 +39,9 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-const links = async (taskId: string) =>
-  (await server.call(`/api/v2/dags/linked/dagRuns/r/taskInstances/${taskId}/links`, { token: admin })).json();
+const answer = (taskId: string, query = '') =>
+  server.call(`/api/v2/dags/linked/dagRuns/r/taskInstances/${taskId}/links${query}`, { token: admin });
+const links = async (taskId: string, query?: string) => (await answer(taskId, query)).json();
 
 it('links are those that the task made; none that leads to anything but a page', async () => {
   const found = { Console: 'https://console.example.org/clusters/1', Logs: '/dags/other/runs/x' };
@@ -49,4 +50,21 @@ it('links are those that the task made; none that leads to anything but a page',
 
 it('a task whose operator adds none has none', async () => {
   expect(await links('plain')).toEqual({ extra_links: {}, total_entries: 0 });
+});
+
+it('those of an earlier try are not kept, and a try that was not has none', async () => {
+  const db = server.db.tenant((await ensureTenant(server.db.shared, 'default')).id);
+  const { run } = await db.selectFrom('task_instances').select('run').executeTakeFirstOrThrow();
+  await db.updateTable('task_instances').set({ try_number: 2 }).where('task_id', '=', 'cluster').execute();
+  const where = { run, dag_id: 'linked', task_id: 'cluster', map_index: -1, hostname: '', version_number: 1 };
+  const how = { operator: 'x', pool: 'x', pool_slots: 1, priority_weight: 1, queue: 'x', max_tries: 1 };
+  const first = { id: crypto.randomUUID(), try_number: 1, state: 'failed' as const, attempt_id: null };
+  await db
+    .insertInto('task_instance_history')
+    .values({ ...where, ...how, ...first })
+    .execute();
+  const none = { Console: null, Logs: null, Script: null, Later: null };
+  expect(await links('cluster', '?try_number=1')).toEqual({ extra_links: none, total_entries: 4 });
+  expect(await links('cluster', '?try_number=2')).toMatchObject({ extra_links: { Logs: '/dags/other/runs/x' } });
+  expect((await answer('cluster', '?try_number=7')).status).toBe(404);
 });

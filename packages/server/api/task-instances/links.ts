@@ -12,7 +12,8 @@ import type { TaskSummaries } from '../dags/task-summaries.ts';
 import type { Services } from '../services.ts';
 import { surroundingsOf } from './bodies.ts';
 import { MapIndexQuery, RUN_PATH, TAGS, TaskParams, existingInstance } from './paths.ts';
-import { ExtraLinks } from './schemas.ts';
+import { ExtraLinks, MAX_INT } from './schemas.ts';
+import { existingTry } from './tries.ts';
 
 export function registerTaskInstanceLinks(app: App, { db }: Services, summaries: TaskSummaries): void {
   app.get(
@@ -26,25 +27,40 @@ export function registerTaskInstanceLinks(app: App, { db }: Services, summaries:
         params: TaskParams,
         querystring: Type.Object({
           ...MapIndexQuery,
-          try_number: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
+          try_number: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: MAX_INT,
+              description: 'Default: the current one; of others none are kept',
+            }),
+          ),
         }),
         response: { 200: ExtraLinks },
       },
     },
     async (request) => {
       const scope = databaseOf(request, db);
-      const instance = await existingInstance(scope, request.params, request.query.map_index);
-      const links = await linksOf(scope, summaries, instance);
+      const { map_index: mapIndex, try_number: tryNumber } = request.query;
+      const instance = await existingInstance(scope, request.params, mapIndex);
+      const isCurrent = tryNumber === undefined || tryNumber === instance.try_number;
+      if (!isCurrent) await existingTry(scope, request.params, mapIndex, tryNumber);
+      const links = await linksOf(scope, summaries, instance, { isCurrent });
       return { extra_links: links, total_entries: Object.keys(links).length };
     },
   );
 }
 
-async function linksOf(db: TenantDb, summaries: TaskSummaries, instance: ListedInstance) {
+/** A new try begins without the values of the one before, and its links are among them. */
+async function linksOf(
+  db: TenantDb,
+  summaries: TaskSummaries,
+  instance: ListedInstance,
+  { isCurrent }: { isCurrent: boolean },
+) {
   const { task } = (await surroundingsOf(db, summaries, [instance]))(instance);
   const { run, task_id: taskId, map_index: mapIndex } = instance;
   const found = Object.entries(task?.linkKeys ?? {}).map(async ([name, key]) => {
-    const row = await findXcom(db, { run, taskId, mapIndex, key }, null);
+    const row = isCurrent ? await findXcom(db, { run, taskId, mapIndex, key }, null) : undefined;
     return [name, addressOf(row?.value)] as const;
   });
   return Object.fromEntries(await Promise.all(found));

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
 import { findTry, listTries } from '../../db/task-instances/try-history.ts';
+import type { TryRow } from '../../db/task-instances/try-history.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
@@ -91,13 +92,16 @@ async function oneTry(
   params: TaskInPath & { task_try_number: number },
   mapIndex: number,
 ) {
+  const row = await existingTry(db, params, mapIndex, params.task_try_number);
+  const [body] = await tryBodies(db, summaries, [row]);
+  if (!body) throw new Error('unreachable: a row has a body');
+  return body;
+}
+
+export async function existingTry(db: TenantDb, params: TaskInPath, mapIndex: number, number: number): Promise<TryRow> {
   const { id: run } = await existingRunKey(db, params);
-  const row = await findTry(db, { run, taskId: params.task_id, mapIndex }, params.task_try_number);
-  const [body] = row ? await tryBodies(db, summaries, [row]) : [];
-  if (body) return body;
-  throw new ApiError(
-    'not_found',
-    `${noSuchInstance(params, mapIndex).message.replace(' was not found', '')}, ` +
-      `try_number: \`${params.task_try_number}\` was not found`,
-  );
+  const row = await findTry(db, { run, taskId: params.task_id, mapIndex }, number);
+  if (row) return row;
+  const instance = noSuchInstance(params, mapIndex).message.replace(' was not found', '');
+  throw new ApiError('not_found', `${instance}, try_number: \`${number}\` was not found`);
 }

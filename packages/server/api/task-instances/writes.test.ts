@@ -182,6 +182,8 @@ describe('marking task instances', () => {
     const path = `${graph.dagId}/dagRuns/one/taskInstances/m`;
     expect(namesOf(await patch(`${path}/1/dry_run`, { new_state: 'success' }))).toEqual(['one/m[1]']);
     expect(namesOf(await patch(`${path}/dry_run?map_index=0`, { new_state: 'success' }))).toEqual(['one/m[0]']);
+    expect(namesOf(await patch(`${path}/1/dry_run?update_mask=note`, { new_state: 'success' }))).toEqual([]);
+    expect((await patch(`${path}/dry_run?update_mask=nonsense`, { new_state: 'success' })).status).toBe(400);
     expect(namesOf(await patch(`${path}/1`, { new_state: 'success' }))).toEqual(['one/m[1]']);
     expect((await look(run)).states).toMatchObject({ 'm[0]': 'failed', 'm[1]': 'success', z: 'upstream_failed' });
     expect(namesOf(await patch(path, { new_state: 'success' }))).toEqual(['one/m[0]', 'one/m[1]', 'one/m[2]']);

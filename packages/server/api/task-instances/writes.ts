@@ -7,7 +7,7 @@ import { databaseOf } from '../../http/access.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { instanceBodies } from './bodies.ts';
-import { PATCH_FIELDS, addressed, applyPatch, previewPatch, removeInstance } from './changes.ts';
+import { PATCH_FIELDS, addressed, applyPatch, masked, previewPatch, removeInstance } from './changes.ts';
 import type { PatchBody as Patch, Target } from './changes.ts';
 import type { TaskSummaries } from '../dags/task-summaries.ts';
 import { MapIndexQuery, MappedParams, RUN_PATH, TAGS, TaskParams, noSuchInstance } from './paths.ts';
@@ -34,18 +34,14 @@ export function registerTaskInstanceWrites(app: App, services: Services, summari
     next_cursor: null,
     previous_cursor: null,
   });
-  const change = async (
-    request: FastifyRequest,
-    target: Target,
-    body: Patch,
-    fields: readonly string[] | undefined,
-  ) => {
+  const change: Change = async (request, target, body, fields) => {
     await applyPatch({ request, services, target, body, mask: fields });
     return listed(request, await addressed(request, services, target));
   };
-  const preview = async (request: FastifyRequest, target: Target, body: Patch) => {
+  const preview: Change = async (request, target, body, fields) => {
+    const wanted = masked(body, fields);
     await addressed(request, services, target); // or there is none
-    const places = await previewPatch(request, services, target, body);
+    const places = await previewPatch(request, services, target, wanted);
     return listed(request, await findInstances(databaseOf(request, services.db), places));
   };
   registerPatch(app, change);
@@ -81,10 +77,15 @@ type Collection = Promise<{
   previous_cursor: null;
 }>;
 
-function registerPatch(
-  app: App,
-  change: (request: FastifyRequest, target: Target, body: Patch, fields: readonly string[] | undefined) => Collection,
-): void {
+/** `fields`: those of the body that count; undefined: all. */
+type Change = (
+  request: FastifyRequest,
+  target: Target,
+  body: Patch,
+  fields: readonly string[] | undefined,
+) => Collection;
+
+function registerPatch(app: App, change: Change): void {
   const common = { tags: TAGS, body: PatchBody, response: { 200: TaskInstanceCollection } };
   app.patch(
     `${RUN_PATH}/:task_id`,
@@ -122,10 +123,7 @@ function registerPatch(
   );
 }
 
-function registerPreview(
-  app: App,
-  preview: (request: FastifyRequest, target: Target, body: Patch) => Collection,
-): void {
+function registerPreview(app: App, preview: Change): void {
   const common = { tags: TAGS, body: PatchBody, response: { 200: TaskInstanceCollection } };
   app.patch(
     `${RUN_PATH}/:task_id/dry_run`,
@@ -139,7 +137,8 @@ function registerPreview(
         querystring: Type.Object({ ...anyMapIndex, ...mask }),
       },
     },
-    (request) => preview(request, targetOf(request.params, request.query.map_index), request.body),
+    (request) =>
+      preview(request, targetOf(request.params, request.query.map_index), request.body, request.query.update_mask),
   );
 
   app.patch(
@@ -154,6 +153,7 @@ function registerPreview(
         querystring: Type.Object(mask),
       },
     },
-    (request) => preview(request, targetOf(request.params, request.params.map_index), request.body),
+    (request) =>
+      preview(request, targetOf(request.params, request.params.map_index), request.body, request.query.update_mask),
   );
 }
