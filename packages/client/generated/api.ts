@@ -6463,6 +6463,7 @@ export interface operations {
         parameters: {
             query?: {
                 map_index?: number;
+                /** @description Default: the current one; of others none are kept */
                 try_number?: number;
             };
             header?: never;
@@ -9050,6 +9051,7 @@ export interface operations {
                 dag_id_pattern?: string;
                 /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
                 dag_id_prefix_pattern?: string;
+                /** @description Only these */
                 dag_ids?: string[];
                 dag_run_end_date_gt?: string;
                 dag_run_end_date_gte?: string;

@@ -1,5 +1,6 @@
 /** The DAG list of the web UI: each DAG with its newest runs, and the one newest run it polls. */
 import { Type } from 'typebox';
+import { createAskTogether } from '../../db/ask-together.ts';
 import { findAssetIds } from '../../db/assets/assets.ts';
 import { findNewestRuns } from '../../db/dag-runs/dag-runs.ts';
 import { findDag, findFavorites, listDags } from '../../db/dags/dags.ts';
@@ -28,6 +29,7 @@ const DagWithRuns = Type.Object({ pending_actions: Type.Array(HitlDetail) }, { a
 export function registerUiDags(app: App, { db }: Services): void {
   const summaries = createTaskSummaries();
   const keptRuns = createKeptRuns();
+  const together = createAskTogether();
   app.get(
     '/ui/dags',
     {
@@ -39,7 +41,7 @@ export function registerUiDags(app: App, { db }: Services): void {
         querystring: Type.Object({
           ...DagListQuery.properties,
           dag_runs_limit: Type.Integer({ minimum: 0, maximum: 100, default: 10 }),
-          dag_ids: Type.Optional(Type.Array(Type.String())),
+          dag_ids: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000, description: 'Only these' })),
           has_pending_actions: Type.Optional(Type.Boolean()),
         }),
         response: { 200: Type.Object({ dags: Type.Array(DagWithRuns), total_entries: Type.Integer() }) },
@@ -49,11 +51,13 @@ export function registerUiDags(app: App, { db }: Services): void {
       const { query } = request;
       const scope = databaseOf(request, db);
       const { userId, tenantId, permissions } = principalOf(request);
-      const { has_pending_actions: hasPendingAction } = query;
-      const { dags, total } = await listDags(scope, {
+      const { has_pending_actions: hasPendingAction, dag_ids: dagIds } = query;
+      const asked = {
         ...dagQuery(query, userId),
         ...(hasPendingAction !== undefined && { hasPendingAction }),
-      });
+        ...(dagIds && { dagIds }),
+      };
+      const { dags, total } = await together(JSON.stringify([tenantId, asked]), () => listDags(scope, asked));
       const ids = dags.map((dag) => dag.dag_id);
       const runs = permissions.has('read:dag_run')
         ? await keptRuns.read(scope, { tenantId, dagIds: ids, limit: query.dag_runs_limit })

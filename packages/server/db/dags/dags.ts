@@ -17,6 +17,7 @@ export type DagQuery = {
   limit: number;
   offset: number;
   order: readonly { column: DagColumn; direction: 'asc' | 'desc' }[];
+  dagIds?: readonly string[];
   ids?: readonly TextMatch[];
   displayNames?: readonly TextMatch[];
   tags?: readonly string[];
@@ -127,6 +128,7 @@ const when = <T>(value: T | undefined, condition: (value: T) => RawBuilder<boole
 function conditionsOf(query: DagQuery): RawBuilder<boolean>[] {
   const { favoriteOf } = query;
   return [
+    ...when(query.dagIds, (dagIds) => sql`dags.dag_id = any(${[...dagIds]}::text[])`),
     ...(query.ids ?? []).map((match) => matches('dag_id', match)),
     ...(query.displayNames ?? []).map((match) => matches('display_name', match)),
     ...(query.excludeStale === true ? [sql<boolean>`not is_stale`] : []),
