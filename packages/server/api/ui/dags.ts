@@ -1,6 +1,5 @@
 /** The DAG list of the web UI: each DAG with its newest runs, and the one newest run it polls. */
 import { Type } from 'typebox';
-import { createAskTogether } from '../../db/ask-together.ts';
 import { findAssetIds } from '../../db/assets/assets.ts';
 import { findNewestRuns } from '../../db/dag-runs/dag-runs.ts';
 import { findDag, findFavorites, listDags } from '../../db/dags/dags.ts';
@@ -29,7 +28,6 @@ const DagWithRuns = Type.Object({ pending_actions: Type.Array(HitlDetail) }, { a
 export function registerUiDags(app: App, { db }: Services): void {
   const summaries = createTaskSummaries();
   const keptRuns = createKeptRuns();
-  const together = createAskTogether();
   app.get(
     '/ui/dags',
     {
@@ -52,12 +50,11 @@ export function registerUiDags(app: App, { db }: Services): void {
       const scope = databaseOf(request, db);
       const { userId, tenantId, permissions } = principalOf(request);
       const { has_pending_actions: hasPendingAction, dag_ids: dagIds } = query;
-      const asked = {
+      const { dags, total } = await listDags(scope, {
         ...dagQuery(query, userId),
         ...(hasPendingAction !== undefined && { hasPendingAction }),
         ...(dagIds && { dagIds }),
-      };
-      const { dags, total } = await together(JSON.stringify([tenantId, asked]), () => listDags(scope, asked));
+      });
       const ids = dags.map((dag) => dag.dag_id);
       const runs = permissions.has('read:dag_run')
         ? await keptRuns.read(scope, { tenantId, dagIds: ids, limit: query.dag_runs_limit })
