@@ -62,8 +62,8 @@ export function foreseeable(
 ): { work: RunWork; start: PlannedStart } | undefined {
   const [work] = works;
   const [start] = starts;
-  if (!work || !start || works.length + starts.length > 2 || look.candidates.length > 0) return undefined;
-  return work.counts.live === 1 ? { work, start } : undefined;
+  const isAlone = works.length === 1 && starts.length === 1 && look.candidates.length === 0;
+  return isAlone && work?.counts.live === 1 && start ? { work, start } : undefined;
 }
 
 /** As it would be seen, where all is as foreseen: nothing waits, nothing is held, the pool is not overfull. */
