@@ -66,6 +66,10 @@ const BENCHES: Record<string, Bench> = {
       'a database of tens of millions of task instances beside a small one: chain, trigger, lists, and the removal of what is old; takes hours and some 600 bytes per instance [--times 50 million --runs 3]',
     load: () => import('./large.ts'),
   },
+  libraries: {
+    about: 'a chain whose tasks use pandas: imported at the top of the file, in each body, not at all [--runs 5]',
+    load: () => import('./libraries.ts'),
+  },
   lite: {
     about:
       'svc lite: first start with empty caches of its own, later starts, a changed file, idle memory and CPU [--runs 3 --seconds 30]',

@@ -24,14 +24,21 @@ type Wanted = {
   readonly requirements: readonly string[];
 };
 
+/** Under way in this process; others that want the same wait for it. */
+const builds = new Map<string, Promise<void>>();
+
 /**
  * Its interpreter. Run programs with `-m`: the scripts beside it know only the place where it was built.
- * Safe to call from several processes at once.
+ * Safe to call several times at once, from several processes too.
  */
 export async function virtualEnvironment({ name, requirements }: Wanted): Promise<string> {
   const target = join(CACHE, name);
   const stamp = requirements.map((file) => readFileSync(file, 'utf8')).join('');
-  if (readIfThere(join(target, STAMP)) !== stamp) await build({ target, requirements, stamp });
+  if (readIfThere(join(target, STAMP)) !== stamp) {
+    const building = builds.get(target) ?? build({ target, requirements, stamp }).finally(() => builds.delete(target));
+    builds.set(target, building);
+    await building;
+  }
   return join(target, 'bin', 'python');
 }
 

@@ -239,6 +239,19 @@ it('smtp, slack and redis; notifiers as callbacks; links of an operator', async 
   });
 });
 
+it('numpy, pandas and pyarrow, loaded once for all attempts of a version', async () => {
+  const values = [];
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    const found = await run('libraries', 'libraries');
+    await expectStates(found, { use: 'success' });
+    values.push((await found.value('use')) as { loaded_by: number; drawn: number });
+  }
+  const [first, second] = values;
+  expect(first).toMatchObject({ product: 400 ** 3, sums: { x: 4, y: 2 }, rows: 1000 });
+  expect(second).toEqual({ ...first, drawn: expect.any(Number) });
+  expect(second?.drawn).not.toBe(first?.drawn);
+});
+
 it('the API knows the providers that ran, and the form of connections their types', async () => {
   const { providers } = await live.api<{ providers: { package_name: string }[] }>('GET', '/providers?limit=100');
   const names = providers.map(({ package_name: name }) => name.replace('apache-airflow-providers-', ''));

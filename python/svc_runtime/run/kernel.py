@@ -12,6 +12,7 @@ import fcntl
 import os
 import signal
 import termios
+import time
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -20,6 +21,9 @@ _FIONREAD = termios.FIONREAD
 # Where the kernel writes the number to. A process asks in one thread only.
 _unread = bytearray(4)
 _NONE_UNREAD = bytes(4)
+_MINDS_FORKS = "jemalloc_bg_thd"
+_THREAD_PATIENCE = 0.1
+_THREAD_PAUSE = 0.001
 # One read gives up to a page of the list; some five hundred children.
 _CHILDREN_SIZE = 4096
 
@@ -56,13 +60,44 @@ def has_unread(pipe: int) -> bool:
     return _unread != _NONE_UNREAD
 
 
-def own_threads() -> int:
+def has_threads_across_forks() -> bool:
+    """Whether this process has other threads when it forks: a fork copies the calling one alone, and locks that others hold.
+
+    Libraries that mind forks are no reason to fear one. OpenBLAS (numpy, scipy, pandas) starts its threads when it is loaded,
+    ends them before each fork, and starts them again in whichever process computes; so one fork tells.
+    """
+    if _count_threads() == 1:
+        return False
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    # A thread that was waited for is still listed for a moment.
+    deadline = time.monotonic() + _THREAD_PATIENCE
+    while _count_threads() > 1:
+        if time.monotonic() > deadline:
+            return True
+        time.sleep(_THREAD_PAUSE)
+    return False
+
+
+def _count_threads() -> int:
+    """Without those of jemalloc (pyarrow has it), which takes its locks before a fork and does without the thread behind it."""
     try:
-        return len(os.listdir("/proc/self/task"))
+        threads = os.listdir("/proc/self/task")
     except OSError:
         import threading
 
         return threading.active_count()
+    return 1 if len(threads) == 1 else sum(_name_of_thread(thread) != _MINDS_FORKS for thread in threads)
+
+
+def _name_of_thread(thread: str) -> str:
+    try:
+        with open(f"/proc/self/task/{thread}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return _MINDS_FORKS  # it has ended meanwhile
 
 
 def memory_file() -> int:

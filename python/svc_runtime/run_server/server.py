@@ -16,11 +16,20 @@ from ..run import current as running
 from ..run import logs
 from ..run.channel import from_json, to_json
 from ..run.given_secrets import given_secrets
-from ..run.kernel import OwnChildren, can_peek, descendants_of, die_with_parent, memory_file, own_threads, peek_ended
+from ..run.kernel import (
+    OwnChildren,
+    can_peek,
+    descendants_of,
+    die_with_parent,
+    has_threads_across_forks,
+    memory_file,
+    peek_ended,
+)
 from ..run.masks import masks
 from .child import Introduction, Surroundings, run_child
 from .outputs import Outputs, Relay
 from .own_places import OwnPlaces, Place
+from .random_numbers import RandomNumbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,6 +89,7 @@ class Server:
         self.apart: Apart | None = None
         self.places: OwnPlaces | None = None
         self.warm_up: WarmUp | None = None
+        self.random_numbers = RandomNumbers()
         self.late_modules: LateModules | None = None
         self.spare: Spare | None = None
         # Set by loading and by every attempt: one spare for each, so that a spare that dies is not replaced for ever.
@@ -112,12 +122,13 @@ class Server:
             self.warm_up.run()
         if self.preload:
             try:
-                self.dag = load_version(request)
+                with self.random_numbers.watch():
+                    self.dag = load_version(request)
             except LoadFailed as failure:
                 self.failure = failure.error
                 self.say({"event": "failed", "error": failure.error, "traceback": failure.traceback})
                 return
-            if own_threads() > 1:
+            if has_threads_across_forks():
                 self._start_again_without_preload()
             prepare(self.dag)
         self.inherited = self.children.now()
@@ -260,6 +271,8 @@ class Server:
             assert self.request is not None and self.late_modules is not None  # nothing is forked before it is loaded
             given = Surroundings(self.request, self.dag, self.late_modules, self.leftovers)
             given.apart, given.place = self.apart, place
+            if self.dag is not None:
+                self.random_numbers.begin()
             run_child(introduction, parent=parent, given=given)
         finally:
             os._exit(70)  # never back into the server's loop
