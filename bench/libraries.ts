@@ -1,7 +1,11 @@
-// What a large library costs the tasks that use it: imported at the top of the DAG file, in the body of each task, not at all.
+// What a large library costs the tasks that use it: imported at the top of the DAG file, in the body of each task, not at all; and
+// what operators of provider packages cost, which load their drivers when they run.
 
 import { providersEnvironment } from '@svc/testing/providers/environment.ts';
+import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import { startLiveServer } from '@svc/testing/server/live-server.ts';
+import type { LiveServer } from '@svc/testing/server/live-server.ts';
+import { TEST_BUCKET, startS3 } from '@svc/testing/services/s3.ts';
 import { median, rounded } from './figure.ts';
 import type { BenchOptions } from './figure.ts';
 import { oneRun, secondsOf } from './runs/tasks.ts';
@@ -35,28 +39,86 @@ with DAG(${JSON.stringify(name)}, schedule=None):
         previous = current
 `;
 
+const OPERATORS = {
+  'SQLExecuteQueryOperator on Postgres': {
+    imports: 'from airflow.providers.common.sql.operators.sql import SQLExecuteQueryOperator',
+    call: 'SQLExecuteQueryOperator(task_id=f"t{number}", conn_id="bench_postgres", sql="select 1")',
+  },
+  S3CreateObjectOperator: {
+    imports: 'from airflow.providers.amazon.aws.operators.s3 import S3CreateObjectOperator',
+    call: `S3CreateObjectOperator(task_id=f"t{number}", s3_bucket="${TEST_BUCKET}", s3_key="key", data="x", replace=True, aws_conn_id="bench_s3")`,
+  },
+} as const;
+
+const dagOfOperators = (name: string, { imports, call }: { imports: string; call: string }): string => `
+from airflow.sdk import DAG
+${imports}
+
+with DAG(${JSON.stringify(name)}, schedule=None):
+    previous = None
+    for number in range(${TASKS}):
+        current = ${call}
+        if previous is not None:
+            previous >> current
+        previous = current
+`;
+
+type Measured = { figure: string; name: string; text: string; ms: number[] };
+
 export async function run(options: BenchOptions): Promise<void> {
   const repeats = options.number('runs', 5);
-  const server = await startLiveServer({ python: await providersEnvironment() });
+  const [server, cluster, s3] = await Promise.all([
+    providersEnvironment().then((python) => startLiveServer({ python })),
+    startScratchCluster(),
+    startS3(),
+  ]);
   try {
-    const measured = Object.entries(PLACES).map(([key, place]) => ({
-      name: `with_pandas_${key}`,
-      ...place,
-      ms: [] as number[],
-    }));
-    for (const { name, top, body } of measured) await server.addDag(name, dagOf(name, { top, body }));
-    options.say(`chains of ${TASKS} with pandas, in turn`);
+    await addConnections(server, await cluster.createDatabase(), s3.url);
+    const measured: Measured[] = [
+      ...Object.entries(PLACES).map(([key, place]) => {
+        const name = `with_pandas_${key}`;
+        return { figure: `pandas ${place.title}`, name, text: dagOf(name, place), ms: [] };
+      }),
+      ...Object.entries(OPERATORS).map(([figure, operator], number) => {
+        const name = `operators_${number}`;
+        return { figure, name, text: dagOfOperators(name, operator), ms: [] };
+      }),
+    ];
+    for (const { name, text } of measured) await server.addDag(name, text);
+    options.say(`chains of ${TASKS}, in turn`);
     for (let repeat = -WARM_UPS; repeat < repeats; repeat += 1) {
       for (const { name, ms } of measured) {
         const { run: chain } = await oneRun(server, name);
         if (repeat >= 0) ms.push((secondsOf(chain) * 1_000) / TASKS);
       }
     }
-    for (const { title, ms } of measured) {
-      const figure = `a task of a chain, pandas ${title}`;
-      options.print({ bench: 'libraries', figure, value: rounded(median(ms)), unit: 'ms', runs: repeats });
+    for (const { figure, ms } of measured) {
+      const value = rounded(median(ms));
+      options.print({ bench: 'libraries', figure: `a task of a chain, ${figure}`, value, unit: 'ms', runs: repeats });
     }
   } finally {
     await server.close();
+    await cluster.remove();
+    await s3.stop();
   }
+}
+
+async function addConnections(server: LiveServer, database: string, s3: string): Promise<void> {
+  const url = new URL(database);
+  await server.api('POST', '/connections', {
+    connection_id: 'bench_postgres',
+    conn_type: 'postgres',
+    host: url.hostname,
+    port: Number(url.port),
+    login: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    schema: url.pathname.slice(1),
+  });
+  await server.api('POST', '/connections', {
+    connection_id: 'bench_s3',
+    conn_type: 'aws',
+    login: 'test',
+    password: 'test-secret-key',
+    extra: JSON.stringify({ endpoint_url: s3, region_name: 'us-east-1' }),
+  });
 }

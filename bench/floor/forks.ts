@@ -60,7 +60,7 @@ const nothing = (): void => {};
 const SERVER = `
 import gc, os, select, signal
 from svc_runtime.run_server.preload import preload, WarmUp, warm_up_fork
-preload("", loads_late=True)
+preload("")
 WarmUp().run()
 gc.collect()
 gc.freeze()

@@ -59,7 +59,7 @@ export type ForkServer = {
   keepSecrets(state: HeldSecrets): void;
   /** What a process must be told that has the state `from` of this server and is to have `state`; undefined when nothing. */
   secretsFor(from: string, state: HeldSecrets | undefined): GivenSecrets | undefined;
-  /** Modules that an attempt had to load for itself: loaded here, they are there for all that follow. */
+  /** Modules that an attempt had to load for itself: where it is worthwhile they are loaded here, for all that follow. */
   loadLate(names: readonly string[]): void;
   /** Called with what an attempt left behind. */
   onUnclean(listener: (reason: string) => void): void;
@@ -100,6 +100,11 @@ type ServerEvent =
 const KEPT_CHARACTERS = 8_000;
 /** It ends what it runs, which takes a moment; a DAG file that is being loaded may never let it. */
 const CLOSE_MS = 5_000;
+/** Of a module that attempts had to load: what it hears twice it loads, or never will. */
+const TOLD_TIMES = 2;
+/** Ten times what a large provider loads. What says more is no list of modules. */
+const TOLD_NAMES = 5_000;
+const LONGEST_NAME = 200;
 const KILLED: ProcessExit = { status: null, signal: 9 };
 
 type Companions = { user?: ServerProcessInput['user']; /** Without, none is kept ready. */ spares?: SpareProcesses };
@@ -112,6 +117,7 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
   const attempts = new Map<string, ForkListener>();
   /** The last ones it was told: a process that was forked before the last change has the one before it. */
   let states: readonly HeldSecrets[] = [];
+  const lateNames = new Map<string, number>();
   const uncleanListeners: ((reason: string) => void)[] = [];
   const tellUnclean = (reason: string): void => uncleanListeners.forEach((listener) => listener(reason));
   let stderrTail = '';
@@ -204,7 +210,17 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
       if (!state) return { id: '', base: '' };
       return { id: state.id, base: base?.id ?? '', ...changesTo(state, base) };
     },
-    loadLate: (names) => send({ op: 'load_late', names, generation: spares?.drop() }),
+    loadLate(names) {
+      const news: string[] = [];
+      for (const name of names) {
+        const told = lateNames.get(name) ?? 0;
+        const isNews = told === 0 ? name.length <= LONGEST_NAME && lateNames.size < TOLD_NAMES : told < TOLD_TIMES;
+        if (!isNews) continue;
+        lateNames.set(name, told + 1);
+        news.push(name);
+      }
+      if (news.length > 0) send({ op: 'load_late', names: news });
+    },
     onUnclean: (listener) => void uncleanListeners.push(listener),
     kill: (attemptId, signal) => send({ op: 'kill', attempt: attemptId, signal }),
     close() {

@@ -286,6 +286,8 @@ class Agent:
         elif message["type"] == "result":
             assert attempt.result is None, "two results"
             attempt.result = message
+            if "late" in message:
+                self.tell({"op": "load_late", "names": message["late"]})
         elif message["type"] == "request":
             attempt.requests.append(message)
             self._answer(attempt, message)

@@ -203,45 +203,6 @@ class Lazy(unittest.TestCase):
         self.assertEqual({**self.context}, {"early": 1, "late": 5})
 
 
-LATE = """
-import sys
-from airflow.sdk import dag, get_current_context, task
-
-def helper():
-    return get_current_context()["ds"]
-
-@dag(schedule=None)
-def d():
-    @task
-    def known():
-        return [name in sys.modules for name in ("pendulum", "jinja2")]
-
-    @task
-    def asks():
-        return helper()
-
-    known(), asks()
-d()
-"""
-
-
-class LateModules(unittest.TestCase):
-    def test_what_one_attempt_had_to_load_the_later_ones_find(self) -> None:
-        with Agent.ready(LATE) as agent:
-            self.assertEqual(agent.run("known").value(), [False, False])
-            self.assertEqual(agent.run("asks").value(), "2024-05-01")
-            agent.pump(lambda: agent.spare is not None and agent.spare.hello is not None)
-            agent.run("known")  # taken by a spare from before that
-            self.assertEqual(agent.run("known").value(), [True, False])
-
-    def test_what_the_file_promises_to_use_is_there_for_the_first_attempt(self) -> None:
-        for promise in ("def known(ds):", "def known(**context):"):
-            with self.subTest(promise), Agent.ready(LATE.replace("def known():", promise)) as agent:
-                self.assertTrue(agent.run("known").value()[0])
-        with Agent.ready(LATE + "\n# {{ ds }}") as agent:
-            self.assertEqual(agent.run("known").value(), [True, True])
-
-
 HEARD = """
 import logging
 from airflow.sdk import dag, task

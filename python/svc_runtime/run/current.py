@@ -39,6 +39,11 @@ def get_current_context():
     return _stack[-1]
 
 
+def running_task() -> Any:
+    """None where there is none."""
+    return _stack[-1].get("task") if _stack else None
+
+
 def running() -> bool:
     return bool(_stack) or secrets_source is not None
 

@@ -7,7 +7,7 @@ Protocol: JSON lines on stdin and stdout, with the agent at the other end.
     → {"op":"fork","attempt","key","takes"?}               ← {"event":"forked","attempt","pid","taken"}
     → {"op":"kill","attempt","signal"}                     ← {"event":"exit","attempt","status","signal","unclean"?}
     → {"op":"secrets","id","base","env","unset","masks","unmask","generation"}
-    → {"op":"load_late","names","generation"}              ← {"event":"unclean","reason"}
+    → {"op":"load_late","names"}                           ← {"event":"unclean","reason"}
                                                            ← {"event":"spare","key","generation"}
 
 States: new → loading → ready | failed. In `failed` a fork is answered by an exit at once, never by silence.

@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 
-from ..run import logs
+from ..run import current, logs
 from ..run.attempt import Attempt, run_callback_job, run_timetable_job
 from ..run.channel import AgentGone, Channel
 from ..run.given_secrets import given_secrets
@@ -89,8 +89,6 @@ def run_child(introduction: Introduction, *, parent: int, given: Surroundings) -
         _end_helpers()
         _let_output_go()
         report(outcome, channel, _last_words(given))
-        if given.apart is None:
-            given.late.report()
     except AgentGone:
         os._exit(71)
     except BaseException:
@@ -160,12 +158,12 @@ def _end_helpers() -> None:
 def _last_words(given: Surroundings) -> dict:
     """For the agent, beside the result: known before it reports, so that nobody gives it more work than it will do."""
     words: dict = {}
-    if given.apart is None or given.leftovers is None:
-        return words
-    if found := given.late.found():
+    if given.leftovers is None:
+        return words  # nobody comes after it
+    if found := given.late.found(current.running_task()):
         words["late"] = found
     own = os.getpid()
-    if reason := given.leftovers.of_processes(children_of(own), own):
+    if given.apart is not None and (reason := given.leftovers.of_processes(children_of(own), own)):
         words["unclean"] = reason
     return words
 

@@ -49,13 +49,14 @@ _MODULES = (
     "svc_runtime.run.trigger_run",
     "airflow.providers.standard.decorators.python",
 )
-# What only some versions use, by its first name. Forking and ending a child cost the more the more the server has loaded: a
+# What only some versions use, by the module that shows it. Forking and ending a child cost the more the more the server has loaded: a
 # server with Jinja and pendulum has 220 mappings instead of 138 and 16.5 MB instead of 11.5.
 SOMETIMES = {
     "pendulum": ("pendulum", "zoneinfo"),
     "jinja2": ("jinja2", "jinja2.nativetypes", "jinja2.sandbox", "jinja2.ext"),
     "subprocess": ("svc_runtime.run.commands",),
     "asyncio": ("asyncio",),
+    "svc_runtime.run.providers_manager": ("svc_runtime.run.providers_manager",),
 }
 # The context names that are moments or made of one.
 _DATED = frozenset(
@@ -63,16 +64,17 @@ _DATED = frozenset(
     "prev_data_interval_start_success prev_end_date_success prev_start_date_success start_date task_instance_key_str ts "
     "ts_nodash ts_nodash_with_tz".split()
 )
+_ASKS_WHO_CALLS = "airflow.providers.amazon.aws.hooks.base_aws"
 # The interpreter specialises a function after eight calls.
 _WARM_UPS = 10
 
 
-def preload(source: str, *, loads_late: bool) -> None:
+def preload(source: str) -> None:
     """What every version uses, and what the text of this one promises to. Attempts tell of the rest: see `missing`."""
     preload_common()
-    if "{{" in source or "{%" in source or not loads_late:
+    if "{{" in source or "{%" in source:
         add("jinja2", "pendulum")
-    if "bash" in source.lower() or not loads_late:
+    if "bash" in source.lower():
         add("subprocess", "pendulum")
     if "async " in source or "deferrable" in source or "Async" in source:
         add("asyncio")
@@ -92,7 +94,9 @@ def preload_for_many() -> None:
 def add(*names: str) -> None:
     for name in names:
         for module in SOMETIMES[name]:
-            importlib.import_module(module)
+            make_ready = getattr(importlib.import_module(module), "svc_make_ready", None)
+            if make_ready is not None:
+                make_ready()
 
 
 def missing() -> list:
@@ -119,6 +123,14 @@ def _prepare(task: Any) -> None:
         task.prepare_unmap()
     else:
         _ = task.log  # makes the logger
+
+
+def find_modules_of_files() -> None:
+    """The hooks of AWS ask who calls them (inspect.stack), and the first such question looks at the files of all modules."""
+    if _ASKS_WHO_CALLS in sys.modules:
+        import inspect
+
+        inspect.getmodule(sys._getframe())
 
 
 def warm_up_fork() -> None:

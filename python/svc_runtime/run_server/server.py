@@ -27,6 +27,7 @@ from ..run.kernel import (
 )
 from ..run.masks import masks
 from .child import Introduction, Surroundings, run_child
+from .late_modules import LateModules, try_to_load
 from .outputs import Outputs, Relay
 from .own_places import OwnPlaces, Place
 from .random_numbers import RandomNumbers
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from ..record.dag import DAG
     from ..run.channel import Channel
     from .apart import Apart
-    from .late_modules import LateModules
     from .leftovers import Leftovers
     from .preload import WarmUp
 
@@ -90,7 +90,7 @@ class Server:
         self.places: OwnPlaces | None = None
         self.warm_up: WarmUp | None = None
         self.random_numbers = RandomNumbers()
-        self.late_modules: LateModules | None = None
+        self.late_modules = LateModules()
         self.spare: Spare | None = None
         # Set by loading and by every attempt: one spare for each, so that a spare that dies is not replaced for ever.
         self.attempts_follow = False
@@ -105,7 +105,6 @@ class Server:
     # -- loading
 
     def load(self, request: dict) -> None:
-        from .late_modules import LateModules
         from .load_version import LoadFailed, load_version
         from .preload import WarmUp, preload, preload_for_many, prepare
 
@@ -114,7 +113,7 @@ class Server:
         self.relay.path = request["socket"]
         os.environ.update({name: str(value) for name, value in (request.get("env") or {}).items()})
         logs.set_level()
-        preload(request["source"]["text"], loads_late=LateModules.are_possible)
+        preload(request["source"]["text"])
         running.parsing_context.is_shared = not self.one_attempt
         if not self.one_attempt:
             preload_for_many()
@@ -132,7 +131,6 @@ class Server:
                 self._start_again_without_preload()
             prepare(self.dag)
         self.inherited = self.children.now()
-        self.late_modules = LateModules()
         self._keep_apart(request)
         if not self.one_attempt:
             self._settle()
@@ -154,8 +152,9 @@ class Server:
     def _settle(self) -> None:
         """When something was loaded, before the next fork."""
         from .leftovers import Leftovers
-        from .preload import warm_up_fork
+        from .preload import find_modules_of_files, warm_up_fork
 
+        find_modules_of_files()
         # What is alive now stays: the collector must not touch, and so copy, its pages in every child.
         gc.collect()
         gc.freeze()
@@ -186,10 +185,32 @@ class Server:
         self.generation = command.get("generation") or 0
         self.attempts_follow = not self.one_attempt
 
-    def _load_late(self, command: dict) -> None:
-        self._replace_spare(command)
-        if self.late_modules is not None and self.late_modules.load_named(command["names"]):
+    def _load_late(self, names: list) -> None:
+        if self.late_modules.hear(names):
             self._settle()
+        self._try_late()
+
+    def _try_late(self) -> None:
+        names = self.late_modules.next_trial()
+        if not names:
+            return
+        parent = os.getpid()
+        with contextlib.suppress(OSError):  # no room now: attempts go on loading them
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    self._leave_to_parent()
+                    try_to_load(names, parent, self.late_modules.is_installed)
+                finally:
+                    os._exit(0)
+            self.late_modules.trial = pid
+
+    def _leave_to_parent(self, *descriptors: int) -> None:
+        """In a child, of what the server has: its wake-ups, and every descriptor that is no business of others."""
+        signal.set_wakeup_fd(-1)
+        for fd in (*self.private, *self.relay.descriptors, *descriptors):
+            if self.apart is None or fd != self.apart.ruleset:
+                os.close(fd)
 
     def _warm_up(self, times: int | None = None, *, templates: bool = True) -> None:
         if self.warm_up is None or not logs.is_untouched():
@@ -243,6 +264,7 @@ class Server:
         parent = os.getpid()
         place = self.places.make() if self.places is not None else None
         outputs, writes = self.relay.open()
+        self.late_modules.settle()
         try:
             pid = os.fork()
             if pid == 0:
@@ -262,13 +284,10 @@ class Server:
         self, introduction: Introduction, parent: int, writes: tuple[int, int], place: Place | None
     ) -> None:
         try:
-            signal.set_wakeup_fd(-1)
             for standard, fd in enumerate(writes, 1):
                 os.dup2(fd, standard)
-            for fd in (*self.private, *self.relay.descriptors, *writes):
-                if self.apart is None or fd != self.apart.ruleset:
-                    os.close(fd)
-            assert self.request is not None and self.late_modules is not None  # nothing is forked before it is loaded
+            self._leave_to_parent(*writes)
+            assert self.request is not None  # nothing is forked before it is loaded
             given = Surroundings(self.request, self.dag, self.late_modules, self.leftovers)
             given.apart, given.place = self.apart, place
             if self.dag is not None:
@@ -353,6 +372,10 @@ class Server:
             outputs.finish(lambda: None)
         if self.spare is not None and self.spare.pid == pid:
             self.spare = None
+        if self.late_modules.trial == pid:
+            self.late_modules.end_trial(status)
+            self._settle()
+            self._try_late()
         if pid in self.dying:  # those it had started are ours now
             self.dying.discard(pid)
             self._kill_strays()
@@ -363,7 +386,7 @@ class Server:
 
     def _strays(self) -> set[int]:
         """Orphans of attempts that have ended: a living attempt is the sub-reaper of its own."""
-        known = self.inherited | self.by_pid.keys()
+        known = self.inherited | self.by_pid.keys() | {self.late_modules.trial}
         if self.places is not None:
             known |= self.places.removers
         return self.children.now() - known - ({self.spare.pid} if self.spare is not None else set())
@@ -382,7 +405,7 @@ class Server:
         self.end()
 
     def end(self) -> None:
-        self.spare = None  # a stray like any other now
+        self.spare = self.late_modules.trial = None  # strays like any other now
         for pid in list(self.by_pid):
             kill_group(pid)
             with contextlib.suppress(ProcessLookupError):
@@ -432,12 +455,8 @@ class Server:
             self.relay.handle(ready)
             for fd, _ in ready:
                 if fd == wake_read:
-                    numbers = os.read(wake_read, _READ_SIZE)
+                    os.read(wake_read, _READ_SIZE)
                     self.reap()
-                    if self.late_modules is None or self.one_attempt:
-                        continue
-                    if self.late_modules.load_reported(numbers):
-                        self._settle()
                 elif fd == self.commands:
                     self._read_commands()
 
@@ -471,7 +490,7 @@ class Server:
         elif operation == "secrets":
             self._change_secrets(command)
         elif operation == "load_late":
-            self._load_late(command)
+            self._load_late(command["names"])
 
 
 def _ignore(number: int, frame: FrameType | None) -> None: ...
