@@ -5,6 +5,7 @@
  *   commit    read, then write and commit to disk: two round trips to Postgres
  *   message   from the agent to the control plane that has started it, and back
  *   fork      of a warm interpreter, to the child's first word
+ *   attempt   a fork whose child connects, takes a job and says its result: what each process of a task must do, and no more
  *
  * Between two tasks every process has been asleep; so each piece is measured after a pause, too. And what the processors have
  * done for each task, by whom: the control plane, Postgres, the agent with its Python processes.
@@ -49,6 +50,7 @@ export async function run(options: BenchOptions): Promise<void> {
   const pieces = { commit: commits.once, message: messages.once, network: messages.onceByNetwork, fork: forks.once };
   const floors = { commit: [] as number[], message: [] as number[], network: [] as number[], fork: [] as number[] };
   const bare: number[] = [];
+  const attempts: number[] = [];
   const measured = { seconds: [] as number[], gaps: [] as number[], triggers: [] as number[], fanOuts: [] as number[] };
   const used = { chain: new Map<string, number>(), fanOut: new Map<string, number>() };
   const usage = (): Map<string, number> =>
@@ -68,7 +70,7 @@ export async function run(options: BenchOptions): Promise<void> {
     await addBenchDags(server);
     for (let time = 0; time < WARM_UPS; time += 1) await chainRun(server);
     await triggerToBody(server);
-    await forks.many(FAN_OUT / 4, FORKS_AT_ONCE);
+    for (const kind of ['fork', 'attempt'] as const) await forks.many(kind, FAN_OUT / 4, FORKS_AT_ONCE);
     for (const piece of Object.values(pieces)) for (let time = 0; time < TIMES; time += 1) await piece();
 
     // In turn: whatever else the machine does meanwhile, it does to both.
@@ -87,7 +89,8 @@ export async function run(options: BenchOptions): Promise<void> {
     // Behind the chains: what a fan-out leaves is collected seconds later, and took 3 ms of each task of the chain that came then.
     for (let repeat = 0; repeat < repeats; repeat += 1) {
       options.say(`fan-out ${repeat + 1} of ${repeats}`);
-      bare.push(FAN_OUT / (await secondsOf(() => forks.many(FAN_OUT, FORKS_AT_ONCE))));
+      bare.push(FAN_OUT / (await secondsOf(() => forks.many('fork', FAN_OUT, FORKS_AT_ONCE))));
+      attempts.push(FAN_OUT / (await secondsOf(() => forks.many('attempt', FAN_OUT, FORKS_AT_ONCE))));
       measured.fanOuts.push(await counted(used.fanOut, () => fanOutRun(server)));
     }
 
@@ -97,6 +100,8 @@ export async function run(options: BenchOptions): Promise<void> {
     print('… by gRPC, as agents elsewhere, p50', p50(floors.network), 'ms');
     print('fork of a warm interpreter to its first word, p50', fork, 'ms');
     print('bare fork server: 1,000 processes', p50(bare), 'processes/s');
+    print('… whose children connect, take a job and say a result', p50(attempts), 'processes/s');
+    print('… against the bare fork server', p50(attempts) / p50(bare), 'ratio');
     const compare = (figure: string, value: number, floor: number): void => {
       print(figure, value, 'ms');
       print(`${figure}: floor`, floor, 'ms');
@@ -109,6 +114,7 @@ export async function run(options: BenchOptions): Promise<void> {
     compare('API trigger to body, p50', p50(measured.triggers), message / 2 + commit + message / 2 + fork);
     print('fan-out of 1,000 no-op tasks', p50(measured.fanOuts), 'tasks/s');
     print('fan-out against a bare fork server', p50(measured.fanOuts) / p50(bare), 'ratio');
+    print('fan-out against one whose children connect', p50(measured.fanOuts) / p50(attempts), 'ratio');
     for (const [who, seconds] of used.chain)
       print(`processor time per task, chain: ${who}`, (seconds * 1_000) / (repeats * CHAINS * CHAIN), 'ms');
     for (const [who, seconds] of used.fanOut)
@@ -116,7 +122,7 @@ export async function run(options: BenchOptions): Promise<void> {
   } finally {
     await server.close();
     messages.close();
-    forks.close();
+    await forks.close();
     await commits.close();
     await cluster.remove();
   }

@@ -1,21 +1,38 @@
 /**
  * A bare fork server: an interpreter with everything loaded that a task's process shares (the same modules as ours), which
  * forks on a word and whose children say one and end. What a process for each attempt costs, whoever asks for it.
+ *
+ * Or children that do the least that the process of a task must, were there no control plane, no log and no database behind: it
+ * has a session and output pipes of its own, connects, says hello, takes a job, calls a function and says its result.
  */
 import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 export type Forks = {
   /** From the order to the first word of the child. */
   once(): Promise<void>;
   /** So many, some at a time, each counted when it has ended. */
-  many(count: number, atOnce: number): Promise<void>;
-  close(): void;
+  many(kind: Kind, count: number, atOnce: number): Promise<void>;
+  close(): Promise<void>;
 };
 
+type Kind = 'fork' | 'attempt';
+
+const JOB = { type: 'job', kind: 'task', dag_id: 'd', task_id: 't', map_index: 1, params: {}, env: {}, masks: [] };
+
 export async function startForks(python: string, packages: string): Promise<Forks> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'));
+  const socket = join(folder, 'socket');
+  const agent = createServer((connection) => {
+    connection.once('data', () => connection.write(`${JSON.stringify(JOB)}\n`)).on('error', nothing);
+  });
+  await new Promise<void>((resolve) => agent.listen(socket, resolve));
   const child = spawn(python, ['-c', SERVER], {
-    env: { ...process.env, PYTHONPATH: packages },
+    env: { ...process.env, PYTHONPATH: packages, BENCH_SOCKET: socket },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let onWord: () => void = nothing;
@@ -27,15 +44,15 @@ export async function startForks(python: string, packages: string): Promise<Fork
     else onEnd();
   });
   await ready;
-  const order = (): void => void child.stdin.write('fork\n');
+  const order = (kind: Kind): void => void child.stdin.write(`${kind}\n`);
   return {
     once() {
       const { promise, resolve: say } = Promise.withResolvers<void>();
       [onWord, onEnd] = [say, nothing];
-      order();
+      order('fork');
       return promise;
     },
-    many(count, atOnce) {
+    many(kind, count, atOnce) {
       const { promise, resolve: done } = Promise.withResolvers<void>();
       let [begun, ended] = [0, 0];
       onWord = nothing;
@@ -46,19 +63,23 @@ export async function startForks(python: string, packages: string): Promise<Fork
       };
       const begin = (): void => {
         begun += 1;
-        order();
+        order(kind);
       };
       for (let first = 0; first < atOnce; first += 1) begin();
       return promise;
     },
-    close: () => void child.stdin.end(),
+    async close() {
+      child.stdin.end();
+      agent.close();
+      await rm(folder, { recursive: true });
+    },
   };
 }
 
 const nothing = (): void => {};
 
 const SERVER = `
-import gc, os, select, signal
+import gc, json, os, select, signal, socket
 from svc_runtime.run_server.preload import preload, WarmUp, warm_up_fork
 preload("")
 WarmUp().run()
@@ -73,19 +94,52 @@ os.write(1, b"ready\\n")
 poll = select.poll()
 poll.register(0, select.POLLIN)
 poll.register(wake, select.POLLIN)
+pipes = {}
+
+def begin(kind):
+    if kind == b"fork":
+        if os.fork() == 0:
+            os.write(1, b"word\\n")
+            os._exit(0)
+        return
+    reads, writes = zip(os.pipe(), os.pipe())
+    pid = os.fork()
+    if pid == 0:
+        try:
+            attempt(writes)
+        finally:
+            os._exit(0)
+    for fd in writes:
+        os.close(fd)
+    pipes[pid] = reads
+
+def attempt(writes):
+    os.setsid()
+    for standard, fd in enumerate(writes, 1):
+        os.dup2(fd, standard)
+    agent = socket.socket(socket.AF_UNIX)
+    agent.connect(os.environ["BENCH_SOCKET"])
+    agent.sendall(json.dumps({"type": "hello", "pid": os.getpid()}).encode() + b"\\n")
+    job = json.loads(agent.recv(65536))
+    body(job["map_index"])
+    agent.sendall(json.dumps({"type": "result", "state": "success", "value": None}).encode() + b"\\n")
+
+def body(n): ...
+
 while True:
     for fd, _ in poll.poll():
         data = os.read(fd, 65536)
         if fd == 0:
             if not data:
                 os._exit(0)
-            for _ in range(data.count(b"\\n")):
-                if os.fork() == 0:
-                    os.write(1, b"word\\n")
-                    os._exit(0)
+            for kind in data.split():
+                begin(kind)
         else:
             try:
-                while os.waitpid(-1, os.WNOHANG)[0]:
+                while pid := os.waitpid(-1, os.WNOHANG)[0]:
+                    for fd in pipes.pop(pid, ()):
+                        os.read(fd, 65536)
+                        os.close(fd)
                     os.write(1, b"end\\n")
             except ChildProcessError:
                 pass
