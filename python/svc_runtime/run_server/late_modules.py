@@ -67,13 +67,13 @@ class LateModules:
         names = [name for name in self._missing if name in sys.modules]
         if self._is_of_a_package(task):
             latest = list(itertools.islice(reversed(sys.modules), number))
-            names += [name for name in reversed(latest) if name not in SOMETIMES and self.is_installed(name)]
+            names += [name for name in reversed(latest) if name not in SOMETIMES and self._is_installed(name)]
         return names[:_MAX_NAMES]
 
     def _is_of_a_package(self, task: Any) -> bool:
-        return task is not None and "python_callable" not in vars(task) and self.is_installed(type(task).__module__)
+        return task is not None and "python_callable" not in vars(task) and self._is_installed(type(task).__module__)
 
-    def is_installed(self, name: str) -> bool:
+    def _is_installed(self, name: str) -> bool:
         """Of a module that is loaded."""
         spec = getattr(sys.modules.get(name), "__spec__", None)
         origin = getattr(spec, "origin", None)
@@ -94,13 +94,24 @@ class LateModules:
                     self._waiting.append(name)
         return bool(groups)
 
-    def next_trial(self) -> list:
-        """Names to be tried now; none while others are."""
+    def begin_trial(self, leave_to_parent: Callable[[], None]) -> None:
+        """Of what waits, in a process of its own, unless there is one already."""
         if self.trial is not None:
-            return []
+            return
         waiting = [name for name in self._waiting if name not in sys.modules]
         self._tried, self._waiting = waiting[:_MAX_NAMES], waiting[_MAX_NAMES:]
-        return self._tried
+        if not self._tried:
+            return
+        parent = os.getpid()
+        with contextlib.suppress(OSError):  # no room now: attempts go on loading them
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    leave_to_parent()
+                    _try_to_load(self._tried, parent, self._is_installed)
+                finally:
+                    os._exit(0)
+            self.trial = pid
 
     def end_trial(self, status: int) -> None:
         """Loads what can be. What is behind the one that cannot be tries again, unless nothing is known of it."""
@@ -114,7 +125,7 @@ class LateModules:
                 importlib.import_module(name)
 
 
-def try_to_load(names: list, parent: int, is_installed: Callable[[str], bool]) -> NoReturn:
+def _try_to_load(names: list, parent: int, is_installed: Callable[[str], bool]) -> NoReturn:
     """In a process of its own. Its exit status: how many of the names, from the first on, a server may load."""
     loaded = 0
     try:

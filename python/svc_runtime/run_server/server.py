@@ -27,7 +27,7 @@ from ..run.kernel import (
 )
 from ..run.masks import masks
 from .child import Introduction, Surroundings, run_child
-from .late_modules import LateModules, try_to_load
+from .late_modules import LateModules
 from .outputs import Outputs, Relay
 from .own_places import OwnPlaces, Place
 from .random_numbers import RandomNumbers
@@ -188,22 +188,7 @@ class Server:
     def _load_late(self, names: list) -> None:
         if self.late_modules.hear(names):
             self._settle()
-        self._try_late()
-
-    def _try_late(self) -> None:
-        names = self.late_modules.next_trial()
-        if not names:
-            return
-        parent = os.getpid()
-        with contextlib.suppress(OSError):  # no room now: attempts go on loading them
-            pid = os.fork()
-            if pid == 0:
-                try:
-                    self._leave_to_parent()
-                    try_to_load(names, parent, self.late_modules.is_installed)
-                finally:
-                    os._exit(0)
-            self.late_modules.trial = pid
+        self.late_modules.begin_trial(self._leave_to_parent)
 
     def _leave_to_parent(self, *descriptors: int) -> None:
         """In a child, of what the server has: its wake-ups, and every descriptor that is no business of others."""
@@ -375,7 +360,7 @@ class Server:
         if self.late_modules.trial == pid:
             self.late_modules.end_trial(status)
             self._settle()
-            self._try_late()
+            self.late_modules.begin_trial(self._leave_to_parent)
         if pid in self.dying:  # those it had started are ours now
             self.dying.discard(pid)
             self._kill_strays()
