@@ -268,6 +268,7 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
       livenessMode: config.auth.secretLivenessMode,
       xcomMaxBytes: config.xcom.maxBytes,
       baseUrl: config.server.baseUrl,
+      notesInLogs: hasExecutor(config, 'orchestrator'),
     },
     log: logger,
   });

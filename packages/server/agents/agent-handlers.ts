@@ -6,6 +6,7 @@ import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc
 import type { AgentHandlers, NextAttempt, Order } from '@svc/proto/agent-service.ts';
 import { finishCallback } from '../db/attempts/callback-requests.ts';
 import { isTaskCurrent } from '../db/attempts/live-attempts.ts';
+import { DatabaseBusyError, isOutage } from '../db/outage.ts';
 import type {
   AttemptOutcome,
   FinishingWorker,
@@ -261,12 +262,14 @@ function finishHandler(parts: Parts) {
   const { options, workers, starts, logs, openLogs } = parts;
   const { db, attempts, credentials, settings, log } = options;
 
-  /** Whoever sees the task finished finds its last line; but no trouble with the log keeps the outcome away. */
+  /** Whoever sees the task finished finds its last line; but no trouble with what keeps the log keeps the outcome away. */
   async function appendTail(identity: VerifiedAttempt, offset: number, data: Buffer): Promise<number> {
     if (data.length === 0) return offset;
     // Of a report that is made again the lines are there; of one that comes much too late they are nobody's.
     if (!(await openLogs.mayWriteLast(identity))) return offset + data.length;
     return logs.append(identity, offset, data, { isLast: true }).catch((error: unknown) => {
+      // The database that could not be asked where the log is cannot take the outcome either, or not yet: both are reported again.
+      if (isOutage(error) || error instanceof DatabaseBusyError) throw error;
       log.warn({ err: error, attempt: identity.attemptId }, 'the end of a log could not be stored');
       return offset + data.length;
     });
@@ -347,7 +350,9 @@ function finishHandler(parts: Parts) {
     const worker = await workerOf(request.worker_token, identity.run);
     const { answer, next } = await attempts.finishAndTakeNext(identity, outcome, { beforeCommit: appended, worker });
     await appended;
-    openLogs.finished(identity.attemptId, { logGoesOn: request.log_goes_on });
+    // Of a try that goes on the log is the next attempt's now, which writes where it ended.
+    const isOver = outcome.state !== 'reschedule' && outcome.state !== 'deferred';
+    openLogs.finished(identity.attemptId, { logGoesOn: request.log_goes_on && isOver });
     ended(parts, identity);
     if (answer === 'recorded') {
       for (const { value, version } of outcome.xcoms ?? [])

@@ -4,7 +4,8 @@
  *
  *   current         writes
  *   finished        wrote its last lines with its outcome. When its process had not ended by then it may write for some seconds
- *                   more (an exit handler prints, a buffer is flushed), if its agent has said so with the outcome
+ *                   more (an exit handler prints, a buffer is flushed), if its agent has said so with the outcome; not when
+ *                   its try goes on with another attempt (rescheduled, deferred)
  *   ended by others (marked, cleared, timed out) writes while its process is being ended: its last words say what became of it
  *   everything else writes nothing
  *

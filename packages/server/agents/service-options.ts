@@ -35,6 +35,8 @@ export type AgentServiceOptions = {
     xcomMaxBytes: number;
     /** `server.base_url`; for links in tasks. */
     baseUrl: string;
+    /** Lines of ours come to the log of an attempt before it begins: of pods that did not start. */
+    notesInLogs: boolean;
   };
   log: AgentLog;
 };

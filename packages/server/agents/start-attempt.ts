@@ -33,7 +33,7 @@ export type StartInput = {
   keyring: Keyring;
   triggers?: (() => TriggerReports) | undefined;
   logs: LogSink;
-  settings: { baseUrl: string; xcomMaxBytes: number };
+  settings: { baseUrl: string; xcomMaxBytes: number; notesInLogs: boolean };
   /** Told the run's id as users know it, before the attempt writes to its log. */
   rememberRun(identity: AttemptIdentity, runId: string): void;
   stageFiles: StageFiles;
@@ -136,9 +136,13 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     };
   }
 
-  /** Only a rescheduled sensor goes on in the log of an earlier attempt; for all others there is nothing to look up. */
+  /**
+   * Behind what is there: lines of an earlier attempt of the try (of a sensor that was rescheduled, a task that was deferred), and
+   * of ours about pods that did not start. Where neither can be there is nothing to look up.
+   */
   async function logOffset(identity: AttemptIdentity, runId: string, instance: InstanceRow): Promise<number> {
-    return instance.first_poke_at === null ? 0 : logs.size(logKeyOf(identity, runId));
+    const isFirst = instance.first_poke_at === null && !settings.notesInLogs;
+    return isFirst ? 0 : logs.size(logKeyOf(identity, runId));
   }
 
   async function startQuestionJob(identity: AttemptIdentity, version: AttemptVersion): Promise<PreparedStart> {

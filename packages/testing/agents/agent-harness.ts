@@ -10,12 +10,13 @@ import { pythonEnvironment } from '../python-environment.ts';
 import { createAgentService } from '@svc/server/agents/agent-service.ts';
 import type { AgentService } from '@svc/server/agents/agent-service.ts';
 import type { AgentServiceOptions } from '@svc/server/agents/service-options.ts';
-import type { AgentLog } from '@svc/server/agents/collaborators.ts';
+import type { AgentLog, LogSink } from '@svc/server/agents/collaborators.ts';
 import { createAgentCredentials } from '@svc/server/agents/credentials.ts';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { registerVersion } from '@svc/server/registry/register-version.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
 import { createDiskLogStore } from '@svc/server/logs/disk-store.ts';
+import type { LogStore } from '@svc/server/logs/store.ts';
 import type { Attempt } from '@svc/server/engine/shared/attempts.ts';
 import { createKeyring } from '@svc/server/vault/keyring.ts';
 import { createRowAttempts } from '../engine/row-attempts.ts';
@@ -32,6 +33,8 @@ const ACTOR = { name: 'test', clientIp: '127.0.0.1', requestId: 'test' };
 export async function startAgentHarness(
   settings: Partial<AgentServiceOptions['settings']> = {},
   more: Partial<Pick<AgentServiceOptions, 'tls' | 'triggerRun' | 'readAssetEvents' | 'lease' | 'valueCache'>> = {},
+  /** Between the service and what keeps the logs. */
+  around: (store: LogStore) => LogSink = (store) => store,
 ) {
   const database = await createTestDatabase();
   const db = openDatabase({
@@ -78,7 +81,7 @@ export async function startAgentHarness(
       keyring,
       attempts,
       credentials,
-      logs,
+      logs: around(logs),
       triggerRun: async () => ({ kind: 'no_such_dag' }),
       answerTimetable: async () => {},
       readAssetEvents: async () => [],
@@ -87,6 +90,7 @@ export async function startAgentHarness(
       settings: {
         scoping: 'permissive',
         livenessMode: 'observe',
+        notesInLogs: false,
         xcomMaxBytes: 1_048_576,
         baseUrl: '',
         ...settings,
@@ -108,6 +112,7 @@ export async function startAgentHarness(
     keyring,
     log,
     logLines,
+    logs,
     startService,
     stopService: () => service?.close() ?? Promise.resolve(),
     address: () => `127.0.0.1:${port}`,

@@ -30,6 +30,9 @@ export async function isTaskCurrent(db: TenantDb, key: AttemptKey): Promise<bool
   return row?.state === 'running' || row?.state === 'queued';
 }
 
+/** The try goes on, with another attempt. */
+const GOES_ON = ['up_for_reschedule', 'deferred'] as const;
+
 /**
  * How long ago the try ended, in milliseconds; undefined when it has not, or was given to another attempt. Plan: primary keys
  * of both tables.
@@ -49,6 +52,7 @@ export async function findAgeOfEnd(
         .where('map_index', '=', mapIndex)
         .where('try_number', '=', tryNumber)
         .where('end_date', 'is not', null)
+        .where((eb) => eb.or([eb('state', 'is', null), eb('state', 'not in', [...GOES_ON])]))
         .executeTakeFirst(),
     ),
   );
