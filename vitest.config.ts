@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { forgetOldCode } from './packages/testing/vitest/compile-cache.ts';
 import { LongFilesFirst } from './packages/testing/vitest/long-files-first.ts';
+import { reporters } from './packages/testing/vitest/reporters.ts';
 import { testFilesByTier } from './packages/testing/vitest/tiers.ts';
 
 forgetOldCode();
@@ -9,6 +10,7 @@ const files = testFilesByTier();
 const cores = availableParallelism();
 
 const POSTGRES = 'packages/testing/postgres/postgres-for-all-tests.ts';
+const FILE_COSTS = 'packages/testing/vitest/file-costs.ts';
 const SEEDS = 'packages/testing/vitest/seeds.ts';
 const DECLARED_ANSWERS = 'packages/testing/vitest/declared-answers.ts';
 const NOTHING_LEFT = 'packages/testing/vitest/nothing-left.ts';
@@ -30,15 +32,14 @@ export default defineConfig({
     // What is polled for comes about sooner or later; a second is not enough on a busy machine.
     expect: { poll: { timeout: 20_000 } },
     sequence: { sequencer: LongFilesFirst },
-    // A skipped test is a hole nobody sees: CI turns each one into a failure.
-    reporters: process.env['CI'] ? ['default', './packages/testing/vitest/no-skips-reporter.ts'] : ['default'],
+    reporters: reporters('default'),
     projects: [
       {
         extends: true,
         test: {
           name: 'unit',
           include: files.unit,
-          setupFiles: [SEEDS, NO_OUTSIDE_WORLD],
+          setupFiles: [FILE_COSTS, SEEDS, NO_OUTSIDE_WORLD],
           provide: { tier: 'unit' },
           isolate: false, // 28 s of CPU instead of 60: what the files import is most of their time
           maxWorkers: COMPUTING,
@@ -51,7 +52,7 @@ export default defineConfig({
           name: 'db',
           include: files.db,
           globalSetup: [POSTGRES],
-          setupFiles: [SEEDS, DECLARED_ANSWERS, NO_OUTSIDE_WORLD],
+          setupFiles: [FILE_COSTS, SEEDS, DECLARED_ANSWERS, NO_OUTSIDE_WORLD],
           provide: { tier: 'db' },
           isolate: false,
           maxWorkers: WAITING,
@@ -64,7 +65,7 @@ export default defineConfig({
           name: 'system',
           include: files.system,
           globalSetup: [POSTGRES],
-          setupFiles: [SEEDS, DECLARED_ANSWERS, NOTHING_LEFT],
+          setupFiles: [FILE_COSTS, SEEDS, DECLARED_ANSWERS, NOTHING_LEFT],
           isolate: false, // as above: a process of its own costs each file 1 s
           maxWorkers: WAITING,
           sequence: { groupOrder: 1 },
@@ -76,7 +77,7 @@ export default defineConfig({
           name: 'alone',
           include: files.alone,
           globalSetup: [POSTGRES],
-          setupFiles: [SEEDS, DECLARED_ANSWERS],
+          setupFiles: [FILE_COSTS, SEEDS, DECLARED_ANSWERS],
           maxWorkers: WAITING,
           sequence: { groupOrder: 1 },
         },

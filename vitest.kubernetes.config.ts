@@ -1,5 +1,6 @@
 /** What needs a real cluster: `npm run test:kubernetes`, which brings one up around it. Never part of `npm test`. */
 import { defineConfig } from 'vitest/config';
+import { reporters } from './packages/testing/vitest/reporters.ts';
 
 const FILES = ['packages/**/*.kubernetes.test.ts', 'scripts/**/*.kubernetes.test.ts'];
 /** The harness of the cluster and what kills its parts: whatever runs beside it is disturbed. */
@@ -7,7 +8,7 @@ const BREAKING = ['packages/testing/kubernetes/*.kubernetes.test.ts'];
 
 const EACH = {
   globalSetup: ['packages/testing/postgres/postgres-for-all-tests.ts'],
-  setupFiles: ['packages/testing/vitest/seeds.ts'],
+  setupFiles: ['packages/testing/vitest/file-costs.ts', 'packages/testing/vitest/seeds.ts'],
 };
 
 export default defineConfig({
@@ -17,7 +18,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000, interval: 100 } },
-    reporters: process.env['CI'] ? ['verbose', './packages/testing/vitest/no-skips-reporter.ts'] : ['verbose'],
+    reporters: reporters('verbose'),
     projects: [
       {
         extends: true,

@@ -4,17 +4,22 @@
  * against servers that start in a moment. CI runs both.
  */
 import { defineConfig } from 'vitest/config';
+import { reporters } from './packages/testing/vitest/reporters.ts';
 
 export default defineConfig({
   test: {
     include: ['packages/**/*.services.test.ts'],
     pool: 'forks',
     globalSetup: ['packages/testing/postgres/postgres-for-all-tests.ts'],
-    setupFiles: ['packages/testing/vitest/seeds.ts', 'packages/testing/vitest/declared-answers.ts'],
+    setupFiles: [
+      'packages/testing/vitest/file-costs.ts',
+      'packages/testing/vitest/seeds.ts',
+      'packages/testing/vitest/declared-answers.ts',
+    ],
     testTimeout: 120_000,
     hookTimeout: 900_000, // the first run compiles or downloads them
     expect: { poll: { timeout: 30_000 } },
     maxWorkers: 1,
-    reporters: process.env['CI'] ? ['verbose', './packages/testing/vitest/no-skips-reporter.ts'] : ['verbose'],
+    reporters: reporters('verbose'),
   },
 });

@@ -1,7 +1,7 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
 /** In CI a skipped test fails the run: a test that does not run proves nothing, and nobody would notice. */
-export default class NoSkipsReporter implements Reporter {
+export class NoSkipsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const skipped = modules.flatMap((module) =>
       [...module.children.allTests('skipped')].map((test) => `${module.moduleId} > ${test.fullName}`),

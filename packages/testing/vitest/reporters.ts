@@ -1,0 +1,11 @@
+/** The reporters of every test configuration. */
+import type { Reporter } from 'vitest/node';
+import { FileCostsReporter } from './file-costs-reporter.ts';
+import { NoSkipsReporter } from './no-skips-reporter.ts';
+
+/** In CI a skipped test fails the run. */
+export const reporters = (tests: 'default' | 'verbose'): (string | Reporter)[] => [
+  tests,
+  new FileCostsReporter(),
+  ...(process.env['CI'] ? [new NoSkipsReporter()] : []),
+];
