@@ -5,6 +5,7 @@
 //   npm run cluster -- bash                    # the same with a shell
 //   npm run cluster -- up                      # stays: commands from then on run in it
 //   npm run cluster -- down
+//   npm run cluster -- build                   # only compiles its programs, where the cache does not have them
 //
 // Where KUBECONFIG is set, commands use that cluster and none is started.
 
@@ -19,7 +20,7 @@ import { LASTING_STATE, announceCluster, downCluster, findCluster, upCluster } f
 import { runInNamespaces } from './namespaces.ts';
 import { startCluster } from './start-cluster.ts';
 
-const USAGE = 'usage: cluster up | down | [run --] <command> [words…]';
+const USAGE = 'usage: cluster up | down | build | [run --] <command> [words…]';
 /** For a command that was told to end. */
 const GRACE_MS = 15_000;
 const SELF = [process.execPath, '--disable-warning=ExperimentalWarning', import.meta.filename] as const;
@@ -33,6 +34,9 @@ async function main([verb, ...words]: readonly string[]): Promise<number> {
     case 'keep':
       mkdirSync(LASTING_STATE);
       return runInOwnCluster(LASTING_STATE, ['sleep', 'infinity']);
+    case 'build':
+      await kubernetesPrograms();
+      return 0;
     case 'inside':
       return inside(words);
     case 'run':

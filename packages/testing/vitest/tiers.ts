@@ -46,7 +46,7 @@ export const propertyTests = (root: string = ROOT): string[] =>
 const testFiles = (root: string): string[] =>
   globSync(['packages/**/*.test.ts', 'scripts/**/*.test.ts'], {
     cwd: root,
-    exclude: (path) => path.includes('node_modules') || /\.(kubernetes|services)\.test\.ts$/.test(path),
+    exclude: (path) => path.includes('node_modules') || /\.(kubernetes|nightly|services)\.test\.ts$/.test(path),
   }).sort();
 
 /** `file` from the root of the repository. */

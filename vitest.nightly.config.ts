@@ -1,0 +1,24 @@
+/**
+ * What takes minutes and looks for rare things: `npm run test:nightly`. Each file names the short test that covers the same
+ * hazard in `npm test`; CONTRIBUTING.md has the list with the reasons.
+ */
+import { defineConfig } from 'vitest/config';
+import { reporters } from './packages/testing/vitest/reporters.ts';
+
+export default defineConfig({
+  test: {
+    include: ['packages/**/*.nightly.test.ts', 'scripts/**/*.nightly.test.ts'],
+    pool: 'forks',
+    globalSetup: ['packages/testing/postgres/postgres-for-all-tests.ts'],
+    setupFiles: [
+      'packages/testing/vitest/file-costs.ts',
+      'packages/testing/vitest/seeds.ts',
+      'packages/testing/vitest/declared-answers.ts',
+    ],
+    testTimeout: 1_800_000,
+    hookTimeout: 900_000,
+    expect: { poll: { timeout: 30_000 } },
+    maxWorkers: 2,
+    reporters: reporters('verbose'),
+  },
+});
