@@ -1,36 +1,26 @@
 /** One project or one plain DAG file, to artifacts that can be registered, or to an error an author can act on. */
-import { readFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
+import { placeAt } from '@svc/spec/files/yaml.ts';
 import { applyProject } from '@svc/spec/project/apply.ts';
 import { connectorPackages } from '@svc/spec/project/connectors.ts';
 import { dbtGroups, dbtKeyIn } from '@svc/spec/project/dbt.ts';
-import { loadProject } from '@svc/spec/project/load.ts';
-import type { LoadedProject } from '@svc/spec/project/load.ts';
 import { PROJECT_DEFAULTS } from '@svc/spec/project/schema.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { validateSpec } from '@svc/spec/validate.ts';
 import { ENVIRONMENT_ERROR } from './compiler.ts';
 import type { CompileAnswer, CompileError, Compiler } from './compiler.ts';
-import { PROJECT_FILE } from './discover.ts';
 import type { Unit } from './discover.ts';
 import { overlay } from './overlay.ts';
 import type { Project } from './overlay.ts';
+import { NOWHERE, PROJECT_FILE, inProjectFile } from './reading/unit-problem.ts';
+import type { UnitProblem } from './reading/unit-problem.ts';
+import type { ReadProject } from './reading/read-project.ts';
+import { readHere } from './reading/workspace-reader.ts';
+import type { WorkspaceReader } from './reading/workspace-reader.ts';
 import type { Repository } from './repository/repository.ts';
 import { warningAt } from './warning-place.ts';
 
 export type CompiledDag = { dagId: string; spec: CompiledSpec; warnings: readonly string[] };
-
-export type UnitProblem = {
-  /** Relative to the unit's root. */
-  file: string;
-  line: number | null;
-  column: number | null;
-  message: string;
-  /** What to do instead; may be empty. */
-  instead: string;
-  /** The traceback, where there is one. */
-  traceback: string;
-};
 
 export type CompiledUnit = {
   unit: Unit;
@@ -49,20 +39,15 @@ type Base = Omit<CompiledUnit, 'ok'>;
 /** Airflow's name for the one bundle of a plain dags folder. */
 const PLAIN_BUNDLE = 'dags-folder';
 
-export async function compileUnit(compiler: Compiler, unit: Unit): Promise<CompiledUnit> {
+export async function compileUnit(
+  compiler: Compiler,
+  unit: Unit,
+  reader: WorkspaceReader = readHere,
+): Promise<CompiledUnit> {
   if (unit.repository) return compileRepositoryFile(compiler, unit, unit.repository);
   if (unit.kind === 'file') return compilePlainFile(compiler, unit);
-  const directory = basename(unit.root);
-  const read = await readProjectFile(unit.path);
-  if (read.problem !== undefined) {
-    return failed(baseOf(unit, { dag_id: directory, dag_source: PROJECT_DEFAULTS.dag_source }), [read.problem]);
-  }
-  const loaded = loadProject(read.text, directory);
-  if (!loaded.ok) {
-    const problems = loaded.problems.map(inProjectFile).map((problem) => withNaming(problem, read.text));
-    return failed(baseOf(unit, guess(read.text, directory)), problems);
-  }
-  return compileProject(compiler, unit, loaded);
+  const read = await reader.project(unit);
+  return read.ok ? compileProject(compiler, unit, read) : failed(baseOf(unit, read.named), [...read.problems]);
 }
 
 async function compilePlainFile(compiler: Compiler, unit: Unit): Promise<CompiledUnit> {
@@ -108,8 +93,9 @@ function withOrigin(problem: UnitProblem, error: CompileError, { requirements }:
 async function compileProject(
   compiler: Compiler,
   unit: Unit,
-  { project, warnings, at }: Extract<LoadedProject, { ok: true }>,
+  { project, warnings, places }: Extract<ReadProject, { ok: true }>,
 ): Promise<CompiledUnit> {
+  const at = (key: readonly (string | number)[]) => placeAt(places, key);
   const dependencies = [...project.dependencies, ...connectorPackages(project.connectors)];
   const path = join(unit.root, project.dag_source);
   const answer = await compiler.compile({ path, dagsFolder: unit.root, dependencies, groups: dbtGroups(project) });
@@ -117,7 +103,7 @@ async function compileProject(
   if (!answer.ok && answer.error.type === ENVIRONMENT_ERROR) {
     const { message, instead } = answer.error;
     const listed = project.dependencies.findIndex((entry) => message.includes(entry));
-    return failed(base, [{ ...inProjectFile({ message, ...at(['dependencies', listed]) }), instead }]);
+    return failed(base, [inProjectFile({ message, ...at(['dependencies', listed]), instead })]);
   }
   if (!answer.ok) {
     const key = dbtKeyIn(answer.error.message);
@@ -130,10 +116,9 @@ async function compileProject(
   }
   const result = overlay(answer.dags, project);
   if (!result.ok) {
-    const problems = result.problems.map(({ path, message, instead }) => ({
-      ...inProjectFile({ message, ...at(path) }),
-      instead,
-    }));
+    const problems = result.problems.map(({ path, message, instead }) =>
+      inProjectFile({ message, ...at(path), instead }),
+    );
     return failed(base, problems);
   }
   const notes = [...result.warnings, ...overlooked(unit)].map((message) => ({
@@ -143,8 +128,6 @@ async function compileProject(
   }));
   return checked({ ...base, warnings: [...base.warnings, ...notes] }, answer, { specs: result.specs, project });
 }
-
-const NOWHERE = { line: null, column: null, instead: '', traceback: '' };
 
 /** The compiler and svc.yaml together must give what the control plane accepts; better told here than at registration. */
 function checked(
@@ -178,36 +161,12 @@ const withAnswer = (base: Base, answer: CompileAnswer): Base => ({
   warnings: [...base.warnings, ...answer.warnings.map((text) => ({ ...NOWHERE, ...warningAt(text, base.source) }))],
 });
 
-/** What a svc.yaml that cannot be loaded was most likely meant to say, so that its error is shown with its DAG. */
-function guess(text: string, directory: string): { dag_id: string; dag_source: string } {
-  const value = (key: string): string | undefined =>
-    new RegExp(String.raw`^${key}:[ \t]*["']?([A-Za-z0-9_./-]{1,200})["']?[ \t]*(?:#.*)?$`, 'm').exec(text)?.[1];
-  return { dag_id: value('dag_id') ?? directory, dag_source: value('dag_source') ?? PROJECT_DEFAULTS.dag_source };
-}
-
 function overlooked({ overlooked: names }: Unit): string[] {
   if (names.length === 0) return [];
   return [
     `a directory with ${PROJECT_DEFAULTS.dag_source} is one project, so ${names.join(', ')} is not compiled. ` +
       `Rename ${PROJECT_DEFAULTS.dag_source} to make the directory a plain folder of DAG files, or add a ${PROJECT_FILE} to silence this`,
   ];
-}
-
-const inProjectFile = ({ message, line, column }: { message: string; line: number; column: number }): UnitProblem => ({
-  ...NOWHERE,
-  file: PROJECT_FILE,
-  line,
-  column,
-  message,
-});
-
-/** An id that nobody wrote can only be complained about together with where it comes from. */
-function withNaming(problem: UnitProblem, text: string): UnitProblem {
-  if (!problem.message.startsWith('dag_id is ') || /^["']?dag_id["']?\s*:/m.test(text)) return problem;
-  return {
-    ...problem,
-    instead: `It is the name of the directory: set dag_id in ${PROJECT_FILE}, or rename the directory`,
-  };
 }
 
 const fromCompiler = (error: CompileError, source: string): UnitProblem => ({
@@ -218,16 +177,3 @@ const fromCompiler = (error: CompileError, source: string): UnitProblem => ({
   instead: error.instead,
   traceback: error.traceback,
 });
-
-/** An absent svc.yaml is an empty one. */
-async function readProjectFile(path: string): Promise<{ text: string; problem?: UnitProblem }> {
-  try {
-    return { text: await readFile(path, 'utf8') };
-  } catch (error) {
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return { text: '' };
-    const message = `cannot be read: ${code === 'EISDIR' ? 'it is a directory' : code}`;
-    const instead = 'Check that it is a file and its permissions';
-    return { text: '', problem: { ...NOWHERE, file: PROJECT_FILE, message, instead } };
-  }
-}

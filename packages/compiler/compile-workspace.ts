@@ -2,7 +2,8 @@
 import { compileUnit } from './compile-unit.ts';
 import type { CompiledUnit } from './compile-unit.ts';
 import type { Compiler } from './compiler.ts';
-import { discover } from './discover.ts';
+import { readHere } from './reading/workspace-reader.ts';
+import type { WorkspaceReader } from './reading/workspace-reader.ts';
 
 export type WorkspaceProgress = { done: number; total: number; latest: CompiledUnit };
 
@@ -10,14 +11,16 @@ export type WorkspaceProgress = { done: number; total: number; latest: CompiledU
 export async function compileWorkspace(input: {
   workspace: string;
   compiler: Compiler;
+  reader?: WorkspaceReader;
   /** Each unit by itself, before ids are compared. */
   onProgress?: (progress: WorkspaceProgress) => void;
 }): Promise<CompiledUnit[]> {
-  const units = await discover(input.workspace);
+  const { reader = readHere } = input;
+  const units = await reader.units(input.workspace);
   let done = 0;
   const compiled = await Promise.all(
     units.map(async (unit) => {
-      const latest = await compileUnit(input.compiler, unit);
+      const latest = await compileUnit(input.compiler, unit, reader);
       done += 1;
       input.onProgress?.({ done, total: units.length, latest });
       return latest;

@@ -10,18 +10,22 @@
  * Hidden directories and a fixed list of others are skipped; `exclude_paths` is about images and has no say here.
  * Linked directories are followed, each real directory once, so that links in a circle come to an end.
  */
-import { readFile, readdir, realpath, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import type { Dirent } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { loadProject } from '@svc/spec/project/load.ts';
+import { FileLimitError } from '@svc/spec/files/limits.ts';
 import { PROJECT_DEFAULTS } from '@svc/spec/project/schema.ts';
 import { enclosingRepository, findRepository } from './repository/find-repository.ts';
 import { noRules } from './repository/ignore-rules.ts';
 import type { IgnoreRules } from './repository/ignore-rules.ts';
 import type { Repository } from './repository/repository.ts';
-import { dagFilesOfZip, mentionsDags } from './repository/zip-entries.ts';
+import { PROJECT_FILE } from './reading/unit-problem.ts';
+import { readProject } from './reading/read-project.ts';
+import { asProblem } from './repository/repository.ts';
+import { dagFilesOfZip } from './repository/zip-entries.ts';
+import { looksLikeDagFile } from './repository/dag-file.ts';
 
-export const PROJECT_FILE = 'svc.yaml';
 const DEFAULT_SOURCE = PROJECT_DEFAULTS.dag_source;
 
 const SKIPPED = new Set([
@@ -38,9 +42,6 @@ const SKIPPED = new Set([
 ]);
 /** Within the DAGs folder of a repository Airflow looks everywhere; these never hold DAGs. */
 const NEVER_DAGS = new Set(['__pycache__', 'node_modules', 'site-packages', 'venv']);
-/** A DAG file is text a person wrote. What is larger is data, and is not opened. */
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
-
 export type Unit = {
   kind: 'project' | 'file';
   /** Names it to people: the path below the workspace. */
@@ -76,13 +77,13 @@ export async function discover(path: string): Promise<Unit[]> {
     if (units.length > 0) return withFirst(units.map((unit) => ({ ...unit, name: nameOf(unit) || basename(root) })));
   }
   if (info.isDirectory()) return discoverBelow(root);
-  const unit = await unitOfFile(root);
+  const unit = unitOfFile(root);
   // Somebody names it, so it is compiled, though .airflowignore leaves it out or it does not look like a DAG file.
   return [around && unit.kind === 'file' ? { ...unit, ...inRepository({ repository: around }), isFirst: true } : unit];
 }
 
 /** A file somebody named. Of a project, its svc.yaml or DAG file stands for the project. */
-async function unitOfFile(path: string): Promise<Unit> {
+function unitOfFile(path: string): Unit {
   const directory = dirname(path);
   const name = basename(path);
   const project: Unit = {
@@ -94,9 +95,10 @@ async function unitOfFile(path: string): Promise<Unit> {
   };
   if (name === PROJECT_FILE || name === DEFAULT_SOURCE) return project;
   if (!name.endsWith('.py')) throw new DiscoverError(`${path} is no DAG file: its name does not end with .py`);
-  const text = await readFile(project.path, 'utf8').catch(() => undefined);
-  const loaded = text === undefined ? undefined : loadProject(text, basename(directory));
-  if (loaded?.ok && loaded.project.dag_source === name) return project;
+  if (existsSync(project.path)) {
+    const read = readProject(project);
+    if (read.ok && read.project.dag_source === name) return project;
+  }
   return { kind: 'file', name, root: directory, path, overlooked: [] };
 }
 
@@ -114,7 +116,7 @@ async function discoverBelow(root: string): Promise<Unit[]> {
   const links: { path: string; place: Place }[] = [];
   const plain: Place = { rules: noRules('glob') };
   /** Of .airflowignore, by repository. */
-  const unread = new Map<string, IgnoreRules['problems']>();
+  const unread = new Map<string, IgnoreRules>();
 
   const isNew = async (directory: string): Promise<boolean> => {
     const real = await realpath(directory);
@@ -143,7 +145,7 @@ async function discoverBelow(root: string): Promise<Unit[]> {
         name: relative(root, directory) || basename(directory),
         root: directory,
         path: join(directory, PROJECT_FILE),
-        overlooked: names.has(PROJECT_FILE) ? [] : await otherDagFiles(directory, entries),
+        overlooked: names.has(PROJECT_FILE) ? [] : otherDagFiles(directory, entries),
       });
       return;
     }
@@ -151,7 +153,7 @@ async function discoverBelow(root: string): Promise<Unit[]> {
   }
 
   async function visitEntries(directory: string, entries: readonly Dirent[], place: Place): Promise<void> {
-    const rules = place.repository ? await place.rules.within(directory) : place.rules;
+    const rules = place.repository ? place.rules.within(directory) : place.rules;
     for (const entry of entries) await look(directory, entry, { ...place, rules });
   }
 
@@ -159,7 +161,7 @@ async function discoverBelow(root: string): Promise<Unit[]> {
   async function visitRepository(repository: Repository, entries: readonly Dirent[]): Promise<void> {
     const { root: home, bundle } = repository;
     const place = { repository, rules: noRules(repository.ignoreSyntax) };
-    unread.set(home, place.rules.problems);
+    unread.set(home, place.rules);
     if (bundle.dags === '.') return visitEntries(home, entries, place);
     await visit(join(home, bundle.dags), place);
     const own = new Set([...bundle.import_roots, ...bundle.plugins, 'include', 'config', 'plugins', 'dags']);
@@ -178,15 +180,21 @@ async function discoverBelow(root: string): Promise<Unit[]> {
       else await visit(path, place);
     } else if (place.projectsOnly || place.rules.ignores(path, 'file')) {
       return;
-    } else if (entry.name.endsWith('.py') && (await looksLikeDagFile(path))) {
+    } else if (entry.name.endsWith('.py') && looksLikeDagFile(path, { ifUnreadable: true })) {
       add({ kind: 'file', path, ...inRepository(place) });
     } else if (place.repository && entry.name.endsWith('.zip')) {
-      await lookInto(path, place);
+      lookInto(path, place);
     }
   }
 
-  async function lookInto(archive: string, place: Place): Promise<void> {
-    const names = await dagFilesOfZip(archive);
+  function lookInto(archive: string, place: Place): void {
+    let names: string[] | undefined;
+    try {
+      names = dagFilesOfZip(archive, relative(place.repository?.root ?? root, archive));
+    } catch (error) {
+      if (!(error instanceof FileLimitError)) throw error;
+      return add({ kind: 'file', path: archive, ...refusedIn(place, error) });
+    }
     // One that cannot be read is compiled as a file, which says so.
     if (names === undefined) return add({ kind: 'file', path: archive, ...inRepository(place) });
     for (const name of names) add({ kind: 'file', path: join(archive, name), ...inRepository(place, archive) });
@@ -200,11 +208,19 @@ async function discoverBelow(root: string): Promise<Unit[]> {
   return withFirst(told.sort((a, b) => (a.name < b.name ? -1 : 1)));
 }
 
-function withNotes(unit: Unit, problems: IgnoreRules['problems'] = []): Unit {
+function withNotes(unit: Unit, rules: IgnoreRules | undefined): Unit {
   const { repository, root } = unit;
-  if (!repository || problems.length === 0) return unit;
-  const notes = problems.map((problem) => ({ ...problem, file: relative(root, problem.file) }));
-  return { ...unit, repository: { ...repository, notes: [...repository.notes, ...notes] } };
+  if (!repository || !rules) return unit;
+  const inRoot = <T extends { file: string }>(found: T): T => ({ ...found, file: relative(root, found.file) });
+  const notes = [...repository.notes, ...rules.problems.map(inRoot)];
+  const problems = [...repository.problems, ...rules.refused.map((error) => inRoot(asProblem(error)))];
+  return { ...unit, repository: { ...repository, notes, problems } };
+}
+
+/** With the reason why the file is not compiled. */
+function refusedIn(place: Place, error: FileLimitError): ReturnType<typeof inRepository> {
+  const found = inRepository(place);
+  return found?.repository && { ...found, repository: { ...found.repository, problems: [asProblem(error)] } };
 }
 
 /** A zipped DAG file has its zip on the path, before all others. */
@@ -236,22 +252,9 @@ const entriesOf = (directory: string): Promise<Dirent[] | undefined> =>
     () => undefined,
   );
 
-async function otherDagFiles(directory: string, entries: readonly Dirent[]): Promise<string[]> {
+function otherDagFiles(directory: string, entries: readonly Dirent[]): string[] {
   const names = entries.map((entry) => entry.name).filter((name) => name.endsWith('.py') && name !== DEFAULT_SOURCE);
-  const marks = await Promise.all(names.map((name) => looksLikeDagFile(join(directory, name))));
-  return names.filter((_, index) => marks[index]);
-}
-
-/** Airflow's own test, so that helper modules beside DAG files are not executed one by one. */
-async function looksLikeDagFile(path: string): Promise<boolean> {
-  try {
-    const info = await stat(path);
-    // Opening a pipe would wait for somebody to write to it.
-    if (!info.isFile() || info.size > MAX_FILE_BYTES) return false;
-    return mentionsDags(await readFile(path, 'latin1'));
-  } catch {
-    return true; // unreadable: compiling it says so
-  }
+  return names.filter((name) => looksLikeDagFile(join(directory, name), { ifUnreadable: true }));
 }
 
 const isDirectory = (path: string): Promise<boolean> =>

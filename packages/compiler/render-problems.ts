@@ -1,5 +1,5 @@
 /** Problems the way compilers print them: `etl/svc.yaml:3:5: message`, then what to do, then the traceback. */
-import type { UnitProblem } from './compile-unit.ts';
+import type { UnitProblem } from './reading/unit-problem.ts';
 
 export type RenderOptions = {
   /** From a file of the unit to what is shown; as it is by default. */

@@ -16,8 +16,9 @@ import type { CompiledDag, CompiledUnit } from './compile-unit.ts';
 import { compileUnit } from './compile-unit.ts';
 import { refuseDuplicates } from './compile-workspace.ts';
 import type { Compiler } from './compiler.ts';
-import { discover } from './discover.ts';
 import type { Unit } from './discover.ts';
+import { readHere } from './reading/workspace-reader.ts';
+import type { WorkspaceReader } from './reading/workspace-reader.ts';
 import { renderProblems } from './render-problems.ts';
 
 export type RegisteredVersion = { versionNumber: number; isNew: boolean };
@@ -91,10 +92,12 @@ type UnitSync = Pick<SyncSummary, 'registered' | 'failed'>;
 export function createWorkspaceSync(input: {
   workspace: string;
   compiler: Compiler;
+  /** Default: this thread, which serves nobody else then. */
+  reader?: WorkspaceReader;
   registrar: Registrar;
   log: SyncLog;
 }): WorkspaceSync {
-  const { registrar, log } = input;
+  const { registrar, log, reader = readHere } = input;
   const workspace = resolve(input.workspace);
   /** Errors reported in this process. What a file was filed under can change when svc.yaml becomes readable again. */
   const reported = new Map<string, FileOfBundle & { message: string }>();
@@ -123,7 +126,7 @@ export function createWorkspaceSync(input: {
   function read(unit: Unit, gate: Promise<unknown> = Promise.resolve()): Reading {
     const { name } = unit;
     pending.add(unit);
-    const compiling = compileUnit(input.compiler, unit).finally(() => pending.delete(unit));
+    const compiling = compileUnit(input.compiler, unit, reader).finally(() => pending.delete(unit));
     const isNewest = (): boolean => readings.get(name) === reading;
     const register = async (): Promise<void> => {
       const compiled = await compiling;
@@ -241,7 +244,7 @@ export function createWorkspaceSync(input: {
   /** One after the other, so that the one that looked last has the last word. */
   function find(): Promise<readonly Unit[]> {
     const turn = lastFind.then(async () => {
-      found = await discover(workspace);
+      found = await reader.units(workspace);
       const names = new Set(found.map(({ name }) => name));
       for (const name of known.keys()) if (!names.has(name)) known.delete(name);
       // Also those under way: what they say of a file that has gone meanwhile is not to be registered.

@@ -1,6 +1,7 @@
 /** What `svc check` finds, as data: the table, the JSON document and the page all show this. */
 import { join, relative } from 'node:path';
-import type { CompiledUnit, UnitProblem } from '@svc/compiler/compile-unit.ts';
+import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
+import type { UnitProblem } from '@svc/compiler/reading/unit-problem.ts';
 import type { FileSpellings, Spelling } from '@svc/compiler/scan-spellings.ts';
 import { differencesOf } from './differences.ts';
 import type { FoundDifference } from './differences.ts';

@@ -1,6 +1,6 @@
 /** What came of a unit, in the editor's terms: all paths as they stand in the workspace. */
 import { relative, resolve, sep } from 'node:path';
-import type { UnitProblem } from '@svc/compiler/compile-unit.ts';
+import type { UnitProblem } from '@svc/compiler/reading/unit-problem.ts';
 import type { UnitOutcome } from '@svc/compiler/sync-workspace.ts';
 import type { WorkspaceProblem, WorkspaceUnit } from '@svc/server/workspace/compiler.ts';
 

@@ -4,13 +4,14 @@
  */
 import { isForTasks } from '@svc/compiler/repository/repository.ts';
 import { findRepository } from '@svc/compiler/repository/find-repository.ts';
+import { repositoryFiles } from '@svc/compiler/repository/repository-files.ts';
 import { environmentFile } from '@svc/compiler/repository/settings.ts';
 
 export type AppliedEnvironment = { names: string[]; toImport: string[] };
 
 export async function applyEnvironmentFile(workspace: string, env: NodeJS.ProcessEnv): Promise<AppliedEnvironment> {
   if (!(await findRepository(workspace))) return { names: [], toImport: [] };
-  const given = Object.entries(environmentFile(workspace));
+  const given = Object.entries(environmentFile(repositoryFiles(workspace)));
   const fresh = given.filter(([name]) => isForTasks(name) && !isEntity(name) && env[name] === undefined);
   for (const [name, value] of fresh) env[name] = value;
   return { names: fresh.map(([name]) => name), toImport: given.map(([name]) => name).filter(isEntity) };

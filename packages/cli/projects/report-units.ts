@@ -1,6 +1,7 @@
 /** What compiling found, for people and for programs. */
 import { join, relative } from 'node:path';
-import type { CompiledUnit, UnitProblem } from '@svc/compiler/compile-unit.ts';
+import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
+import type { UnitProblem } from '@svc/compiler/reading/unit-problem.ts';
 import { renderProblem } from '@svc/compiler/render-problems.ts';
 import { canonicalHash } from '@svc/spec/canonical.ts';
 import { CliError } from '../cli-error.ts';

@@ -2,6 +2,7 @@
  * The Dockerfile of an Airflow image: what it installs and sets is read, the rest is named. It is not built: tasks run in
  * an environment of ours, or in an image on our base.
  */
+import { FileLimitError } from '@svc/spec/files/limits.ts';
 import type { Note } from './requirement-line.ts';
 import { insideRepository } from './settings.ts';
 
@@ -51,16 +52,32 @@ const WITH_VALUE = new Set([
   '--python',
 ]);
 
+/** Characters that variables are replaced by, in the whole file. */
+const MAX_EXPANDED = 1024 * 1024;
+const MAX_IMAGE_NAME = 512;
+
+const tooLongValue = (file: string, name: string): FileLimitError =>
+  new FileLimitError({
+    file,
+    message: `grows by more than 1 MiB, which is the limit, when variables such as ${name.slice(0, 60)} are replaced by their values`,
+    instead: 'Shorten the values of ARG and ENV that contain each other',
+  });
+
 export function readDockerfile(text: string, file = 'Dockerfile'): ReadDockerfile {
   const instructions = instructionsOf(text);
   const values: Record<string, string> = {};
   const env: Record<string, string> = {};
+  let expanded = 0;
+  // Values may contain values, so a few lines could become gigabytes.
   const expand = (part: string): string =>
     part.replace(
       /\$(?:\{(\w+)(?::-([^}]*))?\}|(\w+))/g,
       (whole, braced?: string, fallback?: string, plain?: string) => {
         const name = braced ?? plain ?? '';
-        return env[name] ?? values[name] ?? fallback ?? whole;
+        const value = env[name] ?? values[name] ?? fallback ?? whole;
+        expanded += value.length;
+        if (expanded > MAX_EXPANDED) throw tooLongValue(file, name);
+        return value;
       },
     );
   for (const { word, rest } of instructions) {
@@ -102,8 +119,9 @@ export function readDockerfile(text: string, file = 'Dockerfile'): ReadDockerfil
 }
 
 const isAirflows = (from: string): boolean =>
-  /(^|\/)(apache\/airflow|astro-runtime|ap-airflow)\b/.test(from) ||
-  /(astronomer|astrocrpublic)[^\s]*\/[\w-]*(runtime|airflow)/.test(from);
+  from.length <= MAX_IMAGE_NAME &&
+  (/(^|\/)(apache\/airflow|astro-runtime|ap-airflow)\b/.test(from) ||
+    /(astronomer|astrocrpublic)[^\s]*\/[\w-]*(runtime|airflow)/.test(from));
 
 /** Astronomer's runtime counted by itself up to 13 (Airflow 2), and by Airflow since 3. */
 function majorOf(from: string): number | undefined {
@@ -122,16 +140,22 @@ function instructionsOf(text: string): { word: string; rest: string; line: numbe
     const line = index + 1;
     let whole = lines[index] ?? '';
     if (/^\s*(#|$)/.test(whole)) continue;
-    while (whole.trimEnd().endsWith('\\') && index + 1 < lines.length) {
+    // Line by line, because the end of a long instruction would be looked at once for each of its lines.
+    const continued: string[] = [];
+    let last = whole.trimEnd();
+    while (last.endsWith('\\') && index + 1 < lines.length) {
       index += 1;
-      const next = lines[index] ?? '';
-      whole = whole.trimEnd().slice(0, -1) + (/^\s*#/.test(next) ? ' \\' : ` ${next.trim()}`);
+      const next = (lines[index] ?? '').trim();
+      if (next.startsWith('#')) continue;
+      continued.push(last.slice(0, -1));
+      last = next;
     }
+    if (continued.length > 0) whole = [...continued, last].join(' ');
     const [, word = '', rest = ''] = /^\s*(\w+)\s+(.*)$/s.exec(whole) ?? [];
     const end = word.toUpperCase() === 'RUN' ? /<<-?\s*["']?(\w+)["']?/.exec(rest)?.[1] : undefined;
-    const last = end === undefined ? index : lines.findIndex((text, at) => at > index && text.trim() === end);
-    const body = lines.slice(index + 1, last);
-    index = last === -1 ? lines.length : last;
+    const close = end === undefined ? index : lines.findIndex((text, at) => at > index && text.trim() === end);
+    const body = lines.slice(index + 1, close);
+    index = close === -1 ? lines.length : close;
     if (word !== '')
       found.push({ word: word.toUpperCase(), rest: end === undefined ? rest.trim() : body.join('\n'), line });
   }
@@ -181,7 +205,8 @@ function settingsOf(text: string, expand: (part: string) => string): Record<stri
     const [, name = '', value = ''] = /^(\w+)\s+(.*)$/s.exec(text) ?? [];
     return name === '' ? {} : { [name]: expand(value) };
   }
-  const pairs = [...text.matchAll(/(\w+)=("(?:[^"\\]|\\.)*"|'[^']*'|(?:[^\s\\]|\\.)*)/gs)];
+  // Without \\b a long word is looked at once for each of its letters.
+  const pairs = [...text.matchAll(/\b(\w+)=("(?:[^"\\]|\\.)*"|'[^']*'|(?:[^\s\\]|\\.)*)/gs)];
   return Object.fromEntries(
     pairs.map(([, name = '', value = '']) => [name, value.startsWith("'") ? unquoted(value) : expand(unquoted(value))]),
   );

@@ -1,11 +1,12 @@
 /** Which folders are Airflow repositories, and which one a path lies in. */
-import { readFile, readdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-import { readDockerfile } from './dockerfile.ts';
 import { IGNORE_FILE } from './ignore-rules.ts';
-import { readRepository } from './repository.ts';
+import { dockerfileOf, readRepository } from './repository.ts';
 import type { Repository } from './repository.ts';
-import { mentionsDags } from './zip-entries.ts';
+import { repositoryFiles } from './repository-files.ts';
+import type { RepositoryFiles } from './repository-files.ts';
+import { looksLikeDagFile } from './dag-file.ts';
 
 const DAGS = 'dags';
 /** Beside a folder `dags/` nobody has these by accident. */
@@ -27,15 +28,16 @@ const MOST_LEVELS = 12;
 export async function findRepository(folder: string): Promise<Repository | undefined> {
   const names = new Set(await readdir(folder).catch(() => []));
   if (names.has('dag.py')) return undefined;
-  if (names.has('svc.yaml') && (await namesDagFile(folder))) return undefined;
+  const files = repositoryFiles(folder);
+  if (names.has('svc.yaml') && namesDagFile(files)) return undefined;
   if (names.has(DAGS) && (await isFolder(join(folder, DAGS)))) {
     const isOne =
       MARKS.some((mark) => names.has(mark)) || names.has('svc.yaml') || (await holdsDags(join(folder, DAGS)));
-    return isOne || (await isAirflowImage(folder)) ? readRepository(folder, DAGS) : undefined;
+    return isOne || isAirflowImage(files) ? readRepository(folder, DAGS, files) : undefined;
   }
   if (names.has('svc.yaml')) return undefined;
-  const isFlat = FLAT_MARKS.some((mark) => names.has(mark)) || (await isAirflowImage(folder));
-  return isFlat && (await hasDagFile(folder, names)) ? readRepository(folder, '.') : undefined;
+  const isFlat = FLAT_MARKS.some((mark) => names.has(mark)) || isAirflowImage(files);
+  return isFlat && hasDagFile(folder, names) ? readRepository(folder, '.', files) : undefined;
 }
 
 /** The repository in whose DAGs folder the path lies; undefined for the root itself. */
@@ -62,20 +64,15 @@ async function holdsDags(folder: string): Promise<boolean> {
   return folders.length > 0 && !projects.includes(true);
 }
 
-const namesDagFile = async (folder: string): Promise<boolean> =>
-  /^["']?dag_source["']?\s*:/m.test(await readFile(join(folder, 'svc.yaml'), 'utf8').catch(() => ''));
+const namesDagFile = (files: RepositoryFiles): boolean =>
+  /^["']?dag_source["']?\s*:/m.test(files.text('project', 'svc.yaml') ?? '');
 
-async function isAirflowImage(folder: string): Promise<boolean> {
-  const text = await readFile(join(folder, 'Dockerfile'), 'utf8').catch(() => undefined);
-  return text !== undefined && readDockerfile(text).base !== undefined;
-}
+const isAirflowImage = (files: RepositoryFiles): boolean => dockerfileOf(files, 'Dockerfile')?.base !== undefined;
 
-async function hasDagFile(folder: string, names: ReadonlySet<string>): Promise<boolean> {
+function hasDagFile(folder: string, names: ReadonlySet<string>): boolean {
   for (const name of names) {
     if (!name.endsWith('.py')) continue;
-    const path = join(folder, name);
-    const info = await stat(path).catch(() => undefined);
-    if (info?.isFile() && mentionsDags(await readFile(path, 'latin1').catch(() => ''))) return true;
+    if (looksLikeDagFile(join(folder, name), { ifUnreadable: false })) return true;
   }
   return false;
 }

@@ -9,6 +9,7 @@
  */
 import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { FileLimitError } from '@svc/spec/files/limits.ts';
 import { loadProject } from '@svc/spec/project/load.ts';
 import type { LoadedProject } from '@svc/spec/project/load.ts';
 import { PYTHON_LINES } from '@svc/spec/project/python-lines.ts';
@@ -22,7 +23,9 @@ import { logicalLines } from './requirement-line.ts';
 import type { Note } from './requirement-line.ts';
 import { installList, readRequirements } from './requirements.ts';
 import type { Requirements } from './requirements.ts';
-import { insideRepository, repositorySettings, textOf } from './settings.ts';
+import { repositoryFiles } from './repository-files.ts';
+import type { RepositoryFiles } from './repository-files.ts';
+import { insideRepository, repositorySettings } from './settings.ts';
 import { missingSystemPackages } from './system-packages.ts';
 
 const SETTINGS_FILE = 'svc.yaml';
@@ -45,22 +48,28 @@ export type Repository = {
   /** Files whose change may change what is installed or set, relative to the root. */
   readonly settingsFiles: readonly string[];
   readonly notes: readonly Note[];
-  /** Of svc.yaml: nothing of the repository is compiled while there are any. */
-  readonly problems: readonly (Note & { column: number | null })[];
+  /** Of svc.yaml, and of files above a bound: nothing of the repository is compiled while there are any. */
+  readonly problems: readonly RepositoryProblem[];
 };
+
+export type RepositoryProblem = Note & { column: number | null; instead?: string };
 
 /** Keys of svc.yaml that are about one DAG. */
 const OF_ONE_DAG = ['dag_id', 'dag_source', 'description', 'tasks'] as const;
 
-export function readRepository(root: string, dagsFolder: string): Repository {
+export function readRepository(
+  root: string,
+  dagsFolder: string,
+  files: RepositoryFiles = repositoryFiles(root),
+): Repository {
   const file = ['Dockerfile', 'Containerfile'].find((name) => isFile(join(root, name)));
-  const docker = file === undefined ? undefined : readDockerfile(textOf(join(root, file)) ?? '', file);
-  const settings = repositorySettings(root, docker?.env ?? {});
+  const docker = file === undefined ? undefined : dockerfileOf(files, file);
+  const settings = repositorySettings(files, docker?.env ?? {});
   const named = insideRepository(settings['AIRFLOW__CORE__DAGS_FOLDER'] ?? '/');
   const dags = named !== undefined && isFolder(join(root, named)) ? named : dagsFolder;
-  const requirements = readRequirements(root, wantedOf(root, docker, file ?? ''));
-  const debian = [...new Set([...debianOf(root), ...(docker?.apt ?? [])])];
-  const loaded = loadSettings(root);
+  const requirements = readRequirements(root, files, wantedOf(root, docker, file ?? ''));
+  const debian = [...new Set([...debianOf(files), ...(docker?.apt ?? [])])];
+  const loaded = loadSettings(root, files);
   const major = docker?.airflowMajor ?? requirements.airflowMajor;
   const syntax = settings['AIRFLOW__CORE__DAG_IGNORE_FILE_SYNTAX'] ?? (major === 2 ? 'regexp' : 'glob');
   const { env, notes: envNotes } = environmentOf(docker?.env ?? {}, file ?? '');
@@ -96,7 +105,7 @@ export function readRepository(root: string, dagsFolder: string): Repository {
       ...envNotes,
       ...missingSystemPackages(debian),
     ],
-    problems: loaded.problems,
+    problems: [...loaded.problems, ...files.refused.map(asProblem)],
   };
 }
 
@@ -104,7 +113,7 @@ function wantedOf(
   root: string,
   docker: ReadDockerfile | undefined,
   file: string,
-): Parameters<typeof readRequirements>[1] {
+): Parameters<typeof readRequirements>[2] {
   const own = ['requirements.txt', 'pyproject.toml'].find((name) => isFile(join(root, name)));
   return [
     ...(own === undefined ? [] : [{ kind: 'requirements' as const, file: own }]),
@@ -134,8 +143,25 @@ function bundleOf(input: {
   };
 }
 
-const debianOf = (root: string): string[] =>
-  logicalLines(textOf(join(root, 'packages.txt')) ?? '').flatMap(({ text }) => text.split(' '));
+export const asProblem = ({ file, line, message, instead }: FileLimitError): RepositoryProblem => ({
+  file,
+  line,
+  column: null,
+  message,
+  instead,
+});
+
+export const dockerfileOf = (files: RepositoryFiles, file: string): ReadDockerfile | undefined => {
+  const text = files.text('dockerfile', file);
+  return text === undefined ? undefined : files.within(() => readDockerfile(text, file));
+};
+
+const PACKAGES_FILE = 'packages.txt';
+
+const debianOf = (files: RepositoryFiles): string[] =>
+  (files.within(() => logicalLines(files.text('systemPackages', PACKAGES_FILE) ?? '', PACKAGES_FILE)) ?? []).flatMap(
+    ({ text }) => text.split(' '),
+  );
 
 type Settings = {
   project: RepositoryProject;
@@ -144,8 +170,8 @@ type Settings = {
   problems: Repository['problems'];
 };
 
-function loadSettings(root: string): Settings {
-  const text = textOf(join(root, SETTINGS_FILE));
+function loadSettings(root: string, files: RepositoryFiles): Settings {
+  const text = files.text('project', SETTINGS_FILE);
   const says = (key: string): boolean => new RegExp(`^["']?${key}["']?\\s*:`, 'm').test(text ?? '');
   // The name of the repository is also that of its image.
   const name =
@@ -161,9 +187,7 @@ function loadSettings(root: string): Settings {
     ...at,
     message: `${key} is about one DAG, and this file is about a whole repository: set it in the DAG file`,
   }));
-  const problems = loaded.ok
-    ? foreign
-    : loaded.problems.map(({ message, line, column }) => ({ ...at, line, column, message }));
+  const problems = loaded.ok ? foreign : loaded.problems.map((problem) => ({ ...at, ...problem }));
   return { project: loaded.ok ? loaded.project : plain.project, isThere: text !== undefined, says, problems };
 }
 

@@ -1,4 +1,5 @@
 /** One line of a requirements file, as far as we must understand it. */
+import { FILE_LIMITS, FileLimitError } from '@svc/spec/files/limits.ts';
 import { STOOD_IN_FOR, packageOfExtra } from '@svc/spec/project/airflow-extras.ts';
 
 export type Note = { file: string; line: number | null; message: string };
@@ -12,8 +13,11 @@ export type Requirement = {
   line: number;
 };
 
-/** Logical lines: without comments, continued ones in one, each with the number of its first. */
-export function logicalLines(text: string): { text: string; line: number }[] {
+/**
+ * Logical lines: without comments, continued ones in one, each with the number of its first. Throws a FileLimitError for one that
+ * is too long: patterns are matched against them.
+ */
+export function logicalLines(text: string, file: string): { text: string; line: number }[] {
   const lines: { text: string; line: number }[] = [];
   let open: { text: string; line: number } | undefined;
   for (const [index, written] of text
@@ -24,6 +28,7 @@ export function logicalLines(text: string): { text: string; line: number }[] {
     const isContinued = part.endsWith('\\');
     const content = isContinued ? part.slice(0, -1) : part;
     open = open ? { ...open, text: `${open.text} ${content.trim()}` } : { text: content, line: index + 1 };
+    if (open.text.length > MAX_CHARACTERS) throw tooLong(file, open.line);
     if (isContinued) continue;
     if (open.text.trim() !== '') lines.push({ ...open, text: open.text.trim().replace(/\s+/g, ' ') });
     open = undefined;
@@ -31,6 +36,16 @@ export function logicalLines(text: string): { text: string; line: number }[] {
   if (open && open.text.trim() !== '') lines.push({ ...open, text: open.text.trim() });
   return lines;
 }
+
+const MAX_CHARACTERS = FILE_LIMITS.requirements.lineCharacters;
+
+const tooLong = (file: string, line: number): FileLimitError =>
+  new FileLimitError({
+    file,
+    line,
+    message: `has an entry of more than ${MAX_CHARACTERS.toLocaleString('en')} characters, its continued lines included`,
+    instead: 'Check whether a line ends with a backslash that should not be there',
+  });
 
 export const normalName = (name: string): string => name.toLowerCase().replace(/[-_.]+/g, '-');
 
@@ -56,7 +71,7 @@ export function withoutAirflow(requirement: Requirement): Requirement[] {
   const { name, extras, rest } = partsOf(requirement.text);
   if (name === undefined || !STOOD_IN_FOR.has(name)) return [requirement];
   const marker = /;.*$/s.exec(rest)?.[0] ?? '';
-  return extras.flatMap((extra) => {
+  return [...new Set(extras)].flatMap((extra) => {
     const wanted = packageOfExtra(extra);
     return wanted === undefined ? [] : [{ ...requirement, name: wanted, text: `${wanted}${marker}` }];
   });

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { workspaceOf } from '@svc/testing/compiler/workspace.ts';
+import { repositoryFiles } from './repository-files.ts';
 import { installList, poetryVersion, readRequirements } from './requirements.ts';
 
 const read = (files: Record<string, string>, ...names: string[]) => {
   const root = workspaceOf(files);
   return readRequirements(
     root,
+    repositoryFiles(root),
     names.map((file) => ({ kind: 'requirements', file })),
   );
 };

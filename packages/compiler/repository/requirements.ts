@@ -2,11 +2,14 @@
  * What a repository asks to have installed: requirements files with what they include, constraints, pyproject.toml.
  * Nothing is resolved here; the installer does that. What it is not given is told in a note.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { parse } from 'smol-toml';
+import { FILE_LIMITS, FileLimitError, tooMany } from '@svc/spec/files/limits.ts';
 import { airflowMajor, logicalLines, partsOf, withoutAirflow } from './requirement-line.ts';
 import type { Note, Requirement } from './requirement-line.ts';
+import type { RepositoryFiles } from './repository-files.ts';
+import { checkToml } from './toml-bounds.ts';
 
 export type Requirements = {
   /** In the order written, each text once. */
@@ -32,7 +35,12 @@ const INDEX_OPTION = /^(-i|-f|--(?:index-url|extra-index-url|find-links|trusted-
 const FILE_OPTION = /^(?:-([rc])\s*|--(requirement|constraint)[ =]\s*)(\S+)$/;
 const EDITABLE = /^(?:-e\s*|--editable[ =]\s*)(.+)$/;
 
-export function readRequirements(root: string, wanted: readonly Wanted[]): Requirements {
+/** Of all files together, with what they include. */
+const MAX_FILES = 50;
+const TOML_DEPTH = FILE_LIMITS.pyproject.depth;
+const MAX_REQUIREMENTS = 10_000;
+
+export function readRequirements(root: string, texts: RepositoryFiles, wanted: readonly Wanted[]): Requirements {
   const packages: Requirement[] = [];
   const constraints: Requirement[] = [];
   const localFolders = new Set<string>();
@@ -45,20 +53,24 @@ export function readRequirements(root: string, wanted: readonly Wanted[]): Requi
     const path = resolve(root, file);
     const shown = relative(root, path);
     if (files.has(`${kind} ${shown}`)) return;
-    const text = shown.startsWith(`..${sep}`) ? undefined : textOf(path);
+    const text = shown.startsWith(`..${sep}`) ? undefined : texts.text('requirements', shown);
     if (text === undefined) {
-      note(from?.file ?? shown, from?.line ?? null, `${shown} is not in the repository, so it is not read`);
+      // What is above a bound is told as an error.
+      if (!texts.refused.some(({ file: refused }) => refused === shown))
+        note(from?.file ?? shown, from?.line ?? null, `${shown} is not in the repository, so it is not read`);
       return;
     }
+    if (files.size >= MAX_FILES)
+      throw tooMany('requirements', shown, { what: 'files that include each other', limit: MAX_FILES, line: null });
     files.add(`${kind} ${shown}`);
-    for (const { text: line, line: number } of logicalLines(text))
+    for (const { text: line, line: number } of logicalLines(text, shown))
       take(line, { file: shown, line: number, message: '' }, kind);
   }
 
   /** A Dockerfile may have copied it to a place of another name. */
   const placeOf = (target: string, from: string): string => {
     const file = join(dirname(from), target);
-    const isCopied = /^(?:Docker|Container)file$/.test(from) && textOf(join(root, file)) === undefined;
+    const isCopied = /^(?:Docker|Container)file$/.test(from) && !isFile(join(root, file));
     return isCopied ? basename(target) : file;
   };
 
@@ -76,7 +88,7 @@ export function readRequirements(root: string, wanted: readonly Wanted[]): Requi
     const place = editable ?? text;
     if (editable !== undefined || /^\.{0,2}\//.test(text) || text === '.') {
       if (/^[a-z+]+:/.test(place)) add(place, at, kind);
-      else takeLocal(place.replace(/\[.*\]$/, ''), at);
+      else takeLocal(withoutExtras(place), at);
       return;
     }
     if (INDEX_OPTION.test(text)) {
@@ -92,7 +104,7 @@ export function readRequirements(root: string, wanted: readonly Wanted[]): Requi
   }
 
   function add(text: string, at: Note, kind: 'requirements' | 'constraints'): void {
-    if (/:\/\/[^/@\s]*:(?!\$\{)[^/@\s]+@/.test(text)) {
+    if (holdsPassword(text)) {
       note(
         at.file,
         at.line,
@@ -100,6 +112,8 @@ export function readRequirements(root: string, wanted: readonly Wanted[]): Requi
       );
       return;
     }
+    if (packages.length + constraints.length >= MAX_REQUIREMENTS)
+      throw tooMany('requirements', at.file, { what: 'packages', limit: MAX_REQUIREMENTS, line: at.line });
     const requirement = { text, name: partsOf(text).name, file: at.file, line: at.line ?? 0 };
     major = airflowMajor(requirement) ?? major;
     if (kind === 'constraints') {
@@ -120,24 +134,29 @@ export function readRequirements(root: string, wanted: readonly Wanted[]): Requi
   }
 
   function readPyproject(file: string): void {
-    const text = textOf(join(root, file));
+    const text = texts.text('pyproject', file);
     if (text === undefined || files.has(`pyproject ${file}`)) return;
     files.add(`pyproject ${file}`);
     try {
-      for (const line of dependenciesOf(parse(text))) {
+      checkToml(text, file);
+      const lines = lineFinder(text);
+      for (const line of dependenciesOf(parse(text, { maxDepth: TOML_DEPTH }))) {
         if (line.note !== undefined) note(file, null, line.note);
-        else add(line.text, { file, line: lineOf(text, line.text), message: '' }, 'requirements');
+        else add(line.text, { file, line: lines(line.text), message: '' }, 'requirements');
       }
     } catch (error) {
+      if (error instanceof FileLimitError) throw error;
       note(file, null, `cannot be read: ${(error as Error).message.split('\n', 1)[0]}`);
     }
   }
 
-  for (const item of wanted) {
-    if (item.kind === 'line') take(item.text, item.at, 'requirements');
-    else if (item.file.endsWith('.toml')) readPyproject(item.file);
-    else read(item.file, item.kind);
-  }
+  texts.within(() => {
+    for (const item of wanted) {
+      if (item.kind === 'line') take(item.text, item.at, 'requirements');
+      else if (item.file.endsWith('.toml')) readPyproject(item.file);
+      else read(item.file, item.kind);
+    }
+  });
   return {
     packages: onlyOnce(packages),
     constraints: onlyOnce(constraints),
@@ -185,17 +204,32 @@ export function poetryVersion(text: string): string {
   return `>=${version},<${next.join('.')}`;
 }
 
-const lineOf = (text: string, part: string): number => {
-  const index = text.split('\n').findIndex((line) => line.includes(part));
-  return index === -1 ? 1 : index + 1;
-};
-
-function textOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
+/** Finds the line of each dependency, in the order in which they were written: from the last one found, so the text is read once. */
+function lineFinder(text: string): (part: string) => number {
+  let at = 0;
+  let line = 1;
+  return (part) => {
+    const found = text.indexOf(part, at);
+    if (found === -1) return line;
+    for (let next = text.indexOf('\n', at); next !== -1 && next < found; next = text.indexOf('\n', next + 1)) line += 1;
+    at = found;
+    return line;
+  };
 }
 
+/** `pkg[extra]` without what is in brackets at its end. */
+const withoutExtras = (place: string): string =>
+  place.endsWith(']') && place.includes('[') ? place.slice(0, place.indexOf('[')) : place;
+
+/** Of an address: `user:password@`, in which the password is no variable. */
+function holdsPassword(text: string): boolean {
+  for (const [, user = ''] of text.matchAll(/:\/\/([^/@\s]*)@/g)) {
+    for (let at = user.indexOf(':'); at !== -1; at = user.indexOf(':', at + 1)) {
+      if (at + 1 < user.length && !user.startsWith('${', at + 1)) return true;
+    }
+  }
+  return false;
+}
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

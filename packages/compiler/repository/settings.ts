@@ -1,18 +1,19 @@
 /** What the files of a repository say about Airflow's own settings: airflow.cfg, .env, ENV of the Dockerfile. */
-import { readFileSync } from 'node:fs';
-import { join, normalize } from 'node:path';
+import { normalize } from 'node:path';
 import { parseEnv } from 'node:util';
+
+import type { RepositoryFiles } from './repository-files.ts';
 
 type Settings = Readonly<Record<string, string | undefined>>;
 
 /** By the name of the variable, as AIRFLOW__CORE__DAGS_FOLDER; of several places the strongest. */
-export function repositorySettings(root: string, dockerfile: Settings): Settings {
-  return { ...fromConfig(textOf(join(root, 'airflow.cfg'))), ...dockerfile, ...environmentFile(root) };
+export function repositorySettings(files: RepositoryFiles, dockerfile: Settings): Settings {
+  return { ...fromConfig(files.text('airflowConfig', 'airflow.cfg')), ...dockerfile, ...environmentFile(files) };
 }
 
 /** Names and values of `.env`; empty when there is none. */
-export function environmentFile(root: string): Record<string, string> {
-  const found = parseEnv(textOf(join(root, '.env')) ?? '');
+export function environmentFile(files: RepositoryFiles): Record<string, string> {
+  const found = parseEnv(files.text('environment', '.env') ?? '');
   return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, value ?? '']));
 }
 
@@ -37,12 +38,4 @@ export function insideRepository(path: string): string | undefined {
   if (home === path && path.startsWith('/')) return undefined;
   const inside = normalize(home || '.').replace(/\/+$/, '');
   return inside.startsWith('..') ? undefined : inside || '.';
-}
-
-export function textOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
 }

@@ -1,73 +1,61 @@
 /** Reads the text of a `svc.yaml`: defaults filled in, every problem with its line and column. Pure; reading the file is the caller's. */
 import { distance } from 'fastest-levenshtein';
 import { Errors } from 'typebox/value';
-import { LineCounter, isMap, isScalar, parseDocument } from 'yaml';
-import type { Document } from 'yaml';
+import { placeAt, readYaml } from '../files/yaml.ts';
+import type { PlaceTree } from '../files/yaml.ts';
 import { CONNECTORS } from './connectors.ts';
 import { pythonLineWarning } from './python-lines.ts';
 import { PROJECT_DEFAULTS, ProjectFile } from './schema.ts';
 import type { ProjectFile as Project } from './schema.ts';
 
-export type ProjectProblem = { message: string; line: number; column: number };
+export type ProjectProblem = {
+  message: string;
+  line: number;
+  column: number;
+  /** What to do; absent where the message says it. */
+  instead?: string;
+};
 
+/** Plain data, so that another thread may have read it. */
 export type LoadedProject =
   | {
       ok: true;
       project: Project & { dag_id: string };
       warnings: ProjectProblem[];
-      /** Where a key stands, for problems that only show later: the nearest parent of one that is not there. */
-      at: (path: Path) => { line: number; column: number };
+      /** Where each key was written, for problems that only show later (`placeAt`). */
+      places: PlaceTree;
     }
   | { ok: false; problems: ProjectProblem[] };
 
 type Path = readonly (string | number)[];
 
+/** Unquoted, `3.10` is the number 3.1 to YAML; what the author wrote is what they meant. */
+const WRITTEN_AS_TEXT = ['python_version', 'schema_version'];
+
 /** `directoryName` names the DAG when the file does not. An absent file is an empty one. */
 export function loadProject(text: string, directoryName: string): LoadedProject {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, version: '1.2' });
-  const at = (path: Path): { line: number; column: number } => position(document, lines, path);
-  const syntax = document.errors.map((error) => ({
-    message: error.message.split('\n')[0] ?? '',
-    ...place(lines, error.pos[0]),
-  }));
-  if (syntax.length > 0) return { ok: false, problems: syntax };
+  const read = readYaml(text, {
+    kind: 'project',
+    file: 'svc.yaml',
+    number: (value, source, path) => (path.length === 1 && WRITTEN_AS_TEXT.includes(path[0] ?? '') ? source : value),
+  });
+  if (!read.ok) return { ok: false, problems: [...read.problems] };
+  const { places } = read;
+  const at = (path: Path): { line: number; column: number } => placeAt(places, path);
 
-  const written = valueOf(document);
-  if (typeof written !== 'object' || written === null || Array.isArray(written)) {
+  const written = read.value ?? {};
+  if (typeof written !== 'object' || Array.isArray(written)) {
     return {
       ok: false,
       problems: [{ message: 'svc.yaml must be a map of keys, such as "dag_id: my_dag"', line: 1, column: 1 }],
     };
   }
-  const filled = {
-    dag_id: directoryName,
-    ...withDefaults({ ...(written as Record<string, unknown>), ...versionTexts(document) }),
-  };
+  const filled = { dag_id: directoryName, ...withDefaults(written as Record<string, unknown>) };
   const problems = [...schemaProblems(filled, at), ...connectorProblems(filled, at)];
   if (problems.length > 0)
     return { ok: false, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
   const project = filled as Project & { dag_id: string };
-  return { ok: true, project, warnings: warningsOf(project, written as Record<string, unknown>, at), at };
-}
-
-/** Undefined for a document whose aliases multiply without end. */
-function valueOf(document: Document): unknown {
-  try {
-    return document.toJS({ maxAliasCount: 100 }) ?? {};
-  } catch {
-    return undefined;
-  }
-}
-
-/** Unquoted, `3.10` is the number 3.1 to YAML; what the author wrote is what they meant. */
-function versionTexts(document: Document): Record<string, string> {
-  const texts = ['python_version', 'schema_version'].map((key) => [key, document.getIn([key], true)] as const);
-  return Object.fromEntries(
-    texts.flatMap(([key, node]) =>
-      isScalar(node) && typeof node.value === 'number' && node.source ? [[key, node.source]] : [],
-    ),
-  );
+  return { ok: true, project, warnings: warningsOf(project, written as Record<string, unknown>, at), places };
 }
 
 /** Zero-valued fields (absent, null, "" or an empty list or map) take the default; the objects among them field by field. */
@@ -93,10 +81,14 @@ function isZero(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0;
 }
 
+/** Nobody mends more than that before trying again. */
+const MAX_PROBLEMS = 50;
+
 function schemaProblems(value: unknown, at: (path: Path) => { line: number; column: number }): ProjectProblem[] {
   const seen = new Set<string>();
   const problems: ProjectProblem[] = [];
   for (const error of Errors(ProjectFile, value)) {
+    if (problems.length === MAX_PROBLEMS) break;
     const path = error.instancePath
       .split('/')
       .slice(1)
@@ -108,19 +100,20 @@ function schemaProblems(value: unknown, at: (path: Path) => { line: number; colu
     const message =
       error.keyword === 'boolean'
         ? unknownKey(path.slice(0, -1), last)
-        : `${path.join('.')} ${explain(error, valueAt(value, path), allowedAt(path))}`;
+        : `${shownPath(path)} ${explain(error, valueAt(value, path), allowedAt(path))}`;
     problems.push({ message, ...at(path) });
   }
   return problems;
 }
 
 function unknownKey(path: Path, key: string): string {
-  const where = path.length === 0 ? key : `${path.join('.')}.${key}`;
+  const where = shownPath([...path, key]);
   if (path.length >= 2 && path.at(-1) === 'env')
     return `${where} is not a name an author may set: use letters, digits and _, and not the prefix SVC_`;
   const known = knownKeys(path);
-  const nearest = known.toSorted((a, b) => distance(a, key) - distance(b, key))[0];
-  return `unknown key ${where}${nearest !== undefined && distance(nearest, key) <= 3 ? `: did you mean ${nearest}?` : `; known here: ${known.join(', ')}`}`;
+  const near = key.slice(0, LONGEST_KEY);
+  const nearest = known.toSorted((a, b) => distance(a, near) - distance(b, near))[0];
+  return `unknown key ${where}${nearest !== undefined && distance(nearest, near) <= 3 ? `: did you mean ${nearest}?` : `; known here: ${known.join(', ')}`}`;
 }
 
 type SchemaNode = {
@@ -152,15 +145,15 @@ function explain(error: { keyword: string; params: object; message: string }, va
   if (typeof value === 'string' && /[\r\n\u0085\u2028\u2029]/.test(value)) return 'must not contain a line break';
   switch (error.keyword) {
     case 'type':
-      return `must be ${[params['type']].flat().join(' or ')}, not ${Array.isArray(value) ? 'a list' : JSON.stringify(value)}`;
+      return `must be ${[params['type']].flat().join(' or ')}, not ${Array.isArray(value) ? 'a list' : shown(value)}`;
     case 'pattern':
-      return `is ${JSON.stringify(value)}, which does not match ${String(params['pattern'])}`;
+      return `is ${shown(value)}, which does not match ${String(params['pattern'])}`;
     case 'const':
     case 'anyOf':
     case 'enum':
-      return `is ${JSON.stringify(value)}; allowed: ${allowed}`;
+      return `is ${shown(value)}; allowed: ${allowed}`;
     default:
-      return `${error.message}, not ${JSON.stringify(value)}`;
+      return `${error.message}, not ${shown(value)}`;
   }
 }
 
@@ -171,10 +164,11 @@ function connectorProblems(
   const names = Array.isArray(filled['connectors']) ? filled['connectors'] : [];
   return names.flatMap((name: unknown, index) => {
     if (typeof name !== 'string' || Object.hasOwn(CONNECTORS, name)) return [];
-    const nearest = Object.keys(CONNECTORS).toSorted((a, b) => distance(a, name) - distance(b, name))[0];
+    const near = name.slice(0, LONGEST_KEY);
+    const nearest = Object.keys(CONNECTORS).toSorted((a, b) => distance(a, near) - distance(b, near))[0];
     return [
       {
-        message: `connectors: there is no connector ${JSON.stringify(name)}: did you mean ${nearest}? Any package can be listed in dependencies`,
+        message: `connectors: there is no connector ${shown(name)}: did you mean ${nearest}? Any package can be listed in dependencies`,
         ...at(['connectors', index]),
       },
     ];
@@ -210,26 +204,16 @@ function warningsOf(
   ];
 }
 
+const SHOWN = 200;
+/** Longer than any that the schema knows. */
+const LONGEST_KEY = 60;
+
+const shownPath = (path: Path): string => path.map((part) => String(part).slice(0, LONGEST_KEY)).join('.');
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+}
+
 const valueAt = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>((inner, part) => (inner as Record<string, unknown> | undefined)?.[part], value);
-
-/** Where a path stands in the text: its key, so that a wrong name is underlined and not its value; else the nearest parent. */
-function position(document: Document, lines: LineCounter, path: Path): { line: number; column: number } {
-  for (let length = path.length; length > 0; length -= 1) {
-    const parent = document.getIn(path.slice(0, length - 1), true);
-    const last = path[length - 1];
-    const key = isMap(parent)
-      ? parent.items.find((item) => isScalar(item.key) && String(item.key.value) === String(last))?.key
-      : undefined;
-    const node = (key ?? document.getIn(path.slice(0, length), true)) as
-      | { range?: [number, number, number] | null }
-      | undefined;
-    if (node?.range) return place(lines, node.range[0]);
-  }
-  return { line: 1, column: 1 };
-}
-
-function place(lines: LineCounter, offset: number): { line: number; column: number } {
-  const { line, col } = lines.linePos(offset);
-  return { line: Math.max(1, line), column: Math.max(1, col) };
-}

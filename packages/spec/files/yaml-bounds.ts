@@ -1,0 +1,143 @@
+/**
+ * Whether a YAML text keeps to the bounds of its kind, from its tokens alone. The lexer of the library reads a text from its
+ * beginning to its end and keeps nothing, so the work ends with the first token above a bound. Everything after the lexer may
+ * cost the square of what it is given: keys are compared with each other, and each alias looks for its anchor from the start.
+ */
+import { CST, Lexer } from 'yaml';
+import { FILE_LIMITS, tooDeep, tooLarge, tooMany } from './limits.ts';
+import type { FileKind, FileLimits } from './limits.ts';
+
+const NO_BOUND: Required<Pick<FileLimits, 'depth' | 'keys' | 'aliases' | 'marks'>> = {
+  depth: Infinity,
+  keys: Infinity,
+  aliases: Infinity,
+  marks: Infinity,
+};
+
+const MARKS = 'lines, list items and other marks';
+
+/** Throws a FileLimitError. */
+export function checkYamlBounds(text: string, kind: FileKind, file: string): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > FILE_LIMITS[kind].bytes) throw tooLarge(kind, file, bytes);
+  const limits = { ...NO_BOUND, ...FILE_LIMITS[kind] };
+  const count = { keys: 0, aliases: 0, marks: 0 };
+  const nesting = new Nesting();
+  let line = 1;
+  let column = 0;
+
+  const add = (what: keyof typeof count, name: string): void => {
+    count[what] += 1;
+    if (count[what] > limits[what]) throw tooMany(kind, file, { what: name, limit: limits[what], line });
+  };
+
+  let isScalar = false;
+  for (const source of new Lexer().lex(text)) {
+    const type: string | null = isScalar ? 'scalar-source' : CST.tokenType(source);
+    isScalar = type === 'scalar';
+    switch (type) {
+      case 'newline':
+        nesting.startLine();
+        add('marks', MARKS);
+        break;
+      case 'seq-item-ind':
+        // An item may be in the same column as the key whose list it is in.
+        nesting.open(column + 0.5);
+        add('marks', MARKS);
+        break;
+      case 'explicit-key-ind':
+        nesting.open(column);
+        add('marks', MARKS);
+        break;
+      case 'flow-map-start':
+      case 'flow-seq-start':
+        nesting.openBracket();
+        add('marks', MARKS);
+        break;
+      case 'flow-map-end':
+      case 'flow-seq-end':
+        nesting.closeBracket();
+        break;
+      case 'map-value-ind':
+        nesting.hasKey();
+        add('keys', 'keys');
+        break;
+      case 'alias':
+      case 'anchor':
+        nesting.content(column);
+        add('aliases', 'anchors and aliases');
+        break;
+      case 'tag':
+      case 'comma':
+      case 'doc-start':
+      case 'doc-end':
+      case 'directive-line':
+        nesting.content(column);
+        add('marks', MARKS);
+        break;
+      case 'comment':
+        add('marks', MARKS);
+        break;
+      case 'space':
+      case 'doc-mode':
+      case 'flow-error-end':
+      case 'byte-order-mark':
+      case 'scalar':
+        break;
+      default:
+        nesting.content(column);
+    }
+    if (nesting.depth > limits.depth) throw tooDeep(kind, file, line);
+    if (type === 'doc-mode' || type === 'flow-error-end' || type === 'scalar') continue; // no characters of the text
+    const lastBreak = source.lastIndexOf('\n');
+    if (lastBreak === -1) column += source.length;
+    else {
+      column = source.length - lastBreak - 1;
+      for (let at = source.indexOf('\n'); at !== -1; at = source.indexOf('\n', at + 1)) line += 1;
+    }
+  }
+}
+
+/** How deep the lists and maps nest at a token: by columns in block style, by brackets in flow style. */
+class Nesting {
+  /** Columns of the lists and maps that are open. */
+  readonly #columns: number[] = [];
+  #brackets = 0;
+  /** The column in which the content of this line, or of this list item, begins. */
+  #contentAt: number | undefined;
+
+  get depth(): number {
+    return this.#columns.length + this.#brackets;
+  }
+
+  startLine(): void {
+    this.#contentAt = undefined;
+  }
+
+  open(column: number): void {
+    if (this.#brackets > 0) return;
+    while ((this.#columns.at(-1) ?? -1) >= column) this.#columns.pop();
+    this.#columns.push(column);
+    this.#contentAt = undefined;
+  }
+
+  content(column: number): void {
+    this.#contentAt ??= column;
+  }
+
+  /** What begins where the content does is a map. */
+  hasKey(): void {
+    if (this.#contentAt === undefined) return;
+    const column = this.#contentAt;
+    this.open(column);
+    this.#contentAt = column;
+  }
+
+  openBracket(): void {
+    this.#brackets += 1;
+  }
+
+  closeBracket(): void {
+    this.#brackets = Math.max(0, this.#brackets - 1);
+  }
+}
