@@ -33,7 +33,7 @@ export async function buildPackage(product: Product, directory: string): Promise
   };
   const writeJson = (path: string, value: object): void => write(path, `${JSON.stringify(value, null, 2)}\n`);
 
-  const { modules, packages } = await compileModules(ROOT, Object.values(product.programs));
+  const { modules, packages } = await compileModules(ROOT, [...Object.values(product.programs), ...product.threads]);
   for (const [path, text] of modules) write(path, text);
   const commit = currentCommit() ?? root.version;
   for (const folder of packages) {

@@ -15,6 +15,7 @@ import { existsSync } from 'node:fs';
 import type { Dirent } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { FileLimitError } from '@svc/spec/files/limits.ts';
+import { READING } from '@svc/spec/files/read-text.ts';
 import { PROJECT_DEFAULTS } from '@svc/spec/project/schema.ts';
 import { enclosingRepository, findRepository } from './repository/find-repository.ts';
 import { noRules } from './repository/ignore-rules.ts';
@@ -129,6 +130,7 @@ async function discoverBelow(root: string): Promise<Unit[]> {
 
   async function visit(directory: string, place: Place): Promise<void> {
     if (!(await isNew(directory))) return;
+    READING.publish({ path: directory });
     const entries = await entriesOf(directory);
     if (entries === undefined) {
       // Not silently left out: compiling it will fail and say why, and everything else is compiled all the same.

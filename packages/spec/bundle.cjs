@@ -11,8 +11,8 @@ const BUNDLES = join(ROOT, 'node_modules', '.cache', 'svc-programs');
 const CURRENT = join(BUNDLES, 'current.json');
 /** Written by npm whenever it changes what is installed. */
 const INSTALLED = join('node_modules', '.package-lock.json');
-/** By the folder of their main.ts, which is also the name of the file in the bundle. */
-const PROGRAMS = ['cli', 'agent', 'mcp'];
+/** By the folder of their main.ts, which is also the name of the file in the bundle. `compiler` is a thread of `cli`. */
+const PROGRAMS = ['cli', 'agent', 'mcp', 'compiler'];
 
 const stampOf = (path) => {
   const { mtimeMs, size } = statSync(join(ROOT, path));

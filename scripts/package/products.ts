@@ -5,6 +5,8 @@ export type Product = {
   readonly description: string;
   /** Programs by name, each with the module it starts. */
   readonly programs: Readonly<Record<string, string>>;
+  /** Modules that threads of these programs begin with: no module imports them. */
+  readonly threads: readonly string[];
   /** Files and folders of the repository that go along. */
   readonly files: readonly string[];
 };
@@ -24,12 +26,14 @@ export const PRODUCTS: readonly Product[] = [
     name: 'svc',
     description: 'A control plane for DAG workflows, with its command line, agent and tool server',
     programs: { svc: 'packages/cli/main.ts', 'svc-agent': AGENT, 'svc-mcp': 'packages/mcp/main.ts' },
+    threads: ['packages/compiler/main.ts'],
     files: [...PYTHON, 'examples', 'docs', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'],
   },
   {
     name: 'svc-agent',
     description: 'Runs task attempts for the svc control plane; for images that need nothing else of it',
     programs: { 'svc-agent': AGENT },
+    threads: [],
     files: [...PYTHON, 'LICENSE'],
   },
 ];

@@ -1,7 +1,9 @@
 /** Files of names and values, as `airflow connections export` and `airflow variables export` write them. */
-import { readFileSync, writeFileSync, chmodSync } from 'node:fs';
+import { writeFileSync, chmodSync } from 'node:fs';
 import { extname } from 'node:path';
 import { parseExact } from '@svc/spec/exact-json.ts';
+import { FILE_LIMITS, FileLimitError, tooLarge } from '@svc/spec/files/limits.ts';
+import { readBytes } from '@svc/spec/files/read-text.ts';
 import { readJson } from '@svc/server/vault/json-text.ts';
 import type { JsonNode } from '@svc/server/vault/json-text.ts';
 import { CliError, messageOf, usageError } from '../cli-error.ts';
@@ -33,17 +35,26 @@ export function formatOf(path: string | undefined, given: FileFormat | undefined
 }
 
 export async function readEntries(context: CliContext, path: string, format: FileFormat): Promise<FileEntry[]> {
-  let text: string;
+  const shown = path === '-' ? 'standard input' : path;
+  const text = path === '-' ? await readStdin(context) : readImportFile(path);
   try {
-    text = path === '-' ? await readStdin(context) : utf8Of(readFileSync(path));
-  } catch (error) {
-    throw usageError(`the file cannot be read: ${messageOf(error)}`);
-  }
-  try {
+    const bytes = Buffer.byteLength(text);
+    if (bytes > FILE_LIMITS.importFile.bytes) throw tooLarge('importFile', shown, bytes);
     return refuseRepeated(await parseEntries(text.replace(/^\uFEFF/, ''), format));
   } catch (error) {
-    if (error instanceof CliError) throw usageError(`${path === '-' ? 'standard input' : path}: ${error.message}`);
+    if (error instanceof FileLimitError) throw usageError(`${shown}: ${error.message}`, error.instead);
+    if (error instanceof CliError) throw usageError(`${shown}: ${error.message}`, error.hint);
     throw error;
+  }
+}
+
+/** The text of a file that somebody names for an import. */
+export function readImportFile(path: string): string {
+  try {
+    return utf8Of(readBytes('importFile', path, path));
+  } catch (error) {
+    if (error instanceof FileLimitError) throw usageError(`${path} ${error.message}`, error.instead);
+    throw usageError(`the file cannot be read: ${messageOf(error)}`);
   }
 }
 
@@ -57,30 +68,26 @@ export async function parseEntries(text: string, format: FileFormat): Promise<Fi
 }
 
 async function parseYaml(text: string): Promise<unknown> {
-  const { parseDocument, visit } = await import('yaml');
-  try {
-    const document = parseDocument(text, { uniqueKeys: true, intAsBigInt: true });
-    const [error] = document.errors;
-    if (error) throw error;
-    visit(document, { Scalar: (_key, node) => void (node.value = exactValue(node.value, node.source)) });
-    return document.toJS({ maxAliasCount: 100 });
-  } catch (error) {
-    if (error instanceof CliError) throw error;
-    // Only the first line: the rest quotes the file, which may hold secrets.
-    throw usageError(`not valid YAML: ${messageOf(error).split('\n', 1)[0]}`);
-  }
+  const { YamlValueError, readYaml } = await import('@svc/spec/files/yaml.ts');
+  const read = readYaml(text, {
+    kind: 'importFile',
+    file: '',
+    intAsBigInt: true,
+    number(value, source) {
+      if (typeof value === 'bigint') return parseExact(String(value));
+      if (JSON_NUMBER.test(source)) return parseExact(source);
+      if (Number.isFinite(value)) return value;
+      throw new YamlValueError(`${source} is no JSON number: write it as text, in quotes`);
+    },
+  });
+  if (read.ok) return read.value;
+  const [problem] = read.problems;
+  // Its place and what is wrong, and nothing of the text: it may hold secrets.
+  throw usageError(`not valid YAML: line ${problem?.line}: ${problem?.message}`, problem?.instead || undefined);
 }
-
-const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** YAML has more ways to write a number than JSON; where both have the same, it keeps its digits. */
-function exactValue(value: unknown, source: string | undefined): unknown {
-  if (typeof value === 'bigint') return parseExact(String(value));
-  if (typeof value !== 'number') return value;
-  if (source !== undefined && JSON_NUMBER.test(source)) return parseExact(source);
-  if (!Number.isFinite(value)) throw usageError(`${source ?? value} is no JSON number: write it as text, in quotes`);
-  return value;
-}
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 function refuseRepeated(entries: FileEntry[]): FileEntry[] {
   const seen = new Set<string>();

@@ -8,15 +8,16 @@ import type { Found, PoolEntry } from './entities.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 export async function readAirflowSettings(text: string, file: string): Promise<Found[]> {
-  const { parse } = await import('yaml');
-  let document: unknown;
-  try {
-    document = parse(text, { maxAliasCount: 100 });
-  } catch {
-    // Without the parser's words, which quote the file: it may hold secrets.
-    throw usageError(`${file} is not valid YAML`);
+  const { readYaml } = await import('@svc/spec/files/yaml.ts');
+  const read = readYaml(text, { kind: 'importFile', file });
+  if (!read.ok) {
+    const [problem] = read.problems;
+    throw usageError(
+      `${file} is not valid YAML: line ${problem?.line}: ${problem?.message}`,
+      problem?.instead || undefined,
+    );
   }
-  const airflow = fieldsOf(fieldsOf(document)['airflow']);
+  const airflow = fieldsOf(fieldsOf(read.value)['airflow']);
   return [
     ...listOf(airflow['connections'], 'conn_id').map((fields): Found => ({
       kind: 'connections',

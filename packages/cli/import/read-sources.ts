@@ -4,14 +4,14 @@
  *   a folder     airflow_settings.yaml, .env (AIRFLOW_CONN_ and AIRFLOW_VAR_), and connections.*, variables.*, pools.* in it
  *   a file       one of these, by its name or by --as
  */
-import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { valueOf } from '@svc/server/vault/json-text.ts';
 import type { JsonNode } from '@svc/server/vault/json-text.ts';
-import { messageOf, usageError } from '../cli-error.ts';
+import { usageError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { connectionOf } from '../files/connection-file.ts';
-import { formatOf, readEntries } from '../files/structured-file.ts';
+import { formatOf, readEntries, readImportFile } from '../files/structured-file.ts';
 import type { FileEntry } from '../files/structured-file.ts';
 import { variableOf } from '../files/variable-file.ts';
 import { readAirflowSettings } from './airflow-settings.ts';
@@ -34,7 +34,7 @@ export async function readSources(context: CliContext, path: string, kind: Kind 
 
 async function readSource(context: CliContext, path: string, given: Kind | undefined): Promise<Found[]> {
   const name = basename(path);
-  if (given === undefined && SETTINGS.test(name)) return readAirflowSettings(readText(path), name);
+  if (given === undefined && SETTINGS.test(name)) return readAirflowSettings(readImportFile(path), name);
   const isEnvFile = given === undefined && /(^|\.)env$/.test(name) && !EXPORT.test(name);
   const kind = given ?? (EXPORT.exec(name)?.[1] as Kind | undefined);
   if (kind === undefined && !isEnvFile) {
@@ -83,12 +83,4 @@ function poolOf({ name, value }: FileEntry, file: string): PoolEntry {
     ...(typeof description === 'string' && description !== '' && { description }),
     ...(typeof deferred === 'boolean' && { include_deferred: deferred }),
   };
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw usageError(`the file cannot be read: ${messageOf(error)}`);
-  }
 }

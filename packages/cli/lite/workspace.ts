@@ -9,6 +9,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Compiler } from '@svc/compiler/compiler.ts';
+import { createReadingThread } from '@svc/compiler/reading/reading-thread.ts';
 import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
 import type { Registrar, SyncLog, SyncSummary, WorkspaceSync } from '@svc/compiler/sync-workspace.ts';
 import type { Database } from '@svc/server/db/database.ts';
@@ -66,7 +67,9 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
   };
   const { promise: opened, resolve: give, reject: refuse } = Promise.withResolvers<Registrar>();
   opened.catch(() => {}); // told to whoever registers
-  const sync = createWorkspaceSync({ workspace, compiler, registrar: registrarOnceThere(opened), log });
+  // Not here: what authors write must not hold up the control plane of this process.
+  const reader = createReadingThread();
+  const sync = createWorkspaceSync({ workspace, compiler, reader, registrar: registrarOnceThere(opened), log });
 
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<unknown> = Promise.resolve();
@@ -107,7 +110,7 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
   async function giveUp(): Promise<void> {
     endWatching();
     refuse(new Error('the control plane has not come up'));
-    await compiler.close();
+    await Promise.all([compiler.close(), reader.close()]);
   }
 
   async function open(db: Database): Promise<LiteWorkspace> {
@@ -134,7 +137,7 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
         clearInterval(beating);
         await recordStop(db, identity.processId).catch(() => {}); // the database may have left first
         await running;
-        await compiler.close();
+        await Promise.all([compiler.close(), reader.close()]);
       },
     };
   }

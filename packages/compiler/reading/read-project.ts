@@ -21,14 +21,13 @@ export type ReadProject =
 
 export function readProject({ path, root }: { path: string; root: string }): ReadProject {
   const directory = basename(root);
-  const unread = { dag_id: directory, dag_source: PROJECT_DEFAULTS.dag_source };
   let text: string;
   try {
     text = readTextFile('project', path, PROJECT_FILE);
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    if (error instanceof FileLimitError) return { ok: false, problems: [ofLimit(error)], named: unread };
-    if (code !== 'ENOENT') return { ok: false, problems: [unreadable(code)], named: unread };
+    if (error instanceof FileLimitError) return unreadProject(root, ofLimit(error));
+    if (code !== 'ENOENT') return unreadProject(root, unreadable(code));
     text = ''; // an absent svc.yaml is an empty one
   }
   const loaded = loadProject(text, directory);
@@ -36,6 +35,13 @@ export function readProject({ path, root }: { path: string; root: string }): Rea
   const problems = loaded.problems.map(inProjectFile).map((problem) => withNaming(problem, text));
   return { ok: false, problems, named: guess(text, directory) };
 }
+
+/** Nothing of it is known but where it is. */
+export const unreadProject = (root: string, problem: UnitProblem): ReadProject => ({
+  ok: false,
+  problems: [problem],
+  named: { dag_id: basename(root), dag_source: PROJECT_DEFAULTS.dag_source },
+});
 
 function unreadable(code: string): UnitProblem {
   const reasons: Record<string, string> = { EISDIR: 'it is a directory', EINVAL: 'it is a pipe or a device' };

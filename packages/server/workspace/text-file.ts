@@ -3,10 +3,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, lstat, open, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
+import { FILE_LIMITS } from '@svc/spec/files/limits.ts';
 import { WorkspaceError } from './errors.ts';
 import type { DirectoryHandle } from './directory-handle.ts';
 
-export const MAX_FILE_BYTES = 1024 * 1024;
+export const { bytes: MAX_FILE_BYTES } = FILE_LIMITS.editorFile;
 
 export type TextFile = { content: string; etag: string };
 

@@ -30,14 +30,14 @@ export type LoadedProject =
 type Path = readonly (string | number)[];
 
 /** Unquoted, `3.10` is the number 3.1 to YAML; what the author wrote is what they meant. */
-const WRITTEN_AS_TEXT = ['python_version', 'schema_version'];
+const WRITTEN_AS_TEXT = new Set(['python_version', 'schema_version']);
 
 /** `directoryName` names the DAG when the file does not. An absent file is an empty one. */
 export function loadProject(text: string, directoryName: string): LoadedProject {
   const read = readYaml(text, {
     kind: 'project',
     file: 'svc.yaml',
-    number: (value, source, path) => (path.length === 1 && WRITTEN_AS_TEXT.includes(path[0] ?? '') ? source : value),
+    number: (value, source, path) => (path.length === 1 && WRITTEN_AS_TEXT.has(path[0] ?? '') ? source : value),
   });
   if (!read.ok) return { ok: false, problems: [...read.problems] };
   const { places } = read;
