@@ -4,6 +4,7 @@ const { readFileSync, statSync } = require('node:fs');
 const { registerHooks } = require('node:module');
 const { join } = require('node:path');
 const { pathToFileURL } = require('node:url');
+const { isMainThread } = require('node:worker_threads');
 
 const ROOT = join(__dirname, '..', '..');
 const BUNDLES = join(ROOT, 'node_modules', '.cache', 'svc-programs');
@@ -11,8 +12,10 @@ const BUNDLES = join(ROOT, 'node_modules', '.cache', 'svc-programs');
 const CURRENT = join(BUNDLES, 'current.json');
 /** Written by npm whenever it changes what is installed. */
 const INSTALLED = join('node_modules', '.package-lock.json');
-/** By the folder of their main.ts, which is also the name of the file in the bundle. `compiler` is a thread of `cli`. */
-const PROGRAMS = ['cli', 'agent', 'mcp', 'compiler'];
+/** The thread of `cli` that reads a workspace. */
+const THREAD = 'compiler';
+/** By the folder of their main.ts, which is also the name of the file in the bundle. */
+const PROGRAMS = ['cli', 'agent', 'mcp', THREAD];
 
 const stampOf = (path) => {
   const { mtimeMs, size } = statSync(join(ROOT, path));
@@ -29,14 +32,18 @@ function freshBundle() {
   }
 }
 
-/** Runs the program from there that this process was started with. */
+const sourceOf = (program) => join(ROOT, 'packages', program, 'main.ts');
+
+/** Runs the program from there that this process was started with, or the thread that this is the beginning of. */
 function preferBundle() {
-  const program = PROGRAMS.find((name) => process.argv[1] === join(ROOT, 'packages', name, 'main.ts'));
+  const program = isMainThread ? PROGRAMS.find((name) => process.argv[1] === sourceOf(name)) : THREAD;
   const bundle = program && freshBundle();
   if (!bundle) return;
   const hooks = registerHooks({
     resolve(specifier, context, next) {
       if (context.parentURL !== undefined) return next(specifier, context);
+      // A library may have threads of its own.
+      if (!isMainThread && specifier !== pathToFileURL(sourceOf(program)).href) return next(specifier, context);
       hooks.deregister(); // the first that is asked for is the program itself
       return { url: pathToFileURL(join(bundle, `${program}.js`)).href, format: 'module', shortCircuit: true };
     },

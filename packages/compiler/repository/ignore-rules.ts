@@ -47,8 +47,8 @@ function rulesOf(levels: readonly Level[], syntax: IgnoreSyntax, found: Found): 
       } catch (error) {
         if (!(error instanceof FileLimitError)) throw error;
         found.refused.push(error);
-        // What is to be left out is unknown, so nothing here is executed.
-        return rulesOf([...levels, { folder, decide: () => 'out' }], syntax, found);
+        // The error keeps the whole repository from being compiled, so nothing is executed that was to be left out.
+        return rulesOf(levels, syntax, found);
       }
     },
   };

@@ -164,6 +164,9 @@ describe('a request that a browser could have been made to send', () => {
   });
 });
 
+const nestedCall = (depth: number): string =>
+  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_dags","arguments":{"x":${'['.repeat(depth)}${']'.repeat(depth)}}}}`;
+
 describe('an odd request is refused', () => {
   it.each([
     ['two bearers', { headers: { authorization: ['Bearer a', 'Bearer b'] } }, 400],
@@ -174,6 +177,7 @@ describe('an odd request is refused', () => {
     ['no JSON', { body: '{' }, 400],
     ['another type', { headers: { 'content-type': 'text/plain' } }, 415],
     ['a body of a megabyte', { body: JSON.stringify({ x: 'y'.repeat(1_000_000) }) }, 413],
+    ['arguments nested 100,000 deep', { body: nestedCall(100_000) }, 400],
     [
       'a batch of a thousand',
       { body: JSON.stringify(Array.from({ length: 1_000 }, () => JSON.parse(LIST) as object)) },

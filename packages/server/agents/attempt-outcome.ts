@@ -10,6 +10,7 @@ import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import { isStorableText, storeProblem } from '@svc/spec/storable.ts';
 import type { AssetEventOutcome, AttemptOutcome, Awaits, Deferral, Failure } from '../engine/shared/attempts.ts';
 import { RpcError } from './rpc-errors.ts';
+import { valueFault } from './value-fault.ts';
 
 const STATES = ['success', 'failed', 'skipped', 'reschedule', 'deferred'] as const;
 const MAX_NAME = 1_000;
@@ -81,6 +82,10 @@ export async function readOutcome(json: string, { maxXcomBytes }: { maxXcomBytes
   }
   for (const { key, value } of xcoms ?? []) {
     if (!(await isJson(value))) throw invalid(`the value for ${key} is no JSON text`);
+    const fault = await valueFault(value, `the value for ${key}`);
+    // The task has made it, so the task fails, as with a value that is too large.
+    if (fault !== undefined)
+      return { state: 'failed', failure: { cause: 'exception', text: fault }, ...seenByAgent(sent) };
   }
   return {
     state,

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { jsonText } from './arbitrary-json.ts';
-import { MAX_NESTING, nestingOf, readJson, writeJson } from './json-text.ts';
+import { nestingOf } from '@svc/spec/json-shape.ts';
+import { MAX_NESTING, readJson, writeJson } from './json-text.ts';
 import type { JsonNode } from './json-text.ts';
 
 function read(text: string): JsonNode {

@@ -4,6 +4,8 @@
  * numbers; a secret store must hand back what it was given. Scalars are therefore kept as they were written, and objects
  * as lists of entries, in which `__proto__` is a key like any other.
  */
+import { nestingOf } from '@svc/spec/json-shape.ts';
+
 export type JsonNode = JsonObject | JsonArray | JsonScalar;
 export type JsonObject = { readonly kind: 'object'; readonly entries: readonly JsonEntry[] };
 export type JsonArray = { readonly kind: 'array'; readonly items: readonly JsonNode[] };
@@ -21,19 +23,6 @@ export function readJson(text: string): JsonNode | 'not-json' | 'too-deep' {
     return 'not-json';
   }
   return nestingOf(text) > MAX_NESTING ? 'too-deep' : new Scanner(text).read();
-}
-
-/** How deep the brackets of a valid JSON text nest. */
-export function nestingOf(text: string): number {
-  let deepest = 0;
-  let depth = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '"') at = endOfString(text, at) - 1;
-    else if (character === '[' || character === '{') deepest = Math.max(deepest, (depth += 1));
-    else if (character === ']' || character === '}') depth -= 1;
-  }
-  return deepest;
 }
 
 /** Without blanks between the tokens. */

@@ -8,7 +8,8 @@ import { JsonNestingError, PIECE, parseJsonInTurns } from '@svc/spec/json-in-tur
 import { itemsEnd, scalarEnd, skipSpace, stringEnd, valueEnd } from '@svc/spec/json-spans.ts';
 import { MASKED, MAY_HOLD_JSON, isEmptyText } from './json-masking.ts';
 import type { JsonMasking } from './json-masking.ts';
-import { MAX_NESTING, nestingOf, readJson, writeJson } from './json-text.ts';
+import { nestingOf } from '@svc/spec/json-shape.ts';
+import { MAX_NESTING, readJson, writeJson } from './json-text.ts';
 import { MASK } from './mask.ts';
 
 /** Of valid JSON. What is nested too deeply to be looked into is hidden as a whole. */

@@ -38,6 +38,13 @@ export function connectAgentClient(address: string, security: ChannelCredentials
     refusedAsk(token: string, name: string, params: object): Promise<string> {
       return this.refusal('Call', token, { method: name, params_json: JSON.stringify(params), request_id: '1' });
     },
+    /** The status and the words that parameters are refused with, sent as this text. */
+    async refusedText(token: string, name: string, json: string): Promise<string> {
+      return call('Call', token, { method: name, params_json: json, request_id: '1' }).then(
+        () => 'taken',
+        (error: ServiceError) => `${status[error.code]}: ${error.details}`,
+      );
+    },
     /** Whatever comes of it: the value as JSON, or the status. */
     async answer(token: string, name: string, params: object, requestId = '1'): Promise<string> {
       const request = { method: name, params_json: JSON.stringify(params), request_id: requestId };

@@ -183,6 +183,17 @@ describe('values that a task reads and writes', () => {
     expect(await client.refusedAsk(token, 'no_such_method', {})).toBe('UNIMPLEMENTED');
   });
 
+  it.each([
+    ['nested deeper than anything can write again', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+    ['with half of a surrogate pair', String.raw`"\ud800"`],
+    ['with U+0000', String.raw`{"a":["\u0000"]}`],
+    ['with a key twice, of which one would be lost', '{"a":{"b":1,"b":2}}'],
+  ])('that HTTP refuses are refused here, too: %s', async (_what, value) => {
+    const { token } = await running();
+    const refused = await client.refusedText(token, 'set_xcom', `{"key":"k","value":${value}}`);
+    expect(refused).toMatch(/INVALID_ARGUMENT.*the value for k/);
+  });
+
   it('of earlier runs are those of the newest that has one, never of a later run', async () => {
     const [old, newer, none, later] = [
       await running({ logicalDate: '2026-02-01T00:00:00Z' }),

@@ -13,6 +13,7 @@ import { createValueCache } from '../../xcom/value-cache.ts';
 import type { ValueCache } from '../../xcom/value-cache.ts';
 import { itemCount } from '../../xcom/value.ts';
 import { RpcError } from '../rpc-errors.ts';
+import { valueFault } from '../value-fault.ts';
 import type { CallContext, CallMethod } from './call-context.ts';
 
 /** What the task's end of the line takes in one piece, with some room for what is around it. */
@@ -62,6 +63,8 @@ export function xcomCalls(input: {
           `the value for ${key} has ${bytes} bytes of JSON, more than xcom.max_bytes (${maxBytes}): write it to storage and pass its place`,
         );
       }
+      const fault = await valueFault(value, `the value for ${key}`);
+      if (fault !== undefined) throw new RpcError('invalid', fault);
       const version = cache.versionFor(value);
       const entry = { dagId: identity.dagId, key, value, length: itemCount(value), version };
       const wasLive = await writeXcomOfAttempt(db.tenant(identity.tenantId), identity, entry);

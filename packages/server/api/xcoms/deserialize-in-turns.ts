@@ -2,7 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PIECE } from '@svc/spec/json-in-turns.ts';
 import { itemsEnd, skipSpace, stringEnd, valueEnd } from '@svc/spec/json-spans.ts';
-import { MAX_NESTING, nestingOf } from '../../vault/json-text.ts';
+import { nestingOf } from '@svc/spec/json-shape.ts';
+import { MAX_NESTING } from '../../vault/json-text.ts';
 import { SEQUENCES, deserialize } from './deserialize.ts';
 
 export async function deserializeInTurns(json: string, piece = PIECE): Promise<string> {

@@ -120,6 +120,18 @@ describe('a JSON body', () => {
   });
 
   it.each([
+    ['{"a":1,"a":2}', 'a'],
+    ['{"conf":{"limits":[{"max":1,"max":2}]}}', 'conf.limits.max'],
+    [String.raw`{"conf":{"a":1,"\u0061":1}}`, 'conf.a'],
+  ])('is refused when one of two values of a key would be lost: %s', async (payload, key) => {
+    for (const text of [payload, inLarge(payload)]) {
+      const answer = await app.inject({ method: 'POST', url: '/', headers: JSON_TYPE, payload: text });
+      expect(answer.payload).toContain(`the body has the key \\"${key}\\" twice: send it once`);
+      expect(answer.statusCode).not.toBe(200);
+    }
+  });
+
+  it.each([
     '{"__proto__":{"x":1}}',
     '{"a":{"__proto__":null}}',
     '{"constructor":{"prototype":{"x":1}}}',

@@ -1,13 +1,14 @@
 /**
  * How JSON bodies are read. Beside the framework's own refusals (no valid JSON, keys that would poison a prototype) a body
- * must be UTF-8 and something that can be kept as it is: not nested so deeply that writing it out overflows the stack, and of
- * text and numbers that stay the same (@svc/spec/storable.ts).
+ * must be UTF-8 and something that can be kept as it is: not nested so deeply that writing it out overflows the stack, without
+ * a key that an object has twice, and of text and numbers that stay the same (@svc/spec/storable.ts).
  */
 import { isUtf8 } from 'node:buffer';
 import { callbackify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { mayHoldRawNumbers, parseExact } from '@svc/spec/exact-json.ts';
 import { JsonNestingError } from '@svc/spec/json-in-turns.ts';
+import { repeatedKey, repeatedKeyInTurns } from '@svc/spec/json-shape.ts';
 import { MAX_DEPTH, THE_BODY, storeProblem } from '@svc/spec/storable.ts';
 import { ApiError } from '../errors.ts';
 import {
@@ -36,6 +37,8 @@ export function installJsonParser(app: FastifyInstance): void {
       if (error) return done(refusal(isJson(text) ? new PoisonedKeyError() : error));
       const fault = storeProblem(body, NAMED); // before anything that recurses
       if (fault !== undefined) return done(new ApiError('invalid_request', fault));
+      const repeated = repeatedKey(text);
+      if (repeated !== undefined) return done(new ApiError('invalid_request', repeatedFault(repeated)));
       if (!mayHoldRawNumbers(text)) return done(null, body);
       const exact = parseExact(text);
       const inexact = storeProblem(exact, NAMED);
@@ -50,8 +53,13 @@ async function readLarge(text: string, schema: unknown): Promise<unknown> {
   const { body, hasRawNumbers } = await parseLargeBody(text).catch(refuse);
   const fault = await faultOfLargeBody(body, NAMED).catch(refuse);
   if (fault !== undefined) throw new ApiError('invalid_request', fault);
+  const repeated = await repeatedKeyInTurns(text);
+  if (repeated !== undefined) throw new ApiError('invalid_request', repeatedFault(repeated));
   return hasRawNumbers && schema !== undefined ? settleNumbers(body, schema) : body;
 }
+
+/** One of the two would be kept, and nobody could tell which was meant. */
+const repeatedFault = (key: string): string => `${THE_BODY} has the key ${JSON.stringify(key)} twice: send it once`;
 
 function refuse(error: unknown): never {
   throw refusal(error);
