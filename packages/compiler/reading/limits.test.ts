@@ -22,7 +22,7 @@ describe('a file above a limit keeps its repository from being compiled, and say
     ['requirements.txt', 'a \\\n'.repeat(4_999) + 'b'.repeat(30_000), 1, 'has an entry of more than 32,768 characters'],
     ['constraints.txt', 'a\n'.repeat(5_001), 5_001, 'has more than 5,000 entries'],
     ['pyproject.toml', `a = ${'['.repeat(51)}`, 1, 'is nested too deeply: lists and maps may be nested 50 levels deep'],
-    ['pyproject.toml', 'a=1\n'.repeat(5_001), 5_001, 'has more than 5,000 keys and items, which is the limit'],
+    ['pyproject.toml', `\na = [${'1,'.repeat(5_001)}]`, 2, 'has more than 5,000 keys and items, which is the limit'],
     ['pyproject.toml', ' '.repeat(257 * KIB), null, 'is too large: it has 257 KiB, and the limit is 256 KiB'],
     ['packages.txt', 'a '.repeat(33 * KIB), null, 'is too large: it has 66 KiB, and the limit is 64 KiB'],
     ['Dockerfile', 'USER a\n'.repeat(2_001), 2_001, 'has more than 2,000 entries, which is the limit'],
