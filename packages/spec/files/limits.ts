@@ -128,7 +128,8 @@ export class FileLimitError extends Error {
 export function tooLarge(kind: FileKind, file: string, bytes: number): FileLimitError {
   const { bytes: limit, instead } = FILE_LIMITS[kind];
   // A figure that rounds to the limit itself would read as a contradiction.
-  const size = inUnits(bytes) === inUnits(limit) ? `${bytes.toLocaleString('en')} bytes` : inUnits(bytes);
+  const isClose = inUnits(bytes).replace('.0 ', ' ') === inUnits(limit);
+  const size = isClose ? `${bytes.toLocaleString('en')} bytes` : inUnits(bytes);
   return new FileLimitError({
     file,
     message: `is too large: it has ${size}, and the limit is ${inUnits(limit)}`,

@@ -25,6 +25,7 @@ export function renderProjectReference(): string {
 
 A DAG project is a directory with a DAG file and, if you like, a \`svc.yaml\` beside it. Every key is optional; without the file, the name of
 the directory is the DAG id. A plain folder of \`.py\` files works too and needs no \`svc.yaml\` at all.
+It has at most 64 KiB, 2,000 keys and 50 levels: [limits](limits.md#files).
 
 A misspelt key is an error that names the line and the key you may have meant. A key that is missing, null or empty has its default.
 
