@@ -40,14 +40,14 @@ describe('a file that takes too long', () => {
   afterEach(() => reader?.close());
 
   it('is named, and the next call is answered by another thread', async () => {
-    reader = createReadingThread({ fileMs: 2_000 });
+    reader = createReadingThread({ fileMs: 3_000 });
     const slow = workspaceOf({
       'dags/.airflowignore': '(a+)+$',
       'airflow.cfg': '[core]\ndag_ignore_file_syntax = regexp\n',
       [`dags/${'a'.repeat(60)}!.py`]: DAG,
     });
     mkdirSync(join(slow, 'config'));
-    await expect(reader.units(slow)).rejects.toThrow(/\.airflowignore cannot be read: reading it took more than 2 s/);
+    await expect(reader.units(slow)).rejects.toThrow(/\.airflowignore cannot be read: reading it took more than 3 s/);
     const good = workspaceOf({ 'good/svc.yaml': 'dag_id: good\n' });
     expect((await reader.units(good)).map(({ name }) => name)).toEqual(['good']);
   });

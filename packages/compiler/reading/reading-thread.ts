@@ -44,7 +44,8 @@ export function createReadingThread({ fileMs = 30_000, idleMs = 10_000 }: Readin
     const watch = setInterval(
       () => {
         const { count } = progressOf(progress);
-        if (waiting.size === 0 || count !== last.count) last = { count, at: Date.now() };
+        // Before its first file it is starting, which takes seconds on a machine that does much else.
+        if (waiting.size === 0 || count === 0 || count !== last.count) last = { count, at: Date.now() };
         else if (Date.now() - last.at >= fileMs) end(started, `reading it took more than ${fileMs / 1_000} s`);
       },
       Math.min(1_000, fileMs / 4),
