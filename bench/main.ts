@@ -146,6 +146,11 @@ const BENCHES: Record<string, Bench> = {
       'warm workers beside cold pods and lite: start of an attempt, a chain, a burst in a pool of 4, two tenants; in a cluster: npm run cluster -- npm run bench -- warm [--runs 20 --times 200 --only start|chain|burst|tenants]',
     load: () => import('./warm.ts'),
   },
+  watch: {
+    about:
+      'lite and the files of its workspace: cost of noticing changes in 2,000 files while nothing happens, and 500 seeded saves: how many were missed, how long the others took [--seconds 30 --times 500 --seed 32]',
+    load: () => import('./watch.ts'),
+  },
   xcom: {
     about:
       'values of tasks of 1 kB to 1 MB, pushed and pulled with Postgres alone and with Redis beside it [--runs 3 --times 60]',

@@ -13,7 +13,7 @@ import { BUNDLES, CURRENT, INSTALLED, PROGRAMS, ROOT, freshBundle, stampOf } fro
 
 const LIBRARIES = join(ROOT, 'node_modules');
 /** Native code is loaded from beside the library that it belongs to. */
-const LEFT_OUT = [/^@node-rs\//, 'pg-native'];
+const LEFT_OUT = [/^@node-rs\//, '@parcel/watcher', 'pg-native'];
 /** A program that runs from a bundle may load parts of it much later. */
 const KEPT_MS = 86_400_000;
 

@@ -1,74 +1,199 @@
 /**
  * Tells of changes in a folder and below it.
  *
- *   watching ──folder replaced by another of its name──▶ watching the new one, and told
- *      └─────the system watches no more for us──▶ looking every few seconds, said once
+ *   watching ──a new folder, a link, the folder replaced by another of its name──▶ watching once more, and looking
+ *      └─────────the system cannot watch for us──▶ looking only, said once
+ *
+ * The system's own events come within a tenth of a second, but not all of them: what is in a new folder before that is
+ * watched stays untold, queues overflow, and there are file systems without events. So everything is looked at every few
+ * seconds, too, and as soon as an event speaks of a folder. A look of 2,000 files takes about 10 ms; the time between two is
+ * made longer where there are more (npm run bench -- watch).
  */
-import { statSync, watch } from 'node:fs';
-import type { FSWatcher } from 'node:fs';
-import { messageOf, systemCode } from '../cli-error.ts';
+import { dirname, join, relative } from 'node:path';
+import { messageOf } from '../cli-error.ts';
+import { SKIPPED_FOLDERS, fingerprintOf, identityOf, isFolder, isRelevant, look, lookAtOnce } from './folder-look.ts';
+import type { Look } from './folder-look.ts';
 
+/** How the system tells of changes; what it takes for that is given back by the promised function. */
+export type Subscribe = (
+  folder: string,
+  onPaths: (error: Error | null, paths: readonly string[]) => void,
+) => Promise<() => Promise<unknown>>;
+
+/** Identities of the folders are compared this often, and looks begin at such moments. */
+const PULSE_MS = 250;
 const LOOK_EVERY_MS = 5_000;
+/** When nothing but looks notices a change. */
+const ONLY_LOOKING_EVERY_MS = 2_000;
+/** A look that takes 1 ms waits for so many: 0.125 % of a core. The rest of the 0.2 % is for the comparison and the pulses. */
+const PAUSE_PER_LOOK = 800;
+/** While looks are all there is: 1 %. */
+const PAUSE_PER_ONLY_LOOK = 100;
+/** While events speak of folders: 5 %. */
+const PAUSE_WHILE_TOLD = 20;
+
+/** In a row, of a system that fails for no lasting reason. */
+const MOST_TRIALS = 4;
+
+const NOTHING_YET: Look = { entries: new Map(), roots: new Map(), milliseconds: 0 };
 
 export function watchFolder(input: {
   folder: string;
   /** With the path of the file below the folder, when it is known. */
   onChange: (path?: string) => void;
   warn: (message: string) => void;
-}): { close(): void } {
-  const { folder, onChange, warn } = input;
-  let watcher: FSWatcher | undefined;
-  let watched = identityOf(folder);
+  subscribe?: Subscribe;
+  lookEveryMs?: number;
+}): { close(): Promise<void> } {
+  const { folder, onChange, warn, subscribe = subscribeToSystem, lookEveryMs = LOOK_EVERY_MS } = input;
+  // At once: whatever changes after this call is noticed.
+  let known = lookAtOnce(folder) ?? NOTHING_YET;
+  let identity = identityOf(folder);
+  let watched: Look['roots'] = new Map();
+  let stops: (() => Promise<unknown>)[] = [];
+  /** Set when the system has refused; a new folder is another trial. */
+  let isRefused = false;
+  let trials = 0;
+  let isClosed = false;
+  let lastLook = performance.now();
+  let nextLook = lastLook;
+  let turn: Promise<void> | undefined;
 
-  const fail = (error: unknown): void => {
-    watcher?.close();
-    if (watcher || watched !== undefined) warn(`changes in ${folder} are noticed late: ${reasonOf(error)}`);
-    watcher = undefined;
+  const stop = async (): Promise<void> => {
+    const ending = stops;
+    stops = [];
+    watched = new Map();
+    await Promise.allSettled(ending.map((end) => end()));
   };
-  const open = (): void => {
-    try {
-      watcher = watch(folder, { recursive: true }, (_event, name) => {
-        if (name === null) onChange();
-        else if (isRelevant(name)) onChange(name);
-      }).on('error', fail);
-    } catch (error) {
-      fail(error);
-    }
-  };
-  open();
 
-  const looking = setInterval(() => {
-    const found = identityOf(folder);
-    if (found === undefined) return; // gone: whoever reads it says so
-    if (found !== watched) {
-      watched = found;
-      watcher?.close();
-      open();
-      onChange();
-    } else if (!watcher) {
+  async function refuse(error: unknown): Promise<void> {
+    await stop();
+    trials += 1;
+    // A folder below that goes away while the system reads it is no refusal: the next look begins once more.
+    if (isRefused || isClosed || (trials < MOST_TRIALS && !hasNoRoom(error))) return;
+    isRefused = true;
+    warn(`changes in ${folder} are noticed late, by looking every few seconds: ${reasonOf(error)}`);
+  }
+
+  const lookSoon = (): void => {
+    nextLook = Math.min(nextLook, lastLook + PAUSE_WHILE_TOLD * known.milliseconds);
+  };
+
+  function take(path: string): void {
+    if (path !== '' && !isRelevant(path)) return;
+    const print = fingerprintOf(join(folder, path));
+    // Only a look knows what is in a folder, or was.
+    const above = dirname(path).replace(/^\.$/, '');
+    if (isFolder(print) || isFolder(known.entries.get(path)) || !known.entries.has(above)) {
+      lookSoon();
+      if (print !== undefined) return;
+    }
+    if (print === undefined) known.entries.delete(path);
+    else known.entries.set(path, print);
+    onChange(path);
+  }
+
+  async function open(): Promise<void> {
+    await stop();
+    const { roots } = known;
+    const begun = await Promise.allSettled(
+      [...roots].map(([real, { below }]) =>
+        subscribe(real, (error, paths) => {
+          if (isClosed) return;
+          if (error) void refuse(error);
+          for (const path of paths) take(join(below, relative(real, path)).replace(/^\.$/, ''));
+        }),
+      ),
+    );
+    stops = begun.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    watched = roots;
+    const failed = begun.find((result) => result.status === 'rejected');
+    if (failed) await refuse(failed.reason);
+    else trials = 0;
+    // What changed before the system was ready is found by the next look.
+    nextLook = 0;
+  }
+
+  async function compare(): Promise<void> {
+    const found = await look(folder);
+    lastLook = performance.now();
+    const [every, pause] = isRefused ? [ONLY_LOOKING_EVERY_MS, PAUSE_PER_ONLY_LOOK] : [lookEveryMs, PAUSE_PER_LOOK];
+    nextLook = lastLook + Math.max(every, pause * (found?.milliseconds ?? 0));
+    if (isClosed) return;
+    const before = known;
+    known = found ?? NOTHING_YET;
+    const isReplaced = identity !== found?.entries.get('');
+    identity = found?.entries.get('');
+    if (isReplaced) {
+      isRefused = false;
+      trials = 0;
       onChange();
     }
-  }, LOOK_EVERY_MS);
+    const hasNewFolder = isReplaced || (found !== undefined && tellDifferences(before, found));
+    // Gone: the pulse that finds one of its name again goes on.
+    if (!found) return stop();
+    if (!isRefused && (hasNewFolder || !isSame(watched, found.roots))) await open();
+  }
+
+  /** Says whether there is a folder that was not there before. */
+  function tellDifferences(before: Look, now: Look): boolean {
+    let hasNewFolder = false;
+    for (const [path, print] of now.entries) {
+      if (before.entries.get(path) === print) continue;
+      if (isFolder(print)) hasNewFolder = true;
+      else onChange(path);
+    }
+    for (const [path, print] of before.entries) {
+      if (!now.entries.has(path) && !isFolder(print)) onChange(path);
+    }
+    return hasNewFolder;
+  }
+
+  const pulse = (): void => {
+    if (turn || isClosed) return;
+    const isDue = performance.now() >= nextLook || identityOf(folder) !== identity;
+    if (!isDue) return;
+    turn = compare()
+      .catch((error: unknown) => warn(`${folder} was not looked at: ${messageOf(error)}`))
+      .finally(() => (turn = undefined));
+  };
+  turn = (known === NOTHING_YET ? Promise.resolve() : open()).finally(() => (turn = undefined));
+  const pulsing = setInterval(pulse, PULSE_MS);
   return {
-    close() {
-      clearInterval(looking);
-      watcher?.close();
+    async close() {
+      isClosed = true;
+      clearInterval(pulsing);
+      await turn;
+      await stop();
     },
   };
 }
 
-/** Numbers of directories are used again at once, so the number alone says little. */
-function identityOf(folder: string): string | undefined {
-  const found = statSync(folder, { throwIfNoEntry: false });
-  return found && `${found.dev}:${found.ino}:${found.birthtimeMs}`;
+const isSame = (a: Look['roots'], b: Look['roots']): boolean =>
+  a.size === b.size && [...a].every(([real, root]) => b.get(real)?.identity === root.identity);
+
+const IGNORED = [`**/{${[...SKIPPED_FOLDERS, '.git', '.hg', '.svn', '.venv', '.tox', '.mypy_cache'].join(',')}}/**`];
+
+/** Native code, so loaded only by a process that watches: where it is not installed, looks are what there is. */
+async function subscribeToSystem(folder: string, onPaths: Parameters<Subscribe>[1]): ReturnType<Subscribe> {
+  const { default: system } = await import('@parcel/watcher');
+  const subscription = await system.subscribe(
+    folder,
+    (error, events) =>
+      onPaths(
+        error,
+        (events ?? []).map(({ path }) => path),
+      ),
+    { ignore: IGNORED },
+  );
+  return () => subscription.unsubscribe();
 }
 
-/** The system has no more room for watches, which its word for it (no space left) does not say. */
-const reasonOf = (error: unknown): string =>
-  systemCode(error) === 'ENOSPC' || systemCode(error) === 'EMFILE'
-    ? 'the system lets us watch no more files; raise it with "sysctl fs.inotify.max_user_watches=524288" and start again'
-    : messageOf(error);
+const hasNoRoom = (error: unknown): boolean =>
+  /No space left on device|Too many open files|ENOSPC|EMFILE/.test(messageOf(error));
 
-/** Bytecode, editors' swap files and hidden directories change all the time and mean nothing; but for one hidden file. */
-const isRelevant = (path: string): boolean =>
-  /(^|[/\\])\.airflowignore$/.test(path) || !/(^|[/\\])(__pycache__|\.[^/\\]+)([/\\]|$)|\.pyc$|~$/.test(path);
+/** The system's word for it is that no space is left, or too many files are open. */
+const reasonOf = (error: unknown): string =>
+  hasNoRoom(error)
+    ? 'the system lets us watch no more folders; raise it with "sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512" and start again'
+    : messageOf(error);

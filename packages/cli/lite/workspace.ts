@@ -100,17 +100,17 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
   running = reading.catch((error: unknown) => log.error(`the workspace was not read: ${messageOf(error)}`));
   const units = (): WorkspaceUnit[] => sync.outcomes().map((outcome) => editorUnit(workspace, outcome));
 
-  function endWatching(): void {
+  function endWatching(): Promise<void> {
     isClosed = true;
-    watcher.close();
     clearTimeout(timer);
+    return watcher.close();
   }
 
   /** Of what nobody has opened there is nothing to finish. */
   async function giveUp(): Promise<void> {
-    endWatching();
+    const ending = endWatching();
     refuse(new Error('the control plane has not come up'));
-    await Promise.all([compiler.close(), reader.close()]);
+    await Promise.all([ending, compiler.close(), reader.close()]);
   }
 
   async function open(db: Database): Promise<LiteWorkspace> {
@@ -133,7 +133,7 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
         },
       },
       async close() {
-        endWatching();
+        await endWatching();
         clearInterval(beating);
         await recordStop(db, identity.processId).catch(() => {}); // the database may have left first
         await running;
