@@ -2,20 +2,24 @@
 //
 // cold: one new process per file, as `svc compile` on one project does; target 250 ms.
 // warm: 500 files through one long-lived process that forks a child per file; target 10 s on two cores.
+// small: 1,000 and 2,000 small files as `svc compile` finds and compiles them; target 8 ms a file on two cores.
 
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compileWorkspace } from '@svc/compiler/compile-workspace.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { median, rounded } from './figure.ts';
 import type { BenchOptions } from './figure.ts';
+import { cpuSecondsOfTree } from './process-usage.ts';
 
 const PYTHON = join(import.meta.dirname, '..', 'python');
 const DAGS = join(PYTHON, 'tests', 'dags');
 const COLD_RUNS = 15;
 const WARM_FILES = 500;
+const SMALL_WORKSPACES = [1_000, 2_000];
 
 const percentile = (sorted: readonly number[], share: number): number =>
   Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
@@ -86,10 +90,50 @@ async function warm({ print }: BenchOptions, python: string, folder: string): Pr
   print({ ...figure, figure: 'compiler_memory_peak', value: rounded(peak / 1024 / 1024), unit: 'MiB' });
 }
 
+const smallFile = (index: number): string => `from datetime import datetime
+
+from airflow.sdk import DAG, task
+
+with DAG("small_${index}", schedule="@daily", start_date=datetime(2026, 1, 1), catchup=False, tags=["small"]):
+
+    @task
+    def extract():
+        return [${index}]
+
+    @task
+    def load(rows):
+        print(rows)
+
+    load(extract())
+`;
+
+async function small({ print }: BenchOptions, python: string, folder: string, files: number): Promise<void> {
+  mkdirSync(folder);
+  for (let index = 0; index < files; index += 1) writeFileSync(join(folder, `dag_${index}.py`), smallFile(index));
+  const jobs = Math.min(2, availableParallelism());
+  const compiler = createCompiler({ python, jobs });
+  const cpu = cpuSecondsOfTree(process.pid);
+  const started = performance.now();
+  const units = await compileWorkspace({ workspace: folder, compiler });
+  const milliseconds = performance.now() - started;
+  // While the compiler is there: what its ended children have used is told by it.
+  const used = (cpuSecondsOfTree(process.pid) - cpu) * 1_000;
+  await compiler.close();
+  const broken = units.filter(({ ok }) => !ok).length;
+  if (broken > 0) throw new Error(`${broken} of ${files} small files did not compile`);
+  const figure = { bench: 'compile', files, jobs, unit: 'ms' };
+  print({ ...figure, figure: 'small_file', value: rounded(milliseconds / files) });
+  print({ ...figure, figure: 'small_file_cpu', value: rounded(used / files) });
+}
+
 export async function run(options: BenchOptions): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   try {
     const python = await pythonEnvironment();
+    const only = options.text('only');
+    for (const files of only === 'warm' ? [] : SMALL_WORKSPACES)
+      await small(options, python, join(folder, `small-${files}`), files);
+    if (only === 'small') return;
     for (const file of ['dag_object.py', 'real_sales_etl.py', 'schedule_forms.py']) cold(options, python, file);
     await warm(options, python, join(folder, 'dags'));
   } finally {

@@ -29,7 +29,8 @@ const BENCHES: Record<string, Bench> = {
     load: () => import('./chaos-runs.ts'),
   },
   compile: {
-    about: 'one DAG file in a new process, and a workspace of 500 files in a warm one; spec size and memory',
+    about:
+      'one DAG file in a new process, and workspaces of 500 mixed and of 1,000 and 2,000 small files in a warm one; spec size and memory [--only small|warm]',
     load: () => import('./compile.ts'),
   },
   dbt: {

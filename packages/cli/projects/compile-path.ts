@@ -33,8 +33,20 @@ export async function compilePath(context: CliContext, path: string): Promise<Co
 
 /** One line that is written over, and only where somebody looks at it. */
 function showProgress({ stderr }: CliContext): (progress: WorkspaceProgress) => void {
+  const start = performance.now();
   return ({ done, total }) => {
     if (!stderr.isTTY || total < 2) return;
-    stderr.write(done === total ? '\r\u001B[K' : `\rcompiling ${done} of ${total}\u001B[K`);
+    const left = remainingTime({ done, total, seconds: (performance.now() - start) / 1_000 });
+    stderr.write(done === total ? '\r\u001B[K' : `\rcompiling ${done} of ${total}${left}\u001B[K`);
   };
+}
+
+/** Before this, the first files and the start of the compiler say too little about the others. */
+const ESTIMATED_FROM_SECONDS = 2;
+
+/** For a line of progress; empty while nothing can be said, or it is as good as over. */
+export function remainingTime({ done, total, seconds }: { done: number; total: number; seconds: number }): string {
+  const left = Math.round((seconds / done) * (total - done));
+  if (seconds < ESTIMATED_FROM_SECONDS || done === 0 || left < 1) return '';
+  return `, about ${left < 90 ? `${left} s` : `${Math.round(left / 60)} min`} left`;
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import time
 
 from ..run import current
 from ..run.listeners import AROUND_THEM, FIRED, RUN_HOOKS, names_in, registered
@@ -172,7 +173,7 @@ def _load_file(folder: str, path: str) -> None:
 
 
 def _load_entry_points() -> None:
-    if not any(map(_may_offer_plugins, sys.path)):
+    if not any(map(may_offer_plugins, sys.path)):
         return
     from importlib.metadata import entry_points
 
@@ -187,8 +188,28 @@ def _load_entry_points() -> None:
             loaded.take(value, source)
 
 
-def _may_offer_plugins(folder: str) -> bool:
+# By folder: when it was last changed, and the answer. A package that is installed or removed changes its folder.
+_offers: dict[str, tuple[int, bool]] = {}
+_SETTLED_NS = 60 * 1_000_000_000
+
+
+def may_offer_plugins(folder: str) -> bool:
     """Asked of each folder of packages, because importlib.metadata takes 20 ms to load, and loads half of the e-mail package."""
+    try:
+        changed = os.stat(folder or ".").st_mtime_ns
+    except OSError:
+        return False
+    known = _offers.get(folder)
+    if known is not None and known[0] == changed:
+        return known[1]
+    answer = _has_plugins(folder)
+    # What an installer is writing just now may be complete a moment later, without another change of the folder.
+    if time.time_ns() - changed > _SETTLED_NS:
+        _offers[folder] = (changed, answer)
+    return answer
+
+
+def _has_plugins(folder: str) -> bool:
     try:
         names = os.listdir(folder or ".")
     except NotADirectoryError:
