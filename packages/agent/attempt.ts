@@ -25,7 +25,6 @@ import type { ProcessExit } from './exit-cause.ts';
 import { LoadFailure } from './fork-server.ts';
 import type { ForkServer } from './fork-server.ts';
 import type { ForkServers } from './fork-servers.ts';
-import type { HeldSecrets, KeptSecrets } from './kept-secrets.ts';
 import { createLease } from './lease.ts';
 import { createMasks } from './logs/masks.ts';
 import { nowIso } from '@svc/spec/clock.ts';
@@ -40,7 +39,7 @@ import type { TaskSockets } from './task-sockets.ts';
 export type AttemptInput = {
   assignment: Assignment;
   /** When it was started already; `askedAt`: when the call was made whose answer said so. */
-  started?: { start: ReceivedStart; askedAt: number; secrets: HeldSecrets | undefined };
+  started?: { start: ReceivedStart; askedAt: number };
   /** The credential of a worker that would go on with another attempt; empty when it would not. */
   workerToken: () => string;
   /** Why the worker takes no more attempts; empty while it does. */
@@ -48,9 +47,7 @@ export type AttemptInput = {
   /** Told what this one leaves behind, as soon as that is known. */
   onUnclean: (reason: string, server: ForkServer) => void;
   /** What the worker was given to go on with. */
-  onNext: (next: ReceivedNextAttempt, given: { askedAt: number; secrets: HeldSecrets | undefined }) => void;
-  /** Undefined where there is nobody to keep them for. */
-  keptSecrets: KeptSecrets | undefined;
+  onNext: (next: ReceivedNextAttempt, given: { askedAt: number }) => void;
   controlPlane: ControlPlane;
   version: (token: () => string) => Promise<ReceivedVersion>;
   /** Tells the control plane once per version which packages its environment has. */
@@ -131,7 +128,6 @@ class Attempt {
   #isTriggerer = false;
   #isLeaving = false;
   #isUnclean = false;
-  #secrets: HeldSecrets | undefined;
   #resulted = Promise.withResolvers<void>();
 
   constructor(input: AttemptInput) {
@@ -192,21 +188,18 @@ class Attempt {
   /** The job, or undefined when the attempt must not run. */
   async #start(): Promise<string | undefined> {
     const { controlPlane, hostname, signal, started } = this.#input;
-    if (started) return this.#begin(started.start, started.askedAt, started.secrets);
+    if (started) return this.#begin(started.start, started.askedAt);
     let askedAt = 0;
     const token = (): string => {
       askedAt = performance.now(); // asked for each attempt at the call
       return this.token;
     };
-    const { version_key: key } = this.#input.assignment;
-    const offer = this.#input.keptSecrets?.offer(key);
-    const request = { hostname, pid: 0, known_secrets: offer?.known ?? '' };
+    const request = { hostname, pid: 0 };
     const { started: start } = await controlPlane.callUntilAnswered('Start', request, { token, signal });
-    return start ? this.#begin(start, askedAt, offer?.take(key, start.secrets)) : undefined;
+    return start ? this.#begin(start, askedAt) : undefined;
   }
 
-  #begin(start: ReceivedStart, askedAt: number, secrets: HeldSecrets | undefined): string {
-    this.#secrets = secrets;
+  #begin(start: ReceivedStart, askedAt: number): string {
     this.lease.renew(askedAt, start.lease_ms);
     this.needsHeartbeat = true;
     this.#log.begin(start.log_offset);
@@ -243,13 +236,13 @@ class Attempt {
     this.#isTriggerer = kind === 'triggerer';
     if (this.#isLeaving) this.leave();
     this.#masks.add(masks);
-    if (this.#secrets) this.#masks.addKept(this.#secrets.id, this.#secrets.masks);
     this.#executionTimeout = spec?.execution_timeout || null; // none, or zero: no limit
     const launched = await launching.catch((error: unknown) => outcomeOfLaunch(error, this.#input, this.#log));
     if (!('exited' in launched)) return this.#deliver(launched);
     this.#startedAt = performance.now();
     const watch = this.#watchTimeout(launched);
-    if (this.#cancelled === undefined) this.#send(launched, job);
+    // The only process that gets the secrets of the attempt: the fork server never does.
+    if (this.#cancelled === undefined) launched.send(`{"type":"job",${job.slice(1)}`);
     else launched.stop();
     this.#input.reportProviders(() => this.token); // the task goes first
     const exit = await Promise.race([launched.exited, this.#resulted.promise]);
@@ -257,14 +250,6 @@ class Attempt {
     if (exit) await this.#endStrayProcesses();
     await this.#deliver(this.#result ?? this.#outcomeOfExit(exit ?? { status: null, signal: null }));
     await this.#awaitExit(launched);
-  }
-
-  /** With the secrets, unless it has them from its server, who has them for those that follow. */
-  #send(process: TaskProcess, job: string): void {
-    const given = this.#server?.secretsFor(process.secrets(), this.#secrets);
-    const head = given ? `"given":${JSON.stringify(given)},` : '';
-    process.send(`{"type":"job",${head}${job.slice(1)}`);
-    if (this.#secrets) this.#server?.keepSecrets(this.#secrets);
   }
 
   /** Of a process that ended without a result. Its server ends what it knows of; what slipped away is known by its mark. */
@@ -320,14 +305,12 @@ class Attempt {
   async #finish(outcome: Outcome, maxServerErrors: number): Promise<void> {
     const { controlPlane, workerToken, onNext, signal } = this.#input;
     const { offset, data } = await this.#log.tail();
-    const offer = this.#input.keptSecrets?.offer();
     const request = {
       outcome_json: JSON.stringify(outcome),
       log_offset: offset,
       log_data: data,
       log_goes_on: this.#process !== undefined && !this.#hasExited,
       drain_reason: this.#input.drainReason(),
-      known_secrets: offer?.known ?? '',
     };
     let askedAt = 0;
     const token = (): string => {
@@ -338,9 +321,7 @@ class Attempt {
     const options = { token, signal, maxServerErrors };
     const reply = await controlPlane.callUntilAnswered('Finish', { ...request, worker_token: workerToken() }, options);
     const { next } = reply;
-    if (next?.assignment && next.started) {
-      onNext(next, { askedAt, secrets: offer?.take(next.assignment.version_key, next.started.secrets) });
-    }
+    if (next?.assignment && next.started) onNext(next, { askedAt });
     this.#log.acknowledge(reply.log_length);
   }
 

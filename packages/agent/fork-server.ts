@@ -8,8 +8,6 @@
 import { createInterface } from 'node:readline';
 import { FORK_SERVER_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
 import type { ProcessExit } from './exit-cause.ts';
-import { changesTo } from './kept-secrets.ts';
-import type { HeldSecrets, SecretChanges } from './kept-secrets.ts';
 import { spawnServer } from './server-process.ts';
 import type { ServerProcess, ServerProcessInput } from './server-process.ts';
 import type { SpareProcess, SpareProcesses } from './spare-process.ts';
@@ -28,6 +26,8 @@ export type LoadRequest = {
 export type Isolation = {
   /** Folder for homes, temporary and working folders of attempts. With it, attempts are kept apart. */
   places?: string;
+  /** The control plane has started the worker on its own machine, where people edit their projects. */
+  is_local?: boolean;
   /** Nobody else has shared memory on this machine. */
   owns_machine?: boolean;
   /** Bytes by which the server may grow after the version was loaded; 0: any. */
@@ -35,9 +35,6 @@ export type Isolation = {
 };
 
 type Taken = SpareProcess & { ordered: Promise<void> };
-
-/** `base`: the state it changes; empty when it is all there is. */
-type GivenSecrets = { id: string; base: string } & Partial<SecretChanges>;
 
 export type ForkListener = {
   /** `isTaken`: it is the spare process that the attempt has taken. */
@@ -55,10 +52,6 @@ export type ForkServer = {
   /** Returns the spare process that it takes for this attempt, when there is one. It may be given its job after `ordered`. */
   fork(attempt: { attemptId: string; key: string }, listener: ForkListener): Taken | undefined;
   kill(attemptId: string, signal: number): void;
-  /** For all that are forked from now on. */
-  keepSecrets(state: HeldSecrets): void;
-  /** What a process must be told that has the state `from` of this server and is to have `state`; undefined when nothing. */
-  secretsFor(from: string, state: HeldSecrets | undefined): GivenSecrets | undefined;
   /** Modules that an attempt had to load for itself: where it is worthwhile they are loaded here, for all that follow. */
   loadLate(names: readonly string[]): void;
   /** Called with what an attempt left behind. */
@@ -85,7 +78,7 @@ type ServerEvent =
   | { event: 'ready' }
   | { event: 'failed'; error: string; traceback?: string }
   | { event: 'forked'; attempt: string; pid: number; taken: boolean }
-  | { event: 'spare'; key: string; generation: number }
+  | { event: 'spare'; key: string }
   | { event: 'unclean'; reason: string }
   | {
       event: 'exit';
@@ -115,8 +108,6 @@ export const startForkServer = (input: ServerProcessInput, spares?: SpareProcess
 /** Of a process that was spawned in this turn. */
 export function talkTo({ python, child, marker }: ServerProcess, { user, spares }: Companions = {}): ForkServer {
   const attempts = new Map<string, ForkListener>();
-  /** The last ones it was told: a process that was forked before the last change has the one before it. */
-  let states: readonly HeldSecrets[] = [];
   const lateNames = new Map<string, number>();
   const uncleanListeners: ((reason: string) => void)[] = [];
   const tellUnclean = (reason: string): void => uncleanListeners.forEach((listener) => listener(reason));
@@ -142,7 +133,7 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
       case 'forked':
         return attempts.get(event.attempt)?.forked(event.pid, event.taken);
       case 'spare':
-        return spares?.expect(event.key, event.generation);
+        return spares?.expect(event.key);
       case 'unclean':
         return tellUnclean(event.reason);
       case 'exit': {
@@ -196,19 +187,6 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
       const { promise: ordered, resolve } = Promise.withResolvers<void>();
       send({ op: 'fork', attempt: attemptId, key, takes: taken?.key }, resolve);
       return taken && { ...taken, ordered };
-    },
-    keepSecrets(state) {
-      const now = states.at(-1);
-      if (now?.id === state.id) return;
-      states = [...(now ? [now] : []), state];
-      const changes = changesTo(state, now);
-      send({ op: 'secrets', id: state.id, base: now?.id ?? '', ...changes, generation: spares?.drop() });
-    },
-    secretsFor(from, state) {
-      if (from === (state?.id ?? '')) return undefined;
-      const base = states.find(({ id }) => id === from);
-      if (!state) return { id: '', base: '' };
-      return { id: state.id, base: base?.id ?? '', ...changesTo(state, base) };
     },
     loadLate(names) {
       const news: string[] = [];

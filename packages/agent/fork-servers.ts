@@ -62,11 +62,11 @@ export function createForkServers(input: {
   /** Started already, for whichever version comes first. */
   first?: ForkServer | undefined;
   /** For the next server. */
-  isolation?: () => Isolation;
+  isolation?: { next(): Isolation; ended(isolation: Isolation): void };
   /** Told what attempts leave behind, and in which server. */
   onUnclean?: (reason: string, server: ForkServer) => void;
 }): ForkServers {
-  const { environments, sockets, marks, user, isForOne, isolation = () => ({}) } = input;
+  const { environments, sockets, marks, user, isForOne, isolation } = input;
   let { first } = input;
   const entries = new Map<string, Entry>();
   const retired = new Set<ForkServer>();
@@ -93,8 +93,10 @@ export function createForkServers(input: {
     const server = takeFirst(python) ?? start(python);
     onStarted(server);
     server.onUnclean((reason) => input.onUnclean?.(reason, server));
+    const isolated = isolation?.next() ?? {};
+    void server.ended.then(() => isolation?.ended(isolated));
     server.load({
-      ...isolation(),
+      ...isolated,
       socket: sockets.path,
       dags_folder: folder,
       dag_id: version.python_dag_id,

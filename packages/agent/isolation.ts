@@ -1,18 +1,20 @@
 /**
- * How far a worker keeps its attempts apart.
+ * How far a worker isolates its attempts from each other.
  *
- *   together   as Airflow does it: HOME, temporary folder and working directory are the worker's. The worker that the control
- *              plane starts on its own machine
- *   apart      each attempt has its own of these, and cannot look into other processes. A worker that has joined with a token
+ *   together   as Airflow does it: HOME, temporary folder and working directory are the worker's. The default of the worker
+ *              that the control plane starts on its own machine (`executor.isolation` sets another)
+ *   apart      each attempt has its own of these, and can neither look into other processes nor signal them. The default of a
+ *              worker that has joined with a token
  *   pod        the same, and shared memory is the worker's alone
  *
  * Attempts are processes of their own in any case, and what they leave running is ended.
  */
-import { chownSync, mkdtempSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskUser } from '@svc/proto/task-user.ts';
-import { removeFolderOf } from './environment-owner.ts';
+import { makeFolderFor, removeFolderOf } from './environment-owner.ts';
 import type { Isolation } from './fork-server.ts';
 import { SettingsError } from './settings.ts';
 
@@ -24,6 +26,8 @@ export type IsolationKind = (typeof KINDS)[number];
 const KIND_VARIABLE = 'SVC_AGENT_ISOLATION';
 const GROWTH_VARIABLE = 'SVC_AGENT_MAX_INTERPRETER_GROWTH_MB';
 const DEFAULT_GROWTH_MB = 256;
+/** Not more: the paths of sockets, which tasks make below it, have a limit of 108 bytes. */
+const NAME_BYTES = 12;
 
 /** `joins`: it has come by a token, and was not started by the control plane beside it. */
 export function isolationKind(env: Environment, joins: boolean): IsolationKind {
@@ -44,9 +48,12 @@ export function maxGrowth(env: Environment): number {
 }
 
 type Isolations = {
-  readonly keepsApart: boolean;
+  /** The worker leaves when an attempt has left something behind; else the Python process is replaced. */
+  readonly leavesWhenUnclean: boolean;
   /** For one more server. */
   next(): Isolation;
+  /** That server has ended. */
+  ended(isolation: Isolation): void;
   /** Removes what is left of the folders. */
   close(): void;
 };
@@ -55,25 +62,30 @@ export function createIsolations(input: {
   kind: IsolationKind;
   env: Environment;
   user: TaskUser | undefined;
+  /** The worker that the control plane has started on its own machine: it has no other to take its place. */
+  isLocal: boolean;
 }): Isolations {
-  const { kind, user } = input;
+  const { kind, user, isLocal } = input;
   const growth = { max_growth: maxGrowth(input.env) };
-  if (kind === 'together') return { keepsApart: false, next: () => growth, close() {} };
+  if (kind === 'together') return { leavesWhenUnclean: false, next: () => growth, ended() {}, close() {} };
   const base = mkdtempSync(join(tmpdir(), 'svc-attempts-'));
-  if (user) chownSync(base, user.uid, user.gid);
-  let servers = 0;
+  // The user of tasks may pass and not list it: tasks of one server cannot find the folders of another by looking.
+  if (user) chmodSync(base, 0o711);
+  const remove = (folder: string): void => {
+    try {
+      removeFolderOf(user, folder);
+    } catch {
+      // servers remove their own; this is for one that was killed, and the machine's own sweep for what is left of that
+    }
+  };
   return {
-    keepsApart: true,
+    leavesWhenUnclean: !isLocal,
     next() {
-      servers += 1;
-      return { ...growth, places: join(base, String(servers)), owns_machine: kind === 'pod' };
+      const places = join(base, randomBytes(NAME_BYTES).toString('base64url'));
+      if (user) makeFolderFor(user, places);
+      return { ...growth, places, owns_machine: kind === 'pod', is_local: isLocal };
     },
-    close() {
-      try {
-        removeFolderOf(user, base);
-      } catch {
-        // servers remove their own; this is for one that was killed, and the machine's own sweep for what is left of that
-      }
-    },
+    ended: ({ places }) => places !== undefined && remove(places),
+    close: () => remove(base),
   };
 }

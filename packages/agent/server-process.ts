@@ -1,7 +1,7 @@
 /** The process of a Python server (python/svc_runtime/run_server), as it is spawned; fork-server.ts talks to it. */
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { FORK_SERVER_VARIABLE } from '@svc/proto/marked-processes.ts';
+import { FORK_SERVER_VARIABLE, WORKER_VARIABLE } from '@svc/proto/marked-processes.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
 import { asUser } from './settings.ts';
 
@@ -25,8 +25,13 @@ let started = 0;
 
 export function spawnServer({ python, env, user, isForOne }: ServerProcessInput): ServerProcess {
   const marker = `${process.pid}.${(started += 1)}`;
-  const child = spawn(python, ['-m', 'svc_runtime.run_server', ...(isForOne ? ['--one-attempt'] : [])], {
-    env: { ...env, [FORK_SERVER_VARIABLE]: marker },
+  const marked: ServerProcessInput['env'] = { ...env, [FORK_SERVER_VARIABLE]: marker };
+  // In its arguments as well: its environment, and that of what it forks, can be read by nobody but root.
+  const marks = [FORK_SERVER_VARIABLE, WORKER_VARIABLE].flatMap((name) =>
+    marked[name] === undefined ? [] : ['--mark', `${name}=${marked[name]}`],
+  );
+  const child = spawn(python, ['-m', 'svc_runtime.run_server', ...(isForOne ? ['--one-attempt'] : []), ...marks], {
+    env: marked,
     stdio: ['pipe', 'pipe', 'pipe'],
     ...asUser(user),
   });

@@ -16,7 +16,7 @@ export type AgentSettings = {
   tlsCa: string;
   /** Of a worker that people have started. */
   join?: JoinSettings;
-  /** Marks the processes of this worker; empty when nobody asked for it. */
+  /** Marks the processes of a worker that the control plane has started on its own machine; empty for others. */
   workerId: string;
 };
 

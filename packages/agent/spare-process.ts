@@ -6,21 +6,20 @@
  */
 import type { TaskConnection, TaskSockets } from './task-sockets.ts';
 
-export type SpareProcess = { readonly key: string; readonly connection: TaskConnection; readonly secrets: string };
+export type SpareProcess = { readonly key: string; readonly connection: TaskConnection };
 
 export type SpareProcesses = {
-  /** The server makes one, in place of any before. One of an earlier generation it is about to kill, so it must not be taken. */
-  expect(key: string, generation: number): void;
+  /** The server makes one, in place of any before. */
+  expect(key: string): void;
   /** Undefined when there is none yet. */
   take(): SpareProcess | undefined;
-  /** It is of no use any more. Answers with the generation of those that are. */
-  drop(): number;
+  /** Its server is gone. */
+  drop(): void;
 };
 
 export function createSpareProcesses(sockets: TaskSockets): SpareProcesses {
   let expected: string | undefined;
   let ready: SpareProcess | undefined;
-  let current = 0;
 
   function forget(): void {
     if (expected !== undefined) sockets.forgetSpare(expected);
@@ -33,12 +32,11 @@ export function createSpareProcesses(sockets: TaskSockets): SpareProcesses {
   }
 
   return {
-    expect(key, generation) {
-      if (generation !== current) return;
+    expect(key) {
       clear();
       expected = key;
-      sockets.expectSpare(key, (connection, { secrets }) => {
-        ready = { key, connection, secrets };
+      sockets.expectSpare(key, (connection) => {
+        ready = { key, connection };
         // Killed by somebody, unless it was taken meanwhile.
         void connection.closed.then(() => ready?.key === key && forget());
       });
@@ -48,10 +46,6 @@ export function createSpareProcesses(sockets: TaskSockets): SpareProcesses {
       if (taken) forget();
       return taken;
     },
-    drop() {
-      clear();
-      current += 1;
-      return current;
-    },
+    drop: clear,
   };
 }

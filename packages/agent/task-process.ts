@@ -17,8 +17,6 @@ export type TaskProcess = {
   kill(): void;
   /** Undefined until it is there. */
   pid(): number | undefined;
-  /** The state of secrets that it has from its server; empty when none. */
-  secrets(): string;
 };
 
 export type TaskProcessInput = {
@@ -42,22 +40,20 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
   const { promise: exited, resolve: exit } = Promise.withResolvers<ProcessExit>();
   let connection: TaskConnection | undefined;
   let pid: number | undefined;
-  let secrets = '';
   let killing: NodeJS.Timeout | undefined;
   let isOver = false;
   /** What a spare process was given before its server has said that it was still there. */
   let unconfirmed: string[] | undefined;
 
-  function open(opened: TaskConnection, from: { secrets: string }): void {
+  function open(opened: TaskConnection): void {
     connection = opened;
-    secrets = from.secrets;
     opened.onLine(input.onLine);
     connect();
   }
 
   const key = sockets.expect(attemptId, {
-    hello(opened, from) {
-      open(opened, from);
+    hello(opened) {
+      open(opened);
       for (const line of unconfirmed ?? []) opened.send(line);
       unconfirmed = undefined;
     },
@@ -88,7 +84,7 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
 
   if (taken) {
     unconfirmed = [];
-    void taken.ordered.then(() => open(taken.connection, taken));
+    void taken.ordered.then(() => open(taken.connection));
   }
 
   /** Asks the server, which knows the process's strays too; and kills the group ourselves, should the server be stuck. */
@@ -109,7 +105,6 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
     resume: () => connection?.resume(),
     kill,
     pid: () => pid,
-    secrets: () => secrets,
     stop() {
       if (isOver || killing) return;
       server.kill(attemptId, SIGTERM);

@@ -28,8 +28,7 @@ export type TaskConnection = {
 export type StreamName = 'stdout' | 'stderr';
 
 export type TaskListener = {
-  /** `secrets`: the state of secrets that it has from its server. */
-  hello(connection: TaskConnection, from: { pid: number; secrets: string }): void;
+  hello(connection: TaskConnection, from: { pid: number }): void;
   output(name: StreamName, chunk: Buffer): void;
   outputEnded(name: StreamName): void;
 };
@@ -74,18 +73,18 @@ export async function openTaskSockets(user?: TaskUser): Promise<TaskSockets> {
 
   /** False when nobody expects it. An attempt has one process: whoever says hello second is another. */
   function introduce(socket: Socket, line: string, rest: Buffer): boolean {
-    const { type, attempt = '', key = '', pid = 0, name, secrets = '' } = parse(line);
+    const { type, attempt = '', key = '', pid = 0, name } = parse(line);
     if (type === 'hello' && attempt === '') {
       const hello = spares.get(key);
       spares.delete(key);
-      hello?.(connectionOf(socket, rest), { pid, secrets });
+      hello?.(connectionOf(socket, rest), { pid });
       return hello !== undefined;
     }
     const entry = expected.get(attempt);
     if (!entry || entry.key !== key) return false;
     if (type === 'hello' && !entry.hasSaidHello) {
       entry.hasSaidHello = true;
-      entry.listener.hello(connectionOf(socket, rest), { pid, secrets });
+      entry.listener.hello(connectionOf(socket, rest), { pid });
       return true;
     }
     if (type !== 'stream' || (name !== 'stdout' && name !== 'stderr')) return false;
@@ -126,7 +125,7 @@ export async function openTaskSockets(user?: TaskUser): Promise<TaskSockets> {
   };
 }
 
-type Introduction = { type?: string; attempt?: string; key?: string; pid?: number; name?: string; secrets?: string };
+type Introduction = { type?: string; attempt?: string; key?: string; pid?: number; name?: string };
 
 function parse(line: string): Introduction {
   try {

@@ -68,6 +68,7 @@ export async function work(input: {
     shownAs: settings.join?.name ?? '',
     say,
     isolation,
+    isLocal: settings.workerId !== '',
   });
   const leave = (why: string): void => {
     if (!leaving.signal.aborted) say(`leaving: ${why}`);

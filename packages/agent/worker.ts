@@ -16,7 +16,6 @@ import type { PythonEnvironments } from './environments.ts';
 import { createMemoryWatch } from './exit-cause.ts';
 import type { ForkServer } from './fork-server.ts';
 import { createForkServers } from './fork-servers.ts';
-import { createKeptSecrets } from './kept-secrets.ts';
 import { createIsolations } from './isolation.ts';
 import type { IsolationKind } from './isolation.ts';
 import { secretArguments } from './settings.ts';
@@ -70,6 +69,8 @@ export async function createWorker(input: {
   isForOne?: boolean;
   first?: ForkServer | undefined;
   isolation?: IsolationKind;
+  /** The control plane has started it on its own machine. */
+  isLocal?: boolean;
 }): Promise<Worker> {
   const { controlPlane, workerId, env, say, credential = () => '' } = input;
   const user = readTaskUser(env[TASK_USER_VARIABLE]);
@@ -78,7 +79,8 @@ export async function createWorker(input: {
   environments.get([]).catch(() => {}); // made ready now, for whoever comes first; an error is met again by the attempt that needs it
   const marks = workerId === '' ? {} : { [WORKER_VARIABLE]: workerId };
   const { isForOne, first } = input;
-  const isolations = createIsolations({ kind: input.isolation ?? 'together', env, user });
+  const { isolation: kind = 'together', isLocal = false } = input;
+  const isolations = createIsolations({ kind, env, user, isLocal });
   const servers = createForkServers({
     environments,
     sockets,
@@ -87,14 +89,13 @@ export async function createWorker(input: {
     user,
     isForOne,
     first,
-    isolation: isolations.next,
+    isolation: isolations,
     onUnclean,
     isRemote: input.isRemote,
   });
   const wasOutOfMemory = createMemoryWatch();
   const hidden = secretArguments(env);
   const versions = createVersions(controlPlane);
-  const keptSecrets = isForOne ? undefined : createKeptSecrets();
   const reportProviders = createProviderReports({ controlPlane, environments, versions, isForOne: isForOne === true });
   const attempts = new Map<string, RunningAttempt>();
   const over = new LRUCache<string, true>({ max: REMEMBERED });
@@ -106,12 +107,12 @@ export async function createWorker(input: {
   const workerToken = (): string => (drainReason === '' ? (input.workerToken?.() ?? '') : '');
 
   /**
-   * Where attempts are kept apart the whole worker goes, so that nothing of what was left is met by the next one; elsewhere the
-   * Python process of that version does, which is what other attempts share.
+   * A warm or remote worker that isolates its attempts leaves as a whole, so that the next attempt meets nothing of what was
+   * left. On other workers the Python process of that version is replaced, which is what other attempts share.
    */
   function onUnclean(reason: string, server: ForkServer): void {
     servers.retire(server);
-    if (!isolations.keepsApart) return say(`warning: ${reason}; the Python process of this version is replaced`);
+    if (!isolations.leavesWhenUnclean) return say(`warning: ${reason}; the Python process of this version is replaced`);
     if (drainReason !== '') return;
     drainReason = reason;
     say(`${reason}: this worker takes no more attempts, and leaves`);
@@ -147,7 +148,6 @@ export async function createWorker(input: {
       onNext({ assignment: next, started: start }, given) {
         if (next && start) accept(next, { start, ...given });
       },
-      keptSecrets,
       controlPlane,
       version: (token) => versions(assignment.version_key, token),
       reportProviders: (token) => void reportProviders(assignment.version_key, token),

@@ -15,8 +15,6 @@ export type { NextAttempt } from './generated/svc/agent/v1/NextAttempt.ts';
 export type { NextAttempt__Output as ReceivedNextAttempt } from './generated/svc/agent/v1/NextAttempt.ts';
 export type { Order } from './generated/svc/agent/v1/Order.ts';
 export type { Order__Output as ReceivedOrder } from './generated/svc/agent/v1/Order.ts';
-export type { Secrets } from './generated/svc/agent/v1/Secrets.ts';
-export type { Secrets__Output as ReceivedSecrets } from './generated/svc/agent/v1/Secrets.ts';
 export type { Started__Output as ReceivedStart } from './generated/svc/agent/v1/Started.ts';
 export type { StartReply } from './generated/svc/agent/v1/StartReply.ts';
 export type { Version } from './generated/svc/agent/v1/Version.ts';

@@ -1,5 +1,6 @@
 /**
- * Processes of a worker, known by a variable in their environment, which whatever a task starts inherits.
+ * Processes of a worker, known by a variable in their environment, which whatever a task starts inherits. Python servers and
+ * what they fork close their environment to everybody but root: they have the same in their arguments (`--mark`).
  *
  * Python processes end with the one that started them (the kernel tells them), but programs those had started may not; and
  * nothing of a task may be running any more when its next try starts.
@@ -43,7 +44,9 @@ export async function markedProcesses(variable: string, value: string, user?: Ta
       .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
       .map(async (pid) => {
         const environment = await readFile(`/proc/${pid}/environ`).catch((error: NodeJS.ErrnoException) => {
-          areSomeHidden ||= error.code === 'EACCES' || error.code === 'EPERM'; // else it is gone
+          if (error.code !== 'EACCES' && error.code !== 'EPERM') return; // it is gone
+          areSomeHidden = true;
+          return readFile(`/proc/${pid}/cmdline`).catch(() => undefined);
         });
         return environment?.includes(marker) ? [Number(pid)] : [];
       }),

@@ -49,8 +49,6 @@ class Attempt:
         self.control: Any = None
         # The spare it was given to.
         self.took: str | None = None
-        # The state of secrets that it has from its server.
-        self.secrets: Any = None
         self.log_frames = 0
         self.connections: list[str] = []
         # What had come by the streams when the exit was said.
@@ -112,7 +110,6 @@ class Agent:
         self.unread_streams: list | None = None
         self.refuses_streams = False
         self.spare: Spare | None = None
-        self.generation = 0
         self.server = subprocess.Popen(
             [sys.executable, "-m", "svc_runtime.run_server", *arguments],
             stdin=subprocess.PIPE,
@@ -196,8 +193,7 @@ class Agent:
             event = json.loads(line)
             self.events.append(event)
             if event["event"] == "spare":
-                if event["generation"] == self.generation:
-                    self.spare = Spare(event["key"])
+                self.spare = Spare(event["key"])
             elif event["event"] == "forked":
                 attempt = self.attempts[event["attempt"]]
                 attempt.pid = event["pid"]
@@ -295,7 +291,6 @@ class Agent:
     def _greet(self, attempt: Attempt, hello: dict, connection) -> None:
         attempt.control = connection
         assert hello["pid"] > 0
-        attempt.secrets = hello["secrets"]
         if attempt.job is not None:
             self.send(attempt, attempt.job)
 
@@ -307,12 +302,6 @@ class Agent:
             return None
         self.spare = None
         return spare
-
-    def tell_and_replace_spare(self, command: dict) -> None:
-        """What those have who are forked later; the spare was forked before."""
-        self.spare = None
-        self.generation += 1
-        self.tell({**command, "generation": self.generation})
 
     def _answer(self, attempt: Attempt, message: dict) -> None:
         reply = {"type": "reply", "id": message["id"], "ok": True, "value": None}

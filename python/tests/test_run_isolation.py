@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import sys
 import tempfile
 import time
@@ -14,7 +15,7 @@ from svc_runtime.run_server.leftovers import Leftovers
 from svc_runtime.run_server.own_places import remove_tree
 from svc_runtime.run_server.server import Server
 
-from .run_agent import Agent
+from .run_agent import Agent, drop_privileges
 
 TRACES = """
     import locale, os, resource, signal, subprocess, sys, tempfile, threading, time
@@ -155,6 +156,29 @@ TRACES = """
         leaves_processes("{{ params.kind }}"); has_a_secret("{{ params.folder }}"); spies("{{ params.pids }}")
         writes("{{ params.path }}", "# changed"); loads_late()
 """
+LOADS = """
+    import os
+    from airflow.sdk import DAG, task
+
+    def attempt(action):
+        try:
+            action()
+            return "reached"
+        except OSError as error:
+            return type(error).__name__
+
+    FOUND = {
+        "signal": attempt(lambda: os.kill(OTHER, 0)),
+        "environ": attempt(lambda: open("/proc/OTHER/environ", "rb").read(1)),
+    }
+
+    with DAG("d", schedule=None):
+        @task
+        def tells():
+            return FOUND
+
+        tells()
+"""
 # Native values: a list of pids stays one.
 TRACES = TRACES.replace('DAG("d", schedule=None)', 'DAG("d", schedule=None, render_template_as_native_obj=True)')
 PROJECT = {"of_the_project.py": 'VALUE = "as it was"\n'}
@@ -282,6 +306,38 @@ class Apart(Isolated):
         if domain.keeps_signals:
             self.assertEqual(set(signals.values()), {"PermissionError"}, signals)
 
+    def test_a_file_can_be_moved_to_another_folder(self) -> None:
+        """Rules about files forbid that unless they allow it."""
+        from svc_runtime.run_server.apart import Apart as Domain
+
+        for version in (None, 5):
+            if Domain(version).version < 2:
+                self.skipTest("this kernel's Landlock allows no moves")
+            pid = os.fork()
+            if pid == 0:
+                with tempfile.TemporaryDirectory() as folder:
+                    os.makedirs(os.path.join(folder, "a", "moved"))
+                    Domain(version).enter()
+                    os.rename(os.path.join(folder, "a", "moved"), os.path.join(folder, "moved"))
+                os._exit(0)
+            self.assertEqual(os.waitpid(pid, 0)[1], 0, version)
+
+    def test_what_the_dag_file_does_while_it_is_loaded_reaches_no_other_process(self) -> None:
+        """It is author code too, and runs in the server that is forked for every attempt."""
+        from svc_runtime.run_server.apart import Apart as Domain
+
+        if not Domain().keeps_signals:
+            self.skipTest("this kernel's Landlock does not scope signals")
+        other = subprocess.Popen(["sleep", "600"], preexec_fn=drop_privileges)  # noqa: PLW1509  tests have one thread
+        self.addCleanup(other.wait)
+        self.addCleanup(other.kill)
+        load = {"places": os.path.join(self.folder, "loading")}
+        for settings, expected in ((load, "PermissionError"), ({}, "reached")):
+            text = LOADS.replace("OTHER", str(other.pid))
+            with Agent.ready(text, load=settings, is_privileged=False) as agent:
+                found = agent.run("tells").value()
+                self.assertEqual(found, {"signal": expected, "environ": expected})
+
     def test_shared_memory_is_removed(self) -> None:
         path = f"/dev/shm/svc-test-{os.getpid()}"
         try:
@@ -338,11 +394,17 @@ class Together(Isolated):
         for kind in ("session", "double fork"):
             self.assertIn("which had to be ended", self.leaves(kind).exit["unclean"])
 
-    def test_without_a_domain_of_its_own_a_sibling_is_open(self) -> None:
-        """So that the other one shows what it is for."""
+    def test_without_a_domain_python_processes_are_closed_and_signals_and_programs_are_open(self) -> None:
+        """What `together` leaves open; the other classes show that a domain closes it."""
         found = self.spy()
+        own = {name: found.pop(name) for name in ("own", "ended own")}
+        self.assertEqual(own, {"own": "True", "ended own": True})
         self.assertEqual({value for name, value in found.items() if name.endswith("signal")}, {"None"})
-        self.assertNotIn("PermissionError", [value for name, value in found.items() if name.endswith("environ")])
+        sibling, program, server = (name.split()[0] for name in found if name.endswith("environ"))
+        for pid in (sibling, server):
+            for name in ("environ", "mem", "fd"):
+                self.assertEqual(found[f"{pid} {name}"], "PermissionError", (name, found))
+        self.assertEqual(found[f"{program} environ"], "b'S'")
 
     def test_people_may_edit_their_project(self) -> None:
         project = os.path.join(self.agent.folder, "of_the_project.py")

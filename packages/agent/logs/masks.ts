@@ -9,8 +9,6 @@ import type { SecretSet } from '@svc/spec/masking/secret-set.ts';
 
 export type Masks = {
   add(values: readonly string[]): void;
-  /** The same, of values that others are given too: known by the name of their state. */
-  addKept(id: string, values: Iterable<string>): void;
   /** Of this attempt alone, and a few at a time: what it has fetched itself. */
   addOwn(values: readonly string[]): void;
   apply(text: string): string;
@@ -23,7 +21,6 @@ export function createMasks(): Masks {
     add(values) {
       if (values.length > 0) sets.add(setOf(values));
     },
-    addKept: (id, values) => void sets.add(keptSet(`id:${id}`, values)),
     addOwn(values) {
       own ??= createSecretSet({ findsHalves: false });
       for (const value of values) own.add(value);

@@ -37,7 +37,8 @@ export function liteDefaults(input: {
     'scheduler.loop_interval_ms': '2000',
     'executor.type': 'subprocess',
     'executor.agent_path': agentPath,
-    ...(taskUser !== '' && { 'executor.task_user': taskUser }),
+    // With an account of lite's own nobody expects files in its home.
+    ...(taskUser !== '' && { 'executor.task_user': taskUser, 'executor.isolation': 'apart' }),
     'executor.staging_dir': staging,
     'logs.dir': logs,
     'observability.otel.enabled': 'false',

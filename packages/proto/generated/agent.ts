@@ -23,7 +23,6 @@ import type { JoinRequest as _svc_agent_v1_JoinRequest, JoinRequest__Output as _
 import type { Module as _svc_agent_v1_Module, Module__Output as _svc_agent_v1_Module__Output } from './svc/agent/v1/Module.ts';
 import type { NextAttempt as _svc_agent_v1_NextAttempt, NextAttempt__Output as _svc_agent_v1_NextAttempt__Output } from './svc/agent/v1/NextAttempt.ts';
 import type { Order as _svc_agent_v1_Order, Order__Output as _svc_agent_v1_Order__Output } from './svc/agent/v1/Order.ts';
-import type { Secrets as _svc_agent_v1_Secrets, Secrets__Output as _svc_agent_v1_Secrets__Output } from './svc/agent/v1/Secrets.ts';
 import type { StartReply as _svc_agent_v1_StartReply, StartReply__Output as _svc_agent_v1_StartReply__Output } from './svc/agent/v1/StartReply.ts';
 import type { StartRequest as _svc_agent_v1_StartRequest, StartRequest__Output as _svc_agent_v1_StartRequest__Output } from './svc/agent/v1/StartRequest.ts';
 import type { Started as _svc_agent_v1_Started, Started__Output as _svc_agent_v1_Started__Output } from './svc/agent/v1/Started.ts';
@@ -62,7 +61,6 @@ export interface ProtoGrpcType {
         Module: MessageTypeDefinition<_svc_agent_v1_Module, _svc_agent_v1_Module__Output>
         NextAttempt: MessageTypeDefinition<_svc_agent_v1_NextAttempt, _svc_agent_v1_NextAttempt__Output>
         Order: MessageTypeDefinition<_svc_agent_v1_Order, _svc_agent_v1_Order__Output>
-        Secrets: MessageTypeDefinition<_svc_agent_v1_Secrets, _svc_agent_v1_Secrets__Output>
         StartReply: MessageTypeDefinition<_svc_agent_v1_StartReply, _svc_agent_v1_StartReply__Output>
         StartRequest: MessageTypeDefinition<_svc_agent_v1_StartRequest, _svc_agent_v1_StartRequest__Output>
         Started: MessageTypeDefinition<_svc_agent_v1_Started, _svc_agent_v1_Started__Output>

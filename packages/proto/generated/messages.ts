@@ -1217,8 +1217,6 @@ encode: function StartRequest$encode(m,w,q){
   w.uint32(10).string(m.hostname)
   if(m.pid!=null&&Object.hasOwnProperty.call(m,"pid"))
   w.uint32(16).int32(m.pid)
-  if(m.known_secrets!=null&&Object.hasOwnProperty.call(m,"known_secrets"))
-  w.uint32(26).string(m.known_secrets)
   return w
 },
 decode: function StartRequest$decode(r,l,e,n){
@@ -1251,10 +1249,6 @@ decode: function StartRequest$decode(r,l,e,n){
   m.pid=r.int32()
   break
   }
-  case 3: {
-  m.known_secrets=r.string()
-  break
-  }
   default:
   r.skipType(t&7,n)
   break
@@ -1282,9 +1276,6 @@ fromObject: function StartRequest$fromObject(d,n){
   if(d.pid!=null){
   m.pid=d.pid|0
   }
-  if(d.known_secrets!=null){
-  m.known_secrets=String(d.known_secrets)
-  }
   return m
 },
 toObject: function StartRequest$toObject(m,o,q){
@@ -1297,16 +1288,12 @@ toObject: function StartRequest$toObject(m,o,q){
   if(o.defaults){
   d.hostname=""
   d.pid=0
-  d.known_secrets=""
   }
   if(m.hostname!=null&&Object.hasOwnProperty.call(m,"hostname")){
   d.hostname=m.hostname
   }
   if(m.pid!=null&&Object.hasOwnProperty.call(m,"pid")){
   d.pid=m.pid
-  }
-  if(m.known_secrets!=null&&Object.hasOwnProperty.call(m,"known_secrets")){
-  d.known_secrets=m.known_secrets
   }
   return d
 }
@@ -1428,8 +1415,6 @@ encode: function Started$encode(m,w,q){
   w.uint32(16).int64(m.log_offset)
   if(m.lease_ms!=null&&Object.hasOwnProperty.call(m,"lease_ms"))
   w.uint32(24).int64(m.lease_ms)
-  if(m.secrets!=null&&Object.hasOwnProperty.call(m,"secrets"))
-  MESSAGES.Secrets.encode(m.secrets,w.uint32(34).fork(),q+1).ldelim()
   return w
 },
 decode: function Started$decode(r,l,e,n){
@@ -1464,10 +1449,6 @@ decode: function Started$decode(r,l,e,n){
   }
   case 3: {
   m.lease_ms=r.int64()
-  break
-  }
-  case 4: {
-  m.secrets=MESSAGES.Secrets.decode(r,r.uint32(),undefined,n+1)
   break
   }
   default:
@@ -1514,11 +1495,6 @@ fromObject: function Started$fromObject(d,n){
   else if(typeof d.lease_ms==="object")
   m.lease_ms=new util.LongBits(d.lease_ms.low>>>0,d.lease_ms.high>>>0).toNumber()
   }
-  if(d.secrets!=null){
-  if(!util.isObject(d.secrets))
-  throw TypeError(".svc.agent.v1.Started.secrets: object expected")
-  m.secrets=MESSAGES.Secrets.fromObject(d.secrets,n+1)
-  }
   return m
 },
 toObject: function Started$toObject(m,o,q){
@@ -1540,7 +1516,6 @@ toObject: function Started$toObject(m,o,q){
   d.lease_ms=o.longs===String?n.toString():o.longs===Number?n.toNumber():typeof BigInt!=="undefined"&&o.longs===BigInt?n.toBigInt():n
   }else
   d.lease_ms=o.longs===String?"0":typeof BigInt!=="undefined"&&o.longs===BigInt?BigInt("0"):0
-  d.secrets=null
   }
   if(m.job_json!=null&&Object.hasOwnProperty.call(m,"job_json")){
   d.job_json=m.job_json
@@ -1560,118 +1535,6 @@ toObject: function Started$toObject(m,o,q){
   d.lease_ms=o.longs===String?String(m.lease_ms):m.lease_ms
   else
   d.lease_ms=o.longs===String?util.Long.prototype.toString.call(m.lease_ms):o.longs===Number?new util.LongBits(m.lease_ms.low>>>0,m.lease_ms.high>>>0).toNumber():m.lease_ms
-  }
-  if(m.secrets!=null&&Object.hasOwnProperty.call(m,"secrets")){
-  d.secrets=MESSAGES.Secrets.toObject(m.secrets,o,q+1)
-  }
-  return d
-}
-},
-Secrets: {
-ctor: function Secrets(p){
-  if(p)for(var ks=Object.keys(p),i=0;i<ks.length;++i)if(p[ks[i]]!=null&&ks[i]!=="__proto__")
-  this[ks[i]]=p[ks[i]]
-},
-encode: function Secrets$encode(m,w,q){
-  if(!w)
-  w=Writer.create()
-  if(q===undefined)q=0
-  if(q>util.recursionLimit)
-  throw Error("max depth exceeded")
-  if(m.id!=null&&Object.hasOwnProperty.call(m,"id"))
-  w.uint32(10).string(m.id)
-  if(m.base_id!=null&&Object.hasOwnProperty.call(m,"base_id"))
-  w.uint32(18).string(m.base_id)
-  if(m.changes_json!=null&&Object.hasOwnProperty.call(m,"changes_json"))
-  w.uint32(26).string(m.changes_json)
-  return w
-},
-decode: function Secrets$decode(r,l,e,n){
-  if(!(r instanceof Reader))
-  r=Reader.create(r)
-  if(n===undefined)n=0
-  if(n>Reader.recursionLimit)
-  throw Error("maximum nesting depth exceeded")
-  var c,m
-  if(l===undefined)
-  c=r.len
-  else{
-  c=r.pos+l
-  if(c>r.len)
-  throw RangeError("index out of range")
-  l=r.len
-  r.len=c
-  }
-  m=new this.ctor
-  while(r.pos<c){
-  var t=r.uint32()
-  if(t===e)
-  break
-  switch(t>>>3){
-  case 1: {
-  m.id=r.string()
-  break
-  }
-  case 2: {
-  m.base_id=r.string()
-  break
-  }
-  case 3: {
-  m.changes_json=r.string()
-  break
-  }
-  default:
-  r.skipType(t&7,n)
-  break
-  }
-  }
-  if(l!==undefined){
-  if(r.pos!==c)
-  throw RangeError("index out of range")
-  r.len=l
-  }
-  return m
-},
-fromObject: function Secrets$fromObject(d,n){
-  if(d instanceof this.ctor)
-  return d
-  if(!util.isObject(d))
-  throw TypeError(".svc.agent.v1.Secrets: object expected")
-  if(n===undefined)n=0
-  if(n>util.recursionLimit)
-  throw Error("maximum nesting depth exceeded")
-  var m=new this.ctor
-  if(d.id!=null){
-  m.id=String(d.id)
-  }
-  if(d.base_id!=null){
-  m.base_id=String(d.base_id)
-  }
-  if(d.changes_json!=null){
-  m.changes_json=String(d.changes_json)
-  }
-  return m
-},
-toObject: function Secrets$toObject(m,o,q){
-  if(!o)
-  o={}
-  if(q===undefined)q=0
-  if(q>util.recursionLimit)
-  throw Error("max depth exceeded")
-  var d={}
-  if(o.defaults){
-  d.id=""
-  d.base_id=""
-  d.changes_json=""
-  }
-  if(m.id!=null&&Object.hasOwnProperty.call(m,"id")){
-  d.id=m.id
-  }
-  if(m.base_id!=null&&Object.hasOwnProperty.call(m,"base_id")){
-  d.base_id=m.base_id
-  }
-  if(m.changes_json!=null&&Object.hasOwnProperty.call(m,"changes_json")){
-  d.changes_json=m.changes_json
   }
   return d
 }
@@ -2373,8 +2236,6 @@ encode: function FinishRequest$encode(m,w,q){
   w.uint32(40).bool(m.log_goes_on)
   if(m.drain_reason!=null&&Object.hasOwnProperty.call(m,"drain_reason"))
   w.uint32(50).string(m.drain_reason)
-  if(m.known_secrets!=null&&Object.hasOwnProperty.call(m,"known_secrets"))
-  w.uint32(58).string(m.known_secrets)
   return w
 },
 decode: function FinishRequest$decode(r,l,e,n){
@@ -2421,10 +2282,6 @@ decode: function FinishRequest$decode(r,l,e,n){
   }
   case 6: {
   m.drain_reason=r.string()
-  break
-  }
-  case 7: {
-  m.known_secrets=r.string()
   break
   }
   default:
@@ -2476,9 +2333,6 @@ fromObject: function FinishRequest$fromObject(d,n){
   if(d.drain_reason!=null){
   m.drain_reason=String(d.drain_reason)
   }
-  if(d.known_secrets!=null){
-  m.known_secrets=String(d.known_secrets)
-  }
   return m
 },
 toObject: function FinishRequest$toObject(m,o,q){
@@ -2503,7 +2357,6 @@ toObject: function FinishRequest$toObject(m,o,q){
   d.worker_token=""
   d.log_goes_on=false
   d.drain_reason=""
-  d.known_secrets=""
   }
   if(m.outcome_json!=null&&Object.hasOwnProperty.call(m,"outcome_json")){
   d.outcome_json=m.outcome_json
@@ -2527,9 +2380,6 @@ toObject: function FinishRequest$toObject(m,o,q){
   }
   if(m.drain_reason!=null&&Object.hasOwnProperty.call(m,"drain_reason")){
   d.drain_reason=m.drain_reason
-  }
-  if(m.known_secrets!=null&&Object.hasOwnProperty.call(m,"known_secrets")){
-  d.known_secrets=m.known_secrets
   }
   return d
 }

@@ -3,7 +3,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
-import type { AgentHandlers, NextAttempt, Order } from '@svc/proto/agent-service.ts';
+import type { AgentHandlers, NextAttempt, Order, StartReply } from '@svc/proto/agent-service.ts';
 import { finishCallback } from '../db/attempts/callback-requests.ts';
 import { isTaskCurrent } from '../db/attempts/live-attempts.ts';
 import { DatabaseBusyError, isOutage } from '../db/outage.ts';
@@ -232,14 +232,13 @@ function startHandler(parts: Parts) {
   const { options, earlyStarts, observers, starts } = parts;
   return async (
     identity: VerifiedAttempt,
-    { hostname, pid, known_secrets: known }: { hostname: string; pid: number; known_secrets: string },
-  ) => {
+    { hostname, pid }: { hostname: string; pid: number },
+  ): Promise<StartReply> => {
     const early = await earlyStarts.take(identity.attemptId);
     const prepared = early?.reply ?? (await starts.start(identity, { hostname, pid: pid === 0 ? null : pid }));
-    const reply = await starts.answer(identity, prepared, known);
-    if (!reply.started) {
+    if ('stop' in prepared) {
       ended(parts, identity);
-      return reply;
+      return prepared;
     }
     parts.openLogs.seen(identity.attemptId);
     parts.logs.prepare(identity);
@@ -247,7 +246,7 @@ function startHandler(parts: Parts) {
     const leaseMs = await (options.lease?.() ?? 0);
     // The worker counts from its call, and the lease began with the start.
     const left = leaseMs > 0 ? Math.max(1, Math.floor(leaseMs - (early?.ageMs ?? 0))) : 0;
-    return { started: { ...reply.started, lease_ms: left } };
+    return { started: { ...prepared.started, lease_ms: left } };
   };
 }
 
@@ -293,15 +292,14 @@ function finishHandler(parts: Parts) {
   }
 
   /** Fails like the whole call does: then the same end is reported again, and the same attempt is handed over again. */
-  async function nextAttemptOf(handedOver: HandedOver, known: string): Promise<NextAttempt | undefined> {
+  async function nextAttemptOf(handedOver: HandedOver): Promise<NextAttempt | undefined> {
     const { queue: _queue, ...attempt } = handedOver.attempt;
     const identity = { kind: 'task' as const, ...attempt };
     const [token, prepared] = await Promise.all([
       credentials.issueAttempt(identity),
       starts.goOn({ ...identity, issuedAt: 0 }, handedOver),
     ]);
-    const { started } = await starts.answer({ ...identity, issuedAt: 0 }, prepared, known);
-    if (!started) {
+    if ('stop' in prepared) {
       ended(parts, identity);
       return undefined;
     }
@@ -309,7 +307,7 @@ function finishHandler(parts: Parts) {
     logs.prepare({ ...identity, issuedAt: 0 });
     return {
       assignment: assignmentOf(identity, token),
-      started: { ...started, lease_ms: await (options.lease?.() ?? 0) },
+      started: { ...prepared.started, lease_ms: await (options.lease?.() ?? 0) },
     };
   }
 
@@ -324,7 +322,6 @@ function finishHandler(parts: Parts) {
       log_data: Buffer;
       worker_token: string;
       log_goes_on: boolean;
-      known_secrets: string;
     },
   ): Promise<{ recorded: boolean; log_length: number; next?: NextAttempt }> => {
     const reported = await readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
@@ -358,7 +355,7 @@ function finishHandler(parts: Parts) {
       for (const { value, version } of outcome.xcoms ?? [])
         options.valueCache?.written(identity.tenantId, version, value);
     }
-    const handedOver = next && (await nextAttemptOf(next, request.known_secrets));
+    const handedOver = next && (await nextAttemptOf(next));
     return { recorded: answer === 'recorded', log_length: await appended, ...(handedOver && { next: handedOver }) };
   };
 }

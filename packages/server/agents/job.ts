@@ -3,7 +3,7 @@ import { ATTEMPT_VARIABLE } from '@svc/proto/marked-processes.ts';
 import type { InstanceRow, RunRow } from '../db/schema.ts';
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import type { AttemptIdentity } from './credentials.ts';
-import type { SecretBundle } from './recent-bundles.ts';
+import type { SecretBundle } from './secret-delivery.ts';
 import type { SecretScoping } from './secret-scope.ts';
 import type { FactsQuery, StartFacts } from '../db/attempts/start-facts.ts';
 import type { AttemptTask, AttemptVersion } from './versions.ts';
@@ -19,8 +19,8 @@ export type JobInput = {
   version: AttemptVersion;
   run: RunRow;
   facts: StartFacts;
-  /** Undefined: a worker that keeps them puts them where they belong. */
-  secrets: SecretBundle | undefined;
+  /** Those that the DAG declares. They reach the task's process with its job, and no other process. */
+  secrets: SecretBundle;
   scoping: SecretScoping;
   baseUrl: string;
   xcomMaxBytes: number;
@@ -110,7 +110,7 @@ export function timetableJob(input: Omit<JobInput, 'run'>, question: unknown): s
     task_id: null,
     map_index: -1,
     run: {},
-    env: { ...secrets?.env, [ATTEMPT_VARIABLE]: identity.attemptId },
+    env: { ...secrets.env, [ATTEMPT_VARIABLE]: identity.attemptId },
     ...secretFields(version, { secrets, scoping }),
     base_url: baseUrl,
   });
@@ -118,7 +118,7 @@ export function timetableJob(input: Omit<JobInput, 'run'>, question: unknown): s
 
 const secretFields = (version: AttemptVersion, { secrets, scoping }: Pick<JobInput, 'secrets' | 'scoping'>) => ({
   secrets: { scope: scoping, ...(scoping === 'enforce' && { declared: declaredNames(version) }) },
-  masks: secrets?.masks ?? [],
+  masks: secrets.masks,
 });
 
 /** A triggerer is told what to wait for when it asks. */
@@ -138,7 +138,7 @@ function common(input: JobInput, task: AttemptTask | undefined) {
     params: mergedParams([...version.params, ...(task?.spec.params ?? [])], run.conf),
     // svc.yaml wins over all of it, but for what belongs to the platform.
     env: {
-      ...secrets?.env,
+      ...secrets.env,
       ...withoutPlatform(task?.spec.env ?? {}),
       ...(stagingDir !== undefined && { [STAGING_VARIABLE]: stagingDir }),
       [ATTEMPT_VARIABLE]: identity.attemptId,

@@ -1,28 +1,25 @@
-/** Hands secrets to attempts: all they may have at the start, as environment variables, and single ones when they ask. */
-import { createHash } from 'node:crypto';
-import type { Secrets } from '@svc/proto/agent-service.ts';
+/** Hands secrets to attempts: with the start those that their DAG declares, as environment variables; others when they ask. */
 import { findConnection } from '../db/secrets/connections.ts';
 import type { Database } from '../db/database.ts';
 import { findVariable } from '../db/secrets/variables.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import type { AgentLog } from './collaborators.ts';
 import type { AttemptIdentity } from './credentials.ts';
-import { createRecentBundles } from './recent-bundles.ts';
-import type { SecretBundle } from './recent-bundles.ts';
 import { RpcError } from './rpc-errors.ts';
-import { judgeSecret } from './secret-scope.ts';
+import { declares, judgeSecret } from './secret-scope.ts';
 import type { SecretKind, SecretScoping } from './secret-scope.ts';
 import { createTenantVaults, openConnection, openVariable } from '../vault/tenant-vault.ts';
 import type { OpenSecret, TenantVault } from '../vault/tenant-vault.ts';
 import type { AttemptVersion } from './versions.ts';
+
+/** `masks`: what must not appear in a log. */
+export type SecretBundle = { env: Record<string, string>; masks: string[] };
 
 type Asking = { identity: AttemptIdentity; version: AttemptVersion };
 
 export type SecretDelivery = {
   readonly scoping: SecretScoping;
   atStart(asking: Asking & { stamp: string }): Promise<SecretBundle>;
-  /** What a worker that holds the states `known` of this version needs in order to have `bundle`. */
-  changesFor(asking: Asking, bundle: SecretBundle, known: readonly string[]): Secrets;
   /** Undefined when there is none of that name. Throws when the attempt may not have it. */
   one(asking: Asking, kind: SecretKind, name: string): Promise<OpenSecret | undefined>;
   /** Throws when the attempt may not write it: what it may not read it may not replace. */
@@ -43,7 +40,6 @@ export function createSecretDelivery(input: {
   const { db, keyring, scoping, log } = input;
   const vaults = createTenantVaults({ db, keyring });
   const prepared = new WeakMap<TenantVault, WeakMap<AttemptVersion, SecretBundle>>();
-  const recent = createRecentBundles();
   const warn = createOnce();
 
   function check({ identity, version }: Asking, kind: SecretKind, name: string): void {
@@ -64,18 +60,7 @@ export function createSecretDelivery(input: {
   }
 
   /** Once per version and state of the vault, which is also how often it is worth a warning. */
-  function prepare(identity: AttemptIdentity, version: AttemptVersion, vault: TenantVault): SecretBundle {
-    const { tenantId, dagId, versionNumber } = identity;
-    const judged = vault.secrets.map((secret) => ({ secret, verdict: judgeSecret(scoping, version.secrets, secret) }));
-    const beyond = judged.filter(({ verdict }) => verdict === 'allowed_with_warning').length;
-    if (beyond > 0) {
-      warn(`${tenantId}/${dagId}/${versionNumber}`, () =>
-        log.warn(
-          { tenant: tenantId, dag: dagId, version: versionNumber, undeclared: beyond },
-          'the tasks of a DAG are given more secrets than it declares: auth.secret_scoping=enforce would not',
-        ),
-      );
-    }
+  function prepare({ tenantId }: AttemptIdentity, version: AttemptVersion, vault: TenantVault): SecretBundle {
     if (vault.unreadable.length > 0) {
       warn(`${tenantId}/${vault.unreadable.join('/')}`, () =>
         log.warn(
@@ -84,7 +69,7 @@ export function createSecretDelivery(input: {
         ),
       );
     }
-    return bundle(judged.filter(({ verdict }) => verdict !== 'denied').map(({ secret }) => secret));
+    return bundle(vault.secrets, (secret) => declares(version.secrets, secret));
   }
 
   return {
@@ -95,7 +80,6 @@ export function createSecretDelivery(input: {
       const known = prepared.get(vault)?.get(version);
       if (known) return known;
       const fresh = prepare(identity, version, vault);
-      recent.add(identity, fresh);
       prepared.set(vault, (prepared.get(vault) ?? new WeakMap()).set(version, fresh));
       return fresh;
     },
@@ -112,34 +96,31 @@ export function createSecretDelivery(input: {
       return row && openConnection(row, { keyring, tenantId });
     },
 
-    changesFor: ({ identity }, bundle, known) => recent.changesFor(identity, bundle, known),
-
     checkWrite: (asking, name) => check(asking, 'variable', name),
   };
 }
 
-/** Pure. Airflow's names; of two that differ only in case none, since one variable cannot hold both. */
-export function bundle(secrets: readonly OpenSecret[]): SecretBundle {
-  const named = secrets.map((secret) => ({ ...secret, variable: variableOf(secret) }));
-  const uses = Map.groupBy(named, ({ variable }) => variable);
+/**
+ * Pure. The variables have Airflow's names. Of two secrets of the vault whose names differ only in case neither is delivered,
+ * whichever is declared: one variable cannot hold both, and a task that means the other would get the wrong one.
+ */
+export function bundle(vault: readonly OpenSecret[], isWanted: (secret: OpenSecret) => boolean): SecretBundle {
   const env: Record<string, string> = {};
-  const masks = new Set<string>();
+  const wanted = vault.filter(isWanted);
+  const masks = new Set(wanted.flatMap((secret) => secret.masks));
+  const names = new Set(wanted.map(variableOf));
+  const uses = Map.groupBy(vault.map(variableOf).filter((name) => names.has(name)), (name) => name);
   let bytes = 0;
-  for (const { variable, text, masks: own } of named) {
-    for (const mask of own) masks.add(mask);
+  for (const secret of wanted) {
+    const { text } = secret;
+    const variable = variableOf(secret);
     const size = Buffer.byteLength(variable) + Buffer.byteLength(text);
     const isUsable = !/[=\0]/.test(variable) && !text.includes('\0') && uses.get(variable)?.length === 1;
     if (!isUsable || size > MAX_VALUE_BYTES || bytes + size > MAX_ENV_BYTES) continue;
     bytes += size;
     env[variable] = text;
   }
-  return { id: idOf(env, masks), env, masks: [...masks] };
-}
-
-function idOf(env: Readonly<Record<string, string>>, masks: ReadonlySet<string>): string {
-  const hash = createHash('sha256');
-  for (const text of [...Object.entries(env).flat(), '', ...masks]) hash.update(`${text.length}:${text}`);
-  return hash.digest('base64url');
+  return { env, masks: [...masks] };
 }
 
 const variableOf = ({ kind, name }: OpenSecret): string =>

@@ -2,10 +2,11 @@
  * Which variables and connections an attempt may have (`auth.secret_scoping`):
  *
  *   permissive   all of its tenant; what lies outside the DAG's declaration is warned about
- *   enforce      those its DAG declares; none declared, none delivered
+ *   enforce      those its DAG declares, and no others
  *   off          all of its tenant
  *
- * What a DAG declares is found by the compiler in its arguments, templates and source. The mode is the operator's.
+ * Those that its DAG declares come with the start in every mode; the others are asked for one by one. The compiler finds what
+ * a DAG declares in its arguments, templates and source. The mode is the operator's.
  */
 import type { AttemptVersion } from './versions.ts';
 
@@ -15,8 +16,9 @@ export type SecretKind = 'connection' | 'variable';
 export type Verdict = 'allowed' | 'allowed_with_warning' | 'denied';
 
 type Declared = AttemptVersion['secrets'];
+type SecretName = { kind: SecretKind; name: string };
 
-const declares = (declared: Declared, kind: SecretKind, name: string): boolean =>
+export const declares = (declared: Declared, { kind, name }: SecretName): boolean =>
   (kind === 'connection' ? declared.connections : declared.variables).has(name);
 
 /** A DAG that declares nothing is not narrower than anything: nobody is warned about it. */
@@ -26,9 +28,9 @@ const declaresNothing = ({ connections, variables }: Declared): boolean =>
 export function judgeSecret(
   mode: SecretScoping,
   declared: Declared,
-  { kind, name }: { kind: SecretKind; name: string },
+  secret: SecretName,
 ): Verdict {
-  if (mode === 'off' || declares(declared, kind, name)) return 'allowed';
+  if (mode === 'off' || declares(declared, secret)) return 'allowed';
   if (mode === 'enforce') return 'denied';
   return declaresNothing(declared) ? 'allowed' : 'allowed_with_warning';
 }

@@ -1,5 +1,4 @@
 /** Start: the attempt becomes the running one, and gets everything it needs in one answer. */
-import type { StartReply } from '@svc/proto/agent-service.ts';
 import { startCallback, startQuestion } from '../db/attempts/callback-requests.ts';
 import { readFacts } from '../db/attempts/start-facts.ts';
 import type { StartFacts } from '../db/attempts/start-facts.ts';
@@ -18,7 +17,6 @@ import type { Keyring } from '../vault/keyring.ts';
 import { beat } from '../db/processes/heartbeats.ts';
 import { openDeferral } from './triggerers/sealed-deferral.ts';
 import { refOf } from './triggerers/triggerer-calls.ts';
-import type { SecretBundle } from './recent-bundles.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
 import type { StageFiles } from './service-options.ts';
 import type { LookUpFacts } from './start-facts.ts';
@@ -39,10 +37,8 @@ export type StartInput = {
   stageFiles: StageFiles;
 };
 
-/** An answer but for the secrets, which depend on what the worker that asks holds of them. */
-export type PreparedStart =
-  | { stop: { reason: string } }
-  | { job: (secrets: SecretBundle | undefined) => string; secrets?: SecretBundle; logOffset: number };
+/** The answer to Start, but for the lease, which begins when it is sent. */
+export type PreparedStart = { stop: { reason: string } } | { started: { job_json: string; log_offset: number } };
 
 export type StartAttempt = {
   start(identity: AttemptIdentity, worker: { hostname: string; pid: number | null }): Promise<PreparedStart>;
@@ -50,15 +46,14 @@ export type StartAttempt = {
   readStartFacts: ReadStartFacts;
   /** Of an attempt that is running already, because it was handed over. */
   goOn(identity: AttemptIdentity, handedOver: HandedOver): Promise<PreparedStart>;
-  /** `known`: of StartRequest. */
-  answer(identity: AttemptIdentity, prepared: PreparedStart, known: string): Promise<StartReply>;
 };
 
 type Started = Pick<HandedOver, 'run' | 'instance'>;
 
-type Job = Omit<JobInput, 'run' | 'secrets'> & { secrets: SecretBundle };
+type Job = Omit<JobInput, 'run'>;
 
 const stop = (reason: string): PreparedStart => ({ stop: { reason } });
+const go = (job: string, logOffset = 0): PreparedStart => ({ started: { job_json: job, log_offset: logOffset } });
 
 export function createStartAttempt(input: StartInput): StartAttempt {
   const { db, attempts, versions, facts, secrets, logs, settings, rememberRun, stageFiles } = input;
@@ -129,11 +124,8 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     const { stagingDir, problem } = job.version.hasStaging ? stage(identity) : {};
     if (problem !== undefined) return fail(identity, { text: problem, retryable: true });
     const resume = await resumeOf(instance);
-    return {
-      job: (secrets) => taskJob({ ...job, secrets, stagingDir, run, task, instance, resume }),
-      secrets: job.secrets,
-      logOffset: await logOffset(identity, run.run_id, instance),
-    };
+    const offset = await logOffset(identity, run.run_id, instance);
+    return go(taskJob({ ...job, stagingDir, run, task, instance, resume }), offset);
   }
 
   /**
@@ -149,7 +141,7 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     const question = await startQuestion(db.tenant(identity.tenantId), identity.attemptId);
     if (question === undefined) return stop('the question is answered already');
     const job = await jobInput(identity, version);
-    return { job: (own) => timetableJob({ ...job, secrets: own }, question), secrets: job.secrets, logOffset: 0 };
+    return go(timetableJob(job, question));
   }
 
   /** Only a try that goes on can have waited for a trigger; without one it was a sensor that looks again. */
@@ -169,7 +161,7 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     const isWanted = await input.triggers?.().start(refOf(identity), hostname);
     if (!isWanted) return stop('the triggerer is not needed any more');
     await beat(db, { processId: identity.attemptId, hostname, version: '' }, 'triggerer');
-    return { job: () => triggererJob(secrets), logOffset: 0 };
+    return go(triggererJob(secrets));
   }
 
   async function startCallbackJob(
@@ -182,11 +174,7 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     rememberRun(identity, started.run.run_id);
     const job = await jobInput(identity, version);
     const task = version.tasks.get(identity.taskId);
-    return {
-      job: (own) => callbackJob({ ...job, ...started, task, secrets: own }),
-      secrets: job.secrets,
-      logOffset: 0,
-    };
+    return go(callbackJob({ ...job, ...started, task }));
   }
 
   return {
@@ -200,14 +188,6 @@ export function createStartAttempt(input: StartInput): StartAttempt {
       const version = await versions.get(identity);
       const task = version?.tasks.get(identity.taskId);
       return version && task ? goOnWith(identity, { version, task, ...handedOver }) : refuse(identity);
-    },
-    async answer(identity, prepared, known) {
-      if ('stop' in prepared) return { stop: prepared.stop };
-      const { job, secrets: bundle, logOffset: offset } = prepared;
-      const version = known !== '' && bundle ? await versions.get(identity) : undefined;
-      if (!version || !bundle) return { started: { job_json: job(bundle), log_offset: offset } };
-      const changes = secrets.changesFor({ identity, version }, bundle, known.split(' '));
-      return { started: { job_json: job(undefined), log_offset: offset, secrets: changes } };
     },
   };
 }

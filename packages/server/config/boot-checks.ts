@@ -45,6 +45,12 @@ export const SECRETS_ARE_OBSERVED =
 export const TASKS_RUN_AS_SERVER =
   'tasks run as the user of this process and can read what it can, keys and passwords included: run only DAGs you trust, or start as root with executor.task_user (svc lite sets it) to run them as another user';
 
+const ENFORCED_TOGETHER =
+  'auth.secret_scoping is enforce, but executor.isolation is together: a task can signal the tasks of other DAGs and read the environment of programs that they start, with secrets it does not declare; set SVC_EXECUTOR_ISOLATION=apart';
+
+const shareProcesses = (config: Config): boolean =>
+  hasExecutor(config, 'subprocess') && config.executor.isolation === 'together';
+
 /** Defaults that are meant, and that somebody should have read about. */
 export function bootNotes(config: Config): string[] {
   const { taskUser } = config.executor;
@@ -180,6 +186,7 @@ function safetyWarnings(config: Config): string[] {
       `server.trusted_proxies holds the broad range ${broad.join(', ')}: a task running inside it can forge its client IP; scope it to the ingress`,
     );
   }
+  if (config.auth.secretScoping === 'enforce' && shareProcesses(config)) warnings.push(ENFORCED_TOGETHER);
   if (config.server.role === 'api') warnings.push(...apiWarnings(config));
   return warnings;
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '@svc/testing/eventually.ts';
 import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
@@ -42,7 +42,8 @@ beforeAll(async () => {
 });
 afterAll(() => harness?.close());
 
-async function startWorker(isolation: string) {
+/** `isLocal`: as the control plane starts it on its own machine. */
+async function startWorker(isolation: string, isLocal = false) {
   const id = crypto.randomUUID();
   const { promise: connected, resolve } = Promise.withResolvers<void>();
   const worker = service.workers.announce(id, { connected: () => resolve(), disconnected: () => {} });
@@ -55,6 +56,7 @@ async function startWorker(isolation: string) {
       SVC_AGENT_TOKEN: await harness.credentials.issueWorker(id),
       SVC_AGENT_CONTROL_PLANE_ADDR: harness.address(),
       SVC_AGENT_ISOLATION: isolation,
+      ...(isLocal && { SVC_WORKER: id }),
     },
     stdio: ['pipe', 'inherit', 'pipe'],
   });
@@ -94,6 +96,20 @@ it('a worker that keeps attempts apart gives each its own folders, and leaves wh
   expect(existsSync(second.home)).toBe(false);
   const events = (await harness.logOf(attempt)).map(({ event }) => event);
   expect(events.join('\n')).toContain('a task left 1 running process');
+});
+
+it('a worker of the control plane’s own machine isolates attempts too, and stays when one left a process behind', async () => {
+  const { run, agent, ended, said } = await startWorker('apart', true);
+  const [first, second] = [(await run('tidy')).value as Places, (await run('tidy')).value as Places];
+  expect(first.home).not.toBe(second.home);
+  await run('untidy');
+  await eventually(() => said().includes('the Python process of this version is replaced'));
+  const third = (await run('tidy')).value as Places;
+  expect(third.server).not.toBe(second.server);
+  await eventually(() => !existsSync(dirname(dirname(second.home)))); // with the server that is gone
+  agent.stdin.end();
+  expect(await ended).toBe(0);
+  expect(existsSync(third.home)).toBe(false);
 });
 
 it('elsewhere HOME is the worker’s, and only the Python process that forked such an attempt is replaced', async () => {

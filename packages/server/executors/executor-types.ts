@@ -34,6 +34,7 @@ const EXECUTORS: Readonly<Record<string, ExecutorFactory>> = {
       // Whoever names another address wants agents to take that way.
       serveLine: config.executor.agentControlPlaneAddr === '' ? context.service.serveLine : undefined,
       taskUser,
+      isolation: config.executor.isolation,
       taskSettings: taskSettings(config),
       staging: createStagingFolders({
         root: config.executor.stagingDir,

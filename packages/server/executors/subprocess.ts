@@ -50,6 +50,8 @@ export type SubprocessExecutorOptions = {
   tlsCa?: string;
   /** As whom the agent runs author code; without one, as itself. */
   taskUser?: TaskUser | undefined;
+  /** `executor.isolation`; without one, the agent's own default. */
+  isolation?: 'together' | 'apart';
   /** Variables the operator sets for every task. */
   taskSettings?: TaskSettings;
   /** Where there are several executors: is the task for this one? */
@@ -126,6 +128,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
       SVC_AGENT_CONTROL_PLANE_ADDR: options.controlPlane(),
       [WORKER_VARIABLE]: id,
       ...(options.tlsCa && { SVC_AGENT_TLS_CA: options.tlsCa }),
+      ...(options.isolation && { SVC_AGENT_ISOLATION: options.isolation }),
       ...(options.taskUser && { [TASK_USER_VARIABLE]: JSON.stringify(options.taskUser) }),
     };
     given.add(id, { announced, hostname });

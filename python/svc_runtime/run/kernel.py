@@ -15,6 +15,7 @@ import termios
 import time
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _SIGKILL = int(signal.SIGKILL)
 _FIONREAD = termios.FIONREAD
@@ -52,6 +53,14 @@ def die_with_parent(number: int = _SIGKILL, parent: int | None = None) -> None:
 def become_subreaper() -> None:
     """Orphans among our descendants become our children instead of init's."""
     prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def close_to_others() -> None:
+    """Refuses /proc/<pid>/mem, environ, fd and ptrace of this process and its forks to other processes of the same user.
+
+    A program that it starts by exec is open again.
+    """
+    prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def has_unread(pipe: int) -> bool:

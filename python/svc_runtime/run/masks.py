@@ -81,9 +81,8 @@ _FEW = 16
 
 class Masks:
     """
-    Found by how they begin, not by one pattern of them all: an attempt is given every secret of its tenant, and the pattern of
-    300 took 13 ms to compile, in each attempt that had anything to say, and 0.13 ms for each line of its log. Now it is 0.2 ms,
-    and 0.04 for a line however many there are. Those with the same beginning are told apart by their lengths: keys of one kind
+    Found by how they begin, not by one pattern of them all: the pattern of 300 took 13 ms to compile, in each attempt that had
+    anything to say, and 0.13 ms for each line of its log. Now it is 0.2 ms, and 0.04 for a line however many there are. Those with the same beginning are told apart by their lengths: keys of one kind
     all begin alike, and there are many of them.
     """
 
@@ -117,20 +116,6 @@ class Masks:
         if fresh:
             self._values |= fresh
             self._by_head = None
-
-    def known(self) -> set[str]:
-        """In all their spellings."""
-        return set(self._values)
-
-    def keep_only(self, values: set[str]) -> None:
-        """What `known` has returned before."""
-        self._values = set(values)
-        self._by_head = None
-
-    def prepare(self) -> None:
-        """What the first text would have to wait for."""
-        if self._values:
-            self._heads()
 
     def add_variable(self, text: str) -> None:
         """The value of a variable with a sensitive name."""

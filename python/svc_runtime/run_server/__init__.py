@@ -6,9 +6,8 @@ Protocol: JSON lines on stdin and stdout, with the agent at the other end.
     ← {"event":"ready","preloaded":true,"seconds":0.1}     or {"event":"failed","error","traceback"}
     → {"op":"fork","attempt","key","takes"?}               ← {"event":"forked","attempt","pid","taken"}
     → {"op":"kill","attempt","signal"}                     ← {"event":"exit","attempt","status","signal","unclean"?}
-    → {"op":"secrets","id","base","env","unset","masks","unmask","generation"}
     → {"op":"load_late","names"}                           ← {"event":"unclean","reason"}
-                                                           ← {"event":"spare","key","generation"}
+                                                           ← {"event":"spare","key"}
 
 States: new → loading → ready | failed. In `failed` a fork is answered by an exit at once, never by silence.
 
@@ -24,6 +23,9 @@ What keeps attempts apart and leaves nothing behind:
 
 - What an attempt leaves behind is looked for when it has ended (leftovers.py), and told with its exit. In a worker that
   keeps attempts apart each has folders (own_places.py) and a domain of its own (apart.py).
+- Secrets reach a child with its job, from the agent; the server is never given one. Server and children are closed to
+  other processes of their user (PR_SET_DUMPABLE): /proc/<pid>/mem, environ, fd and ptrace are refused. The agent knows
+  them by `--mark` in their arguments, since it cannot read their environment either unless it is root.
 - A child holds no descriptor of the server. Its standard streams are pipes that the server reads (outputs.py).
 
 With `--one-attempt`, as in a container for one attempt, it loads what every version needs before it is told which, and then

@@ -9,12 +9,13 @@ import sys
 
 from ..import_paths import prefer_installed_providers
 from ..run import logs
-from ..run.kernel import become_subreaper, die_with_parent
+from ..run.kernel import become_subreaper, close_to_others, die_with_parent
 from .server import Server
 
 
 def main(arguments: list) -> None:
     die_with_parent(signal.SIGKILL)
+    close_to_others()
     become_subreaper()
     # The protocol gets descriptors of its own: what a DAG file prints while it is loaded must not become an event.
     commands, events = os.dup(0), os.dup(1)

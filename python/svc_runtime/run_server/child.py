@@ -16,11 +16,9 @@ import time
 from ..run import current, logs
 from ..run.attempt import Attempt, run_callback_job, run_timetable_job
 from ..run.channel import AgentGone, Channel
-from ..run.given_secrets import given_secrets
 from ..run.kernel import become_subreaper, children_of, die_with_parent, has_unread
 from ..run.masks import masks
 from ..run.outcome import Outcome
-from ..run.set_environment import set_environment
 from ..run.stopping import Stopping
 from .last_words import report
 
@@ -77,7 +75,7 @@ def run_child(introduction: Introduction, *, parent: int, given: Surroundings) -
         stopping = Stopping(channel)
         stopping.install()
         attempt, key = introduction.attempt, introduction.key
-        channel.send({"type": "hello", "attempt": attempt, "key": key, "pid": os.getpid(), "secrets": given_secrets.id})
+        channel.send({"type": "hello", "attempt": attempt, "key": key, "pid": os.getpid()})
         if introduction.before_job is not None:
             introduction.before_job(channel)
         logs.sink.attach(channel)
@@ -99,13 +97,11 @@ def run_child(introduction: Introduction, *, parent: int, given: Surroundings) -
 
 
 def _run(job: dict, request: dict, dag: DAG | None, channel: Channel, stopping: Stopping) -> Outcome:
-    if "given" in job:
-        given_secrets.change(job["given"])
     for secret in job.get("masks") or ():
         masks.add(secret)
     env = job.get("env")
     if env:
-        set_environment(env)
+        os.environ.update({name: str(value) for name, value in env.items()})
         if logs.LEVEL_SETTING in env:
             logs.set_level()
         if "TZ" in env:
@@ -163,7 +159,7 @@ def _last_words(given: Surroundings) -> dict:
     if found := given.late.found(current.running_task()):
         words["late"] = found
     own = os.getpid()
-    if given.apart is not None and (reason := given.leftovers.of_processes(children_of(own), own)):
+    if given.leftovers.is_strict and (reason := given.leftovers.of_processes(children_of(own), own)):
         words["unclean"] = reason
     return words
 

@@ -1,7 +1,7 @@
 """What an attempt may leave behind in a server that forks others after it, looked for when it has ended.
 
-A reason, in words, makes the agent replace this server (lite), or leave and be replaced itself (a worker that keeps its
-attempts apart, which is strict about each of these):
+A reason, in words, makes the agent replace this server (a local worker), or leave and be replaced itself (a warm or remote
+one that keeps its attempts apart, which is strict about each of these):
 
     processes    that outlived the attempt. They are ended in any case. Where it is not strict only those count that had left
                  the attempt's session, which ordinary helpers of a task do not do
@@ -35,7 +35,7 @@ _NAMED = 3
 
 class Leftovers:
     def __init__(self, request: dict) -> None:
-        self.is_strict = bool(request.get("places"))
+        self.is_strict = bool(request.get("places")) and not request.get("is_local")
         self._owns_machine = bool(request.get("owns_machine"))
         self._max_growth = int(request.get("max_growth") or 0)
         # Not the project's, where people may edit it.

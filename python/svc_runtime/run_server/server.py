@@ -15,7 +15,6 @@ import time
 from ..run import current as running
 from ..run import logs
 from ..run.channel import from_json, to_json
-from ..run.given_secrets import given_secrets
 from ..run.kernel import (
     OwnChildren,
     can_peek,
@@ -25,7 +24,6 @@ from ..run.kernel import (
     memory_file,
     peek_ended,
 )
-from ..run.masks import masks
 from .child import Introduction, Surroundings, run_child
 from .late_modules import LateModules
 from .outputs import Outputs, Relay
@@ -94,8 +92,6 @@ class Server:
         self.spare: Spare | None = None
         # Set by loading and by every attempt: one spare for each, so that a spare that dies is not replaced for ever.
         self.attempts_follow = False
-        # Which spares the agent may take: it knows from when on those that were forked before are killed.
-        self.generation = 0
 
     def say(self, event: dict) -> None:
         data = to_json(event).encode() + b"\n"
@@ -113,6 +109,7 @@ class Server:
         self.relay.path = request["socket"]
         os.environ.update({name: str(value) for name, value in (request.get("env") or {}).items()})
         logs.set_level()
+        self._keep_apart(request)
         preload(request["source"]["text"])
         running.parsing_context.is_shared = not self.one_attempt
         if not self.one_attempt:
@@ -131,7 +128,6 @@ class Server:
                 self._start_again_without_preload()
             prepare(self.dag)
         self.inherited = self.children.now()
-        self._keep_apart(request)
         if not self.one_attempt:
             self._settle()
         # From here on there is something to clean up, so the agent's death is a request to do so.
@@ -140,12 +136,14 @@ class Server:
         self.say({"event": "ready", "preloaded": self.preload, "seconds": round(time.perf_counter() - started, 4)})
 
     def _keep_apart(self, request: dict) -> None:
+        """Before the DAG file is loaded: what it does while it is loaded must not reach other processes either."""
         if not request.get("places"):
             return
         from .apart import Apart
 
         self.places = OwnPlaces(request["places"])
         self.apart = Apart()
+        self.apart.enter_server()
         if self.apart.ruleset >= 0:
             self.private.append(self.apart.ruleset)
 
@@ -167,23 +165,6 @@ class Server:
             self.leftovers = Leftovers(self.request)
         else:
             self.leftovers.settle()
-
-    def _change_secrets(self, given: dict) -> None:
-        """For all that are forked from now on."""
-        given_secrets.change(given)
-        masks.prepare()
-        gc.freeze()
-        self._replace_spare(given)
-
-    def _replace_spare(self, command: dict) -> None:
-        """It was forked before what the agent has just told, who therefore wants it no more."""
-        if self.spare is not None:
-            self.dying.add(self.spare.pid)
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.spare.pid, signal.SIGKILL)
-            self.spare = None
-        self.generation = command.get("generation") or 0
-        self.attempts_follow = not self.one_attempt
 
     def _load_late(self, names: list) -> None:
         if self.late_modules.hear(names):
@@ -294,7 +275,7 @@ class Server:
 
         key = os.urandom(_KEY_BYTES).hex()
         # First: the agent refuses whom it does not expect.
-        self.say({"event": "spare", "key": key, "generation": self.generation})
+        self.say({"event": "spare", "key": key})
         with contextlib.suppress(OSError):  # no room now: attempts are forked when they come
             self.spare = Spare(self._fork("", key, warm_up), key)
 
@@ -472,8 +453,6 @@ class Server:
             self.kill(command["attempt"], int(command.get("signal") or signal.SIGTERM))
         elif operation == "load":
             self.load(command)
-        elif operation == "secrets":
-            self._change_secrets(command)
         elif operation == "load_late":
             self._load_late(command["names"])
 

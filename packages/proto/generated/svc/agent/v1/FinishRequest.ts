@@ -21,10 +21,6 @@ export interface FinishRequest {
    * Why the worker takes no more attempts: what this or an earlier one left behind. It leaves by itself when it is idle.
    */
   'drain_reason'?: (string);
-  /**
-   * As in StartRequest, for the attempt that may be handed over.
-   */
-  'known_secrets'?: (string);
 }
 
 export interface FinishRequest__Output {
@@ -46,8 +42,4 @@ export interface FinishRequest__Output {
    * Why the worker takes no more attempts: what this or an earlier one left behind. It leaves by itself when it is idle.
    */
   'drain_reason': (string);
-  /**
-   * As in StartRequest, for the attempt that may be handed over.
-   */
-  'known_secrets': (string);
 }

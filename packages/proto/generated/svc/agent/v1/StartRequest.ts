@@ -7,11 +7,6 @@ export interface StartRequest {
    * 0 when the process is not there yet: heartbeats and the outcome carry it.
    */
   'pid'?: (number);
-  /**
-   * States of secrets that the worker holds (Secrets.id), with a space between; "-" when it holds none. Empty: it keeps none,
-   * and gets them all in the job.
-   */
-  'known_secrets'?: (string);
 }
 
 export interface StartRequest__Output {
@@ -20,9 +15,4 @@ export interface StartRequest__Output {
    * 0 when the process is not there yet: heartbeats and the outcome carry it.
    */
   'pid': (number);
-  /**
-   * States of secrets that the worker holds (Secrets.id), with a space between; "-" when it holds none. Empty: it keeps none,
-   * and gets them all in the job.
-   */
-  'known_secrets': (string);
 }
