@@ -37,7 +37,7 @@ export function readTaskUser(text: string | undefined): TaskUser | undefined {
   return text ? (JSON.parse(text) as TaskUser) : undefined;
 }
 
-function readAccounts(): string {
+export function readAccounts(): string {
   try {
     return readFileSync('/etc/passwd', 'utf8');
   } catch {

@@ -39,6 +39,15 @@ export async function acquireLock(file: string): Promise<Lock> {
   };
 }
 
+/** For what takes a moment: waits until the holder has released it. */
+export async function waitForLock(file: string): Promise<Pick<Lock, 'release'>> {
+  while (!create(file, { pid: process.pid, started: startOf(process.pid) })) {
+    if (holderOf(file) === undefined) removeStale(file);
+    await sleep(RETRY_MS);
+  }
+  return { release: () => rmSync(file, { force: true }) };
+}
+
 /** The process that holds the data directory right now, if one does. */
 export function holderOf(file: string): Holder | undefined {
   const holder = readLock(file);

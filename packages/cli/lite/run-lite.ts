@@ -368,7 +368,7 @@ async function startingDefaults(input: {
       logs: directory.logs,
       staging: directory.staging,
       agentPath: AGENT,
-      taskUser: defaultTaskUser(config),
+      taskUser: await defaultTaskUser(config, directory.path),
       workspace: options.workspace,
     }),
     ...(await ownAddresses(config, directory)),

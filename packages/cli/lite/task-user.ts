@@ -1,60 +1,42 @@
 /**
- * As whom lite runs author code when root has started it: the system user `svc-task`, or the account that
+ * As whom lite runs author code when root has started it: an account of the installation (task-accounts.ts), or the one that
  * `executor.task_user` names. It owns nothing of lite's and so cannot reach the secrets in the data directory, nor the
  * processes. What it must reach is made reachable for it here: the workspace, the Python environments, our own modules.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { findAccount, taskUserOf } from '@svc/proto/task-user.ts';
+import { taskUserOf } from '@svc/proto/task-user.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
 import { CliError, EXIT, messageOf } from '../cli-error.ts';
 import type { LiteConfig } from './config.ts';
+import { claimTaskAccount, isOwnAccount, makeHome } from './task-accounts.ts';
 
-export const TASK_USER = 'svc-task';
-const HOME = '/var/lib/svc-task';
 const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', '..', 'python');
 
 type Closed = { folder: string; at: string; error: string };
 
-/** What `executor.task_user` is when nobody has set it. Made when it is missing, as the user `postgres` is. */
-export function defaultTaskUser(config: LiteConfig, self = process.getuid?.()): string {
+/** What `executor.task_user` is when nobody has set it; empty: ourselves. */
+export async function defaultTaskUser(
+  config: LiteConfig,
+  dataDirectory: string,
+  self = process.getuid?.(),
+): Promise<string> {
   if (self !== 0 || config.chosen('executor.task_user') !== undefined) return '';
-  if (!findAccount(TASK_USER)) makeAccount();
-  return TASK_USER;
-}
-
-function makeAccount(): void {
-  const options = ['--system', '--user-group', '--no-create-home', '--home-dir', HOME, '--shell', '/usr/sbin/nologin'];
-  try {
-    execFileSync('useradd', [...options, TASK_USER], { stdio: ['ignore', 'ignore', 'pipe'] });
-  } catch (error) {
-    if (findAccount(TASK_USER)) return; // another lite was faster
-    throw new CliError(`the user "${TASK_USER}", as whom tasks run when root starts lite, could not be made`, {
-      cause: error,
-      hint: 'start svc as an ordinary user, name an account with --executor.task-user, or let tasks read all that root can: --executor.task-user root',
-    });
-  }
+  return claimTaskAccount(dataDirectory);
 }
 
 /** Undefined: as ourselves. */
 export function liteTaskUser(name: string): TaskUser | undefined {
   try {
     const user = taskUserOf(name);
-    if (user?.name === TASK_USER) makeHome(user);
+    if (user && isOwnAccount(user.name)) makeHome(user);
     return user;
   } catch (error) {
     throw new CliError(messageOf(error), { exitCode: EXIT.usage, cause: error });
   }
-}
-
-/** Files that are compiled run as others of the same group, who may look but not write. */
-function makeHome({ home, uid, gid }: TaskUser): void {
-  mkdirSync(home, { recursive: true, mode: 0o750 });
-  chownSync(home, uid, gid);
-  chmodSync(home, 0o750);
 }
 
 /** Resolves with what was opened for that. Refuses when the user still cannot get somewhere. */

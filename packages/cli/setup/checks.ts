@@ -11,7 +11,6 @@ import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
 import { monacoFolder } from '@svc/web/editor.ts';
 import { SECRETS_ARE_OBSERVED, TASKS_RUN_AS_SERVER } from '@svc/server/config/boot-checks.ts';
 import type { Environment } from '../context.ts';
-import { TASK_USER } from '../lite/task-user.ts';
 
 export type CheckResult = { name: string; status: 'ok' | 'missing' | 'warning'; detail: string; next?: string };
 
@@ -47,9 +46,10 @@ async function checkSecrets(env: Environment): Promise<CheckResult> {
 
 /** As whom lite would run author code, likewise. */
 export async function checkTasks(env: Environment, isRoot = process.getuid?.() === 0): Promise<CheckResult> {
-  const user = env['SVC_EXECUTOR_TASK_USER'] || (isRoot ? TASK_USER : '');
-  const isAnother = isRoot && user !== 'root';
-  const detail = `started by root, lite runs tasks as the user "${user}", who cannot read its keys and passwords`;
+  const chosen = env['SVC_EXECUTOR_TASK_USER'] ?? '';
+  const isAnother = isRoot && chosen !== 'root';
+  const user = chosen === '' ? 'a user of its own for each data directory' : `the user "${chosen}"`;
+  const detail = `started by root, lite runs tasks as ${user}, who cannot read its keys and passwords`;
   return { name: 'Tasks', status: 'ok', detail: isAnother ? detail : TASKS_RUN_AS_SERVER };
 }
 

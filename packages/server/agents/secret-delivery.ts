@@ -109,7 +109,10 @@ export function bundle(vault: readonly OpenSecret[], isWanted: (secret: OpenSecr
   const wanted = vault.filter(isWanted);
   const masks = new Set(wanted.flatMap((secret) => secret.masks));
   const names = new Set(wanted.map(variableOf));
-  const uses = Map.groupBy(vault.map(variableOf).filter((name) => names.has(name)), (name) => name);
+  const uses = Map.groupBy(
+    vault.map(variableOf).filter((name) => names.has(name)),
+    (name) => name,
+  );
   let bytes = 0;
   for (const secret of wanted) {
     const { text } = secret;

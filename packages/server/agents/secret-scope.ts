@@ -25,11 +25,7 @@ export const declares = (declared: Declared, { kind, name }: SecretName): boolea
 const declaresNothing = ({ connections, variables }: Declared): boolean =>
   connections.size === 0 && variables.size === 0;
 
-export function judgeSecret(
-  mode: SecretScoping,
-  declared: Declared,
-  secret: SecretName,
-): Verdict {
+export function judgeSecret(mode: SecretScoping, declared: Declared, secret: SecretName): Verdict {
   if (mode === 'off' || declares(declared, secret)) return 'allowed';
   if (mode === 'enforce') return 'denied';
   return declaresNothing(declared) ? 'allowed' : 'allowed_with_warning';

@@ -208,9 +208,7 @@ describe('secrets delivered to an attempt', () => {
 
   it('come with what must not be printed: passwords, secrets in extras, variables with a sensitive name', async () => {
     const { job, token } = await start('declares');
-    expect(new Set(job.masks)).toEqual(
-      new Set(['ours-declared-token', 'ours-declared-password', 'key-in-extra']),
-    );
+    expect(new Set(job.masks)).toEqual(new Set(['ours-declared-token', 'ours-declared-password', 'key-in-extra']));
     const request = { method: 'get_connection', params_json: '{"id":"other_db"}', request_id: '1' };
     expect((await client.call('Call', token, request)).masks).toEqual(['ours-other-password', 'key-in-extra']);
   });

@@ -38,6 +38,16 @@ test('that tasks can read what the server can is said where they run as its user
   expect(notes({})).toEqual([]); // in containers of their own
 });
 
+test('declared secrets alone and processes that reach each other are a contradiction, which is said', () => {
+  const warnings = (env: Record<string, string>): string[] =>
+    checkBoot(loadConfig({ env: { ...SOUND, ...env } }).config).warnings.filter((text) => text.includes('isolation'));
+  const enforced = { SVC_AUTH_SECRET_SCOPING: 'enforce', SVC_EXECUTOR_TYPE: 'subprocess' };
+  expect(warnings(enforced)).toEqual([expect.stringMatching(/together: .*set SVC_EXECUTOR_ISOLATION=apart$/)]);
+  expect(warnings({ ...enforced, SVC_EXECUTOR_ISOLATION: 'apart' })).toEqual([]);
+  expect(warnings({ ...enforced, SVC_EXECUTOR_TYPE: 'orchestrator' })).toEqual([]);
+  expect(warnings({ SVC_EXECUTOR_TYPE: 'subprocess' })).toEqual([]);
+});
+
 test('without a signing secret the boot stops and says how to make one', () => {
   const { errors: found } = checkBoot(loadConfig({ env: {} }).config);
   expect(found).toEqual([

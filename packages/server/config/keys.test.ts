@@ -137,6 +137,7 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'executor.staging_retention': 24 * HOUR,
   'executor.staging_dir': '/var/lib/svc/staging',
   'executor.task_user': '',
+  'executor.isolation': 'together',
   'xcom.max_bytes': 1_048_576,
   'connections.test_enabled': false,
   'ui.dist_dir': '',
