@@ -6,7 +6,9 @@ import { findAccount } from './task-user.ts';
 const MARK = `mark-${process.pid}`;
 const user = process.getuid?.() === 0 ? findAccount('nobody') : undefined;
 const task = spawn('sleep', ['600'], { ...user, cwd: '/', env: { PATH: process.env['PATH'], SVC_WORKER: MARK } });
-afterAll(() => task.kill('SIGKILL'));
+/** As the Python processes of a task, whose environment is closed: its mark is in its arguments alone. */
+const closed = spawn('sh', ['-c', 'read line', '--mark', `SVC_WORKER=${MARK}-closed`], { ...user, cwd: '/', env: {} });
+afterAll(() => [task, closed].forEach((process) => process.kill('SIGKILL')));
 
 /** Started as root of a container is, without the right to look into other users' processes. */
 function find(name: string, value: string): number[] {
@@ -26,5 +28,10 @@ describe('processes of a worker, by their mark', () => {
     const ended = new Promise((resolve) => task.once('exit', (_, signal) => resolve(signal)));
     expect(find('endMarkedProcesses', MARK)).toEqual([]);
     expect(await ended).toBe('SIGKILL');
+  });
+
+  it.runIf(user)('are found by their arguments where their environment is closed to us', async () => {
+    await expect.poll(() => find('markedProcesses', `${MARK}-closed`)).toEqual([closed.pid]);
+    expect(find('markedProcesses', `${MARK}-clos`)).toEqual([]);
   });
 });

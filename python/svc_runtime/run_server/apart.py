@@ -71,9 +71,7 @@ class Apart:
         if ruleset >= 0:
             root = os.open("/", os.O_PATH | os.O_CLOEXEC)
             rule = struct.pack("=Qi", _REFER, root)
-            self._call(
-                _ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(_RULE_PATH_BENEATH), rule, ctypes.c_uint32(0)
-            )
+            self._call(_ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(_RULE_PATH_BENEATH), rule, ctypes.c_uint32(0))
             os.close(root)
         return ruleset
 
