@@ -17,7 +17,9 @@ function find(name: string, value: string): number[] {
   const script = `const { ${name} } = await import(${JSON.stringify(module)});
     console.log(JSON.stringify(await ${name}('SVC_WORKER', ${JSON.stringify(value)}, ${JSON.stringify(user)})));`;
   const argv = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script];
-  const container = user ? ['setpriv', '--bounding-set', '-sys_ptrace,-perfmon,-sys_admin', process.execPath] : [process.execPath];
+  const container = user
+    ? ['setpriv', '--bounding-set', '-sys_ptrace,-perfmon,-sys_admin', process.execPath]
+    : [process.execPath];
   const [program = '', ...before] = container;
   return JSON.parse(execFileSync(program, [...before, ...argv], { encoding: 'utf8' })) as number[];
 }
