@@ -44,7 +44,7 @@ export const DagRun = Type.Object(
     triggered_by: Nullable(Type.String()),
     triggering_user_name: Nullable(Type.String()),
     conf: ShownConf,
-    note: Nullable(Type.String()),
+    note: Nullable(Type.String(maskedWithout('write:dag_run'))),
     dag_versions: Type.Array(DagVersion),
     bundle_version: Nullable(Type.String()),
     partition_key: Nullable(Type.String()),

@@ -1,5 +1,5 @@
 /**
- * Secrets of the vault in everything that authors and tasks write: conf, XComs, extras of asset events, rendered fields, questions.
+ * Secrets of the vault in everything that people, authors and tasks write: notes, conf, XComs, extras of asset events, rendered fields, questions.
  * Who may only read is answered by every operation there is, and finds none of them; who may write finds them as they are.
  */
 import { sql } from 'kysely';
@@ -59,13 +59,13 @@ async function plantEverywhere(): Promise<void> {
     .where('run_id', '=', runId ?? '')
     .executeTakeFirstOrThrow();
   const text = JSON.stringify(PLANTED);
-  await db.updateTable('dag_runs').set({ conf: text }).execute();
+  await db.updateTable('dag_runs').set({ conf: text, note: PLANTED.note }).execute();
   await sql`update backfills set dag_run_conf = ${text}::jsonb`.execute(server.db.shared);
   await db.updateTable('asset_events').set({ extra: text }).execute();
   await db.updateTable('audit_log').set({ detail: text }).execute();
   await db
     .updateTable('task_instances')
-    .set({ state: 'deferred', failure_reason: 'exception: x', failure_detail: `no ${known.value}` })
+    .set({ state: 'deferred', failure_reason: 'exception: x', failure_detail: `no ${known.value}`, note: text })
     .execute();
   await db
     .updateTable('questions')
@@ -163,6 +163,18 @@ describe('what tasks and authors wrote', () => {
     expect((await get(`${path}/taskInstances/${taskId}/xcomEntries/the_token`, operator)).json()).toMatchObject({
       value: '***',
     });
+  });
+
+  it('masks a note for the permission of the thing it is written on, also in a note that is JSON', async () => {
+    const operator = await server.login('operator@example.com');
+    const { dag_id: dagId, dag_run_id: runId, task_id: taskId } = contents.values as Record<string, string>;
+    const run = `/api/v2/dags/${dagId}/dagRuns/${encodeURIComponent(runId ?? '')}`;
+    const noteAt = async (path: string, token: string) => (await get(path, token)).json<{ note: string }>().note;
+    expect(await noteAt(run, viewer)).toBe('uses *** today');
+    expect(await noteAt(run, operator)).toBe(PLANTED.note);
+    const instance = `${run}/taskInstances/${taskId}`;
+    expect(JSON.parse(await noteAt(instance, viewer))).toMatchObject({ ['db_password']: '***', id: 7 });
+    expect(JSON.parse(await noteAt(instance, operator))).toEqual(PLANTED);
   });
 
   it('cannot be guessed by searching for it or sorting by it', async () => {

@@ -73,7 +73,7 @@ export const TaskInstance = Type.Object(
     ...tryFields,
     logical_date: Nullable(DateTime),
     run_after: DateTime,
-    note: Nullable(Type.String()),
+    note: Nullable(Type.String(maskedWithout('write:task_instance'))),
     rendered_map_index: Nullable(Type.String()),
     rendered_fields: Type.Record(Type.String(), Type.Unknown(), maskedWithout('write:task_instance')),
     trigger: Nullable(Trigger),
