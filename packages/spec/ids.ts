@@ -8,6 +8,11 @@ export const AIRFLOW_ID = /^[\p{L}\p{N}\p{M}\p{Pc}.-]{1,250}$/u;
 export const GROUP_ID_PART = /^[\p{L}\p{N}\p{M}\p{Pc}-]{1,200}$/u;
 export const RUN_ID = /^[A-Za-z0-9_.~:+-]{1,250}$/;
 
+/** What Postgres reads as a uuid, in the one form that we write. */
+export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export const isUuid = (text: unknown): text is string => typeof text === 'string' && UUID.test(text);
+
 /** A way to somewhere else in every path and URL: what is called so cannot be asked for. */
 export const isFolderName = (name: string): boolean => name === '.' || name === '..';
 

@@ -70,12 +70,12 @@ describe('without the right credential', () => {
       const genuine = await harness.token(attempt);
       const users = createTokenSigner('test-secret-test-secret-test-secret');
       const user = await users.signUser({
-        userId: 'u',
+        userId: crypto.randomUUID(),
         email: 'a@b',
         tenantId: attempt.tenantId,
         tenantName: 'default',
         roles: ['admin'],
-        sessionId: 's',
+        sessionId: crypto.randomUUID(),
         authTime: 1,
         expiresAt: Math.floor(Date.now() / 1_000) + 1_000,
       });

@@ -5,17 +5,19 @@ import { createAgentCredentials } from './credentials.ts';
 
 const SECRET = 'test-jwt-secret-test-jwt-secret-0123456789';
 const HOUR = 3_600_000;
+const TENANT = '11111111-1111-4111-8111-111111111111';
+const ATTEMPT = '22222222-2222-4222-8222-222222222222';
 
 const identity = {
   kind: 'task',
-  tenantId: 't1',
+  tenantId: TENANT,
   dagId: 'd',
   run: 7,
   taskId: 'extract',
   mapIndex: -1,
   tryNumber: 1,
   versionNumber: 3,
-  attemptId: 'a1',
+  attemptId: ATTEMPT,
 } as const;
 
 function credentialsAt(start: number, maxAttemptLifetimeMs = 24 * HOUR) {
@@ -25,12 +27,12 @@ function credentialsAt(start: number, maxAttemptLifetimeMs = 24 * HOUR) {
 }
 
 const userClaims = {
-  userId: 'u',
+  userId: ATTEMPT,
   email: 'a@b',
-  tenantId: 't1',
+  tenantId: TENANT,
   tenantName: 'default',
   roles: [],
-  sessionId: 's',
+  sessionId: ATTEMPT,
   authTime: 1,
   expiresAt: Math.floor(Date.now() / 1_000) + 1_000,
 };
@@ -66,9 +68,17 @@ describe('the credential of an attempt', () => {
     const none = Buffer.from('{"alg":"none"}').toString('base64url');
     expect(await credentials.verifyAttempt(`${none}.${body}.`)).toBe('invalid');
     const key = new TextEncoder().encode(SECRET);
-    const bare = new SignJWT({ tenant_id: 't1', attempt: { kind: 'task' } }).setProtectedHeader({ alg: 'HS256' });
-    bare.setSubject('a1').setIssuer('svc').setAudience('svc:agent').setExpirationTime('1h');
+    const bare = new SignJWT({ tenant_id: TENANT, attempt: { kind: 'task' } }).setProtectedHeader({ alg: 'HS256' });
+    bare.setSubject(ATTEMPT).setIssuer('svc').setAudience('svc:agent').setExpirationTime('1h');
     expect(await credentials.verifyAttempt(await bare.sign(key))).toBe('invalid');
+  });
+
+  it('is refused when its tenant or its attempt is no UUID, which no query could ask for', async () => {
+    for (const change of [{ tenantId: 'default' }, { attemptId: 'mine' }, { tenantId: `${TENANT}\n` }]) {
+      const { credentials, restarted } = credentialsAt(Date.now());
+      const token = await credentials.issueAttempt({ ...identity, ...change });
+      expect(await restarted().verifyAttempt(token)).toBe('invalid');
+    }
   });
 
   it('ends by itself when nobody renews it, also where it is remembered', async () => {
@@ -90,7 +100,7 @@ describe('the credential of an attempt', () => {
     for (const step of [HOUR, -HOUR]) {
       const token = await credentials.issueAttempt(identity);
       clock.now += step;
-      expect(await credentials.verifyAttempt(token)).toMatchObject({ attemptId: 'a1' });
+      expect(await credentials.verifyAttempt(token)).toMatchObject({ attemptId: ATTEMPT });
       clock.now += 31 * 60_000;
       clock.steadyNow += 31 * 60_000;
       expect(typeof (await credentials.verifyAttempt(token))).toBe(step > 0 ? 'string' : 'object');

@@ -16,6 +16,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { LRUCache } from 'lru-cache';
 import { MAX_TOKEN_LENGTH } from '@svc/proto/limits.ts';
+import { UUID } from '@svc/spec/ids.ts';
 
 const ISSUER = 'svc';
 const ATTEMPT_AUDIENCE = 'svc:agent';
@@ -185,10 +186,12 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
   };
 }
 
+const Uuid = Type.String({ pattern: UUID.source });
+
 const Claims = Compile(
   Type.Object({
-    sub: Type.String(),
-    tenant_id: Type.String(),
+    sub: Uuid,
+    tenant_id: Uuid,
     exp: Type.Number(),
     attempt: Type.Object({
       kind: Type.Enum(['task', 'callback', 'triggerer']),
@@ -209,7 +212,7 @@ const WorkerClaims = Compile(
     worker: Type.Optional(
       Type.Object({
         kind: Type.Enum(['warm', 'remote']),
-        tenantId: Type.String(),
+        tenantId: Uuid,
         pool: Type.String(),
         dagId: Type.Optional(Type.String()),
         versionNumber: Type.Optional(Type.Number()),
@@ -222,7 +225,7 @@ const WorkerClaims = Compile(
   }),
 );
 
-/** Undefined when a claim is missing, or of another type. */
+/** Returns undefined when a claim is missing or of another type. */
 function identityOf(payload: JWTPayload): VerifiedAttempt | undefined {
   if (!Claims.Check(payload)) return undefined;
   const { sub: attemptId, tenant_id: tenantId, exp: expiresAt, attempt } = payload;

@@ -1,4 +1,5 @@
 /** The way back in, for whoever has the database: an administrator of a tenant, made on the host. */
+import { isUuid } from '@svc/spec/ids.ts';
 import { scopedToTenant } from '../db/database.ts';
 import type { SharedDb } from '../db/database.ts';
 import { ADMINISTRATOR, changeUserAccess } from '../db/identity/administrators.ts';
@@ -14,8 +15,6 @@ import { hashPassword } from './passwords.ts';
 export type GrantOutcome =
   | { kind: 'granted' | 'created'; user: UserRow; tenant: TenantRow }
   | { kind: 'no_such_tenant' | 'no_such_user' };
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export async function grantAdministrator(
   db: SharedDb,
@@ -36,7 +35,7 @@ export async function grantAdministrator(
     if (!tenant) return { kind: 'no_such_tenant' };
     const scope = scopedToTenant(trx, tenant.id);
     const email = normaliseEmail(input.user);
-    const known = UUID.test(email) ? await findUserById(scope, email) : undefined;
+    const known = isUuid(email) ? await findUserById(scope, email) : undefined;
     let userId = known?.id ?? (await findUserIdByEmail(scope, email));
     const isNew = userId === undefined;
     if (userId === undefined) {

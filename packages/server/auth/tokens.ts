@@ -5,6 +5,7 @@
  */
 import { SignJWT, errors, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { isUuid } from '@svc/spec/ids.ts';
 
 const ISSUER = 'svc';
 /** Tokens of agents carry another audience: neither kind is ever accepted in place of the other. */
@@ -81,15 +82,10 @@ const hasExpired = ({ expiresAt }: UserClaims): boolean => expiresAt <= Date.now
 
 function claimsOf(payload: Record<string, unknown>): UserClaims | undefined {
   const { sub, email, tenant, tenant_id: tenantId, roles, sid, auth_time: authTime, exp } = payload;
-  if (
-    typeof sub !== 'string' ||
-    typeof email !== 'string' ||
-    typeof tenant !== 'string' ||
-    typeof tenantId !== 'string'
-  )
-    return undefined;
-  if (typeof sid !== 'string' || typeof authTime !== 'number' || typeof exp !== 'number' || !Array.isArray(roles))
-    return undefined;
+  // A query with another text in their place would fail in Postgres, which is an internal error and no refusal.
+  if (!isUuid(sub) || !isUuid(tenantId) || !isUuid(sid)) return undefined;
+  if (typeof email !== 'string' || typeof tenant !== 'string') return undefined;
+  if (typeof authTime !== 'number' || typeof exp !== 'number' || !Array.isArray(roles)) return undefined;
   return {
     userId: sub,
     email,

@@ -65,6 +65,16 @@ describe('credentials', () => {
     expect(outcome(await get(cookie(expired)))).toBe('token_expired');
   });
 
+  it('whose session, tenant or user is no UUID are refused like any other, instead of failing in the database', async () => {
+    const signer = createTokenSigner(server.config.auth.jwt.secret);
+    const claims = await signer.verifyUser(token);
+    if (typeof claims === 'string') throw new Error(claims);
+    for (const change of [{ sessionId: 'mine' }, { tenantId: 'default' }, { userId: '7' }, { sessionId: '\0' }]) {
+      const signed = await signer.signUser({ ...claims, ...change });
+      expect([change, outcome(await get(bearer(signed)))]).toEqual([change, 'token_invalid']);
+    }
+  });
+
   it('are checked before permissions, and permissions before the body is looked at', async () => {
     const request = { method: 'POST', body: '{ not json' };
     expect((await server.call('/api/v2/users', request)).status).toBe(401);

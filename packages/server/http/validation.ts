@@ -7,6 +7,7 @@ import type { ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
 import { isRawNumber } from '@svc/spec/exact-json.ts';
+import { UUID } from '@svc/spec/ids.ts';
 import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import { ApiError } from './errors.ts';
 import { lazyValidator } from './lazy-schemas.ts';
@@ -33,7 +34,7 @@ export function createValidatorCompiler(): FastifySchemaCompiler<object> {
 /** Narrower than the library's formats, which let through what neither `Date` nor Postgres can read: 23:59:60, urn:uuid:… */
 const STORABLE_FORMATS = {
   'date-time': isDateTime,
-  uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  uuid: UUID,
 };
 
 export function isDateTime(text: string): boolean {
