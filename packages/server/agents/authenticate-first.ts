@@ -9,6 +9,7 @@ import type { AgentCredentials, VerifiedAttempt, VerifiedWorker } from './creden
 import type { JoinToken } from '../db/workers/worker-tokens.ts';
 import type { ReviewJoin } from './workers/join.ts';
 import type { ReviewPod, ReviewedPod } from './pod-exchange.ts';
+import { createRefusedStreams } from './refused-streams.ts';
 import type { RpcMethod } from './request-limits.ts';
 import { RpcError, toServiceError } from './rpc-errors.ts';
 
@@ -47,6 +48,7 @@ export function createAuthenticateFirst(input: {
 }): AuthenticateFirst {
   const { credentials, reviewPod, reviewJoin, log } = input;
   const callers = new WeakMap<Metadata, Caller>();
+  const streams = createRefusedStreams();
 
   async function authenticate(method: string, token: string): Promise<Caller> {
     const accepted = Object.hasOwn(ACCEPTED, method) ? ACCEPTED[method as RpcMethod] : [];
@@ -70,9 +72,13 @@ export function createAuthenticateFirst(input: {
         authenticate(method, bearerOf(metadata)).then(
           (caller) => {
             callers.set(metadata, caller);
+            streams.accepted(call);
             readOn(metadata); // only now the message is asked for
           },
-          (error: unknown) => call.sendStatus({ ...toServiceError(error, { log, method }), metadata: null }),
+          (error: unknown) => {
+            call.sendStatus({ ...toServiceError(error, { log, method }), metadata: null });
+            streams.refused(call);
+          },
         );
       };
       const listener = new ServerListenerBuilder().withOnReceiveMetadata(onMetadata).build();

@@ -1,4 +1,9 @@
 /** What strangers, and attempts that are over, can do to the agent service: nothing, and cheaply. Every method of the service. */
+import type { EventEmitter } from 'node:events';
+import { connect } from 'node:http2';
+import type { ClientHttp2Session } from 'node:http2';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { Metadata, credentials, status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -126,6 +131,52 @@ describe.each(METHODS)('%s', (method) => {
     const fields = Buffer.alloc(4 * (LIMITS[method].fields + 1), Buffer.from([0x78, 0x00])); // field 15, the number 0
     const { code, details } = await send(method, await goodTokenFor(method), fields.subarray(0, LIMITS[method].bytes));
     expect([code, details]).toEqual(['INVALID_ARGUMENT', expect.stringContaining('at most')]);
+  });
+});
+
+describe('a stranger that keeps sending', () => {
+  const MIB = 1024 * 1024;
+  /** Resolves when its stream is over, with what it was answered. */
+  const sendFrom = (session: ClientHttp2Session, length: number): Promise<unknown> => {
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': Agent.service.AppendLog.path,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      authorization: 'Bearer nonsense',
+    });
+    let answered: unknown;
+    stream.on('response', (headers) => void (answered = headers['grpc-status'])).resume();
+    stream.on('error', () => {});
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(length, 1);
+    stream.write(head);
+    pipeline(Readable.from(parts(length)), stream).catch(() => {});
+    return closed(stream).then(() => answered);
+  };
+  const closed = (one: EventEmitter): Promise<void> => new Promise((resolve) => void one.once('close', resolve));
+  function* parts(length: number): Generator<Buffer> {
+    for (let left = length; left > 0; left -= GARBAGE.length) yield GARBAGE;
+  }
+
+  it('gets its answer, and the rest of its message is not read', async () => {
+    const session = connect(`http://${harness.address()}`);
+    expect(await sendFrom(session, 400 * MIB)).toBe(String(status.UNAUTHENTICATED));
+    expect(session.socket.bytesWritten).toBeLessThan(2 * MIB);
+    session.destroy();
+  });
+
+  it('loses its connection when it makes nothing but refused calls, and others keep theirs', async () => {
+    const session = connect(`http://${harness.address()}`);
+    session.on('error', () => {});
+    const ended = closed(session);
+    for (let call = 0; call < 60 && !session.destroyed; call += 1) await sendFrom(session, 0);
+    await ended;
+    const { token } = await started();
+    for (let call = 0; call < 60; call += 1) {
+      expect(await client.refusal('AppendLog', 'nonsense', {})).toBe('UNAUTHENTICATED');
+      if (call % 20 === 0) await client.call('Heartbeat', token, { tokens: [token] });
+    }
   });
 });
 
