@@ -23,6 +23,7 @@ import type { RunEngine } from './create-run-engine.ts';
 import { createServices } from './create-services.ts';
 import { openDatabase } from './db/database.ts';
 import type { Database } from './db/database.ts';
+import { createDiskWatch } from './db/full-disk.ts';
 import { findInstallation } from './db/processes/installation.ts';
 import { countWorkers } from './db/workers/workers.ts';
 import { createHousekeeping } from './engine/housekeeping.ts';
@@ -33,6 +34,7 @@ import { buildApp } from './http/app.ts';
 import { createLanes } from './http/lanes.ts';
 import { createTlsServer } from './http/tls-listener.ts';
 import type { App } from './http/typed-app.ts';
+import { fullDisk } from './logs/full-disk.ts';
 import { checkLogFolder } from './logs/check-folder.ts';
 import { createLogStore } from './logs/create-log-store.ts';
 import { guardLogs } from './logs/shared-directory.ts';
@@ -171,7 +173,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = await buildApp({
     db: engineDb, // a probe must not wait for a connection behind requests
     admission,
-    readiness: { reason: () => notReady, note: () => notesOf(redis, logs) },
+    readiness: {
+      reason: () => notReady,
+      trouble: () => (writesLogFiles(config) ? fullDisk(config.logs.dir) : null),
+      note: () => notesOf(redis, logs),
+    },
     access: {
       sessions: services.sessions,
       proxies,
@@ -275,10 +281,12 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
   const { config, metrics, logger } = input;
   const { maxOpenConns, maxIdleConns, reservedConns } = config.database;
   const reserved = Math.max(1, Math.min(reservedConns, Math.floor(maxOpenConns / 2)));
+  const disk = createDiskWatch();
   const open = (limits: { maxOpenConns: number; maxIdleConns: number }): Database =>
     openDatabase({
       url: config.database.url,
       ...limits,
+      disk,
       statementTimeoutMs: config.database.statementTimeout,
       idleInTransactionTimeoutMs: config.database.idleInTransactionTimeout,
       onConnectionLost: (error) => {
@@ -301,6 +309,9 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
   });
   return { api, engine };
 }
+
+/** A process that only serves the API reads logs of others. */
+const writesLogFiles = ({ server, logs }: Config): boolean => server.role !== 'api' && logs.backend === 'disk';
 
 /** What is not as it should be, and does not keep this process from serving. */
 function notesOf(redis: Redis | null, logs: LogStore): string | undefined {

@@ -39,6 +39,8 @@ export type PoolOptions = {
   applicationName: string;
   limits?: Partial<PoolLimits>;
   onConnectionLost?: ((error: Error) => void) | undefined;
+  /** Receives every failure of a statement that means an outage, as the driver threw it. */
+  onOutage?: ((error: Error) => void) | undefined;
 };
 
 export type Pool = PostgresPool & { usage(): { idle: number; busy: number; waiting: number } };
@@ -163,6 +165,7 @@ export function openPool(options: PoolOptions): Pool {
         const error = explained(failure);
         if (error instanceof Error) Error.captureStackTrace(error); // it was made where the answer was read; this leads to who asked
         if (!meansOutage(error)) throw error;
+        options.onOutage?.(error);
         onError(error);
         if (sql === 'rollback') return ROLLED_BACK;
         throw fault ?? error;

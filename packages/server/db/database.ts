@@ -4,6 +4,8 @@
  */
 import { Kysely, PostgresDialect } from 'kysely';
 import { DatabaseUnavailableError } from './outage.ts';
+import { WRITE_PROBE, createDiskWatch } from './full-disk.ts';
+import type { DiskWatch } from './full-disk.ts';
 import { openPool } from './connection-pool.ts';
 import type { Pool, PoolLimits } from './connection-pool.ts';
 import type { AllTables, TenantTables } from './schema.ts';
@@ -15,7 +17,7 @@ export type SharedDb = Kysely<AllTables>;
 export type Database = {
   tenant(tenantId: string): TenantDb;
   readonly shared: SharedDb;
-  /** A round trip in bounded time: what readiness is made of. Throws when the database is away. */
+  /** A round trip in bounded time: what readiness is made of. Throws when the database is away, or its disk is full. */
   ping(): Promise<void>;
   poolUsage(): { idle: number; busy: number; waiting: number };
   /** Ends in bounded time, also when the database does not answer. */
@@ -32,12 +34,15 @@ export type DatabaseOptions = {
   idleInTransactionTimeoutMs: number;
   limits?: Partial<PoolLimits>;
   onConnectionLost?: (error: Error) => void;
+  /** Shared by all pools of one database. */
+  disk?: DiskWatch;
 };
 
 /** A probe that takes longer than this has its answer: not ready. */
 const PING_TIMEOUT_MS = 2_000;
 
 export function openDatabase(options: DatabaseOptions): Database {
+  const { disk = createDiskWatch() } = options;
   const pool = openPool({
     url: options.url,
     maxOpen: options.maxOpenConns,
@@ -46,6 +51,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     idleInTransactionTimeoutMs: options.idleInTransactionTimeoutMs,
     applicationName: 'svc',
     onConnectionLost: options.onConnectionLost,
+    onOutage: (error) => disk.failed(error),
     ...(options.limits && { limits: options.limits }),
   });
   const shared = new Kysely<AllTables>({ dialect: new PostgresDialect({ pool }) });
@@ -53,7 +59,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     tenant: (tenantId) => scopedToTenant(shared, tenantId),
     shared,
-    ping: () => withinPingTimeout(roundTrip(pool)),
+    ping: () => withinPingTimeout(roundTrip(pool, disk)),
     poolUsage: () => pool.usage(),
     async close() {
       await shared.destroy();
@@ -69,12 +75,19 @@ export function openDatabase(options: DatabaseOptions): Database {
 export const scopedToTenant = (db: SharedDb, tenantId: string): TenantDb =>
   db.withPlugin(tenantScope(tenantId)) as unknown as TenantDb;
 
-async function roundTrip(pool: Pool): Promise<void> {
+async function roundTrip(pool: Pool, disk: DiskWatch): Promise<void> {
+  await onConnection(pool, ['select 1']);
+  await disk.check(() => onConnection(pool, WRITE_PROBE));
+}
+
+async function onConnection(pool: Pool, statements: readonly string[]): Promise<void> {
   const client = await pool.connect();
+  let isDone = false;
   try {
-    await client.query('select 1', []);
+    for (const statement of statements) await client.query(statement, []);
+    isDone = true;
   } finally {
-    client.release();
+    client.release(!isDone); // a transaction may be open on it
   }
 }
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { isOutage } from '../db/outage.ts';
 import { ApiError } from './errors.ts';
 import { sendProblem } from './problems.ts';
-import type { Readiness } from './readiness.ts';
+import type { Readiness, Trouble } from './readiness.ts';
 import type { App } from './typed-app.ts';
 
 const TEXT_RESPONSE = { 200: { description: 'Yes', content: { 'text/plain': { schema: Type.String() } } } };
@@ -12,9 +12,6 @@ const TEXT_RESPONSE = { 200: { description: 'Yes', content: { 'text/plain': { sc
 export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 export type ProbedDatabase = { ping(): Promise<void> };
-
-/** For the operator's log, and for whoever asked. */
-type Trouble = { cause: string; advice: string };
 
 export function registerProbes(app: App, { db, readiness }: { db: ProbedDatabase; readiness: Readiness }): void {
   app.get(
@@ -40,7 +37,7 @@ export function registerProbes(app: App, { db, readiness }: { db: ProbedDatabase
     if (reason !== null) return { cause: reason, advice: reason };
     try {
       await db.ping();
-      return null;
+      return (await readiness.trouble?.()) ?? null;
     } catch (error) {
       if (!isOutage(error)) throw error;
       return { cause: error.message, advice: error.advice };
