@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode, urlsplit
+
 from svc_runtime.exceptions import DownstreamTasksSkipped, HITLRejectException, HITLTriggerEventError
 from svc_runtime.record.base_args import as_list
 from svc_runtime.record.operator import BaseOperator
@@ -67,6 +69,33 @@ class HITLOperator(BaseOperator):
             "responded_at": event["responded_at"],
             "responded_by_user": who,
         }
+
+    def generate_link_to_ui(self, *, task_instance, base_url=None, options=None, params_input=None) -> str:
+        """The page that asks, for a notification. `options` and `params_input` fill its form in."""
+        from svc_runtime.run.conf import conf
+
+        chosen = as_list(options)
+        fields = dict(params_input or {})
+        for what, given, known in (("options", chosen, self.options), ("params", fields, self.params)):
+            unknown = set(given) - set(known)
+            if unknown:
+                raise ValueError(f"{what} {unknown} are not valid {what}")
+        base_url = base_url or conf.get("api", "base_url", fallback=None)
+        if not base_url:
+            raise ValueError("Not able to retrieve base_url: set server.base_url, or pass base_url")
+        query = {**({"_options": chosen} if chosen else {}), **fields, "map_index": task_instance.map_index}
+        ti = task_instance
+        path = f"/dags/{ti.dag_id}/runs/{ti.run_id}/tasks/{ti.task_id}/required_actions"
+        return urlsplit(base_url)._replace(path=path, query=urlencode(query), fragment="").geturl()
+
+    @staticmethod
+    def generate_link_to_ui_from_context(*, context, base_url=None, options=None, params_input=None) -> str:
+        task = context["task"]
+        if not isinstance(task, HITLOperator):
+            raise ValueError("This method only supports HITLOperator")
+        return task.generate_link_to_ui(
+            task_instance=context["task_instance"], base_url=base_url, options=options, params_input=params_input
+        )
 
     def _push(self, context, value: dict) -> None:
         """Before an end by an exception, which returns nothing."""
