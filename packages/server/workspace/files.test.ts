@@ -48,7 +48,7 @@ describe('a file of the workspace', () => {
   it('is read with a tag, and replaced by whoever has the tag', async () => {
     const { content, etag } = await files.read('project/dag.py');
     expect(content).toBe('x = 1\n');
-    const next = await files.write({ path: 'project/dag.py', content: 'x = 2\n', expected: etag });
+    const { etag: next } = await files.write({ path: 'project/dag.py', content: 'x = 2\n', expected: etag });
     expect(onDisk('project', 'dag.py')).toBe('x = 2\n');
     expect((await files.read('project/dag.py')).etag).toBe(next);
     expect(drafts()).toEqual([]);
@@ -62,6 +62,16 @@ describe('a file of the workspace', () => {
     unlinkSync(join(root, 'project', 'dag.py'));
     await isRefused(files.write({ path: 'project/dag.py', content: 'mine\n', expected: etag }), 'not_found');
     expect(drafts()).toEqual([]);
+  });
+
+  it('is not written again with what it has already, which would compile everything that imports it', async () => {
+    const { etag } = await files.read('project/dag.py');
+    const before = statSync(join(root, 'project', 'dag.py'));
+    const unchanged = await files.write({ path: 'project/dag.py', content: 'x = 1\n', expected: etag });
+    expect(unchanged).toEqual({ etag, isWritten: false });
+    const after = statSync(join(root, 'project', 'dag.py'));
+    expect([after.ino, after.mtimeMs, after.ctimeMs]).toEqual([before.ino, before.mtimeMs, before.ctimeMs]);
+    await isRefused(files.write({ path: 'project/dag.py', content: 'x = 1\n', expected: '"old"' }), 'changed');
   });
 
   it('has one winner among many who write at once with the same tag', async () => {
@@ -209,7 +219,7 @@ describe('what leads out of the workspace', () => {
       for (const folder of [inside, outside]) writeFileSync(join(folder, 'same.py'), 'same\n');
       writeFileSync(join(inside, 'secret.py'), 'inside\n');
       const before = statSync(join(outside, 'same.py'));
-      const { etag } = await files.read('swap/same.py');
+      let { etag } = await files.read('swap/same.py');
       const race = { isOver: false };
       const swapping = (async () => {
         while (!race.isOver) {
@@ -225,16 +235,17 @@ describe('what leads out of the workspace', () => {
       for (let round = 0; round < 60; round++) {
         const outcomes = await Promise.allSettled([
           files.read('swap/secret.py'),
-          files.write({ path: 'swap/same.py', content: 'same\n', expected: etag }),
+          files.write({ path: 'swap/same.py', content: round % 2 === 0 ? 'other\n' : 'same\n', expected: etag }),
         ]);
         for (const outcome of outcomes) {
           if (outcome.status === 'rejected') seen.add((outcome.reason as { fault?: string }).fault ?? 'unknown');
-          else if (typeof outcome.value !== 'string') seen.add(outcome.value.content);
+          else if ('content' in outcome.value) seen.add(outcome.value.content);
+          else ({ etag } = outcome.value);
         }
       }
       race.isOver = true;
       await swapping;
-      expect([...seen].filter((what) => !['inside\n', 'not_a_file', 'not_found'].includes(what))).toEqual([]);
+      expect([...seen].filter((what) => !['inside\n', 'not_a_file', 'not_found', 'changed'].includes(what))).toEqual([]);
       // A write replaces the file: it would be another one.
       expect(statSync(join(outside, 'same.py')).ino).toBe(before.ino);
       expect(readdirSync(outside).toSorted()).toEqual(['same.py', 'secret.py']);

@@ -6,7 +6,7 @@ import type { DirectoryHandle } from './directory-handle.ts';
 import { faultOfName, parsePath } from './path.ts';
 import type { WorkspacePath } from './path.ts';
 import { linkTo, readText, refuseChanged, replaceText } from './text-file.ts';
-import type { TextFile } from './text-file.ts';
+import type { TextFile, WrittenText } from './text-file.ts';
 
 export type EntryKind = 'file' | 'folder' | 'link';
 export type WorkspaceEntry = { path: string; kind: EntryKind };
@@ -16,7 +16,7 @@ export type WorkspaceFiles = {
   list(): Promise<{ entries: WorkspaceEntry[]; isComplete: boolean }>;
   read(path: string): Promise<TextFile>;
   /** `expected`: the tag of what is replaced, or null for a file that must not exist yet. Returns the new tag. */
-  write(input: { path: string; content: string; expected: string | null }): Promise<string>;
+  write(input: { path: string; content: string; expected: string | null }): Promise<WrittenText>;
   /** A file or a folder, to a name that is free. */
   rename(from: string, to: string): Promise<void>;
   /** A file that is still as `expected`, or an empty folder. */

@@ -10,6 +10,8 @@ import type { DirectoryHandle } from './directory-handle.ts';
 export const { bytes: MAX_FILE_BYTES } = FILE_LIMITS.editorFile;
 
 export type TextFile = { content: string; etag: string };
+/** `isWritten` is false where the file had this content before. */
+export type WrittenText = { etag: string; isWritten: boolean };
 
 // Not blocking: opening a pipe would wait for somebody to write to it.
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
@@ -29,14 +31,17 @@ export async function readText(folder: DirectoryHandle, name: string, path: stri
 /**
  * The new content in a file of its own beside it, then in one step to its name: a reader sees the old or the new one, and
  * a full disk leaves the old one alone. `expected` is the tag of what is to be replaced; null makes a file where none is.
+ * Content that is there already is not written again: a new time of change would have everything compiled that imports it.
  */
 export async function replaceText(
   folder: DirectoryHandle,
   input: { name: string; path: string; content: string; expected: string | null },
-): Promise<string> {
+): Promise<WrittenText> {
   const { name, path, content, expected } = input;
   const bytes = encode(content, path);
   const mode = expected === null ? undefined : await modeOfUnchanged(folder, { name, path, expected });
+  const etag = etagOf(bytes);
+  if (etag === expected) return { etag, isWritten: false };
   // Hidden, so that neither the tree nor whoever watches the workspace sees it.
   const draft = folder.at(`.svc-${randomBytes(9).toString('hex')}.tmp`);
   const handle = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666);
@@ -53,7 +58,7 @@ export async function replaceText(
   } finally {
     await unlink(draft).catch(() => {}); // after a rename there is none
   }
-  return etagOf(bytes);
+  return { etag, isWritten: true };
 }
 
 /** Throws unless it is the file that the caller has seen. */

@@ -90,14 +90,16 @@ export function createBuffers({ monaco, onChange }) {
       buffers.delete(path);
     },
     /**
-     * Throws a Failure; 412 and 404 mean that the file on disk is not the one that was opened.
+     * Throws a Failure; 412 and 404 mean that the file on disk is not the one that was opened. False when it has this content already.
      * @param {Buffer} buffer
      */
     async save(buffer) {
       const version = buffer.model.getAlternativeVersionId();
       const { etag } = await api.write(buffer.path, textOf(buffer.model), buffer.etag);
+      const isChanged = etag !== buffer.etag;
       buffer.etag = etag;
       buffer.savedVersion = version;
+      return isChanged;
     },
     /**
      * Whatever is there now, by the will of whoever asked for it.

@@ -66,7 +66,7 @@ export function createFiles({ state, editor, buffers, tree, view, workspace }) {
     if (buffers.isDirty(buffer)) {
       const answer = await askUnsaved(path);
       if (answer === null) return;
-      if (answer === 'save' && !(await saveBuffer(buffer))) return;
+      if (answer === 'save' && (await saveBuffer(buffer)) === 'kept') return;
     }
     const paths = buffers.all().map((each) => each.path);
     buffers.close(path);
@@ -82,22 +82,22 @@ export function createFiles({ state, editor, buffers, tree, view, workspace }) {
   });
 
   /**
-   * True when it is on disk.
+   * `kept` when it is not on disk, because the user chose so.
    * @param {Buffer} buffer
+   * @returns {Promise<'saved' | 'unchanged' | 'kept'>}
    */
   async function saveBuffer(buffer) {
     try {
-      await buffers.save(buffer);
-      return true;
+      return (await buffers.save(buffer)) ? 'saved' : 'unchanged';
     } catch (error) {
       if (!(error instanceof Failure) || ![404, 412].includes(error.status)) throw error;
       const answer = await askConflict(buffer.path);
       if (answer === 'overwrite') {
         await buffers.overwrite(buffer);
-        return true;
+        return 'saved';
       }
       if (answer === 'load') await buffers.load(buffer);
-      return false;
+      return 'kept';
     }
   }
 
@@ -121,7 +121,9 @@ export function createFiles({ state, editor, buffers, tree, view, workspace }) {
     state.isBusy = true;
     try {
       say('Saving…');
-      if (!(await saveBuffer(buffer))) return say('');
+      const outcome = await saveBuffer(buffer);
+      if (outcome === 'kept') return say('');
+      if (outcome === 'unchanged') return say('No changes to save');
       view.drawFiles();
       await compile(buffer.path);
     } finally {

@@ -72,6 +72,9 @@ describe('the workspace of the editor', () => {
     const saved = await write('new/dag.py', 'a = 2\n', { 'if-match': opened.etag });
     expect(saved.status).toBe(200);
     expect(onDisk('new', 'dag.py')).toBe('a = 2\n');
+    // Nothing is written, so the audit log has no entry of it.
+    const again = await write('new/dag.py', 'a = 2\n', { 'if-match': String(saved.json()['etag']) });
+    expect([again.status, again.json()]).toEqual([200, saved.json()]);
     expect((await rename('new/dag.py', 'new/other.py')).status).toBe(204);
     const etag = String(saved.json()['etag']);
     const path = fileUrl('new/other.py');

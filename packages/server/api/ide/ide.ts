@@ -145,8 +145,9 @@ function registerWriting(app: App, services: Services, files: WorkspaceFiles | u
       const open = openTo(request, files);
       const { path } = request.query;
       const expected = expectedTag(request.headers);
-      const etag = await answering(() => open.write({ path, content: request.body.content, expected }));
-      await audit(request, services, { event: 'put_workspace_file', path });
+      const write = { path, content: request.body.content, expected };
+      const { etag, isWritten } = await answering(() => open.write(write));
+      if (isWritten) await audit(request, services, { event: 'put_workspace_file', path });
       return reply
         .code(expected === null ? 201 : 200)
         .header('etag', etag)
