@@ -7,7 +7,7 @@
  * readiness instead of ending the process.
  */
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 import type { Logger } from 'pino';
 import { executorInfo } from './api/monitor/monitor.ts';
 import { registerRoutes } from './api/routes.ts';
@@ -192,7 +192,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const housekeeping = createHousekeeping({
     db: engineDb,
-    identity: { processId, hostname: hostname(), version: VERSION, executor: executorInfo(config) },
+    identity: { processId, hostname: hostname(), version: VERSION, unixname: userName(), executor: executorInfo(config) },
     intervalMs: config.scheduler.loopIntervalMs,
     // Agents wait for the triggers of deferred tasks themselves: while one is connected, there is a triggerer.
     alsoAlive: () => (engine.hasAgent() ? ['triggerer'] : []),
@@ -308,6 +308,15 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
     };
   });
   return { api, engine };
+}
+
+/** In a container the user may have a number and no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? '');
+  }
 }
 
 /** A process that only serves the API reads logs of others. */

@@ -41,6 +41,7 @@ import * as statesOfVaults from './migrations/0034-states-of-vaults.ts';
 import * as stretchesOfTaskInstances from './migrations/0035-stretches-of-task-instances.ts';
 import * as severalPartitionsOfAnEvent from './migrations/0036-several-partitions-of-an-event.ts';
 import * as stepsForeseen from './migrations/0037-steps-foreseen.ts';
+import * as usersOfProcesses from './migrations/0038-users-of-processes.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -85,6 +86,7 @@ const MIGRATIONS = {
   '0035-stretches-of-task-instances': stretchesOfTaskInstances,
   '0036-several-partitions-of-an-event': severalPartitionsOfAnEvent,
   '0037-steps-foreseen': stepsForeseen,
+  '0038-users-of-processes': usersOfProcesses,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -12,12 +12,14 @@ const ORDER_COLUMNS = {
   job_type: 'job_type',
   state: 'state',
   hostname: 'hostname',
+  unixname: 'unixname',
+  executor_class: 'executor_class',
   start_date: 'start_date',
   end_date: 'end_date',
   latest_heartbeat: 'latest_heartbeat',
 } as const;
 /** Accepted because Airflow has them; all jobs are alike here. */
-const NO_ORDER = ['dag_id', 'executor_class', 'unixname'];
+const NO_ORDER = ['dag_id'];
 
 const END_OPERATORS = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;
 type RangeName = `${'start_date' | 'end_date'}_${keyof typeof END_OPERATORS}`;
@@ -50,9 +52,7 @@ export function registerJobs(app: App, { db }: Services): void {
           job_state: Type.Optional(Type.String()),
           job_type: Type.Optional(Type.String()),
           hostname: Type.Optional(Type.String()),
-          executor_class: Type.Optional(
-            Type.String({ description: 'Matches none: a process has no executor of its own' }),
-          ),
+          executor_class: Type.Optional(Type.String()),
         }),
         response: { 200: Collection('JobCollection', 'jobs', Job) },
       },
@@ -60,7 +60,6 @@ export function registerJobs(app: App, { db }: Services): void {
     async (request) => {
       const { limit, offset, order_by: keys, is_alive: isAlive, job_state: state, job_type: jobType } = request.query;
       const { hostname, executor_class: executorClass } = request.query;
-      if (executorClass) return { jobs: [], total_entries: 0 };
       const { jobs, total } = await listJobs(db.shared, {
         limit,
         offset,
@@ -74,6 +73,7 @@ export function registerJobs(app: App, { db }: Services): void {
         ...(state && { state }),
         ...(jobType && { jobType }),
         ...(hostname && { hostname }),
+        ...(executorClass && { executorClass }),
       });
       return { jobs: jobs.map(jobBody), total_entries: total };
     },

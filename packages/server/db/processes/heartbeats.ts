@@ -3,7 +3,8 @@ import type { Database } from '../database.ts';
 import type { ExecutorFacts, Moment } from '../schema.ts';
 
 export type Component = 'scheduler' | 'triggerer' | 'dag_processor';
-export type ProcessIdentity = { processId: string; hostname: string; version: string };
+/** `unixname`: the user of the operating system that it runs as. */
+export type ProcessIdentity = { processId: string; hostname: string; version: string; unixname?: string };
 
 /** `executor`: with what a scheduler runs tasks. */
 export async function beat(
@@ -19,6 +20,7 @@ export async function beat(
       component,
       hostname: process.hostname,
       version: process.version,
+      unixname: process.unixname ?? null,
       executor: component === 'scheduler' ? executor : null,
     })
     .onConflict((conflict) =>

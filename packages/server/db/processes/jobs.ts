@@ -11,6 +11,9 @@ export type JobRow = {
   jobType: string;
   state: JobState;
   hostname: string;
+  unixname: string | null;
+  /** Of schedulers: the executor of tasks that name none. */
+  executorClass: string | null;
   startedAt: Moment;
   lastSeenAt: Moment;
   endedAt: Moment | null;
@@ -21,6 +24,8 @@ const COLUMNS = {
   job_type: '"jobType"',
   state: 'state',
   hostname: 'hostname',
+  unixname: 'unixname',
+  executor_class: '"executorClass"',
   start_date: '"startedAt"',
   end_date: '"endedAt"',
   latest_heartbeat: '"lastSeenAt"',
@@ -35,14 +40,19 @@ export type JobQuery = {
   state?: string;
   jobType?: string;
   hostname?: string;
+  executorClass?: string;
   range: readonly { column: 'start_date' | 'end_date'; operator: '>=' | '>' | '<=' | '<'; moment: Moment }[];
 };
 
 /** A process that has been silent for this long is dead: as Airflow judges its schedulers. */
 const SILENT_SECONDS = 30;
 
+/** Airflow's names, where it has such an executor. */
+const executorClass = sql`case executor #>> '{execution_modes,0}'
+    when 'subprocess' then 'LocalExecutor' when 'pod' then 'KubernetesExecutor' else executor #>> '{execution_modes,0}' end`;
+
 const jobs = sql`(
-  select id, hostname, started_at as "startedAt", last_seen_at as "lastSeenAt",
+  select id, hostname, unixname, ${executorClass} as "executorClass", started_at as "startedAt", last_seen_at as "lastSeenAt",
     case component when 'scheduler' then 'SchedulerJob' when 'triggerer' then 'TriggererJob' else 'DagProcessorJob' end as "jobType",
     case when stopped_at is not null then 'success'
       when last_seen_at < now() - make_interval(secs => ${sql.lit(SILENT_SECONDS)}) then 'failed' else 'running' end as state,
@@ -57,6 +67,7 @@ export async function listJobs(db: SharedDb, query: JobQuery): Promise<{ jobs: J
     ...(query.state === undefined ? [] : [sql`state = ${query.state}`]),
     ...(query.jobType === undefined ? [] : [sql`"jobType" = ${query.jobType}`]),
     ...(query.hostname === undefined ? [] : [sql`hostname = ${query.hostname}`]),
+    ...(query.executorClass === undefined ? [] : [sql`"executorClass" = ${query.executorClass}`]),
     ...query.range.map(
       ({ column, operator, moment }) => sql`${sql.raw(COLUMNS[column])} ${sql.raw(operator)} ${moment}::timestamptz`,
     ),

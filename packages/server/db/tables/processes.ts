@@ -8,6 +8,8 @@ export type HeartbeatsTable = {
   component: string;
   hostname: string;
   version: string;
+  /** The user of the operating system that it runs as; null where that is not known. */
+  unixname: ColumnType<string | null, string | null | undefined, string | null>;
   started_at: Timestamp;
   last_seen_at: Timestamp;
   stopped_at: ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
