@@ -249,6 +249,19 @@ class Outcomes(unittest.TestCase):
         frame = record["error_detail"][0]["frames"][-1]
         self.assertEqual((frame["name"], frame["filename"].rpartition("/")[2]), ("value_error", "dag.py"))
 
+    def test_a_traceback_begins_with_the_frames_of_the_author_and_ours_are_in_a_closed_group_behind_it(self) -> None:
+        attempt = self.agent.run("value_error")
+        place = next(i for i, record in enumerate(attempt.records) if record["event"].startswith("Task failed"))
+        said, begin, frames, end = attempt.records[place : place + 4]
+        lines = said["event"].splitlines()
+        first = lines.index("Traceback (most recent call last):") + 1
+        self.assertRegex(lines[first], r'^  File ".*dag\.py", line \d+, in value_error$')
+        self.assertEqual([name for name in ("/svc_runtime/", "/airflow/") if name in said["event"]], [])
+        self.assertEqual((begin["event"], end["event"]), ("::group::Frames of svc", "::endgroup::"))
+        self.assertIn("svc_runtime/run/attempt.py", frames["event"])
+        self.assertNotIn("dag.py", frames["event"])
+        self.assertNotIn("error_detail", frames)
+
     def test_causes_are_part_of_the_detail(self) -> None:
         attempt = self.failed("chained", "exception", "RuntimeError: outer")
         record = next(record for record in attempt.records if "error_detail" in record)

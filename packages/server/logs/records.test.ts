@@ -90,5 +90,9 @@ describe('the readable form of a log record', () => {
     ]);
     const said = 'Task failed\nTraceback (most recent call last):\nValueError: boom';
     expect(textOf({ event: said, ...detail })).toHaveLength(3);
+    // The web UI draws the detail below the text, which says the same.
+    expect(JSON.parse(recordOf(JSON.stringify({ event: said, ...detail }))?.json ?? '')).toEqual({ event: said });
+    const short = { event: 'Task failed', ...detail };
+    expect(JSON.parse(recordOf(JSON.stringify(short))?.json ?? '')).toEqual(short);
   });
 });

@@ -39,9 +39,17 @@ export function readRecord({ text, cutBytes }: Line): ReadRecord | undefined {
   if (text === '' || text.trim() === '') return undefined;
   const value = parsed(text);
   if (!isObject(value)) return plain(text);
-  const record = showable(value);
+  const record = once(showable(value));
   return record === value ? { record: value as LogRecord, json: text } : { record, json: JSON.stringify(record) };
 }
+
+/** The web UI shows both, one after the other. The text has the lines of code as well. */
+function once(record: LogRecord): LogRecord {
+  const { error_detail: errors, ...others } = record;
+  return errors && hasTraceback(record) ? others : record;
+}
+
+const hasTraceback = ({ event }: LogRecord): boolean => event.includes('Traceback (most recent call last)');
 
 function plain(event: string): ReadRecord {
   const record = { timestamp: null, event };
@@ -119,8 +127,9 @@ function extras(record: LogRecord): string {
 }
 
 /** Only when the message does not have it already. */
-function traceback({ event, error_detail: errors }: LogRecord): string[] {
-  if (!errors || event.includes('Traceback (most recent call last)')) return [];
+function traceback(record: LogRecord): string[] {
+  const { error_detail: errors } = record;
+  if (!errors || hasTraceback(record)) return [];
   return errors.flatMap(({ exc_type: type, exc_value: value, frames }) => [
     'Traceback (most recent call last):',
     ...frames.map((frame) => `  File "${show(frame?.filename)}", line ${show(frame?.lineno)}, in ${show(frame?.name)}`),

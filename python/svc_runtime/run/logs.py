@@ -134,6 +134,10 @@ class SinkHandler(logging.Handler):
             if error is not None:
                 event["error_detail"] = error_detail(error)
             self._sink.emit(event)
+            if error is not None:
+                without_detail = {key: value for key, value in event.items() if key != "error_detail"}
+                for line in folded(error):
+                    self._sink.emit({**without_detail, "event": line})
         except Exception:
             self.handleError(record)
 
@@ -146,17 +150,36 @@ def _message(record: logging.LogRecord) -> str:
 
 
 def _is_ours(filename: str) -> bool:
-    return filename.startswith(_PACKAGE)
+    return filename.startswith(_PACKAGES)
 
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PYTHON = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_PACKAGES = tuple(os.path.join(_PYTHON, name) + os.sep for name in ("svc_runtime", "airflow", "cosmos", "svc"))
 
 
 def _frames(error: BaseException) -> list:
-    """From the author's code on: the runner's own frames above it say nothing about the error."""
+    """Those of the author and of libraries: ours say nothing about the error, unless there are no others."""
     everything = traceback.extract_tb(error.__traceback__)
-    first = next((i for i, frame in enumerate(everything) if not _is_ours(frame.filename)), 0)
-    frames = list(everything[first:])
+    return _shortened([frame for frame in everything if not _is_ours(frame.filename)] or list(everything))
+
+
+def _own_frames(error: BaseException) -> list:
+    """What `_frames` leaves out."""
+    everything = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in everything if _is_ours(frame.filename)]
+    return _shortened(ours) if len(ours) < len(everything) else []
+
+
+def folded(error: BaseException) -> list[str]:
+    """Our frames in a log group, which the web UI shows closed."""
+    frames = [frame for link, _ in _chain(error) for frame in _own_frames(link)]
+    if not frames:
+        return []
+    text = "".join(traceback.StackSummary.from_list(frames).format()).rstrip("\n")
+    return ["::group::Frames of svc", text, "::endgroup::"]
+
+
+def _shortened(frames: list) -> list:
     if len(frames) > _MAX_FRAMES:
         half = _MAX_FRAMES // 2
         frames = frames[:half] + frames[-half:]
