@@ -192,7 +192,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const housekeeping = createHousekeeping({
     db: engineDb,
-    identity: { processId, hostname: hostname(), version: VERSION, unixname: userName(), executor: executorInfo(config) },
+    identity: {
+      processId,
+      hostname: hostname(),
+      version: VERSION,
+      unixname: userName(),
+      executor: executorInfo(config),
+    },
     intervalMs: config.scheduler.loopIntervalMs,
     // Agents wait for the triggers of deferred tasks themselves: while one is connected, there is a triggerer.
     alsoAlive: () => (engine.hasAgent() ? ['triggerer'] : []),

@@ -88,6 +88,8 @@ export type ShellSettings = {
   edition: 'lite' | 'pro' | undefined;
   /** Path of the editor, or undefined when there is none. */
   editor: string | undefined;
+  /** Of this control plane. */
+  version: string;
 };
 
 /** The page of the bundle with its one variable filled in, and our own script and style beside it. */
@@ -95,6 +97,8 @@ export function renderShell(bundle: Bundle, settings: ShellSettings): string {
   const data = [
     `data-instance="${escapeHtml(settings.instanceName)}"`,
     `data-edition="${settings.edition ?? ''}"`,
+    `data-version="${escapeHtml(settings.version)}"`,
+    `data-airflow="${UI_BUNDLE.version}"`,
     `data-editor="${escapeHtml(settings.editor ?? '')}"`,
   ].join(' ');
   const additions =

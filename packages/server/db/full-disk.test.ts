@@ -50,7 +50,9 @@ describe('a ping of a database whose disk was full', () => {
   const failForTheDisk = (): Promise<unknown> =>
     sql`do $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`.execute(db.shared);
   const temporaryBytes = async (): Promise<number> => {
-    const read = sql<{ bytes: number }>`select temp_bytes as bytes from pg_stat_database where datname = current_database()`;
+    const read = sql<{
+      bytes: number;
+    }>`select temp_bytes as bytes from pg_stat_database where datname = current_database()`;
     return (await read.execute(db.shared)).rows[0]?.bytes ?? 0;
   };
 

@@ -245,7 +245,9 @@ describe('what leads out of the workspace', () => {
       }
       race.isOver = true;
       await swapping;
-      expect([...seen].filter((what) => !['inside\n', 'not_a_file', 'not_found', 'changed'].includes(what))).toEqual([]);
+      expect([...seen].filter((what) => !['inside\n', 'not_a_file', 'not_found', 'changed'].includes(what))).toEqual(
+        [],
+      );
       // A write replaces the file: it would be another one.
       expect(statSync(join(outside, 'same.py')).ino).toBe(before.ino);
       expect(readdirSync(outside).toSorted()).toEqual(['same.py', 'secret.py']);

@@ -1,5 +1,6 @@
 /** The unmodified Airflow web UI against a real lite instance, in a real browser: every page, with data. */
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
+import { UI_BUNDLE } from '@svc/web/bundle.ts';
 import { launchBrowser } from '@svc/testing/web-ui/browser.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, runEnds, runToEnd, startLite } from '@svc/testing/web-ui/lite-instance.ts';
@@ -143,6 +144,41 @@ describe('the web UI with data', () => {
       await tab.visit('/dags', 'hello');
       expect(await tab.page.locator('#svc-corner .svc-lite').textContent()).toBe('LITE');
       expect(await tab.page.title()).toContain('svc');
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'has its additions in the free part of the menu, where they cover no control, and leaves them out where there is no room',
+    async () => {
+      await tab.visit('/dags', 'hello');
+      const corner = tab.page.locator('#svc-corner');
+      const boxOf = async (what: Locator) => (await what.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+      const [added, menu, docs] = await Promise.all(
+        [corner, tab.page.getByTestId('nav-sidebar'), tab.page.getByRole('button', { name: 'Docs' })].map(boxOf),
+      );
+      expect(added?.x).toBeGreaterThanOrEqual(menu?.x ?? Infinity);
+      expect((added?.x ?? 0) + (added?.width ?? 0)).toBeLessThanOrEqual((menu?.x ?? 0) + (menu?.width ?? 0));
+      expect((added?.y ?? 0) + (added?.height ?? 0)).toBeLessThanOrEqual(docs?.y ?? 0);
+      const size = tab.page.viewportSize() ?? { width: 1_400, height: 900 };
+      await tab.page.setViewportSize({ width: size.width, height: 560 });
+      await corner.waitFor({ state: 'hidden' });
+      await tab.page.setViewportSize(size);
+      await corner.waitFor({ state: 'visible' });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'leads links to the documentation of Airflow to the version of the web UI, not to a page of our version',
+    async () => {
+      await tab.visit('/dags', 'hello');
+      await tab.page.getByRole('button', { name: 'Docs' }).click();
+      const link = tab.page.locator('a[href*="docs/apache-airflow/"]');
+      await link.hover();
+      expect(await link.getAttribute('href')).toBe(
+        `https://airflow.apache.org/docs/apache-airflow/${UI_BUNDLE.version}/index.html`,
+      );
     },
     TIMEOUT_MS,
   );

@@ -11,7 +11,9 @@ beforeAll(async () => {
   await sql`insert into heartbeats (process_id, component, hostname, version, started_at, last_seen_at, stopped_at, unixname, executor) values
     (gen_random_uuid(), 'scheduler', 'alive', '1', '2026-01-01', now(), null, 'svc', '{"execution_modes":["subprocess","pod"]}'),
     (gen_random_uuid(), 'scheduler', 'silent', '1', '2026-01-02', now() - interval '1 minute', null, 'airflow', '{"execution_modes":["pod"]}'),
-    (gen_random_uuid(), 'dag_processor', 'left', '1', '2026-01-03', now(), '2026-01-04', null, null)`.execute(server.db.shared);
+    (gen_random_uuid(), 'dag_processor', 'left', '1', '2026-01-03', now(), '2026-01-04', null, null)`.execute(
+    server.db.shared,
+  );
 });
 afterAll(() => server?.close());
 

@@ -9,6 +9,7 @@ import { basePath, editionOf } from '../../config/resolved.ts';
 import { ApiError } from '../../http/errors.ts';
 import { sendFile } from '../../http/static-files.ts';
 import type { App } from '../../http/typed-app.ts';
+import { VERSION } from '../../version.ts';
 import type { Services } from '../services.ts';
 
 /**
@@ -78,6 +79,7 @@ function shellOf(bundle: Bundle, { config }: Pick<Services, 'config'>): string {
     base,
     instanceName: config.ui.instanceName,
     edition: editionOf(config),
+    version: VERSION,
     // Without a workspace the button would lead to nothing but advice.
     editor: config.ui.workspace === '' ? undefined : `${base}ide`,
   });
