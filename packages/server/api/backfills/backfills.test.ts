@@ -72,6 +72,13 @@ describe('a backfill', () => {
     ]);
   });
 
+  it('fills dates after the end_date of the DAG as well, which only ends its schedule', async () => {
+    const range = { from_date: '2026-02-01T00:00:00Z', to_date: '2026-02-03T00:00:00Z' };
+    const planned = await call('POST', '/dry_run', { dag_id: 'three', ...range, reprocess_behavior: 'none' });
+    const dates = ['2026-02-01', '2026-02-02', '2026-02-03'].map((day) => `${day}T00:00:00+00:00`);
+    expect(planned.json<{ backfills: Body[] }>().backfills.map((one) => one['logical_date'])).toEqual(dates);
+  });
+
   it('a second one of the same DAG is refused until the first is over', async () => {
     await call('POST', '', { dag_id: 'two', ...range });
     const answer = await call('POST', '', { dag_id: 'two', ...range });
