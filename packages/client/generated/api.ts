@@ -44,7 +44,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Run the DAG that writes an asset */
+        /** Materialize an asset: run the DAG that writes it */
         post: operations["materialize_asset"];
         delete?: never;
         options?: never;
@@ -59,11 +59,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Asset events that wait for a DAG to run */
+        /** List the asset events that wait for a DAG to run */
         get: operations["get_asset_queued_events"];
         put?: never;
         post?: never;
-        /** Forget asset events that wait for a DAG to run */
+        /** Delete the asset events that wait for a DAG to run */
         delete: operations["delete_asset_queued_events"];
         options?: never;
         head?: never;
@@ -115,7 +115,7 @@ export interface paths {
         get: operations["get_asset_events"];
         put?: never;
         /**
-         * Say that an asset has changed
+         * Create an asset event
          * @description DAGs whose schedule waits for it run, as if a task had written it.
          */
         post: operations["create_asset_event"];
@@ -132,7 +132,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** To the login page, and from there back to `next` */
+        /** Redirect to the login page, and from there back to `next` */
         get: operations["login"];
         put?: never;
         post?: never;
@@ -149,7 +149,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** End the session, then to the login page */
+        /** End the session and redirect to the login page */
         get: operations["logout"];
         put?: never;
         post?: never;
@@ -169,7 +169,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a command line act as the person who has just signed in
+         * Authorize the command line of the user who has just signed in
          * @description Called by the page that asks the person.
          */
         post: operations["oidc_approve_cli"];
@@ -189,7 +189,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A token for the code that the browser brought to the command line
+         * Exchange the code of a browser login for a token
          * @description Once, within a minute, and only with the verifier whose SHA-256 hash the sign-in was started with.
          */
         post: operations["oidc_cli_token"];
@@ -209,7 +209,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin a single sign-on that is finished in a browser elsewhere
+         * Start a device login, which the user finishes in a browser elsewhere
          * @description Only where the identity provider has device codes (RFC 8628).
          */
         post: operations["oidc_device_login"];
@@ -228,7 +228,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The token of a device login, once the person has finished it */
+        /** Get the token of a device login, after the user has finished it */
         post: operations["oidc_device_token"];
         delete?: never;
         options?: never;
@@ -244,7 +244,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * To the identity provider, and from there back to `next` with a session
+         * Redirect to the identity provider, and from there back to `next` with a session
          * @description For browsers. Only where `auth.provider` is `oidc`.
          */
         get: operations["oidc_login"];
@@ -304,7 +304,7 @@ export interface paths {
         get: operations["list_backfills"];
         put?: never;
         /**
-         * Create the runs of a range of dates
+         * Create a backfill: the runs of a range of dates
          * @description All of them are queued at once; `max_active_runs` of them run at a time.
          */
         post: operations["create_backfill"];
@@ -339,7 +339,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** End a backfill: what has not started fails */
+        /** Cancel a backfill; its runs that have not started fail */
         put: operations["cancel_backfill"];
         post?: never;
         delete?: never;
@@ -356,7 +356,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Start no more runs of a backfill */
+        /** Pause a backfill: no more of its runs start */
         put: operations["pause_backfill"];
         post?: never;
         delete?: never;
@@ -373,7 +373,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Let a backfill go on */
+        /** Unpause a backfill */
         put: operations["unpause_backfill"];
         post?: never;
         delete?: never;
@@ -391,7 +391,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The dates that a backfill would run now, in its order */
+        /** List the dates that a backfill would run, in its order */
         post: operations["create_backfill_dry_run"];
         delete?: never;
         options?: never;
@@ -406,7 +406,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The configuration in force; `Accept: text/plain` for its text */
+        /** Get the effective configuration; `Accept: text/plain` for its text */
         get: operations["get_config"];
         put?: never;
         post?: never;
@@ -423,7 +423,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One option of the configuration in force */
+        /** Get one option of the effective configuration */
         get: operations["get_config_value"];
         put?: never;
         post?: never;
@@ -481,7 +481,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create the default connections that are not there yet
+         * Create the missing default connections
          * @description Empty but for their type, to be filled in. Those that exist stay as they are.
          */
         post: operations["create_default_connections"];
@@ -501,7 +501,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask the hook of a connection whether it works
+         * Test a connection with its hook
          * @description Runs on a worker, in the Python environment of a DAG that has the provider. What the body leaves out, or has as `***`, is taken from the stored connection of that id. Off unless `connections.test_enabled`, and where tasks run in pods: 403.
          */
         post: operations["test_connection"];
@@ -525,7 +525,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Pause or unpause every DAG a list would show */
+        /** Pause or unpause every DAG that matches a filter */
         patch: operations["patch_dags"];
         trace?: never;
     };
@@ -558,11 +558,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Asset events that wait for a DAG to run */
+        /** List the asset events that wait for a DAG to run */
         get: operations["get_dag_asset_queued_event"];
         put?: never;
         post?: never;
-        /** Forget asset events that wait for a DAG to run */
+        /** Delete the asset events that wait for a DAG to run */
         delete: operations["delete_dag_asset_queued_event"];
         options?: never;
         head?: never;
@@ -576,11 +576,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Asset events that wait for a DAG to run */
+        /** List the asset events that wait for a DAG to run */
         get: operations["get_dag_asset_queued_events"];
         put?: never;
         post?: never;
-        /** Forget asset events that wait for a DAG to run */
+        /** Delete the asset events that wait for a DAG to run */
         delete: operations["delete_dag_asset_queued_events"];
         options?: never;
         head?: never;
@@ -663,7 +663,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run the tasks of a run again
+         * Clear the task instances of a run, so that they run again
          * @description With `dry_run`, the default, answers with what would be cleared; otherwise with the run.
          */
         post: operations["clear_dag_run"];
@@ -680,7 +680,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List questions of tasks to people; `~` for all DAGs or runs */
+        /** List questions that tasks ask people; `~` for all DAGs or runs */
         get: operations["get_hitl_details"];
         put?: never;
         post?: never;
@@ -761,7 +761,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an instance of a mapped task waits for */
+        /** Get the reasons why an instance of a mapped task waits */
         get: operations["get_mapped_task_instance_dependencies"];
         put?: never;
         post?: never;
@@ -784,7 +784,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Which task instances marking this mapped one would change */
+        /** List the task instances that marking this mapped one would change */
         patch: operations["patch_mapped_task_instance_dry_run"];
         trace?: never;
     };
@@ -795,7 +795,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The question of a task instance */
+        /** Get the question of a task instance */
         get: operations["get_hitl_detail"];
         put?: never;
         post?: never;
@@ -813,7 +813,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The question of one try of a task instance */
+        /** Get the question of one try of a task instance */
         get: operations["get_hitl_detail_try_detail"];
         put?: never;
         post?: never;
@@ -864,7 +864,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a task instance waits for */
+        /** Get the reasons why a task instance waits */
         get: operations["get_task_instance_dependencies"];
         put?: never;
         post?: never;
@@ -887,7 +887,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Which task instances marking this one would change */
+        /** List the task instances that marking this one would change */
         patch: operations["patch_task_instance_dry_run"];
         trace?: never;
     };
@@ -918,7 +918,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Links an operator adds to its task instances; null before the task has made them */
+        /** List the links that an operator adds to a task instance; null before the task has made them */
         get: operations["get_extra_links"];
         put?: never;
         post?: never;
@@ -1202,7 +1202,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mark a DAG as a favourite of yours */
+        /** Add a DAG to your favorites */
         post: operations["favorite_dag"];
         delete?: never;
         options?: never;
@@ -1270,7 +1270,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take a DAG from your favourites */
+        /** Remove a DAG from your favorites */
         post: operations["unfavorite_dag"];
         delete?: never;
         options?: never;
@@ -1389,7 +1389,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Compile what a file belongs to and register it; problems come with file and line */
+        /** Compile and register what a file belongs to; problems name file and line */
         post: operations["compile_workspace_file"];
         delete?: never;
         options?: never;
@@ -1404,9 +1404,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Its text; the tag in `ETag` is asked for again when it is saved */
+        /** Get the text of a file; saving it needs the tag in `ETag` */
         get: operations["get_workspace_file"];
-        /** Save a file as a whole: a new one with `If-None-Match: *`, another with its tag in `If-Match` */
+        /** Save a file: a new one with `If-None-Match: *`, an existing one with its tag in `If-Match` */
         put: operations["put_workspace_file"];
         post?: never;
         /** Delete a file, with its tag in `If-Match`, or an empty folder */
@@ -1425,7 +1425,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give a file or folder another name or place */
+        /** Rename or move a file or folder */
         post: operations["rename_workspace_file"];
         delete?: never;
         options?: never;
@@ -1440,7 +1440,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Its files and folders, and what became of them when they were compiled */
+        /** List the files and folders of the workspace, with the results of their compilation */
         get: operations["get_workspace"];
         put?: never;
         post?: never;
@@ -1475,11 +1475,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get one */
+        /** Get one import error */
         get: operations["get_import_error"];
         put?: never;
         post?: never;
-        /** The file is gone or compiles again */
+        /** Delete an import error, because the file is gone or compiles again */
         delete: operations["delete_import_error"];
         options?: never;
         head?: never;
@@ -1510,7 +1510,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How tasks are run */
+        /** Get the executors that run tasks */
         get: operations["get_executor"];
         put?: never;
         post?: never;
@@ -1527,7 +1527,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Health of each component */
+        /** Get the health of each component */
         get: operations["get_health"];
         put?: never;
         post?: never;
@@ -1545,7 +1545,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Compile a DAG file of the workspace anew */
+        /** Compile a DAG file of the workspace again */
         put: operations["reparse_dag_file"];
         post?: never;
         delete?: never;
@@ -1579,7 +1579,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One tenant */
+        /** Get one tenant */
         get: operations["get_tenant"];
         put?: never;
         post?: never;
@@ -1716,7 +1716,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke a service account: its token is refused from then on */
+        /** Revoke a service account; its token is refused from then on */
         delete: operations["delete_service_account"];
         options?: never;
         head?: never;
@@ -1732,7 +1732,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A new token for a service account; the old one is refused from then on */
+        /** Replace the token of a service account; the old one is refused from then on */
         post: operations["rotate_service_account"];
         delete?: never;
         options?: never;
@@ -1793,7 +1793,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Release a user from its account at the identity provider
+         * Unlink a user from the account at the identity provider
          * @description Ends all sessions of the user. Whoever next signs in there with its verified e-mail address becomes this user: for an address that was given to another person, or an account that was made anew.
          */
         delete: operations["delete_user_identities"];
@@ -1875,7 +1875,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Version of this control plane */
+        /** Get the version of this control plane */
         get: operations["get_version"];
         put?: never;
         post?: never;
@@ -1909,7 +1909,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One worker */
+        /** Get one worker */
         get: operations["get_worker"];
         put?: never;
         post?: never;
@@ -1929,7 +1929,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a worker take no more tasks, end what it runs, and leave
+         * Drain a worker: it takes no more tasks, finishes what it runs, and leaves
          * @description It hears of it within seconds. The one of the subprocess executor serves all tenants and leaves with the control plane only: 409.
          */
         post: operations["drain_worker"];
@@ -1970,7 +1970,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke a token: nobody joins with it, and workers that have joined get nothing more */
+        /** Revoke a join token; workers that joined with it get no more tasks */
         delete: operations["delete_worker_token"];
         options?: never;
         head?: never;
@@ -7708,7 +7708,6 @@ export interface operations {
                 end_date_gte?: string;
                 end_date_lt?: string;
                 end_date_lte?: string;
-                /** @description Matches none: a process has no executor of its own */
                 executor_class?: string;
                 hostname?: string;
                 is_alive?: boolean;
@@ -7718,8 +7717,8 @@ export interface operations {
                 limit?: number;
                 /** @description How many entries to leave out first */
                 offset?: number;
-                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, job_type, state, hostname, start_date, end_date, latest_heartbeat, dag_id, executor_class, unixname */
-                order_by?: ("id" | "-id" | "job_type" | "-job_type" | "state" | "-state" | "hostname" | "-hostname" | "start_date" | "-start_date" | "end_date" | "-end_date" | "latest_heartbeat" | "-latest_heartbeat" | "dag_id" | "-dag_id" | "executor_class" | "-executor_class" | "unixname" | "-unixname")[];
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, job_type, state, hostname, unixname, executor_class, start_date, end_date, latest_heartbeat, dag_id */
+                order_by?: ("id" | "-id" | "job_type" | "-job_type" | "state" | "-state" | "hostname" | "-hostname" | "unixname" | "-unixname" | "executor_class" | "-executor_class" | "start_date" | "-start_date" | "end_date" | "-end_date" | "latest_heartbeat" | "-latest_heartbeat" | "dag_id" | "-dag_id")[];
                 start_date_gt?: string;
                 start_date_gte?: string;
                 start_date_lt?: string;

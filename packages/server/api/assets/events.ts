@@ -97,7 +97,7 @@ function registerCreate(app: App, { db, scheduler }: Services): void {
       schema: {
         operationId: 'create_asset_event',
         tags: ASSET_TAGS,
-        summary: 'Say that an asset has changed',
+        summary: 'Create an asset event',
         description: 'DAGs whose schedule waits for it run, as if a task had written it.',
         body: AssetEventCreate,
         response: { 200: AssetEvent },

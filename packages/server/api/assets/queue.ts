@@ -60,7 +60,7 @@ function registerRead(app: App, { db }: Services, scope: Scope): void {
       schema: {
         operationId: operationOf('get', scope),
         tags: ASSET_TAGS,
-        summary: 'Asset events that wait for a DAG to run',
+        summary: 'List the asset events that wait for a DAG to run',
         params: Type.Object(scope.params),
         querystring: Before,
         response: { 200: scope.many ? QueuedEvents : QueuedEvent },
@@ -87,7 +87,7 @@ function registerDelete(app: App, { db }: Services, scope: Scope): void {
       schema: {
         operationId: operationOf('delete', scope),
         tags: ASSET_TAGS,
-        summary: 'Forget asset events that wait for a DAG to run',
+        summary: 'Delete the asset events that wait for a DAG to run',
         params: Type.Object(scope.params),
         querystring: Before,
         response: { 204: Type.Null() },

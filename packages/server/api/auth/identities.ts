@@ -17,7 +17,7 @@ export function registerIdentities(app: App, { db }: Services): void {
       schema: {
         operationId: 'delete_user_identities',
         tags: ['Users'],
-        summary: 'Release a user from its account at the identity provider',
+        summary: 'Unlink a user from the account at the identity provider',
         description:
           'Ends all sessions of the user. Whoever next signs in there with its verified e-mail address becomes this user: for an address that was given to another person, or an account that was made anew.',
         params: Type.Object({ user_id: Type.String({ format: 'uuid' }) }),

@@ -52,7 +52,7 @@ export function registerOidcCli(app: App, services: Services): void {
       schema: {
         operationId: 'oidc_approve_cli',
         tags: ['Authentication'],
-        summary: 'Let a command line act as the person who has just signed in',
+        summary: 'Authorize the command line of the user who has just signed in',
         description: 'Called by the page that asks the person.',
         body: ApproveCliRequest,
         response: { 200: ApproveCliResponse },
@@ -71,7 +71,7 @@ export function registerOidcCli(app: App, services: Services): void {
       schema: {
         operationId: 'oidc_cli_token',
         tags: ['Authentication'],
-        summary: 'A token for the code that the browser brought to the command line',
+        summary: 'Exchange the code of a browser login for a token',
         description:
           'Once, within a minute, and only with the verifier whose SHA-256 hash the sign-in was started with.',
         body: CliTokenRequest,
@@ -95,7 +95,7 @@ export function registerOidcCli(app: App, services: Services): void {
       schema: {
         operationId: 'oidc_device_login',
         tags: ['Authentication'],
-        summary: 'Begin a single sign-on that is finished in a browser elsewhere',
+        summary: 'Start a device login, which the user finishes in a browser elsewhere',
         description: 'Only where the identity provider has device codes (RFC 8628).',
         response: { 200: DeviceLogin },
       },
@@ -129,7 +129,7 @@ export function registerOidcCli(app: App, services: Services): void {
       schema: {
         operationId: 'oidc_device_token',
         tags: ['Authentication'],
-        summary: 'The token of a device login, once the person has finished it',
+        summary: 'Get the token of a device login, after the user has finished it',
         body: DeviceTokenRequest,
         response: { 200: TokenResponse, 202: DevicePending },
       },

@@ -40,7 +40,7 @@ export function registerOidc(app: App, services: Services): void {
       schema: {
         operationId: 'oidc_login',
         tags: ['Authentication'],
-        summary: 'To the identity provider, and from there back to `next` with a session',
+        summary: 'Redirect to the identity provider, and from there back to `next` with a session',
         description: 'For browsers. Only where `auth.provider` is `oidc`.',
         querystring: Type.Object({ next: Type.Optional(Type.String({ maxLength: 2_048 })) }),
         response: { 302: Type.Null({ description: 'To the identity provider' }) },

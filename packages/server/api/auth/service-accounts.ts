@@ -129,7 +129,7 @@ export function registerServiceAccounts(app: App, { db }: Services): void {
       schema: {
         operationId: 'rotate_service_account',
         tags: TAGS,
-        summary: 'A new token for a service account; the old one is refused from then on',
+        summary: 'Replace the token of a service account; the old one is refused from then on',
         params: Params,
         body: RotateServiceAccount,
         response: { 200: IssuedServiceAccount },
@@ -158,7 +158,7 @@ export function registerServiceAccounts(app: App, { db }: Services): void {
       schema: {
         operationId: 'delete_service_account',
         tags: TAGS,
-        summary: 'Revoke a service account: its token is refused from then on',
+        summary: 'Revoke a service account; its token is refused from then on',
         params: Params,
         response: { 204: Type.Null() },
       },

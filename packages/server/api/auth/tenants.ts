@@ -89,7 +89,7 @@ export function registerTenants(app: App, { db, scheduler }: Services): void {
       schema: {
         operationId: 'get_tenant',
         tags: TAGS,
-        summary: 'One tenant',
+        summary: 'Get one tenant',
         params: Params,
         response: { 200: Tenant },
       },

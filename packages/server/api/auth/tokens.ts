@@ -123,7 +123,7 @@ export function registerTokens(app: App, { config, sessions, singleSignOn }: Ser
       schema: {
         operationId: 'login',
         tags: ['Authentication'],
-        summary: 'To the login page, and from there back to `next`',
+        summary: 'Redirect to the login page, and from there back to `next`',
         querystring: Type.Object({ next: Type.Optional(Type.String({ maxLength: 2_048 })) }),
         response: REDIRECT,
       },
@@ -144,7 +144,7 @@ export function registerTokens(app: App, { config, sessions, singleSignOn }: Ser
       schema: {
         operationId: 'logout',
         tags: ['Authentication'],
-        summary: 'End the session, then to the login page',
+        summary: 'End the session and redirect to the login page',
         response: LOGOUT_REDIRECT,
       },
     },

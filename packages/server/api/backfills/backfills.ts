@@ -98,7 +98,7 @@ function registerCreate(app: App, { db, scheduler }: Services, runner: BackfillR
       schema: {
         operationId: 'create_backfill',
         tags: TAGS,
-        summary: 'Create the runs of a range of dates',
+        summary: 'Create a backfill: the runs of a range of dates',
         description: 'All of them are queued at once; `max_active_runs` of them run at a time.',
         body: BackfillCreate,
         response: { 200: Backfill },
@@ -129,7 +129,7 @@ function registerDryRun(app: App, { db, scheduler }: Services): void {
       schema: {
         operationId: 'create_backfill_dry_run',
         tags: TAGS,
-        summary: 'The dates that a backfill would run now, in its order',
+        summary: 'List the dates that a backfill would run, in its order',
         body: BackfillCreate,
         response: { 200: BackfillDates },
       },
@@ -150,9 +150,13 @@ function registerDryRun(app: App, { db, scheduler }: Services): void {
 }
 
 const CHANGES = [
-  { verb: 'pause', summary: 'Start no more runs of a backfill', change: (trx, key) => pauseBackfill(trx, key, true) },
-  { verb: 'unpause', summary: 'Let a backfill go on', change: (trx, key) => pauseBackfill(trx, key, false) },
-  { verb: 'cancel', summary: 'End a backfill: what has not started fails', change: cancelBackfill },
+  {
+    verb: 'pause',
+    summary: 'Pause a backfill: no more of its runs start',
+    change: (trx, key) => pauseBackfill(trx, key, true),
+  },
+  { verb: 'unpause', summary: 'Unpause a backfill', change: (trx, key) => pauseBackfill(trx, key, false) },
+  { verb: 'cancel', summary: 'Cancel a backfill; its runs that have not started fail', change: cancelBackfill },
 ] as const satisfies readonly { verb: string; summary: string; change: typeof cancelBackfill }[];
 
 function registerChanges(app: App, { db }: Services, runner: BackfillRunner): void {

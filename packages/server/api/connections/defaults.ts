@@ -21,7 +21,7 @@ export function registerDefaultConnections(app: App, { db }: Services): void {
       schema: {
         operationId: 'create_default_connections',
         tags: ['Connections'],
-        summary: 'Create the default connections that are not there yet',
+        summary: 'Create the missing default connections',
         description: 'Empty but for their type, to be filled in. Those that exist stay as they are.',
         response: { 204: Type.Null() },
       },

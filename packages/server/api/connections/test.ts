@@ -41,7 +41,7 @@ export function registerConnectionTest(
       schema: {
         operationId: 'test_connection',
         tags: ['Connections'],
-        summary: 'Ask the hook of a connection whether it works',
+        summary: 'Test a connection with its hook',
         description:
           'Runs on a worker, in the Python environment of a DAG that has the provider. What the body leaves out, or has as ' +
           '`***`, is taken from the stored connection of that id. Off unless `connections.test_enabled`, and where tasks run in pods: 403.',

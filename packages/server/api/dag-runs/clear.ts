@@ -57,7 +57,7 @@ export function registerRunClear(app: App, { db, scheduler }: Services): void {
       schema: {
         operationId: 'clear_dag_run',
         tags: RUN_TAGS,
-        summary: 'Run the tasks of a run again',
+        summary: 'Clear the task instances of a run, so that they run again',
         description: 'With `dry_run`, the default, answers with what would be cleared; otherwise with the run.',
         params: RunParams,
         body: DagRunClear,

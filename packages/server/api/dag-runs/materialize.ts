@@ -21,7 +21,7 @@ export function registerMaterialize(app: App, services: Services): void {
       schema: {
         operationId: 'materialize_asset',
         tags: ASSET_TAGS,
-        summary: 'Run the DAG that writes an asset',
+        summary: 'Materialize an asset: run the DAG that writes it',
         params: AssetParams,
         body: Type.Optional(Nullable(DagRunCreate)),
         response: { 200: DagRun },

@@ -244,7 +244,7 @@ function registerPause(app: App, { db, scheduler }: Services): void {
       schema: {
         operationId: 'patch_dags',
         tags: TAGS,
-        summary: 'Pause or unpause every DAG a list would show',
+        summary: 'Pause or unpause every DAG that matches a filter',
         querystring: Type.Object({ ...DagListQuery.properties, ...UpdateMaskQuery(['is_paused']) }),
         body: DagUpdate,
         response: { 200: DagCollection },
@@ -331,7 +331,7 @@ function registerFavorites(app: App, { db }: Services): void {
         schema: {
           operationId: `${verb}_dag`,
           tags: TAGS,
-          summary: isFavorite ? 'Mark a DAG as a favourite of yours' : 'Take a DAG from your favourites',
+          summary: isFavorite ? 'Add a DAG to your favorites' : 'Remove a DAG from your favorites',
           params: Params,
           response: { 204: Type.Null() },
         },

@@ -86,7 +86,7 @@ export function registerImportErrors(app: App, { db }: Services): void {
       schema: {
         operationId: 'get_import_error',
         tags: TAGS,
-        summary: 'Get one',
+        summary: 'Get one import error',
         params: Id,
         response: { 200: ImportError },
       },
@@ -131,7 +131,7 @@ export function registerImportErrors(app: App, { db }: Services): void {
       schema: {
         operationId: 'delete_import_error',
         tags: TAGS,
-        summary: 'The file is gone or compiles again',
+        summary: 'Delete an import error, because the file is gone or compiles again',
         params: Id,
         response: { 204: Type.Null() },
       },

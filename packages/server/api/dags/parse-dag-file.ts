@@ -21,7 +21,7 @@ export function registerParseDagFile(app: App, { config, db }: Services): void {
       schema: {
         operationId: 'reparse_dag_file',
         tags: ['DAGs'],
-        summary: 'Compile a DAG file of the workspace anew',
+        summary: 'Compile a DAG file of the workspace again',
         params: Type.Object({ file_token: Type.String({ description: 'As the DAG says: `file_token`' }) }),
         response: {
           201: { description: 'It is compiled anew', content: { 'application/json': { schema: Type.Null() } } },

@@ -34,7 +34,7 @@ export function registerDagSources(app: App, { db }: Services): void {
       config: { access: 'read:dag' },
       schema: {
         operationId: 'get_dag_source',
-        tags: ['DAG sources'],
+        tags: ['DAG versions'],
         summary: 'Get the source of a DAG; `Accept: text/plain` for the text alone',
         params: Params,
         querystring: VersionQuery,
@@ -63,7 +63,7 @@ export function registerDagSources(app: App, { db }: Services): void {
       config: { access: 'read:dag' },
       schema: {
         operationId: 'get_dag_spec',
-        tags: ['DAG sources'],
+        tags: ['DAG versions'],
         summary: 'Get the compiled spec: the structured task graph the scheduler runs',
         params: Params,
         querystring: VersionQuery,

@@ -112,7 +112,7 @@ export function registerHitl(app: App, services: Services): void {
       schema: {
         operationId: 'get_hitl_details',
         tags: TAGS,
-        summary: 'List questions of tasks to people; `~` for all DAGs or runs',
+        summary: 'List questions that tasks ask people; `~` for all DAGs or runs',
         params: RunParams,
         querystring: ListQuery,
         response: { 200: Collection('HitlDetailCollection', 'hitl_details', HitlDetail) },
@@ -144,7 +144,7 @@ export function registerHitl(app: App, services: Services): void {
       schema: {
         operationId: 'get_hitl_detail',
         tags: TAGS,
-        summary: 'The question of a task instance',
+        summary: 'Get the question of a task instance',
         params: MappedParams,
         response: { 200: HitlDetail },
       },
@@ -165,7 +165,7 @@ export function registerHitl(app: App, services: Services): void {
       schema: {
         operationId: 'get_hitl_detail_try_detail',
         tags: TAGS,
-        summary: 'The question of one try of a task instance',
+        summary: 'Get the question of one try of a task instance',
         params: Type.Object({
           ...MappedParams.properties,
           try_number: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),

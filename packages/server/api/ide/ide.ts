@@ -78,7 +78,7 @@ function registerReading(app: App, services: Services, files: WorkspaceFiles | u
       schema: {
         operationId: 'get_workspace',
         tags: TAGS,
-        summary: 'Its files and folders, and what became of them when they were compiled',
+        summary: 'List the files and folders of the workspace, with the results of their compilation',
         response: { 200: Workspace },
       },
     },
@@ -100,7 +100,7 @@ function registerReading(app: App, services: Services, files: WorkspaceFiles | u
       schema: {
         operationId: 'get_workspace_file',
         tags: TAGS,
-        summary: 'Its text; the tag in `ETag` is asked for again when it is saved',
+        summary: 'Get the text of a file; saving it needs the tag in `ETag`',
         querystring: FileQuery,
         response: { 200: FileContent },
       },
@@ -134,7 +134,7 @@ function registerWriting(app: App, services: Services, files: WorkspaceFiles | u
       schema: {
         operationId: 'put_workspace_file',
         tags: TAGS,
-        summary: 'Save a file as a whole: a new one with `If-None-Match: *`, another with its tag in `If-Match`',
+        summary: 'Save a file: a new one with `If-None-Match: *`, an existing one with its tag in `If-Match`',
         querystring: FileQuery,
         headers: CreateHeaders,
         body: FileWrite,
@@ -185,7 +185,7 @@ function registerMoving(app: App, services: Services, files: WorkspaceFiles | un
       schema: {
         operationId: 'rename_workspace_file',
         tags: TAGS,
-        summary: 'Give a file or folder another name or place',
+        summary: 'Rename or move a file or folder',
         body: RenameBody,
         response: { 204: Type.Null() },
       },
@@ -207,7 +207,7 @@ function registerCompiling(app: App, services: Services, files: WorkspaceFiles |
       schema: {
         operationId: 'compile_workspace_file',
         tags: TAGS,
-        summary: 'Compile what a file belongs to and register it; problems come with file and line',
+        summary: 'Compile and register what a file belongs to; problems name file and line',
         body: CompileBody,
         response: { 200: Units },
       },

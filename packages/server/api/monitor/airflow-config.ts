@@ -40,7 +40,7 @@ export function registerAirflowConfig(app: App, { config }: Services): void {
       schema: {
         operationId: 'get_config',
         tags: TAGS,
-        summary: 'The configuration in force; `Accept: text/plain` for its text',
+        summary: 'Get the effective configuration; `Accept: text/plain` for its text',
         querystring: Type.Object({ section: Type.Optional(Type.String({ description: 'Only this section' })) }),
         response: ANSWER,
       },
@@ -61,7 +61,7 @@ export function registerAirflowConfig(app: App, { config }: Services): void {
       schema: {
         operationId: 'get_config_value',
         tags: TAGS,
-        summary: 'One option of the configuration in force',
+        summary: 'Get one option of the effective configuration',
         params: Type.Object({ section: Type.String(), option: Type.String() }),
         response: ANSWER,
       },

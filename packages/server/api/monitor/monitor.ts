@@ -100,8 +100,8 @@ export function registerMonitor(app: App, { config, db, logs, redisProblem }: Se
       config: { access: 'user' },
       schema: {
         operationId: 'get_health',
-        tags: ['Monitor'],
-        summary: 'Health of each component',
+        tags: ['Monitoring'],
+        summary: 'Get the health of each component',
         response: { 200: HealthInfo },
       },
     },
@@ -135,8 +135,8 @@ export function registerMonitor(app: App, { config, db, logs, redisProblem }: Se
       config: { access: 'user' },
       schema: {
         operationId: 'get_executor',
-        tags: ['Monitor'],
-        summary: 'How tasks are run',
+        tags: ['Monitoring'],
+        summary: 'Get the executors that run tasks',
         response: { 200: ExecutorInfo },
       },
     },
@@ -151,8 +151,8 @@ export function registerMonitor(app: App, { config, db, logs, redisProblem }: Se
       config: { access: 'user' },
       schema: {
         operationId: 'get_version',
-        tags: ['Monitor'],
-        summary: 'Version of this control plane',
+        tags: ['Monitoring'],
+        summary: 'Get the version of this control plane',
         response: { 200: VersionInfo },
       },
     },

@@ -67,7 +67,7 @@ export function registerTaskInstanceDependencies(app: App, services: Services): 
       schema: {
         ...common,
         operationId: 'get_task_instance_dependencies',
-        summary: 'What a task instance waits for',
+        summary: 'Get the reasons why a task instance waits',
         params: TaskParams,
         querystring: Type.Object(MapIndexQuery),
       },
@@ -86,7 +86,7 @@ export function registerTaskInstanceDependencies(app: App, services: Services): 
       schema: {
         ...common,
         operationId: 'get_mapped_task_instance_dependencies',
-        summary: 'What an instance of a mapped task waits for',
+        summary: 'Get the reasons why an instance of a mapped task waits',
         params: MappedParams,
       },
     },

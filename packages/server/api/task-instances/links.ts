@@ -23,7 +23,7 @@ export function registerTaskInstanceLinks(app: App, { db }: Services, summaries:
       schema: {
         operationId: 'get_extra_links',
         tags: TAGS,
-        summary: 'Links an operator adds to its task instances; null before the task has made them',
+        summary: 'List the links that an operator adds to a task instance; null before the task has made them',
         params: TaskParams,
         querystring: Type.Object({
           ...MapIndexQuery,

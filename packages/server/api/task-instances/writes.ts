@@ -132,7 +132,7 @@ function registerPreview(app: App, preview: Change): void {
       schema: {
         ...common,
         operationId: 'patch_task_instance_dry_run',
-        summary: 'Which task instances marking this one would change',
+        summary: 'List the task instances that marking this one would change',
         params: TaskParams,
         querystring: Type.Object({ ...anyMapIndex, ...mask }),
       },
@@ -148,7 +148,7 @@ function registerPreview(app: App, preview: Change): void {
       schema: {
         ...common,
         operationId: 'patch_mapped_task_instance_dry_run',
-        summary: 'Which task instances marking this mapped one would change',
+        summary: 'List the task instances that marking this mapped one would change',
         params: MappedParams,
         querystring: Type.Object(mask),
       },

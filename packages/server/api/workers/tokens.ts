@@ -70,7 +70,7 @@ export function registerWorkerTokens(app: App, { db }: Services): void {
       schema: {
         operationId: 'delete_worker_token',
         tags: TAGS,
-        summary: 'Revoke a token: nobody joins with it, and workers that have joined get nothing more',
+        summary: 'Revoke a join token; workers that joined with it get no more tasks',
         params: Type.Object({ worker_token_id: Type.String({ format: 'uuid' }) }),
         response: { 204: Type.Null() },
       },

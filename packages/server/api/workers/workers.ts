@@ -53,7 +53,7 @@ export function registerWorkers(app: App, { db }: Services): void {
       schema: {
         operationId: 'get_worker',
         tags: TAGS,
-        summary: 'One worker',
+        summary: 'Get one worker',
         params: Params,
         response: { 200: Worker },
       },
@@ -68,7 +68,7 @@ export function registerWorkers(app: App, { db }: Services): void {
       schema: {
         operationId: 'drain_worker',
         tags: TAGS,
-        summary: 'Let a worker take no more tasks, end what it runs, and leave',
+        summary: 'Drain a worker: it takes no more tasks, finishes what it runs, and leaves',
         description:
           'It hears of it within seconds. The one of the subprocess executor serves all tenants and leaves with the control plane only: 409.',
         params: Params,

@@ -71,6 +71,13 @@ describe('the API document', () => {
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   });
 
+  it('has no two groups whose names differ by their ending only, which readers would take for one', () => {
+    const tags = [...new Set(operations.flatMap(({ operation }) => operation.tags ?? []))];
+    const alike = tags.filter((tag) => tags.some((other) => other !== tag && other.startsWith(tag.replace(/s$/, ''))));
+    // A group named after a thing, and groups of what belongs to it.
+    expect(alike.filter((tag) => !['DAGs', 'Tasks'].includes(tag))).toEqual([]);
+  });
+
   it('says of every operation what success looks like, and that errors are problems', () => {
     const withoutSuccess = failing(({ responses }) => Object.keys(responses).some((status) => /^[23]/.test(status)));
     expect(withoutSuccess).toEqual([]);
