@@ -23,7 +23,7 @@ describe('the arguments of a worker that joins', () => {
   it('are queues, slots and a name, which have defaults', () => {
     const given = ['--queue', 'gpu, big,', '--slots', '4', '--name', 'rack-4'];
     expect(readJoinArguments([...local, ...given])).toEqual({
-      server: '127.0.0.1:9091',
+      servers: ['127.0.0.1:9091'],
       tokenFile: token,
       caFile: '',
       queues: ['gpu', 'big'],
@@ -54,8 +54,15 @@ describe('the arguments of a worker that joins', () => {
     expect(() => readJoinArguments(args)).toThrow(words);
   });
 
+  it('name several servers, in one word or in several, each once', () => {
+    const args = ['--server', 'localhost:1, localhost:2', '--server', '127.0.0.1:3,localhost:1', '--token-file', token];
+    expect(readJoinArguments(args)).toMatchObject({ servers: ['localhost:1', 'localhost:2', '127.0.0.1:3'] });
+    const mixed = ['--server', 'localhost:1,svc.example.com:2', '--token-file', token];
+    expect(() => readJoinArguments(mixed)).toThrow('svc.example.com:2 is another host');
+  });
+
   it('take another host with the authority of its certificate', () => {
     const args = ['--server', 'svc.example.com:9091', '--token-file', token, '--ca-file', authority];
-    expect(readJoinArguments(args)).toMatchObject({ server: 'svc.example.com:9091', caFile: authority });
+    expect(readJoinArguments(args)).toMatchObject({ servers: ['svc.example.com:9091'], caFile: authority });
   });
 });

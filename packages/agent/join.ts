@@ -12,7 +12,7 @@ import { SettingsError } from './settings.ts';
 import type { JoinSettings } from './settings.ts';
 
 const OPTIONS = {
-  server: { type: 'string' },
+  server: { type: 'string', multiple: true },
   'token-file': { type: 'string' },
   'ca-file': { type: 'string' },
   queue: { type: 'string' },
@@ -26,26 +26,26 @@ const MAX_SLOTS = 1_000;
 export function readJoinArguments(args: readonly string[]): JoinSettings | undefined {
   if (args.length === 0) return undefined;
   const values = parsed(args);
-  const { server, 'token-file': tokenFile, 'ca-file': caFile = '', queue = '', slots = '1', name = '' } = values;
-  if (!server)
+  const { server = [], 'token-file': tokenFile, 'ca-file': caFile = '', queue = '', slots = '1', name = '' } = values;
+  const servers = [...new Set(server.flatMap(listed))];
+  if (servers.length === 0)
     throw new SettingsError('--server is missing: it is the host:port of the control plane (server.grpc_addr)');
-  if (!/^(\[[0-9a-fA-F:]+\]|[^:/\s]+):\d{1,5}$/.test(server))
-    throw new SettingsError(`--server ${server} is no address: write host:port, without http://`);
+  for (const one of servers) {
+    if (!/^(\[[0-9a-fA-F:]+\]|[^:/\s]+):\d{1,5}$/.test(one))
+      throw new SettingsError(`--server ${one} is no address: write host:port, without http://`);
+  }
   if (!tokenFile)
     throw new SettingsError('--token-file is missing: it holds what "svc workers create-token" has printed');
-  if (caFile === '' && !isLoopback(server)) {
+  const elsewhere = servers.find((one) => !isLoopback(one));
+  if (caFile === '' && elsewhere !== undefined) {
     throw new SettingsError(
-      `--ca-file is missing: ${server} is another host, and workers join other hosts over TLS only; name the PEM file of the authority that signed its certificate`,
+      `--ca-file is missing: ${elsewhere} is another host, and workers join other hosts over TLS only; name the PEM file of the authority that signed its certificate`,
     );
   }
   const count = Number(slots);
   if (!Number.isInteger(count) || count < 1 || count > MAX_SLOTS)
     throw new SettingsError(`--slots ${slots} is no number from 1 to ${MAX_SLOTS}`);
-  const queues = queue
-    .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '');
-  const settings = { server, tokenFile, caFile, queues, slots: count, name };
+  const settings = { servers, tokenFile, caFile, queues: listed(queue), slots: count, name };
   readToken(settings); // a file that is not there is told before anything is begun
   if (caFile !== '') readAuthority(caFile);
   return settings;
@@ -58,6 +58,12 @@ function parsed(args: readonly string[]) {
     throw new SettingsError(`${(error as Error).message}: see svc-agent --help`);
   }
 }
+
+const listed = (text: string): string[] =>
+  text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
 
 function isLoopback(server: string): boolean {
   const host = server.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
@@ -91,18 +97,18 @@ export type Joined = { token: string; workerId: string; queues: readonly string[
 
 /** Until it is answered. The file is read for each call: somebody may have put another token there. */
 export async function join(
-  controlPlane: Pick<ControlPlane, 'callUntilAnswered'>,
+  controlPlane: Pick<ControlPlane, 'callUntilAnswered' | 'server'>,
   input: { settings: JoinSettings; version: string; signal: AbortSignal; say: (text: string) => void },
 ): Promise<Joined> {
   const { settings, version, signal } = input;
   const { name, queues, slots } = settings;
   const request = { hostname: hostname(), version, name, queues: [...queues], slots };
-  let told = '';
+  const told = new Map<string, string>();
   // Each reason once: it may be a server that starts, or an address or an authority that is wrong for ever.
-  function onRepeat({ message }: Refusal): void {
-    if (message === told) return;
-    told = message;
-    input.say(`${settings.server} does not answer yet (${message}); asking again`);
+  function onRepeat({ message }: Refusal, server: string): void {
+    if (told.get(server) === message) return;
+    told.set(server, message);
+    input.say(`${server} does not answer yet (${message}); asking again`);
   }
   try {
     const token = (): string => readToken(settings);
@@ -111,6 +117,6 @@ export async function join(
   } catch (error) {
     if (signal.aborted) throw new SettingsError('stopped before it had joined');
     if (!(error instanceof Refusal)) throw error;
-    throw new SettingsError(`this worker may not join ${settings.server}: ${error.message}`);
+    throw new SettingsError(`this worker may not join ${controlPlane.server()}: ${error.message}`);
   }
 }

@@ -15,8 +15,9 @@ const HELP = `Usage: svc-agent work | run | test-connection | --version | --help
 Runs task attempts for the svc control plane, which starts it; people do so for workers on other hosts.
 
   work   takes orders until its input closes
-  work --server <host:port> --token-file <file>
-         joins a control plane as a worker of this host, and takes orders until it is drained or stopped
+  work --server <host:port,host:port> --token-file <file>
+         joins a control plane as a worker of this host, and takes orders until it is drained or stopped;
+         of several servers it takes the first that answers, and moves to the next one when that is lost
            --queue <a,b>      queues it serves (default: all that its token allows)
            --slots <number>   tasks it runs at once (default: 1)
            --name <name>      what people call it (default: the name of the host)

@@ -20,7 +20,7 @@ export async function runOne(input: {
 }): Promise<number> {
   const { settings, env, stop, say } = input;
   const { workerId } = settings;
-  const controlPlane = connectControlPlane({ address: settings.controlPlane, tlsCa: settings.tlsCa });
+  const controlPlane = connectControlPlane({ servers: settings.servers, tlsCa: settings.tlsCa });
   const assignment = assignmentOf(
     settings.token || (await exchangeToken(controlPlane, settings.tokenFile, stop)).token,
   );

@@ -10,8 +10,8 @@ export type AgentSettings = {
   token: string;
   /** A token of the pod we are in, to be exchanged for the attempt's credential; empty when that was given. */
   tokenFile: string;
-  /** `host:port`. */
-  controlPlane: string;
+  /** Each `host:port`, in the order in which they are tried. */
+  servers: readonly string[];
   /** PEM file of the authority that signed the control plane's certificate; empty: plaintext. */
   tlsCa: string;
   /** Of a worker that people have started. */
@@ -22,8 +22,8 @@ export type AgentSettings = {
 
 /** Of a worker that people have started, by its arguments. */
 export type JoinSettings = {
-  /** `host:port` of the control plane's agent RPC. */
-  server: string;
+  /** Each `host:port` of a process that serves the agent RPC, in the order in which they are tried. */
+  servers: readonly string[];
   tokenFile: string;
   /** PEM file of the authority that signed the control plane's certificate; empty: plaintext, on this machine only. */
   caFile: string;
@@ -55,7 +55,7 @@ export function readSettings(env: Environment): AgentSettings {
   return {
     token: tokenFile === '' ? required('SVC_AGENT_TOKEN', 'the credential') : '',
     tokenFile,
-    controlPlane: required('SVC_AGENT_CONTROL_PLANE_ADDR', 'the address of the control plane, host:port'),
+    servers: [required('SVC_AGENT_CONTROL_PLANE_ADDR', 'the address of the control plane, host:port')],
     tlsCa,
     workerId: env['SVC_WORKER'] ?? '',
   };
@@ -65,7 +65,7 @@ export function readSettings(env: Environment): AgentSettings {
 export const joinedSettings = (join: JoinSettings): AgentSettings => ({
   token: '',
   tokenFile: '',
-  controlPlane: join.server,
+  servers: join.servers,
   tlsCa: join.caFile,
   join,
   workerId: '',

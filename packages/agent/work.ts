@@ -44,8 +44,9 @@ export async function work(input: {
 }): Promise<number> {
   const { settings, env, version, stop, say } = input;
   const controlPlane = connectControlPlane({
-    address: settings.controlPlane,
+    servers: settings.servers,
     tlsCa: settings.tlsCa,
+    mayMove: settings.join !== undefined,
     line: connectLine(env[LINE_VARIABLE]),
   });
   const leaving = new AbortController();
@@ -83,12 +84,15 @@ export async function work(input: {
     onDrain: leave,
     ...(isPod && { onRefused: leave }),
     ...(settings.join && { onRefused: (why: string) => joinAgain(why) }),
+    ...(settings.join && { contact: tellContact({ server: controlPlane.server, running: () => worker.running, say }) }),
   });
 
   async function joinAs(join: JoinSettings): Promise<Joined> {
-    say(`joining ${join.server}`);
+    say(`joining ${join.servers.join(', ')}`);
     const as = await joinControlPlane(controlPlane, { settings: join, version, signal: stop, say });
-    say(`joined ${join.server} for ${as.queues.join(', ')} with ${join.slots} slots, as worker ${as.workerId}`);
+    say(
+      `joined ${controlPlane.server()} for ${as.queues.join(', ')} with ${join.slots} slots, as worker ${as.workerId}`,
+    );
     return as;
   }
 
@@ -147,6 +151,8 @@ function takeOrders(input: {
   onDrain: (reason: string) => void;
   /** Absent: it is asked again, for as long as somebody wants this process. */
   onRefused?: (reason: string) => void | Promise<string | undefined>;
+  /** Told when the stream of orders stands and when it breaks. */
+  contact?: { gained(): void; lost(why: string): void };
 }): { isConnected(): boolean; token(): string } {
   const { controlPlane, worker, version, leaving } = input;
   let { token } = input;
@@ -160,6 +166,7 @@ function takeOrders(input: {
     const close = (): void => stream.cancel();
     leaving.addEventListener('abort', close);
     stream.on('data', ({ assignment, cancel, credential, drain }) => {
+      if (!isConnected) input.contact?.gained();
       isConnected = true;
       pauses.reset();
       if (credential) token = credential.token;
@@ -169,9 +176,10 @@ function takeOrders(input: {
     });
     let isOver = false;
     let isAsking = false;
-    const again = (): void => {
+    const again = (why = 'it has ended the connection'): void => {
       if (isOver) return;
       isOver = true;
+      if (isConnected && !leaving.aborted) input.contact?.lost(why);
       isConnected = false;
       leaving.removeEventListener('abort', close);
       setTimeout(open, pauses.next());
@@ -182,13 +190,33 @@ function takeOrders(input: {
     }
     stream.on('error', (error) => {
       const { code, details } = error as ServiceError;
-      if (!REFUSALS.has(code) || !input.onRefused) return again();
+      if (!REFUSALS.has(code) || !input.onRefused) return again(details);
       isAsking = true;
       void ask(input.onRefused, details);
     });
-    stream.on('end', again).on('close', () => isAsking || again());
+    stream.on('end', () => again()).on('close', () => isAsking || again());
   }
 
   open();
   return { isConnected: () => isConnected, token: () => token };
+}
+
+/** For the people who run the worker: a worker that says nothing of a lost server looks as if it hung. */
+function tellContact(input: { server: () => string; running: () => number; say: (text: string) => void }) {
+  const { server, running, say } = input;
+  let standsAt: string | undefined;
+  let lostAt = 0;
+  return {
+    gained(): void {
+      if (standsAt !== undefined) {
+        const seconds = ((performance.now() - lostAt) / 1_000).toFixed(1);
+        say(`${server() === standsAt ? 'rejoined' : 'moved to'} ${server()} after ${seconds} s`);
+      }
+      standsAt = server();
+    },
+    lost(why: string): void {
+      lostAt = performance.now();
+      say(`lost ${standsAt} (${why}): what runs here continues (${running()} attempts), connecting again`);
+    },
+  };
 }

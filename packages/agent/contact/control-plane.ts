@@ -1,5 +1,6 @@
 /**
- * The agent's end of the RPC. One channel for everything; each call carries the credential of its caller.
+ * The agent's end of the RPC. One channel for everything; each call carries the credential of its caller. Where there are several
+ * servers, servers.ts chooses which one calls go to.
  *
  * A call that must arrive is made until it is answered: the control plane may be away for minutes, and every call may be
  * made twice. A refusal (stale, not found, denied …) is an answer.
@@ -13,6 +14,7 @@ import type { LineMethod } from '@svc/proto/line.ts';
 import { createBackoff } from '@svc/spec/backoff.ts';
 import { isOnLine } from './direct-line.ts';
 import type { DirectLine, LineError, OrderStream } from './direct-line.ts';
+import { chooseServer } from './servers.ts';
 import { trustAuthority } from './trusted-authority.ts';
 
 export type ControlPlane = {
@@ -20,6 +22,8 @@ export type ControlPlane = {
   callUntilAnswered<M extends UnaryMethod>(method: M, request: RequestOf<M>, options: CallOptions): Promise<ReplyOf<M>>;
   callOnce<M extends UnaryMethod>(method: M, request: RequestOf<M>, options: CallOptions): Promise<ReplyOf<M>>;
   work(request: WorkRequest, token: string): OrderStream;
+  /** `host:port` of the server that calls go to now. */
+  server(): string;
   /** When it last answered, whatever the answer. Milliseconds since the epoch. */
   lastContact(): number;
   close(): void;
@@ -34,8 +38,8 @@ export type CallOptions = {
   deadlineMs?: number;
   /** After so many errors inside the control plane the last one is the answer; default: never. */
   maxServerErrors?: number;
-  /** Told why it is asked again. */
-  onRepeat?: (why: Refusal) => void;
+  /** Told why the call is made again, and which server did not answer it. */
+  onRepeat?: (why: Refusal, server: string) => void;
 };
 
 /** The control plane has answered, and refuses. */
@@ -66,22 +70,31 @@ const DEADLINE_MS = 30_000;
 /** Spread: agents that lost the same control plane must not come back as one. */
 const PAUSES = { firstMs: 50, longestMs: 5_000, spread: true };
 
+/** A server that hangs is noticed within ten seconds: there is another one to go to. */
+const QUICK_KEEPALIVE = { 'grpc.keepalive_time_ms': 5_000, 'grpc.keepalive_timeout_ms': 5_000 } as const;
+
 /** `line`: to the control plane that has started us, as long as it lives. */
 export function connectControlPlane(input: {
-  address: string;
+  /** Each `host:port`. */
+  servers: readonly string[];
   tlsCa: string;
+  /** There are, or may be, several processes of the control plane that would take us. */
+  mayMove?: boolean;
   line?: DirectLine | undefined;
 }): ControlPlane {
-  const { address, tlsCa, line } = input;
-  const security = tlsCa === '' ? credentials.createInsecure() : trustAuthority(tlsCa);
-  const client = new Agent(address, security, {
-    ...CHANNEL_OPTIONS,
-    'grpc.keepalive_permit_without_calls': 1,
-    'grpc.initial_reconnect_backoff_ms': 100,
-    'grpc.max_reconnect_backoff_ms': 2_000,
-    'grpc.enable_retries': 0,
+  const { servers: addresses, tlsCa, mayMove = false, line } = input;
+  const servers = chooseServer(addresses, (address) => {
+    const security = tlsCa === '' ? credentials.createInsecure() : trustAuthority(tlsCa, { address });
+    return new Agent(address, security, {
+      ...CHANNEL_OPTIONS,
+      ...(mayMove && QUICK_KEEPALIVE),
+      'grpc.keepalive_permit_without_calls': 1,
+      'grpc.initial_reconnect_backoff_ms': 100,
+      'grpc.max_reconnect_backoff_ms': 2_000,
+      'grpc.dns_min_time_between_resolutions_ms': 2_000, // a name may have other addresses by now
+      'grpc.enable_retries': 0,
+    });
   });
-  client.getChannel().getConnectivityState(true); // connects while the caller makes the rest of itself ready
   let lastContact = Date.now();
 
   function callOnce<M extends UnaryMethod>(
@@ -93,7 +106,7 @@ export function connectControlPlane(input: {
     return new Promise((resolve, reject) => {
       const deadline = Date.now() + (options.deadlineMs ?? DEADLINE_MS);
       const metadata = bearer(options.token());
-      const call = callUnary(client, method, { request, metadata, options: { deadline } }, (error, reply) => {
+      const call = callUnary(servers.client(), method, { request, metadata, options: { deadline } }, (error, reply) => {
         options.signal?.removeEventListener('abort', cancel);
         if (!error || !NO_CONTACT.has(error.code)) lastContact = Date.now();
         if (error) reject(refusalOf(error));
@@ -130,13 +143,14 @@ export function connectControlPlane(input: {
     const pauses = createBackoff(PAUSES);
     for (;;) {
       options.signal?.throwIfAborted();
+      const server = servers.address();
       try {
         return await callOnce(method, request, options);
       } catch (error) {
         if (!(error instanceof Refusal) || !WORTH_REPEATING.has(error.code)) throw error;
         if (SERVER_ERRORS.has(error.code)) errorsLeft -= 1;
         if (errorsLeft <= 0) throw error;
-        options.onRepeat?.(error);
+        options.onRepeat?.(error, server);
         await sleep(pauses.next(), undefined, options.signal && { signal: options.signal });
       }
     }
@@ -146,12 +160,19 @@ export function connectControlPlane(input: {
     callOnce,
     callUntilAnswered,
     work(request, token) {
-      const stream = line?.isOpen() ? line.work(request, token) : client.Work(request, bearer(token));
+      const client = servers.client();
+      const isByLine = line?.isOpen() === true;
+      const stream = isByLine ? line.work(request, token) : client.Work(request, bearer(token));
       stream.on('data', () => (lastContact = Date.now()));
+      // A server that takes no workers right now, because it starts or has lost its database, is no better than one that is gone.
+      stream.on('error', (error) => {
+        if (!isByLine && (error as ServiceError).code === status.UNAVAILABLE) servers.failed(client);
+      });
       return stream;
     },
+    server: () => servers.address(),
     lastContact: () => lastContact,
-    close: () => client.close(),
+    close: () => servers.close(),
   };
 }
 

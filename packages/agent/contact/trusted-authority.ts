@@ -3,8 +3,10 @@
  * the next connection must be possible with the next one.
  */
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
 import { experimental } from '@grpc/grpc-js';
-import type { ChannelCredentials } from '@grpc/grpc-js';
+import type { ChannelCredentials, VerifyOptions } from '@grpc/grpc-js';
 
 type Provider = Parameters<typeof experimental.createCertificateProviderChannelCredentials>[0];
 type Listener = Parameters<Provider['addCaCertificateListener']>[0];
@@ -12,7 +14,11 @@ type Listener = Parameters<Provider['addCaCertificateListener']>[0];
 const LOOK_EVERY_MS = 5_000;
 
 /** Throws when the file cannot be read to begin with; later, what was read last counts. */
-export function trustAuthority(path: string, lookEveryMs = LOOK_EVERY_MS): ChannelCredentials {
+export function trustAuthority(
+  path: string,
+  { address, lookEveryMs = LOOK_EVERY_MS }: { address: string; lookEveryMs?: number },
+): ChannelCredentials {
+  const ip = ipOf(address);
   const listeners = new Set<Listener>();
   let caCertificate = readFileSync(path);
   let timer: NodeJS.Timeout | undefined;
@@ -28,7 +34,8 @@ export function trustAuthority(path: string, lookEveryMs = LOOK_EVERY_MS): Chann
     for (const listener of listeners) listener({ caCertificate });
   }
 
-  return experimental.createCertificateProviderChannelCredentials(
+  const verify = ip === undefined ? {} : verifyByIp(ip);
+  const made = experimental.createCertificateProviderChannelCredentials(
     {
       addCaCertificateListener(listener) {
         listeners.add(listener);
@@ -45,5 +52,28 @@ export function trustAuthority(path: string, lookEveryMs = LOOK_EVERY_MS): Chann
       removeIdentityCertificateListener() {},
     },
     null,
+    verify,
   );
+  return ip === undefined ? made : withoutServerName(made);
+}
+
+/** Undefined for a name. `address` is `host:port`. */
+function ipOf(address: string): string | undefined {
+  const host = address.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
+  return isIP(host) === 0 ? undefined : host;
+}
+
+const verifyByIp = (ip: string): VerifyOptions => ({
+  checkServerIdentity: (_host, certificate) => checkServerIdentity(ip, certificate),
+});
+
+/**
+ * TLS names the server that is wanted, and an IP address is no such name (RFC 6066): Node warns of it (DEP0123). The library
+ * sends the host of the target, so for the handshake the target has none; the certificate is checked for the address all the same.
+ */
+function withoutServerName(made: ChannelCredentials): ChannelCredentials {
+  const connector = made._createSecureConnector.bind(made);
+  made._createSecureConnector = (_target, options, callCredentials) =>
+    connector({ scheme: 'dns', path: '' }, options, callCredentials);
+  return made;
 }

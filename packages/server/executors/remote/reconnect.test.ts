@@ -147,12 +147,17 @@ async function addDag(): Promise<void> {
   await call('PATCH', '/dags/flow', { is_paused: false });
 }
 
-async function startAgent(name: string, ca: string): Promise<{ said(): string }> {
+async function startAgent(
+  name: string,
+  ca: string,
+  where = [balancer.address],
+): Promise<{ said(): string; process: ChildProcess }> {
   const made = await call<{ token: string }>('POST', '/workerTokens', { queues: ['gpu'] });
   const file = join(folder, `token-${name}`);
   writeFileSync(file, made.token);
-  const where = ['--server', balancer.address, '--token-file', file, '--ca-file', ca, '--name', name];
-  const child = spawn(join(ROOT, 'bin', 'svc-agent'), ['work', ...where], {
+  const servers = where.flatMap((address) => ['--server', address]);
+  const args = ['work', ...servers, '--token-file', file, '--ca-file', ca, '--name', name];
+  const child = spawn(join(ROOT, 'bin', 'svc-agent'), args, {
     env: { PATH: process.env['PATH'], HOME: folder, SVC_PYTHON: await pythonEnvironment() },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -160,7 +165,7 @@ async function startAgent(name: string, ca: string): Promise<{ said(): string }>
   agents.push(child);
   let text = '';
   child.stderr?.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  return { said: () => text };
+  return { said: () => text, process: child };
 }
 
 const trigger = async (): Promise<string> =>
@@ -206,6 +211,9 @@ it('what it runs goes on when its control plane is killed, is reported to the ot
   await eventually(async () => (await instance(run)).state === 'success', patient);
   expect(await instance(run)).toMatchObject({ try_number: 1, hostname: 'gpu-1' });
   expect(bodies(run)).toBe(1);
+  expect(agent.said()).toMatch(
+    /lost localhost:\d+ \(.+\): what runs here continues \(1 attempts\).*\n.*rejoined localhost/,
+  );
 }, 180_000);
 
 it('an idle one waits while there is no control plane at all, and works for the next', async () => {
@@ -217,4 +225,23 @@ it('an idle one waits while there is no control plane at all, and works for the 
   await eventually(async () => (await instance(run)).state === 'success', patient);
   expect(await instance(run)).toMatchObject({ try_number: 1, hostname: 'gpu-1' });
   expect(bodies(run)).toBe(1);
+}, 180_000);
+
+it('a worker that is given several servers moves to a live one with what it runs, and says so', async () => {
+  agents.splice(0).forEach((agent) => agent.kill('SIGKILL'));
+  const doomed = await startServer();
+  const [first, second] = [await agentAddress(doomed), await agentAddress(servers.at(-2) ?? doomed)];
+  const agent = await startAgent('gpu-2', authority.cert, [first, second]);
+  await eventually(() => agent.said().includes(`joined ${first}`), patient);
+  await eventually(async () => (await stateOfWorker('gpu-2')) === 'idle', patient);
+  const run = await trigger();
+  await eventually(() => bodies(run) === 1, patient);
+  await doomed.stop('SIGKILL');
+  await eventually(() => agent.said().includes(`moved to ${second}`), patient);
+  expect(agent.said()).toContain(`lost ${first}`);
+  writeFileSync(join(folder, `gate-${run}`), '');
+  await eventually(async () => (await instance(run)).state === 'success', patient);
+  expect(await instance(run)).toMatchObject({ try_number: 1, hostname: 'gpu-2' });
+  expect(bodies(run)).toBe(1);
+  expect(agent.said()).not.toContain('DEP0123');
 }, 180_000);
