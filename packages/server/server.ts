@@ -39,7 +39,7 @@ import { checkLogFolder } from './logs/check-folder.ts';
 import { createLogStore } from './logs/create-log-store.ts';
 import { guardLogs } from './logs/shared-directory.ts';
 import type { LogStore } from './logs/store.ts';
-import { checkLogSink } from './logs/objects/open-store.ts';
+import { askLogSink } from './logs/objects/ask-log-sink.ts';
 import { openKeyring } from './open-keyring.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { shareLogs } from './share-logs.ts';
@@ -107,7 +107,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     options.logger ??
     createLogger({ level: config.observability.logLevel, format: config.observability.logFormat, secrets });
   reportBoot(config, options.warnings ?? [], logger);
-  await reportLogSink(config, logger);
+  const logSinkAsked = askLogSink(config, logger);
 
   const metrics = createMetrics({ version: VERSION });
   const { api: db, engine: engineDb } = openServerDatabases({ config, metrics, logger });
@@ -244,7 +244,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logger.info({ url, role: config.server.role, version: VERSION }, 'listening');
     for (const pair of Object.values(certificates)) pair?.start();
     const onWait = (reason: string): void => void (notReady = reason);
-    const ready = prepareDatabase({ config, db, logger, signal: closing.signal, onWait }).then(async (tenant) => {
+    const prepare = async () => {
+      const refused = await logSinkAsked;
+      if (refused.length > 0) throw new BootError(refused);
+      return prepareDatabase({ config, db, logger, signal: closing.signal, onWait });
+    };
+    const ready = prepare().then(async (tenant) => {
       if (!tenant) return; // asked to stop before it was ready
       const unshared = await shareLogs({ config, db: engineDb, logger });
       if (unshared !== undefined) throw new BootError([unshared]);
@@ -328,9 +333,13 @@ function userName(): string {
 /** A process that only serves the API reads logs of others. */
 const writesLogFiles = ({ server, logs }: Config): boolean => server.role !== 'api' && logs.backend === 'disk';
 
-/** What is not as it should be, and does not keep this process from serving. */
-function notesOf(redis: Redis | null, logs: LogStore): string | undefined {
-  const notes = [redis?.problem(), logs.status?.().outage ? LOGS_WAIT : undefined].filter(Boolean);
+/**
+ * What is not as it should be, and does not keep this process from serving. A process that only serves the API moves no logs:
+ * what it knows of their store it has from the database.
+ */
+async function notesOf(redis: Redis | null, logs: LogStore): Promise<string | undefined> {
+  const isStoreAway = logs.status?.().outage ?? (await logs.outage?.().catch(() => undefined));
+  const notes = [redis?.problem(), isStoreAway ? LOGS_WAIT : undefined].filter(Boolean);
   return notes.length > 0 ? notes.join('; ') : undefined;
 }
 
@@ -352,13 +361,6 @@ function reportBoot(config: Config, warnings: readonly string[], logger: Logger)
   for (const note of bootNotes(config)) logger.info(note);
   const errors = [...report.errors, ...files.errors, ...checkLogFolder(config)];
   if (errors.length > 0) throw new BootError(errors.map((error) => error.message));
-}
-
-/** A store of logs that says no is refused like a wrong key; for one that says nothing tasks need not wait. */
-async function reportLogSink(config: Config, logger: Logger): Promise<void> {
-  const { errors, warnings } = await checkLogSink(config);
-  for (const warning of warnings) logger.warn(warning);
-  if (errors.length > 0) throw new BootError(errors.map(({ message }) => message));
 }
 
 async function listen(config: Config, app: App): Promise<string> {

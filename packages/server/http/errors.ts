@@ -21,6 +21,7 @@ const ERRORS = {
   disabled: { status: 403, title: 'Disabled' },
   not_found: { status: 404, title: 'Not found' },
   route_not_found: { status: 404, title: 'No such path' },
+  log_missing: { status: 404, title: 'Task log missing' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   request_timeout: { status: 408, title: 'Request took too long' },
   already_exists: { status: 409, title: 'Already exists' },

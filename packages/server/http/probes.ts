@@ -57,7 +57,7 @@ export function registerProbes(app: App, { db, readiness }: { db: ProbedDatabase
         const problem = new ApiError('not_ready', trouble.advice, { 'retry-after': '1' });
         return sendProblem(request, reply, problem);
       }
-      const note = readiness.note?.();
+      const note = await readiness.note?.();
       return reply.type('text/plain; charset=utf-8').send(note === undefined ? 'ready\n' : `ready\n${note}\n`);
     },
   );

@@ -10,7 +10,7 @@ export type Readiness = {
   /** Looked at by each probe: it serves reads, but cannot do its work. */
   trouble?(): Promise<Trouble | null> | null;
   /** It does, but not all of it is well. Shown to anybody. */
-  note?(): string | undefined;
+  note?(): string | undefined | Promise<string | undefined>;
 };
 
 /** Before the schema is there, every answer but the probes' would be an internal error. */

@@ -70,6 +70,9 @@ export class LogStorageError extends Error {
   }
 }
 
+/** What was stored is not there any more: waiting does not bring it back. */
+export class LogMissingError extends LogStorageError {}
+
 /** No more lines are taken for now: whoever has them keeps them, and comes back. */
 export class LogSpoolFullError extends Error {
   constructor() {

@@ -15,6 +15,8 @@ export type Fault =
   | { kind: 'half-request' }
   /** Half of the answer arrives. */
   | { kind: 'half-answer' }
+  /** Nothing is said, ever. */
+  | { kind: 'hang' }
   /** Nothing is said, for so long. */
   | { kind: 'slow'; ms: number };
 
@@ -34,6 +36,7 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     const seen = { method: incoming.method ?? '', path: incoming.url ?? '', range: incoming.headers.range };
     proxy.seen.push(seen);
     const fault = proxy.faults(seen);
+    if (fault?.kind === 'hang') return void incoming.resume();
     if (fault?.kind === 'slow') setTimeout(() => pass(incoming, outgoing, targetPort, undefined), fault.ms);
     else pass(incoming, outgoing, targetPort, fault);
   });

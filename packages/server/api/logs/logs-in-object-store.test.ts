@@ -137,6 +137,8 @@ it('while the store is away the log page says so, and shows what the database ha
   await logs.append(running, 4_500_001, Buffer.from(numberedLines(0, 2)));
   await eventually(async () => {
     expect((await scheduler.call('/readyz')).text).toMatch(/^ready\n.*object store of task logs is away/);
+    // It moves no logs, and says what the scheduler knows.
+    expect((await api.call('/readyz')).text).toMatch(/^ready\n.*object store of task logs is away/);
   });
   const shown = (await get(running, '?tail_lines=2')).text.split('\n');
   expect(JSON.parse(shown[0] ?? '')).toMatchObject({
@@ -163,6 +165,46 @@ it('while the store is away the log page says so, and shows what the database ha
     expect((await scheduler.call('/readyz')).text).toBe('ready\n');
   });
   await eventually(async () => expect((await get(stored)).text).toBe(numberedLines(0, 3)));
+});
+
+it('a store that hangs delays no page: what the database has is shown at once, and the rest when it answers again', async () => {
+  const [stored, running] = [await task('success'), await task('running')];
+  await logs.append(stored, 0, Buffer.from(numberedLines(0, 3)));
+  await eventually(() => isStored(stored));
+  await logs.append(running, 0, Buffer.from(numberedLines(0, 4)));
+  proxy.faults = () => ({ kind: 'hang' });
+  const first = await get(stored); // nobody knows of the outage before this
+  expect(first.status).toBe(200);
+  expect(first.text).toContain('are there and come back with it');
+  const asked = proxy.seen.filter(({ method }) => method === 'GET').length;
+  expect((await get(stored)).text).toContain('are there and come back with it');
+  expect(proxy.seen.filter(({ method }) => method === 'GET')).toHaveLength(asked);
+  expect((await get(running)).text).toContain(numberedLines(0, 4));
+  expect((await get(stored, '?search=line')).status).toBe(503);
+  expect((await api.call('/readyz')).text).toMatch(/object store of task logs is away/);
+
+  const { url } = scheduler.config.database;
+  const flags = Object.entries(s3.settings(proxy.url)).map(([key, value]) => [key.replaceAll('_', '-'), value]);
+  const late = await startTestServer({ ...Object.fromEntries(flags), 'database.url': url });
+  expect((await late.call('/readyz')).status).toBe(200);
+  await late.close();
+
+  proxy.faults = () => undefined;
+  await eventually(async () => expect((await get(stored)).text).toBe(numberedLines(0, 3)));
+});
+
+it('a log whose object was deleted by something else is missing, and no outage', async () => {
+  const logKey = await task('success');
+  await logs.append(logKey, 0, Buffer.from(numberedLines(0, 3)));
+  await eventually(() => isStored(logKey));
+  await s3.store().remove([`${tenantId}/etl/run%201/${logKey.taskId}/1.log`]);
+  const answer = await get(logKey);
+  expect(answer.status).toBe(404);
+  expect(answer.json()).toMatchObject({
+    type: 'urn:svc:error:log_missing',
+    detail: expect.stringMatching(/is not in the store any more .*something else has deleted it/) as string,
+  });
+  expect((await api.call('/readyz')).text).toBe('ready\n');
 });
 
 it('a wrong store is refused at the start, and by svc config --check with exit 2', async () => {

@@ -15,7 +15,7 @@ import { linesOf } from '../../logs/lines.ts';
 import type { Line } from '../../logs/lines.ts';
 import type { LogKey } from '../../logs/log-key.ts';
 import { searchLog } from '../../logs/search.ts';
-import { LogStorageError } from '../../logs/store.ts';
+import { LogMissingError, LogStorageError } from '../../logs/store.ts';
 import type { LogStore, LogStoreOutage } from '../../logs/store.ts';
 import { endOfLastLine, startOfLastLines } from '../../logs/tail.ts';
 import { preferredType } from '../../http/accept.ts';
@@ -203,47 +203,58 @@ type Body = {
 };
 
 async function logBody(input: Body): Promise<string | Readable> {
-  const { request, reply, services, logKey, row, format } = input;
-  const query = request.query as LogQuery;
+  const { request, services, logKey, row } = input;
   if (logKey.tryNumber === 0) return placeholder(row.state);
-  const { logs } = services;
-  const left = new AbortController();
-  reply.raw.once('close', () => left.abort());
   try {
-    const size = await logs.size(logKey);
-    // While the attempt runs, the last line may be half written: it comes with the next answer.
-    const outage = await logs.outage?.(logKey);
-    const readableFrom = Math.min(outage?.readableFrom ?? 0, size);
-    const to = row.isOver ? size : await endOfLastLine(logs, logKey, size, readableFrom);
-    if (query.search) return await searched({ ...input, text: query.search, to, signal: left.signal });
-    const continuationToken = row.isOver ? null : tokenAt(logKey, to);
-    if (continuationToken !== null) reply.header('airflow-continuation-token', continuationToken);
-    const asked = await startOf({ logs, logKey, query, to, readableFrom });
-    const from = Math.max(asked, Math.min(readableFrom, to));
-    const notice = outage && query.token === undefined ? outageNotice(outage, readableFrom) : [];
-    const shown = inFormat({
-      format,
-      lines: after(notice, linesOf(logs.read(logKey, { from, to }))),
-      last: query.tail_lines === undefined ? undefined : query.tail_lines + notice.length,
-      continuationToken,
+    return await readLog(input).catch(async (error: unknown) => {
+      // The store has just stopped answering: what the database has can be shown all the same.
+      const isAway = error instanceof LogStorageError && (await services.logs.outage?.()) !== undefined;
+      if (!isAway || (request.query as LogQuery).search) throw error;
+      return readLog(input);
     });
-    // A store that cannot be read is told by the status; once the answer has begun, it could only break off.
-    const parts = [logs.outage ? await begun(shown) : shown];
-    if (query.follow && !row.isOver) {
-      request.headers['x-no-compression'] = 'follow'; // a compressor would hold back line after line until it has enough
-      const signal = AbortSignal.any([left.signal, input.closing]);
-      const grown = followLog(logs, logKey, { from: to, isOver: overCheck(input), signal });
-      parts.push(headersFirst(reply, inFormat({ format, lines: linesOf(grown), continuationToken })));
-    }
-    return Readable.from(oneAfterTheOther(parts), { objectMode: false });
   } catch (error) {
     if (!(error instanceof LogStorageError)) throw error;
     request.log.error({ err: error }, 'task logs cannot be read');
+    if (error instanceof LogMissingError) throw new ApiError('log_missing', `this log is missing: ${error.message}`);
     throw new ApiError(
       'logs_unavailable',
       error.advice ?? 'the store of task logs cannot be read right now: see the log of the server',
     );
   }
+}
+
+async function readLog(input: Body): Promise<string | Readable> {
+  const { request, reply, services, logKey, row, format } = input;
+  const query = request.query as LogQuery;
+  const { logs } = services;
+  const left = new AbortController();
+  reply.raw.once('close', () => left.abort());
+  const size = await logs.size(logKey);
+  // While the attempt runs, the last line may be half written: it comes with the next answer.
+  const outage = await logs.outage?.(logKey);
+  const readableFrom = Math.min(outage?.readableFrom ?? 0, size);
+  const to = row.isOver ? size : await endOfLastLine(logs, logKey, size, readableFrom);
+  if (query.search) return await searched({ ...input, text: query.search, to, signal: left.signal });
+  const continuationToken = row.isOver ? null : tokenAt(logKey, to);
+  if (continuationToken !== null) reply.header('airflow-continuation-token', continuationToken);
+  const asked = await startOf({ logs, logKey, query, to, readableFrom });
+  const from = Math.max(asked, Math.min(readableFrom, to));
+  const notice = outage && query.token === undefined ? outageNotice(outage, readableFrom) : [];
+  const shown = inFormat({
+    format,
+    lines: after(notice, linesOf(logs.read(logKey, { from, to }))),
+    last: query.tail_lines === undefined ? undefined : query.tail_lines + notice.length,
+    continuationToken,
+  });
+  // A store that cannot be read is told by the status; once the answer has begun, it could only break off.
+  const parts = [logs.outage ? await begun(shown) : shown];
+  if (query.follow && !row.isOver) {
+    request.headers['x-no-compression'] = 'follow'; // a compressor would hold back line after line until it has enough
+    const signal = AbortSignal.any([left.signal, input.closing]);
+    const grown = followLog(logs, logKey, { from: to, isOver: overCheck(input), signal });
+    parts.push(headersFirst(reply, inFormat({ format, lines: linesOf(grown), continuationToken })));
+  }
+  return Readable.from(oneAfterTheOther(parts), { objectMode: false });
 }
 
 async function searched(input: Body & { text: string; to: number; signal: AbortSignal }): Promise<string> {

@@ -104,6 +104,36 @@ it('while the store is away lines are taken, shown and told about, in every proc
   expect(plant.messages).toEqual(expect.arrayContaining([expect.stringContaining('is back') as string]));
 });
 
+it.each([
+  ['S3', () => ({ port: s3.port, storeAt: (url: string) => s3.store(url) })],
+  ['Google Cloud Storage', () => ({ port: gcs.port, storeAt: (url: string) => gcs.store(url) })],
+] as const)(
+  '%s that hangs is noticed by readers and by what moves logs, and neither waits for it again',
+  async (_name, of) => {
+    const { port, storeAt } = of();
+    const over = await startFaultProxy(port);
+    const logs = plant.openLogs(storeAt(over.url));
+    const reader = plant.openLogs(storeAt(over.url), { uploads: false });
+    const logKey = await plant.begin();
+    const text = await write(logs, logKey);
+    await plant.finish(logKey);
+    await untilStored();
+    over.faults = () => ({ kind: 'hang' });
+    await expect(textOf(reader, logKey)).rejects.toThrow('gave no answer within 1.5 s');
+    expect(await reader.outage?.(logKey)).toMatchObject({ readableFrom: Buffer.byteLength(text) });
+    const later = await plant.begin();
+    await logs.append(later, 0, Buffer.alloc(25_000, '\n'));
+    await eventually(() => expect(logs.status?.().outage?.reason).toMatch(/gave no answer within/), {
+      withinMs: 30_000,
+    });
+    over.faults = () => undefined;
+    await eventually(async () => expect(await textOf(reader, logKey)).toBe(text), { withinMs: 30_000 });
+    await eventually(() => expect(logs.status?.().outage).toBeUndefined(), { withinMs: 30_000 });
+    await plant.closeLogs();
+    await over.close();
+  },
+);
+
 it('what only the store has cannot be read while it is away, and the error says so', async () => {
   const logs = plant.openLogs(s3.store(proxy.url));
   const logKey = await plant.begin();

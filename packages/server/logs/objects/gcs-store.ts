@@ -2,26 +2,26 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Bucket, File } from '@google-cloud/storage';
-import { ObjectStoreError, isProblem } from './object-store.ts';
+import { NoAnswerError, ObjectStoreError, isProblem } from './object-store.ts';
 import type { ListedObject, ObjectStore, Writing } from './object-store.ts';
 import { exactly, inPieces } from './pieces.ts';
-import { withRetries } from './retry.ts';
+import { limitOf, withRetries } from './retry.ts';
 import { explainStoreError } from './store-errors.ts';
 
+/** `timeoutMs`: of any call; by default what limitOf says. */
 export type GcsOptions = { bucket: string; credentialsFile: string; timeoutMs?: number };
 
 /** Larger ones are sent in a session of their own, which goes on where it broke off. */
 const AT_ONCE_BYTES = 8 * 1024 * 1024;
 const REMOVE_IN_PARALLEL = 16;
-const TIMEOUT_MS = 30_000;
 /** A long log in one call. */
-const LONG_TIMEOUT_MS = 15 * 60_000;
+const LONGEST_MS = 15 * 60_000;
 const OWNER = 'svc-log';
 const PERMISSIONS =
   'storage.objects.list, storage.objects.get, storage.objects.create and storage.objects.delete (the role Storage Object User)';
 
 export function createGcsStore(options: GcsOptions): ObjectStore {
-  const { bucket: name, credentialsFile, timeoutMs = TIMEOUT_MS } = options;
+  const { bucket: name, credentialsFile } = options;
   let opened: Promise<Bucket> | undefined;
 
   function open(): Promise<Bucket> {
@@ -36,17 +36,21 @@ export function createGcsStore(options: GcsOptions): ObjectStore {
 
   async function call<T>(
     work: (bucket: Bucket) => Promise<T>,
-    limits: { ms?: number; signal?: AbortSignal | undefined } = {},
+    limits: { bytes?: number; signal?: AbortSignal | undefined } = {},
   ): Promise<T> {
-    const { ms = timeoutMs, signal } = limits;
+    const { bytes, signal } = limits;
+    const ms = options.timeoutMs ?? Math.min(limitOf(bytes), LONGEST_MS);
     return withRetries(async () => {
+      const bucket = await open(); // the SDK is loaded on our own time
       try {
-        return await within(ms, signal, open().then(work));
+        return await within({ ms, signal, silence: () => noAnswer(ms) }, work(bucket));
       } catch (error) {
         throw explainStoreError(error, { kind: 'Google Cloud Storage', bucket: name, permissions: PERMISSIONS });
       }
     }, signal);
   }
+
+  const noAnswer = (ms: number): Error => new NoAnswerError(`the Google Cloud Storage bucket ${name}`, ms);
 
   async function* list(prefix: string): AsyncGenerator<ListedObject[]> {
     let pageToken: string | undefined;
@@ -72,16 +76,23 @@ export function createGcsStore(options: GcsOptions): ObjectStore {
     list,
     write: (writing) =>
       call((bucket) => writeTo(bucket.file(writing.key), writing), {
-        ms: writing.size > AT_ONCE_BYTES ? LONG_TIMEOUT_MS : timeoutMs,
+        bytes: writing.size,
         signal: writing.signal,
       }),
-    read: (key, { from, to }) =>
-      call(async (bucket) => {
-        const bytes = await readRange(bucket, key, `bytes=${from}-${to - 1}`, timeoutMs);
-        if (bytes.length !== to - from)
-          throw new Error(`an answer of ${bytes.length} bytes where ${to - from} were asked for`);
-        return bytes;
-      }).catch(asMissing),
+    read: (key, { from, to }, { answerWithinMs } = {}) =>
+      call(
+        async (bucket) => {
+          const response = await within(
+            { ms: answerWithinMs ?? Infinity, silence: () => noAnswer(answerWithinMs ?? 0) },
+            askForRange(bucket, key, `bytes=${from}-${to - 1}`, options.timeoutMs ?? limitOf(to - from)),
+          );
+          const bytes = await bytesOf(response);
+          if (bytes.length !== to - from)
+            throw new Error(`an answer of ${bytes.length} bytes where ${to - from} were asked for`);
+          return bytes;
+        },
+        { bytes: to - from },
+      ).catch(asMissing),
     async head(key) {
       try {
         return await call(async (bucket) => {
@@ -149,23 +160,29 @@ function asMissing(error: unknown): never {
 }
 
 /** Not by the SDK's own download: it adds so many listeners to a stream that Node warns of a leak at every call. */
-async function readRange(bucket: Bucket, key: string, range: string, timeoutMs: number): Promise<Buffer> {
+async function askForRange(bucket: Bucket, key: string, range: string, timeoutMs: number): Promise<Response> {
   const { apiEndpoint, authClient } = bucket.storage;
   const url = `${apiEndpoint}/storage/v1/b/${encodeURIComponent(bucket.name)}/o/${encodeURIComponent(key)}?alt=media`;
   const headers = new Headers(process.env['STORAGE_EMULATOR_HOST'] ? {} : await authClient.getRequestHeaders(url));
   headers.set('range', range);
-  const response = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) });
+  return fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) });
+}
+
+async function bytesOf(response: Response): Promise<Buffer> {
   const bytes = Buffer.from(await response.arrayBuffer());
   if (!response.ok) throw Object.assign(new Error(bytes.toString('utf8', 0, 300)), { code: response.status });
   return bytes;
 }
 
 /** The SDK cannot be told to stop: what comes too late is refused by its precondition. */
-async function within<T>(ms: number, signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+async function within<T>(
+  { ms, signal, silence }: { ms: number; signal?: AbortSignal | undefined; silence: () => Error },
+  work: Promise<T>,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   let stop: (() => void) | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms);
+    if (ms !== Infinity) timer = setTimeout(() => reject(silence()), ms);
     stop = () => reject(new Error('given up'));
     signal?.addEventListener('abort', stop, { once: true });
   });

@@ -30,7 +30,11 @@ const LOOKS = 5;
 
 type Place = { kind: 'object'; name: string; at: number; to: number } | { kind: 'chunks'; to: number };
 
-export function createLogReader(input: { db: Database; store: ObjectStore; names: ObjectNames }): LogReader {
+export function createLogReader(input: {
+  db: Database;
+  store: Pick<ObjectStore, 'read'>;
+  names: ObjectNames;
+}): LogReader {
   const { db, store, names } = input;
   const blocks = new LRUCache<string, Promise<Buffer>>({ max: KEPT_BLOCKS });
 
@@ -130,7 +134,7 @@ export function createLogReader(input: { db: Database; store: ObjectStore; names
       if (looks === LOOKS)
         throw new ObjectStoreError(
           'missing',
-          `byte ${at} of ${names.objectOf(logKey)} is not in the store: was it deleted by somebody else?`,
+          `the object ${names.objectOf(logKey)}, or a part of it, is not in the store any more (from byte ${at} of the log): something else has deleted it, such as a lifecycle rule of the bucket`,
         );
     }
   }

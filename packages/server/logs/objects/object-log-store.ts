@@ -12,14 +12,15 @@ import { claimListing, findStoreOutage } from '../../db/task-logs/store-state.ts
 import { findOpenTaskLogs } from '../../db/task-logs/uploads.ts';
 import type { Carrier } from '../../redis/carrier.ts';
 import type { LogKey } from '../log-key.ts';
-import { LogSpoolFullError, LogStorageError } from '../store.ts';
+import { LogMissingError, LogSpoolFullError, LogStorageError } from '../store.ts';
 import type { LogStore } from '../store.ts';
 import { createLiveLines } from './live-lines.ts';
 import { createLogReader } from './log-reader.ts';
-import { ObjectStoreError } from './object-store.ts';
+import { ObjectStoreError, isProblem } from './object-store.ts';
 import type { ObjectStore } from './object-store.ts';
 import { objectNames } from './object-names.ts';
 import type { ObjectNames } from './object-names.ts';
+import { guardReads } from './store-breaker.ts';
 import { createStoreState } from './store-state.ts';
 import { USUAL_PACE, createUploader } from './uploader.ts';
 import type { UploadPace } from './uploader.ts';
@@ -52,7 +53,8 @@ export function createObjectLogStore(options: ObjectLogOptions): LogStore {
   const { store, writing, reading, log, maxSpoolBytes, processId } = options;
   const names = objectNames(options.prefix);
   const live = createLiveLines({ url: options.databaseUrl, db: writing, carrier: options.carrier });
-  const reader = createLogReader({ db: reading, store, names });
+  const guarded = guardReads({ store, probeKey: names.check });
+  const reader = createLogReader({ db: reading, store: guarded, names });
   const state = createStoreState({ db: writing, log });
   const pace = { ...USUAL_PACE, ...options.pace };
   const uploader = createUploader({
@@ -98,6 +100,7 @@ export function createObjectLogStore(options: ObjectLogOptions): LogStore {
       try {
         yield* reader.read(logKey, range);
       } catch (error) {
+        if (isProblem(error, 'missing')) throw new LogMissingError((error as Error).message, error);
         if (error instanceof ObjectStoreError) throw new LogStorageError(error.message, error);
         throw error;
       }
@@ -109,19 +112,23 @@ export function createObjectLogStore(options: ObjectLogOptions): LogStore {
     },
     sweep: async ({ before, signal }) => ({ removed: await sweep({ ...options, names, before, signal }) }),
     background: uploader,
-    status: () => ({ outage: state.outage(), spooledBytes: state.spooled() }),
+    status: () => ({ outage: state.outage() ?? guarded.outage(), spooledBytes: state.spooled() }),
     async outage(logKey) {
-      const outage = await findStoreOutage(reading);
+      const outage = (await findStoreOutage(logKey ? reading : writing)) ?? asMoment(guarded.outage());
       if (!outage) return undefined;
       return { ...outage, readableFrom: (logKey && (await findTaskLog(reading, logKey))?.stored) ?? 0 };
     },
     async close() {
       await uploader.stop();
       await live.close();
+      guarded.close();
       store.close();
     },
   };
 }
+
+const asMoment = (outage: { since: number; reason: string } | undefined) =>
+  outage && { ...outage, since: new Date(outage.since).toISOString() };
 
 /** In batches: first what the database knows, and once a day whatever else lies in the bucket for longer than that. */
 async function sweep(input: {

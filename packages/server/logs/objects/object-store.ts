@@ -25,8 +25,8 @@ export type Writing = {
 export type ObjectStore = {
   /** In bounded memory, whatever the size. A reader sees the object as it was until all of it is there. */
   write(writing: Writing): Promise<{ tag: string }>;
-  /** Bytes `from` to `to` (exclusive), all of which must be there. */
-  read(key: string, range: { from: number; to: number }): Promise<Buffer>;
+  /** Bytes `from` to `to` (exclusive), all of which must be there. `answerWithinMs`: until the first of them. */
+  read(key: string, range: { from: number; to: number }, limits?: { answerWithinMs?: number }): Promise<Buffer>;
   head(key: string): Promise<StoredObject | undefined>;
   /** Those that are gone already are no error. */
   remove(keys: readonly string[]): Promise<void>;
@@ -51,6 +51,17 @@ export class ObjectStoreError extends Error {
     super(message, { cause });
     this.name = 'ObjectStoreError';
     this.problem = problem;
+  }
+}
+
+/** There was no answer in time. Asking again at once would only make the caller wait as long again. */
+export class NoAnswerError extends ObjectStoreError {
+  constructor(where: string, ms: number, cause?: unknown) {
+    super(
+      'away',
+      `${where} of task logs gave no answer within ${ms / 1_000} s: lines are kept in the database until it does`,
+      cause,
+    );
   }
 }
 

@@ -25,7 +25,7 @@ export function openObjectStore(
   }
 }
 
-/** What a store that cannot be reached at all may take of a start. */
+/** What a store that cannot be reached at all may take of a check. */
 const CHECK_TIMEOUT_MS = 5_000;
 
 /**

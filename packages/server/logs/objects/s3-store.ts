@@ -1,9 +1,9 @@
 /** Objects in S3, or in a store that speaks like it. The SDK is loaded when the first object is asked for: 90 ms, 40 MB. */
 import type * as Sdk from '@aws-sdk/client-s3';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
-import { ObjectStoreError, isProblem } from './object-store.ts';
+import { NoAnswerError, isProblem } from './object-store.ts';
 import type { ListedObject, ObjectStore, Writing } from './object-store.ts';
-import { withRetries } from './retry.ts';
+import { limitOf, withRetries } from './retry.ts';
 import { explainStoreError } from './store-errors.ts';
 import { exactly, inPieces } from './pieces.ts';
 
@@ -14,19 +14,21 @@ export type S3Options = {
   forcePathStyle: boolean;
   accessKeyId: string;
   secretAccessKey: string;
+  /** Of any call; by default what limitOf says. */
   timeoutMs?: number;
 };
+
+type Limits = { signal?: AbortSignal | undefined; bytes?: number; answerWithinMs?: number | undefined };
 
 /** S3 takes at most 10,000 pieces of at least 5 MiB. */
 const PIECE_BYTES = 8 * 1024 * 1024;
 const MAX_PIECES = 9_000;
 const REMOVE_AT_ONCE = 1_000;
-const TIMEOUT_MS = 30_000;
 const OWNER = 'svc-log';
 const PERMISSIONS = 's3:ListBucket, s3:GetObject, s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload';
 
 export function createS3Store(options: S3Options): ObjectStore {
-  const { bucket, timeoutMs = TIMEOUT_MS } = options;
+  const { bucket } = options;
   const Bucket = bucket;
   let opened: Promise<{ sdk: typeof Sdk; client: S3Client }> | undefined;
   /** Of a store that does not know conditions: the leases of those who write have to do. */
@@ -38,21 +40,31 @@ export function createS3Store(options: S3Options): ObjectStore {
   }
 
   async function call<T>(
-    work: (input: { sdk: typeof Sdk; client: S3Client; abortSignal: AbortSignal }) => Promise<T>,
-    signal?: AbortSignal,
+    work: (input: {
+      sdk: typeof Sdk;
+      client: S3Client;
+      abortSignal: AbortSignal;
+      /** The answer has begun. */
+      answered: () => void;
+    }) => Promise<T>,
+    { signal, bytes = 0, answerWithinMs }: Limits = {},
   ): Promise<T> {
+    const timeoutMs = options.timeoutMs ?? limitOf(bytes);
     return withRetries(async () => {
+      const opened = await open(); // the SDK is loaded on our own time
       const limit = AbortSignal.timeout(timeoutMs);
+      const silent = new AbortController();
+      const timer = answerWithinMs === undefined ? undefined : setTimeout(() => silent.abort(), answerWithinMs);
+      const answered = (): void => clearTimeout(timer);
+      const abortSignal = AbortSignal.any([limit, silent.signal, ...(signal ? [signal] : [])]);
       try {
-        return await work({ ...(await open()), abortSignal: signal ? AbortSignal.any([signal, limit]) : limit });
+        return await work({ ...opened, abortSignal, answered });
       } catch (error) {
-        if (limit.aborted)
-          throw new ObjectStoreError(
-            'away',
-            `the S3 bucket ${bucket} of task logs gave no answer within ${timeoutMs / 1000} s: lines are kept in the database until it does`,
-            error,
-          );
+        const waited = silent.signal.aborted ? answerWithinMs : limit.aborted ? timeoutMs : undefined;
+        if (waited !== undefined) throw new NoAnswerError(`the S3 bucket ${bucket}`, waited, error);
         throw explainStoreError(error, { kind: 'S3', bucket, permissions: PERMISSIONS });
+      } finally {
+        answered();
       }
     }, signal);
   }
@@ -67,18 +79,21 @@ export function createS3Store(options: S3Options): ObjectStore {
     for await (const block of exactly(writing.blocks(), writing.size)) blocks.push(block);
     const Body = Buffer.concat(blocks);
     const { key: Key, owner } = writing;
-    return call(async ({ sdk, client, abortSignal }) => {
-      const command = new sdk.PutObjectCommand({
-        Bucket,
-        Key,
-        Body,
-        ContentType: 'application/x-ndjson',
-        Metadata: { [OWNER]: owner },
-        ...conditions(writing),
-      });
-      const { ETag = '' } = await client.send(command, { abortSignal });
-      return { tag: ETag };
-    }, writing.signal);
+    return call(
+      async ({ sdk, client, abortSignal }) => {
+        const command = new sdk.PutObjectCommand({
+          Bucket,
+          Key,
+          Body,
+          ContentType: 'application/x-ndjson',
+          Metadata: { [OWNER]: owner },
+          ...conditions(writing),
+        });
+        const { ETag = '' } = await client.send(command, { abortSignal });
+        return { tag: ETag };
+      },
+      { signal: writing.signal, bytes: writing.size },
+    );
   }
 
   async function putInPieces(writing: Writing): Promise<{ tag: string }> {
@@ -94,7 +109,7 @@ export function createS3Store(options: S3Options): ObjectStore {
           }),
           { abortSignal },
         ),
-      signal,
+      { signal },
     );
     try {
       const Parts: { PartNumber: number; ETag: string }[] = [];
@@ -106,21 +121,24 @@ export function createS3Store(options: S3Options): ObjectStore {
         const { ETag = '' } = await call(
           ({ sdk, client, abortSignal }) =>
             client.send(new sdk.UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body }), { abortSignal }),
-          signal,
+          { signal, bytes: Body.length },
         );
         Parts.push({ PartNumber, ETag });
       }
-      return await call(async ({ sdk, client, abortSignal }) => {
-        const command = new sdk.CompleteMultipartUploadCommand({
-          Bucket,
-          Key,
-          UploadId,
-          MultipartUpload: { Parts },
-          ...conditions(writing),
-        });
-        const { ETag = '' } = await client.send(command, { abortSignal });
-        return { tag: ETag };
-      }, signal);
+      return await call(
+        async ({ sdk, client, abortSignal }) => {
+          const command = new sdk.CompleteMultipartUploadCommand({
+            Bucket,
+            Key,
+            UploadId,
+            MultipartUpload: { Parts },
+            ...conditions(writing),
+          });
+          const { ETag = '' } = await client.send(command, { abortSignal });
+          return { tag: ETag };
+        },
+        { signal, bytes: size },
+      ); // some stores copy all of it together
     } catch (error) {
       // Its pieces would be paid for until somebody finds them.
       await call(({ sdk, client, abortSignal }) =>
@@ -166,15 +184,19 @@ export function createS3Store(options: S3Options): ObjectStore {
   return {
     write,
     list,
-    read: (key, { from, to }) =>
-      call(async ({ sdk, client, abortSignal }) => {
-        const command = new sdk.GetObjectCommand({ Bucket, Key: key, Range: `bytes=${from}-${to - 1}` });
-        const { Body } = await client.send(command, { abortSignal });
-        const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
-        if (bytes.length !== to - from)
-          throw new Error(`an answer of ${bytes.length} bytes where ${to - from} were asked for`);
-        return bytes;
-      }),
+    read: (key, { from, to }, { answerWithinMs } = {}) =>
+      call(
+        async ({ sdk, client, abortSignal, answered }) => {
+          const command = new sdk.GetObjectCommand({ Bucket, Key: key, Range: `bytes=${from}-${to - 1}` });
+          const { Body } = await client.send(command, { abortSignal });
+          answered();
+          const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
+          if (bytes.length !== to - from)
+            throw new Error(`an answer of ${bytes.length} bytes where ${to - from} were asked for`);
+          return bytes;
+        },
+        { bytes: to - from, answerWithinMs },
+      ),
     async head(key) {
       try {
         return await call(async ({ sdk, client, abortSignal }) => {
