@@ -40,6 +40,11 @@ const PACKAGES: readonly SystemPackage[] = [
   { name: 'busybox-static', commands: ['busybox'], neededFor: 'the image builds' },
   { name: 'redis-server', commands: ['redis-server'], neededFor: 'the tests with Redis' },
   {
+    name: 'pgbouncer',
+    commands: ['pgbouncer', '/usr/sbin/pgbouncer'],
+    neededFor: 'the tests with a connection pooler',
+  },
+  {
     name: 'mariadb-server',
     commands: ['mariadbd', '/usr/sbin/mariadbd'],
     neededFor: 'the tests of svc migrate with MySQL',

@@ -12,6 +12,7 @@ import { createAttemptLease } from './agents/attempt-lease.ts';
 import { createTaskTrigger } from './agents/task-trigger.ts';
 import { executorNames, hasExecutor } from './config/executor-names.ts';
 import type { Config } from './config/load.ts';
+import { sessionUrl } from './db/database-path.ts';
 import type { Database } from './db/database.ts';
 import { readTaskAssetEvents } from './db/assets/task-events.ts';
 import { executorsOf } from './executors/executor-types.ts';
@@ -102,7 +103,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
   };
   const workers = runsTasks(config) ? createWorkers(input, attempts, () => scheduler) : null;
   const notifications = createNotifications({
-    url: config.database.url,
+    url: sessionUrl(config),
     send: (channel, from) => sendNotification(db, channel, from),
     onNotified: workers && (() => scheduler.onNotified()),
     onStops: () => scheduler.onStops(),

@@ -14,6 +14,7 @@ import { needsFirstUser } from './config/resolved.ts';
 import type { Database } from './db/database.ts';
 import { DEFAULT_TENANT, findTenantByName } from './db/identity/tenants.ts';
 import type { Tenant } from './db/identity/tenants.ts';
+import { checkDatabasePath, refusedSetting, sessionUrl, settingRefused } from './db/database-path.ts';
 import { migrate, missingMigrations } from './db/migrate.ts';
 import { isOutage } from './db/outage.ts';
 
@@ -53,9 +54,19 @@ export async function prepareDatabase(input: {
   return null;
 }
 
+/** Throws a `DatabasePathError` when something between this process and Postgres cannot be worked with. */
+async function checkPath(config: Config, db: Database): Promise<void> {
+  const isPostgres = await db.leadsToPostgres().catch((error: unknown) => {
+    const refused = refusedSetting(error);
+    throw refused === undefined ? error : settingRefused('database.url', refused);
+  });
+  if (!isPostgres || config.database.directUrl !== '') await checkDatabasePath(config);
+}
+
 async function prepareOnce({ config, db, logger }: Parameters<typeof prepareDatabase>[0]): Promise<Tenant> {
+  await checkPath(config, db);
   if (migrates(config)) {
-    const { applied } = await migrate(config.database.url);
+    const { applied } = await migrate(sessionUrl(config));
     if (applied.length > 0) logger.info({ applied }, 'database schema migrated');
   } else {
     const missing = await missingMigrations(db).catch((error: unknown) => {

@@ -21,6 +21,7 @@ import { createProxyTrust } from './config/trusted-proxies.ts';
 import { createRunEngine, runsTasks } from './create-run-engine.ts';
 import type { RunEngine } from './create-run-engine.ts';
 import { createServices } from './create-services.ts';
+import { DatabasePathError } from './db/database-path.ts';
 import { openDatabase } from './db/database.ts';
 import type { Database } from './db/database.ts';
 import { createDiskWatch } from './db/full-disk.ts';
@@ -247,7 +248,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const prepare = async () => {
       const refused = await logSinkAsked;
       if (refused.length > 0) throw new BootError(refused);
-      return prepareDatabase({ config, db, logger, signal: closing.signal, onWait });
+      return prepareDatabase({ config, db, logger, signal: closing.signal, onWait }).catch((error: unknown) => {
+        throw error instanceof DatabasePathError ? new BootError([error.message]) : error;
+      });
     };
     const ready = prepare().then(async (tenant) => {
       if (!tenant) return; // asked to stop before it was ready
@@ -296,6 +299,7 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
   const open = (limits: { maxOpenConns: number; maxIdleConns: number }): Database =>
     openDatabase({
       url: config.database.url,
+      directUrl: config.database.directUrl,
       ...limits,
       disk,
       statementTimeoutMs: config.database.statementTimeout,

@@ -8,6 +8,7 @@ import type { ConfigOptions } from '../server-config.ts';
 import type { SvcCommand } from '../svc-command.ts';
 import { checkBoot } from '@svc/server/config/boot-checks.ts';
 import type { Config } from '@svc/server/config/load.ts';
+import type { BootProblem } from '@svc/server/config/boot-report.ts';
 import { checkLogSink } from '@svc/server/logs/objects/open-store.ts';
 import { checkLogFolder } from '@svc/server/logs/check-folder.ts';
 import { REFERENCE_SECTIONS } from '@svc/server/config/reference/reference-sections.ts';
@@ -35,8 +36,11 @@ async function showConfig(context: CliContext, options: Options): Promise<void> 
   const isAsking = options.check === true && errors.length === 0;
   const sink = isAsking ? await checkLogSink(loaded.config) : { errors: [], warnings: [] };
   const asked = isAsking ? await askProvider(context, loaded.config) : [];
-  const warnings = [...loaded.warnings, ...boot.warnings, ...files.warnings, ...sink.warnings, ...asked];
-  const problems = [...errors, ...sink.errors].map(({ key, message }) => ({ key, message }));
+  const database = isAsking ? await askDatabase(loaded.config) : { errors: [], warnings: [] };
+  const warnings = [boot, files, sink, database].flatMap((report) => report.warnings);
+  warnings.unshift(...loaded.warnings);
+  warnings.push(...asked);
+  const problems = [...errors, ...sink.errors, ...database.errors].map(({ key, message }) => ({ key, message }));
   if (options.json) {
     printJson(context, { values: effectiveJson(loaded.entries), warnings, problems });
   } else {
@@ -47,6 +51,20 @@ async function showConfig(context: CliContext, options: Options): Promise<void> 
   const list = problems.map(({ message }) => `  - ${message}`).join('\n');
   if (options.check) throw new CliError(`the control plane would not start:\n${list}`, { exitCode: EXIT.usage });
   context.stderr.write(`hint: the control plane would not start with this:\n${list}\n`);
+}
+
+/** The control plane starts without its database, and waits for it. What is between the two may be something it cannot work with. */
+async function askDatabase(config: Config): Promise<{ errors: BootProblem[]; warnings: string[] }> {
+  const { DatabasePathError, checkDatabasePath } = await import('@svc/server/db/database-path.ts');
+  try {
+    await checkDatabasePath(config);
+    return { errors: [], warnings: [] };
+  } catch (error) {
+    if (error instanceof DatabasePathError)
+      return { errors: [{ key: 'database.url', message: error.message }], warnings: [] };
+    const warning = `the database could not be asked from here (${messageOf(error)}): the control plane starts, and waits for it`;
+    return { errors: [], warnings: [warning] };
+  }
 }
 
 /** The control plane starts without its identity provider. Whether it answers is good to know before. */

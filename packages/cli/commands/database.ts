@@ -2,6 +2,7 @@ import { usageError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { printJson, warn } from '../context.ts';
 import { addPruneCommand } from '../prune/prune-command.ts';
+import { sessionUrl } from '@svc/server/db/database-path.ts';
 import { loadServerConfig, withConfigOptions } from '../server-config.ts';
 import type { ConfigOptions } from '../server-config.ts';
 import type { SvcCommand } from '../svc-command.ts';
@@ -40,7 +41,7 @@ async function grantRole(context: CliContext, user: string, options: GrantOption
   const { config, warnings } = loadServerConfig(context, options);
   for (const warning of warnings) warn(context, warning);
   const { grantDatabaseRole } = await import('../database.ts');
-  const statements = await grantDatabaseRole(config.database.url, { role, user, isDryRun: options.dryRun === true });
+  const statements = await grantDatabaseRole(sessionUrl(config), { role, user, isDryRun: options.dryRun === true });
   if (options.dryRun) context.stdout.write(`begin;\n${statements.map((each) => `${each};\n`).join('')}commit;\n`);
   else context.stdout.write(`${user} may now do what the role ${role} needs.\n`);
 }
@@ -49,7 +50,7 @@ async function migrate(context: CliContext, options: ConfigOptions & { json?: tr
   const { config, warnings } = loadServerConfig(context, options);
   for (const warning of warnings) warn(context, warning);
   const { migrateSchema } = await import('../database.ts');
-  const { applied } = await migrateSchema(config.database.url);
+  const { applied } = await migrateSchema(sessionUrl(config));
   if (options.json) {
     printJson(context, { applied });
     return;

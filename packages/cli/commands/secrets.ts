@@ -2,6 +2,7 @@ import { CliError, EXIT } from '../cli-error.ts';
 import { printJson, warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runStages } from '../progress.ts';
+import { sessionUrl } from '@svc/server/db/database-path.ts';
 import { loadServerConfig, withConfigOptions } from '../server-config.ts';
 import type { ConfigOptions } from '../server-config.ts';
 import type { SvcCommand } from '../svc-command.ts';
@@ -55,7 +56,7 @@ async function resealAll(config: Config, say: (text: string) => void): Promise<R
     throw new CliError('there is no key to encrypt with: set SVC_SECRET_KEY', { exitCode: EXIT.usage });
   }
   const keyring = createKeyring({ current: keys.current, previous: keys.previous });
-  return withDatabase(config.database.url, (db) =>
+  return withDatabase(sessionUrl(config), (db) =>
     reseal({
       db,
       keyring,

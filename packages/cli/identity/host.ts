@@ -8,6 +8,7 @@ import { CliError, EXIT, messageOf, usageError } from '../cli-error.ts';
 import { warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { readStdin, utf8Of } from '../prompt.ts';
+import { sessionUrl } from '@svc/server/db/database-path.ts';
 import { loadServerConfig, withConfigOptions } from '../server-config.ts';
 import type { ConfigOptions } from '../server-config.ts';
 import type { SvcCommand } from '../svc-command.ts';
@@ -26,8 +27,8 @@ export async function onHostDatabase<T>(
   const { config, warnings } = loadServerConfig(context, options);
   for (const warning of warnings) warn(context, warning);
   const { migrateSchema, withDatabase } = await import('../database.ts');
-  await migrateSchema(config.database.url);
-  return withDatabase(config.database.url, use);
+  await migrateSchema(sessionUrl(config));
+  return withDatabase(sessionUrl(config), use);
 }
 
 export const hostActor = (command: string): Actor => ({

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { CliError, EXIT, messageOf, usageError } from '../cli-error.ts';
 import { warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
+import { sessionUrl } from '@svc/server/db/database-path.ts';
 import { loadServerConfig, withConfigOptions } from '../server-config.ts';
 import type { ConfigOptions } from '../server-config.ts';
 import type { SvcCommand } from '../svc-command.ts';
@@ -67,8 +68,8 @@ async function migrate(context: CliContext, options: Options): Promise<void> {
   for (const warning of warnings) warn(context, warning);
   const { migrateSchema, withDatabase } = await import('../database.ts');
   const { runMigration } = await import('./run-migration.ts');
-  await migrateSchema(config.database.url);
-  await withDatabase(config.database.url, (db) => runMigration(context, { config, db, request }));
+  await migrateSchema(sessionUrl(config));
+  await withDatabase(sessionUrl(config), (db) => runMigration(context, { config, db, request }));
 }
 
 /** In the order in which they are done, whatever the order in which they were named. */

@@ -4,6 +4,7 @@ import { MIN_RETENTION_MS } from '@svc/server/config/keys-server.ts';
 import { usageError } from '../cli-error.ts';
 import { warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
+import { sessionUrl } from '@svc/server/db/database-path.ts';
 import { loadServerConfig, withConfigOptions } from '../server-config.ts';
 import type { ConfigOptions } from '../server-config.ts';
 import type { SvcCommand } from '../svc-command.ts';
@@ -44,8 +45,8 @@ async function pruneDatabase(context: CliContext, options: Options): Promise<voi
   for (const warning of warnings) warn(context, warning);
   const { migrateSchema, withDatabase } = await import('../database.ts');
   const { runPrune } = await import('./run-prune.ts');
-  await migrateSchema(config.database.url);
-  await withDatabase(config.database.url, (database) =>
+  await migrateSchema(sessionUrl(config));
+  await withDatabase(sessionUrl(config), (database) =>
     runPrune(context, {
       config,
       db: database,

@@ -89,7 +89,17 @@ export const DATABASE_KEYS = {
     allowed: 'a URL starting with postgres:// or postgresql://',
     carriesPassword: true,
     edition: 'both',
-    doc: 'PostgreSQL connection string.',
+    doc: 'PostgreSQL connection string. It may lead through a connection pooler in transaction mode when `database.direct_url` is set.',
+  },
+  'database.direct_url': {
+    type: 'string',
+    default: '',
+    pattern: /^(postgres(ql)?:\/\/\S+)?$/,
+    allowed: 'a URL starting with postgres:// or postgresql://, or nothing',
+    carriesPassword: true,
+    extension: true,
+    edition: 'both',
+    doc: 'Connection string of Postgres itself, where `database.url` leads through a connection pooler in transaction mode, such as PgBouncer. Used for what needs a session: notifications (two connections of each process) and changes of the schema. Empty: `database.url` is that of Postgres, or of a pooler in session mode.',
   },
   'database.migrate': {
     type: 'enum',

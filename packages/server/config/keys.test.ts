@@ -111,6 +111,7 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'server.base_url': '',
   'server.http_tls.cert': '',
   'server.http_tls.key': '',
+  'database.direct_url': '',
   'database.migrate': 'auto',
   'server.max_requests_at_once': 12,
   'server.max_requests_waiting': 1_000,

@@ -13,10 +13,12 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { createStallDetector } from './stall-detector.ts';
-import { KEEP_ALIVE, createWatch, cutConnection } from './watch-connection.ts';
+import { KEEP_ALIVE, backendOf, createWatch, cutConnection } from './watch-connection.ts';
+import type { Watch } from './watch-connection.ts';
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { momentFromPostgres } from './moment.ts';
 import { DatabaseBusyError, DatabaseUnavailableError, meansOutage } from './outage.ts';
+import { createPooledSession } from './pooled-session.ts';
 import { createStatementNames, isForeignSession, isOutdatedStatement } from './prepared-statements.ts';
 
 export type PoolLimits = {
@@ -32,6 +34,8 @@ export type PoolLimits = {
 
 export type PoolOptions = {
   url: string;
+  /** Of Postgres itself, when `url` leads through a pooler in transaction mode; empty or absent: it does not. */
+  directUrl?: string | undefined;
   maxOpen: number;
   maxIdle: number;
   statementTimeoutMs: number;
@@ -43,7 +47,11 @@ export type PoolOptions = {
   onOutage?: ((error: Error) => void) | undefined;
 };
 
-export type Pool = PostgresPool & { usage(): { idle: number; busy: number; waiting: number } };
+export type Pool = PostgresPool & {
+  usage(): { idle: number; busy: number; waiting: number };
+  /** Whether the other end of a connection is Postgres itself, and no pooler. */
+  leadsToPostgres(): Promise<boolean>;
+};
 
 const DEFAULT_LIMITS: PoolLimits = {
   connectTimeoutMs: 5_000,
@@ -57,7 +65,7 @@ const DEFAULT_LIMITS: PoolLimits = {
  * them (the gantt of 1,000 tasks: 3 ms of work, 30 with two workers), and so does compiling a plan; and rows by an index are not
  * four times as dear as those of a table that is read whole: they are in memory, or on a disk that does not turn.
  */
-const SESSION = 'set max_parallel_workers_per_gather = 0; set jit = off; set random_page_cost = 1.1';
+const SESSION = ['set max_parallel_workers_per_gather = 0', 'set jit = off', 'set random_page_cost = 1.1'];
 
 const IN_FAILED_TRANSACTION = '25P02';
 
@@ -86,6 +94,8 @@ const types: pg.CustomTypesConfig = {
 
 export function openPool(options: PoolOptions): Pool {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const isPooled = Boolean(options.directUrl);
+  const pooled = isPooled ? createPooledSession({ ...options, session: SESSION }) : undefined;
   const pool = createPgPool(options, limits);
   const open = new Set<pg.PoolClient>();
   /** Connections whose prepared statements are no good any more, or that may be lost: closed when they come back or are asked for. */
@@ -95,16 +105,12 @@ export function openPool(options: PoolOptions): Pool {
     open.add(client);
     client.on('error', () => {}); // for its whole life: see above
     client.once('end', () => open.delete(client));
-    client.query(SESSION, () => {}); // leaves before the first statement; who cannot set it works without
+    if (!pooled) client.query(SESSION.join('; '), () => {}); // leaves before the first statement; who cannot set it works without
   });
   const stalls = createStallDetector({
     suspectAfterMs: limits.suspectAfterMs,
     deadAfterMs: options.statementTimeoutMs > 0 ? options.statementTimeoutMs + CANCEL_GRACE_MS : Infinity,
-    watch: createWatch({
-      url: options.url,
-      timeoutMs: limits.connectTimeoutMs,
-      applicationName: options.applicationName,
-    }),
+    watch: watchOf(options, limits),
     onLost() {
       for (const client of open) worn.add(client);
     },
@@ -114,7 +120,7 @@ export function openPool(options: PoolOptions): Pool {
 
   /** Throws what the driver throws, except that a statement whose preparation has become worthless is sent again plainly. */
   async function send(client: pg.PoolClient, sql: string, parameters: unknown[]): Promise<unknown> {
-    const name = parameters.length > 0 ? statements.nameFor(sql) : undefined;
+    const name = parameters.length > 0 && !pooled ? statements.nameFor(sql) : undefined;
     const plain = { text: sql, values: parameters };
     if (name === undefined) return ask(client, plain);
     try {
@@ -130,6 +136,16 @@ export function openPool(options: PoolOptions): Pool {
     }
   }
 
+  /** In a transaction of its own, which ends whatever becomes of the statement: a commit of a failed one rolls back. */
+  async function sendAlone(client: pg.PoolClient, begin: string, sql: string, parameters: unknown[]): Promise<unknown> {
+    const begun = ask(client, { text: begin });
+    const answered = send(client, sql, parameters);
+    const committed = ask(client, { text: 'commit' });
+    const [beginning, answer, end] = await Promise.allSettled([begun, answered, committed]);
+    for (const each of [beginning, answer, end]) if (each.status === 'rejected') throw each.reason;
+    return answer.status === 'fulfilled' ? answer.value : undefined;
+  }
+
   /** As they are lent, the same object each time: Kysely keeps what it knows of a connection by it. */
   const lendable = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
@@ -141,6 +157,18 @@ export function openPool(options: PoolOptions): Pool {
     client.on('error', onError);
     /** Why the transaction that is open on it was given up. */
     let givenUp: Error | undefined;
+    let isInTransaction = false;
+
+    function sendPooled(session: NonNullable<typeof pooled>, sql: string, parameters: unknown[]): Promise<unknown> {
+      const beginning = session.beginning(sql);
+      if (beginning !== undefined) {
+        isInTransaction = true;
+        return send(client, beginning, []);
+      }
+      if (!isInTransaction) return sendAlone(client, session.begin, sql, parameters);
+      if (sql === 'commit' || sql === 'rollback') isInTransaction = false;
+      return send(client, sql, parameters);
+    }
 
     /**
      * Statements that travel together with one that fails are all refused, for that reason only, and theirs may be the
@@ -160,7 +188,7 @@ export function openPool(options: PoolOptions): Pool {
       writeTogether(client);
       if (sql === 'rollback' || sql.startsWith('begin')) givenUp = undefined;
       try {
-        return await send(client, sql, parameters);
+        return await (pooled ? sendPooled(pooled, sql, parameters) : send(client, sql, parameters));
       } catch (failure) {
         const error = explained(failure);
         if (error instanceof Error) Error.captureStackTrace(error); // it was made where the answer was read; this leads to who asked
@@ -200,6 +228,16 @@ export function openPool(options: PoolOptions): Pool {
     });
   }
 
+  async function leadsToPostgres(): Promise<boolean> {
+    const client = await connectOrExplain();
+    try {
+      const { rows } = (await ask(client, { text: 'select pg_backend_pid() as pid' })) as { rows: { pid: number }[] };
+      return rows[0]?.pid === backendOf(client);
+    } finally {
+      client.release();
+    }
+  }
+
   let ended: Promise<void> | undefined;
   async function end(): Promise<void> {
     stalls.stop();
@@ -215,12 +253,21 @@ export function openPool(options: PoolOptions): Pool {
     options: pool.options,
     connect,
     end: () => (ended ??= end()),
+    leadsToPostgres,
     usage: () => ({ idle: pool.idleCount, busy: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
   };
 }
 
+/** Past a pooler, which makes its clients wait for one another, and whose numbers of backends are its own. */
+function watchOf({ url, directUrl, applicationName }: PoolOptions, { connectTimeoutMs: timeoutMs }: PoolLimits): Watch {
+  const watch = createWatch({ url: directUrl || url, timeoutMs, applicationName });
+  return directUrl ? { ...watch, ask: () => watch.ask([]) } : watch;
+}
+
 function createPgPool(options: PoolOptions, limits: PoolLimits): pg.Pool {
-  const { statementTimeoutMs, idleInTransactionTimeoutMs } = options;
+  const isSession = !options.directUrl; // a pooler takes no settings when it is connected to
+  const statementTimeoutMs = isSession ? options.statementTimeoutMs : 0;
+  const idleInTransactionTimeoutMs = isSession ? options.idleInTransactionTimeoutMs : 0;
   return new pg.Pool({
     connectionString: options.url,
     max: options.maxOpen,

@@ -19,6 +19,8 @@ export type Database = {
   readonly shared: SharedDb;
   /** A round trip in bounded time: what readiness is made of. Throws when the database is away, or its disk is full. */
   ping(): Promise<void>;
+  /** Whether the other end of a connection is Postgres itself, and no pooler. */
+  leadsToPostgres(): Promise<boolean>;
   poolUsage(): { idle: number; busy: number; waiting: number };
   /** Ends in bounded time, also when the database does not answer. */
   close(): Promise<void>;
@@ -26,6 +28,8 @@ export type Database = {
 
 export type DatabaseOptions = {
   url: string;
+  /** Of Postgres itself, when `url` leads through a pooler in transaction mode. */
+  directUrl?: string | undefined;
   maxOpenConns: number;
   maxIdleConns: number;
   /** Non-positive: no limit. */
@@ -45,6 +49,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const { disk = createDiskWatch() } = options;
   const pool = openPool({
     url: options.url,
+    directUrl: options.directUrl,
     maxOpen: options.maxOpenConns,
     maxIdle: options.maxIdleConns,
     statementTimeoutMs: options.statementTimeoutMs,
@@ -60,6 +65,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     tenant: (tenantId) => scopedToTenant(shared, tenantId),
     shared,
     ping: () => withinPingTimeout(roundTrip(pool, disk)),
+    leadsToPostgres: () => pool.leadsToPostgres(),
     poolUsage: () => pool.usage(),
     async close() {
       await shared.destroy();

@@ -84,6 +84,7 @@ const PG_MESSAGES = [
 /** Whether an error of the driver means that the database is away, rather than that it said no. */
 export function meansOutage(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
+  if (error.message.startsWith('unsupported startup parameter')) return false; // a pooler, which will say the same again
   if (error instanceof AggregateError && error.errors.some(meansOutage)) return true; // happy-eyeballs connects
   const code = 'code' in error ? String(error.code) : '';
   if (NODE_ERRORS.has(code) || POSTGRES_ERRORS.has(code) || POSTGRES_CLASSES.test(code)) return true;

@@ -1,5 +1,6 @@
 import type { Config } from '../config/load.ts';
 import type { Carrier } from '../redis/carrier.ts';
+import { sessionUrl } from '../db/database-path.ts';
 import type { Database } from '../db/database.ts';
 import { createDiskLogStore } from './disk-store.ts';
 import { createObjectLogStore } from './objects/object-log-store.ts';
@@ -17,13 +18,13 @@ export function createLogStore(input: {
   carrier?: Carrier | undefined;
 }): LogStore {
   const { config, writing, reading, processId, logger, carrier } = input;
-  const { logs, database } = config;
+  const { logs } = config;
   const store = openObjectStore(config);
   if (!store) return createDiskLogStore({ dir: logs.dir, prefix: logs.sink.prefix, carrier });
   return createObjectLogStore({
     store,
     prefix: logs.sink.prefix,
-    databaseUrl: database.url,
+    databaseUrl: sessionUrl(config),
     writing,
     reading,
     processId,

@@ -3,6 +3,7 @@ import { VERSION } from '../../version.ts';
 import { findAttemptsOn } from '../../db/attempts/attempts-on-host.ts';
 import { findRunEnds } from '../../db/dag-runs/run-ends.ts';
 import { findRunId } from '../../db/dag-runs/run-lookups.ts';
+import { sessionUrl } from '../../db/database-path.ts';
 import { listenTo } from '../../db/listen.ts';
 import { findUsedVersions } from '../../db/dags/used-versions.ts';
 import { findLiveSchedulers } from '../../db/processes/heartbeats.ts';
@@ -77,7 +78,7 @@ export const kubernetesFromConfig: ExecutorFactory = ({ config, db, ...context }
           },
           send: (text) => sendNotification(db, WARM_CHANNEL, text),
           listen: (onNotification) =>
-            listenTo({ url: config.database.url, channels: [WARM_CHANNEL], onNotification, onListening: () => {} }),
+            listenTo({ url: sessionUrl(config), channels: [WARM_CHANNEL], onNotification, onListening: () => {} }),
         },
       },
     }),
