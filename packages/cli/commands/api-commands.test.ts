@@ -71,6 +71,14 @@ describe('svc auth', () => {
     expect(statSync(join(directory, 'fresh'), { throwIfNoEntry: false })).toBeUndefined();
   });
 
+  it('creates a token of the stored login, where there is one and nobody else is named', async () => {
+    const { code, stdout, stderr } = await svc(['auth', 'create-token']);
+    expect([code, stderr]).toEqual([0, '']);
+    expect((await server.call('/api/v2/version', { token: stdout.trim() })).status).toBe(200);
+    const nobody = { env: { XDG_CONFIG_HOME: join(directory, 'nobody') } };
+    expect((await runSvc(['auth', 'create-token', '--server', server.url], nobody)).code).toBe(2);
+  });
+
   it('warns when a password is on the command line, where others can read it', async () => {
     const { code, stderr } = await svc([
       'auth',

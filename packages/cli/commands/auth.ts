@@ -46,6 +46,9 @@ export function addAuthCommands(program: SvcCommand, context: CliContext): void 
 
   withLoginOptions(auth.command('create-token'))
     .description('Print a token, for SVC_TOKEN and for other programs; nothing is stored')
+    .note(
+      'With none of these options the token is one of the stored login: it ends with that session. With any of them a new session begins.',
+    )
     .example('for one shell', 'export SVC_TOKEN=$(svc auth create-token --username me@example.com)')
     .example(
       'from a file',
@@ -67,6 +70,22 @@ export function addAuthCommands(program: SvcCommand, context: CliContext): void 
       'Without a terminal, standard input has the current password on its first line and the new one on its second.',
     )
     .action((options: ServerOption) => changePassword(context, options));
+}
+
+/** Of the stored login: of the same session, and ended with it. Undefined where there is none, or somebody else is named. */
+async function tokenOfLogin(context: CliContext, options: LoginOptions): Promise<Token | undefined> {
+  const { username, password, passwordStdin, tenant, sso, device } = options;
+  if ([username, password, passwordStdin, tenant, sso, device].some((given) => given !== undefined)) return undefined;
+  const server = await findServer(context, options);
+  const stored = openCredentials(context.env).find(server);
+  if (stored === undefined) return undefined;
+  warnIfReadable(context, server);
+  try {
+    return await createClient({ server, token: stored.token }).post('/api/v2/auth/token/renew');
+  } catch (error) {
+    if (canAsk(context)) return undefined; // it is over, and a person can say who they are
+    throw error;
+  }
 }
 
 async function obtainToken(context: CliContext, options: LoginOptions): Promise<{ server: string; token: Token }> {
@@ -112,7 +131,7 @@ async function login(context: CliContext, options: LoginOptions): Promise<void> 
 }
 
 async function createToken(context: CliContext, options: LoginOptions): Promise<void> {
-  const { token } = await obtainToken(context, options);
+  const token = (await tokenOfLogin(context, options)) ?? (await obtainToken(context, options)).token;
   if (options.json) printJson(context, token);
   else context.stdout.write(`${token.access_token}\n`);
 }

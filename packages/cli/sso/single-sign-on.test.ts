@@ -153,6 +153,26 @@ describe('with a device code', () => {
     expect([code, stdout]).toEqual([0, `Logged in to ${server.url} as ana@example.com (editor).\n`]);
   });
 
+  it('sends the client in the body where the provider takes it there, for dex reads it nowhere else', async () => {
+    provider.forges({
+      metadata: { token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'] },
+      readsDeviceClientFromBody: true,
+    });
+    const other = await startSsoServer({
+      issuer: provider.issuer,
+      flags: { 'database.url': server.config.database.url },
+    });
+    try {
+      const command = startSvc(['auth', 'create-token', '--device', '--server', other.url], { env: {} });
+      await eventually(() => expect(command.stderr()).toContain('type the code'));
+      provider.decideDevices('approved');
+      const { code, stderr } = await command.ended;
+      expect(code, stderr).toBe(0);
+    } finally {
+      await other.close();
+    }
+  });
+
   it('denied by the person ends with the reason', async () => {
     const command = svc('auth', 'login', '--device');
     await eventually(() => expect(command.stderr()).toContain('type the code'));

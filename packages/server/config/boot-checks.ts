@@ -53,6 +53,7 @@ const shareProcesses = (config: Config): boolean =>
 
 /** Defaults that are meant, and that somebody should have read about. */
 export function bootNotes(config: Config): string[] {
+  if (config.server.role === 'api') return []; // they are about tasks, and it runs none
   const { taskUser } = config.executor;
   const areTasksOurs = hasExecutor(config, 'subprocess') && ['', 'root'].includes(taskUser);
   return [

@@ -131,7 +131,7 @@ export const OIDC_KEYS = {
     type: 'string',
     default: 'groups',
     edition: 'pro',
-    doc: 'ID-token claim that carries the groups of the user.',
+    doc: 'Claim that carries the groups of the user, in the ID token or, where that has none, in the user info.',
   },
   'auth.oidc.role_mappings': {
     type: 'map',

@@ -130,7 +130,7 @@ export function openRedis(input: { settings: RedisSettings; log: RedisLog; wellA
     getMany,
     put: (key, text, ttlSeconds) => void put(key, text, ttlSeconds),
     problem() {
-      return link.state().status === 'ready' ? refusals.problem() : `Redis is away: ${INSTEAD}`;
+      return link.state().status === 'away' ? `Redis is away: ${INSTEAD}` : refusals.problem(); // not while it connects for the first time
     },
     usage: () => ({ isUp: link.state().status === 'ready', outages, commands }),
     close() {

@@ -22,8 +22,10 @@ export type Forgery = {
   /** Of the authorization endpoint, over the honest ones; undefined leaves one out. */
   callback?: Record<string, string | undefined>;
   metadata?: Record<string, unknown>;
-  userinfo?: Record<string, unknown>;
+  userinfo?: Record<string, unknown> | 'broken';
   wantsSecretInBody?: boolean;
+  /** As dex: the device endpoint reads the client from the body alone, and lets everybody begin; the person meets the refusal. */
+  readsDeviceClientFromBody?: boolean;
 };
 
 type SigningKey = { privateKey: CryptoKey; jwk: JWK; kid: string };
@@ -40,6 +42,7 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
   const known = new Map<string, Record<string, unknown>>();
   const grants = new Map<string, Grant>();
   const devices = new Map<string, { state: 'pending' | 'approved' | 'denied'; challenge: string }>();
+  const strangers = new Set<string>();
   const requests: string[] = [];
 
   async function idToken(nonce: string | null, who: Record<string, unknown>): Promise<string> {
@@ -131,6 +134,7 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
       .digest('base64url');
     if (state !== undefined && challenge !== given) return json(response, 400, { error: 'invalid_grant' });
     if (state === 'pending') return json(response, 400, { error: 'authorization_pending' });
+    if (strangers.has(code)) return json(response, 401, { error: 'invalid_client' });
     if (state === 'denied') return json(response, 400, { error: 'access_denied' });
     if (state === undefined) return json(response, 400, { error: 'expired_token' });
     devices.delete(code);
@@ -139,7 +143,10 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
 
   async function startDevice(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const code = randomUUID();
-    const challenge = new URLSearchParams(await text(request)).get('code_challenge');
+    const body = new URLSearchParams(await text(request));
+    const isInBody = body.get('client_id') === input.clientId && body.get('client_secret') === input.clientSecret;
+    if (forgery.readsDeviceClientFromBody && !isInBody) strangers.add(code);
+    const challenge = body.get('code_challenge');
     if (challenge === null) return json(response, 400, { error: 'invalid_request' }); // as Keycloak, where PKCE is a must
     devices.set(code, { state: 'pending', challenge });
     json(response, 200, {
@@ -166,6 +173,7 @@ export async function startForgingProvider(input: { clientId: string; clientSecr
       case '/device':
         return void startDevice(request, response);
       case '/userinfo':
+        if (forgery.userinfo === 'broken') return json(response, 500, {});
         return json(response, 200, { sub: person['sub'], ...forgery.userinfo });
       default:
         return void response.writeHead(404).end();

@@ -97,6 +97,23 @@ describe('roles', () => {
     expect(await works(token, '/api/v2/dags')).toBe(403);
   });
 
+  it('come from the user info where the ID token has no groups, and stay when that cannot be read', async () => {
+    const { groups: _none, ...person } = somebody();
+    provider.signsIn(person);
+    provider.forges({ userinfo: { groups: ['svc-editors'] } });
+    const { token } = await server.signIn();
+    expect(decodeJwt(token ?? '')).toMatchObject({ roles: ['editor'] });
+    provider.forges({ userinfo: 'broken' });
+    expect((await server.signIn()).token).toBeUndefined();
+    expect(await works(token, '/api/v2/dags')).toBe(200);
+  });
+
+  it('that cannot be given because the provider sends no groups are told apart from groups that are not mapped', async () => {
+    const { groups: _none, ...person } = somebody();
+    expect(await enter(server, person)).toEqual(refused('groups_missing'));
+    expect(await enter(server, { ...person, groups: ['cooks'] })).toEqual(refused('no_role'));
+  });
+
   it('that somebody gave by hand do not outlive the next sign-in', async () => {
     const person = somebody();
     await server.addUser({ email: person.email, roles: ['admin'] });

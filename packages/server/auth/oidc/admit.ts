@@ -57,11 +57,13 @@ export async function admit(
   if (!found.is_active) return refuse('user_inactive');
   if (isBreakGlass(found.email, settings)) return refuse('break_glass_user');
   await refreshRoles({ scope, user: found, roles: person.roles, actor });
-  if (person.roles.length === 0) return refuse('no_role');
+  if (person.roles.length === 0) return refuse(whyNoRole(person));
   const email = await currentEmail({ scope, user: found, person, actor });
   await recordSignIn(scope, { issuer, subject: person.subject });
   return { tenant, scope, user: { id: found.id, email, roles: [...person.roles] } };
 }
+
+const whyNoRole = ({ hasGroupsClaim }: Person): RefusalReason => (hasGroupsClaim ? 'no_role' : 'groups_missing');
 
 type Search = { scope: TenantDb; person: Person; issuer: string; settings: OidcSettings; actor: Actor };
 
@@ -89,7 +91,7 @@ async function findOrMakeOnce(search: Search): Promise<IdentityUser | RefusalRea
     return listed;
   }
   if (!settings.jitProvisioning) return 'user_unknown';
-  if (person.roles.length === 0) return 'no_role';
+  if (person.roles.length === 0) return whyNoRole(person);
   const made = await insertUserWithoutPassword(scope, person.email);
   if (!made || !(await bindIdentity(scope, { ...identity, userId: made.id }))) return 'again';
   await recordAudit(scope, actor, audited('post_user', made.id, { email: person.email, by: 'single sign-on' }));

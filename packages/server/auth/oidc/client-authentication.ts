@@ -11,6 +11,15 @@ export type ClientAuthentication = {
   of(library: typeof OpenIdClient): OpenIdClient.ClientAuth;
   /** `ask` is repeated once, the other way, when the provider did not accept who we are: it has then done nothing yet. */
   accepted<Result>(asked: Asked, ask: () => Promise<Result>): Promise<Result>;
+  /**
+   * The same for the beginning of a sign-in with a device code. There the secret goes in the body first, where the provider
+   * takes it in the body at all: dex looks nowhere else, answers as if all were well, and refuses the client (`invalid_client`)
+   * when the person has typed the code. What is accepted here says nothing about other calls.
+   */
+  acceptedByDeviceEndpoint<Result>(
+    asked: Asked,
+    ask: (as: OpenIdClient.Configuration) => Promise<Result>,
+  ): Promise<Result>;
 };
 
 const BASIC = 'client_secret_basic';
@@ -31,6 +40,26 @@ export function createClientAuthentication(secret: string): ClientAuthentication
         const other = preferred === BASIC ? POST : BASIC;
         return ways[methods.includes(preferred) || !methods.includes(other) ? preferred : other](server, ...rest);
       };
+    },
+
+    async acceptedByDeviceEndpoint(asked, ask) {
+      const { library, configuration } = asked;
+      if (secret === '' || !supported(configuration.serverMetadata()).includes(POST))
+        return this.accepted(asked, () => ask(configuration));
+      const { client_id: clientId } = configuration.clientMetadata();
+      const inBody = new library.Configuration(
+        configuration.serverMetadata(),
+        clientId,
+        configuration.clientMetadata(),
+        library.ClientSecretPost(secret),
+      );
+      if (configuration.timeout !== undefined) inBody.timeout = configuration.timeout;
+      try {
+        return await ask(inBody);
+      } catch (error) {
+        if (!isClientRefused(library, error)) throw error;
+        return this.accepted(asked, () => ask(configuration));
+      }
     },
 
     async accepted({ library, configuration }, ask) {

@@ -5,7 +5,7 @@
 import { SsoRefusal } from './refusals.ts';
 import type { OidcSettings } from './settings.ts';
 
-/** The claims of a verified ID token, completed from the provider's user info where the token has no e-mail address. */
+/** The claims of a verified ID token, completed from the provider's user info where the token has no e-mail address or no groups. */
 export type Claims = Readonly<Record<string, unknown>> & { sub: string };
 
 export type Person = {
@@ -16,6 +16,8 @@ export type Person = {
   email: string | undefined;
   isEmailVerified: boolean;
   roles: readonly string[];
+  /** Whether the provider says anything of groups; an empty list is something. */
+  hasGroupsClaim: boolean;
 };
 
 export function personOf(claims: Claims, settings: OidcSettings): Person {
@@ -34,7 +36,14 @@ export function personOf(claims: Claims, settings: OidcSettings): Person {
   if (email !== undefined && isBreakGlass(email, settings)) return refuse('break_glass_user');
   // The provider says that there are groups, and where to ask for them. To go on would take roles away from whoever has most groups.
   if (areGroupsLeftOut(claims, settings.groupsClaim)) return refuse('groups_left_out');
-  return { subject: claims.sub, tenant, email, isEmailVerified, roles: rolesOf(claims, settings) };
+  return {
+    subject: claims.sub,
+    tenant,
+    email,
+    isEmailVerified,
+    roles: rolesOf(claims, settings),
+    hasGroupsClaim: (claims[settings.groupsClaim] ?? null) !== null,
+  };
 }
 
 export const isBreakGlass = (email: string, settings: Pick<OidcSettings, 'breakGlassEmails'>): boolean =>

@@ -124,14 +124,18 @@ export function createProvider(input: { settings: OidcSettings; log: Log }): Pro
     const claims = await verify(idToken, { nonce });
     if (claims.sub.length > MAX_SUBJECT_LENGTH)
       throw new SsoRefusal('answer_invalid', { cause: new Error('the subject is too long') });
-    const isComplete = claims['email'] !== undefined && (claims['email_verified'] ?? claims['xms_edov']) !== undefined;
+    const hasEmail = claims['email'] !== undefined && (claims['email_verified'] ?? claims['xms_edov']) !== undefined;
+    const wantsGroups = Object.keys(settings.roleMappings).length > 0 && claims[settings.groupsClaim] === undefined;
     const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
-    if (isComplete || !hasUserInfo) return { claims, idToken };
+    if ((hasEmail && !wantsGroups) || !hasUserInfo) return { claims, idToken };
     try {
       const info = await library.fetchUserInfo(configuration, accessToken, claims.sub);
-      return { claims: withEmail(claims, info), idToken };
+      const complete = hasEmail ? claims : withEmail(claims, info);
+      return { claims: wantsGroups ? withGroups(complete, info, settings.groupsClaim) : complete, idToken };
     } catch (error) {
       log.warn({ err: error }, 'the user info of the identity provider could not be read');
+      // Somebody whose groups are not known would lose the roles that they give.
+      if (wantsGroups) throw new SsoRefusal('provider_unreachable', { cause: error });
       return { claims, idToken };
     }
   }
@@ -182,8 +186,8 @@ export function createProvider(input: { settings: OidcSettings; log: Log }): Pro
               code_challenge_method: 'S256',
             }
           : {};
-        const start = await authentication.accepted({ library, configuration }, () =>
-          library.initiateDeviceAuthorization(configuration, { scope: settings.scopes.join(' '), ...challenge }),
+        const start = await authentication.acceptedByDeviceEndpoint({ library, configuration }, (as) =>
+          library.initiateDeviceAuthorization(as, { scope: settings.scopes.join(' '), ...challenge }),
         );
         return {
           deviceCode: start.device_code,
@@ -242,6 +246,10 @@ export function createProvider(input: { settings: OidcSettings; log: Log }): Pro
     },
   };
 }
+
+/** Many providers have groups there only. What the token says counts, also when that is nothing. */
+const withGroups = (claims: Claims, info: Readonly<Record<string, unknown>>, claim: string): Claims =>
+  info[claim] === undefined ? claims : { ...claims, [claim]: info[claim] };
 
 /** The address, and whether it is verified, together: one may not be taken from here and the other from there. */
 function withEmail(claims: Claims, info: Readonly<Record<string, unknown>>): Claims {

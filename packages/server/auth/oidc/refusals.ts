@@ -58,6 +58,11 @@ const REFUSALS = {
     kind: 'refused',
     words: 'none of your groups gives you a role here: ask an administrator for access',
   },
+  groups_missing: {
+    kind: 'refused',
+    words:
+      'the identity provider did not say which groups you are in, so no role could be given to you: ask an administrator to have it send them (auth.oidc.groups_claim, auth.oidc.scopes)',
+  },
   role_missing: {
     kind: 'refused',
     words:
