@@ -36,6 +36,7 @@ test('that tasks can read what the server can is said where they run as its user
   expect(notes({ SVC_EXECUTOR_TYPE: 'subprocess', SVC_EXECUTOR_TASK_USER: 'root' })).toEqual(ours);
   expect(notes({ SVC_EXECUTOR_TYPE: 'subprocess', SVC_EXECUTOR_TASK_USER: 'svc-task' })).toEqual([]);
   expect(notes({})).toEqual([]); // in containers of their own
+  expect(notes({ SVC_EXECUTOR_TYPE: 'subprocess', SVC_SERVER_ROLE: 'api', SVC_UI_EDITION: 'pro' })).toEqual([]); // runs none
 });
 
 test('declared secrets alone and processes that reach each other are a contradiction, which is said', () => {

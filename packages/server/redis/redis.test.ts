@@ -48,6 +48,7 @@ async function stored(redis: Redis, key: string, text: string): Promise<void> {
 describe('texts by key', () => {
   it('come back as they were put, in order, null where there is none, and every key has an end', async () => {
     const redis = redisAt();
+    expect(redis.problem()).toBeNull(); // it connects, and nothing is known to be wrong
     await up(redis);
     const text = `{"ä":"${'x'.repeat(100_000)}\\u0000 \u{1F600}"}`;
     await stored(redis, 'svc:a', text);
