@@ -7,6 +7,7 @@
 import { encodeWait } from '@svc/spec/wait-reasons.ts';
 import type { Database } from '../db/database.ts';
 import { isOutage } from '../db/outage.ts';
+import type { Activity } from './activity.ts';
 import type { RunEffects } from './advance/apply-to-runs.ts';
 import type { RecordAssetEvents } from './advance/attempt-outputs.ts';
 import type { Ending } from './advance/ending.ts';
@@ -43,8 +44,9 @@ export function createAttemptReports(options: {
   /** Called when a set has committed. */
   triggererLost: Attempts['triggererLost'];
   onFinished: (finished: { answers: readonly FinishAnswer[]; effects: RunEffects }) => void;
+  activity: Activity;
 }): Attempts & { end(ending: Ending): Promise<FinishAnswer> } {
-  const { db, graphs, recordAssetEvents, keepsPlans } = options;
+  const { db, graphs, recordAssetEvents, keepsPlans, activity } = options;
   const foresight = createForesight();
 
   /** Never throws: each end gets its own answer, or its own error. */
@@ -72,11 +74,12 @@ export function createAttemptReports(options: {
   }
 
   const lanes: Batches<Ending, Settled>[] = Array.from({ length: LANES }, () =>
-    createBatches({ run: settle, atMost: FINISHES_AT_ONCE, patience: PATIENCE }),
+    createBatches({ run: settle, atMost: FINISHES_AT_ONCE, patience: PATIENCE, activity }),
   );
   const starts = createBatches({
     run: (items: readonly WantedStart[]) => startAttempts(db, items, { keepsPlans: keepsPlans() }),
     atMost: STARTS_AT_ONCE,
+    activity,
   });
   const waits = createBatches({
     async run(items: readonly QueuedWait[]) {
@@ -84,6 +87,7 @@ export function createAttemptReports(options: {
       return items.map(() => {});
     },
     atMost: WAITS_AT_ONCE,
+    activity,
   });
 
   async function end(ending: Ending): Promise<FinishAnswer> {

@@ -1,5 +1,6 @@
 /** Work that nobody waits for. Its errors end here: what was not done now is found by the tick. */
 import { isOutage } from '../db/outage.ts';
+import type { Activity } from './activity.ts';
 
 export type BackgroundTasks = {
   /** `what` for the log: "looking at the next run". Nothing is begun any more after the stop. */
@@ -8,7 +9,10 @@ export type BackgroundTasks = {
   stop(): Promise<void>;
 };
 
-export function createBackgroundTasks(log: { error(details: object, message: string): void }): BackgroundTasks {
+export function createBackgroundTasks(
+  log: { error(details: object, message: string): void },
+  activity?: Activity,
+): BackgroundTasks {
   const underWay = new Set<Promise<unknown>>();
   let isStopped = false;
   return {
@@ -19,6 +23,7 @@ export function createBackgroundTasks(log: { error(details: object, message: str
         if (!isOutage(error)) log.error({ err: error }, `scheduler: ${what} failed and is tried again`);
       });
       underWay.add(promise);
+      void activity?.track(promise);
       void promise.finally(() => underWay.delete(promise));
     },
     async stop() {

@@ -2,6 +2,8 @@
  * Work that arrives one by one and is cheaper in sets. The first item goes at once; what arrives while it is under way goes
  * together in the next set. So nothing waits for a timer, and the busier it is, the larger the sets.
  */
+import type { Activity } from './activity.ts';
+
 export type Batches<T, R> = { add(item: T): Promise<R> };
 
 export type BatchOptions<T, R> = {
@@ -18,11 +20,13 @@ export type BatchOptions<T, R> = {
   gathersTurn?: boolean;
   /** So long after the end of the set before it one begins whose items all have time; others begin at once. Default: none has. */
   patience?: { ms: number; has: (item: T) => boolean };
+  /** Counts items until they are answered. */
+  activity?: Activity;
 };
 
 export function createBatches<T, R>(options: BatchOptions<T, R>): Batches<T, R> {
   type Waiting = { item: T; resolve: (value: R) => void; reject: (error: unknown) => void };
-  const { run, atMost, concurrency = 1, gathersTurn = false, patience } = options;
+  const { run, atMost, concurrency = 1, gathersTurn = false, patience, activity } = options;
   let waiting: Waiting[] = [];
   let underWay = 0;
   let isPlanned = false;
@@ -73,10 +77,12 @@ export function createBatches<T, R>(options: BatchOptions<T, R>): Batches<T, R> 
   }
 
   return {
-    add: (item) =>
-      new Promise<R>((resolve, reject) => {
+    add(item) {
+      const answer = new Promise<R>((resolve, reject) => {
         waiting.push({ item, resolve, reject });
         plan();
-      }),
+      });
+      return activity ? activity.track(answer) : answer;
+    },
   };
 }

@@ -7,6 +7,7 @@
  */
 import type { Database } from '../db/database.ts';
 import { isOutage } from '../db/outage.ts';
+import type { Activity } from './activity.ts';
 import type { RunEffects } from './advance/apply-to-runs.ts';
 import { deferScheduled } from './advance/deferral.ts';
 import { claim } from './claim/claim.ts';
@@ -36,9 +37,10 @@ export function createDispatcher(options: {
   bufferSize: number;
   workers: number;
   onEffects: (effects: RunEffects) => void;
+  activity: Activity;
   log: { error(details: object, message: string): void };
 }): Dispatcher {
-  const { db, graphs, executor, log } = options;
+  const { db, graphs, executor, activity, log } = options;
   const queue: Attempt[] = [];
   /** Slots that claims under way may fill. */
   let promised = 0;
@@ -74,7 +76,7 @@ export function createDispatcher(options: {
         capacity: room,
         lanes: lanesLeft(),
       }).finally(() => (promised -= room));
-      if (missed > 0) setTimeout(requestClaim, MISSED_AGAIN_MS);
+      if (missed > 0) activity.after(MISSED_AGAIN_MS, requestClaim);
       if (attempts.length > 0) hand(attempts);
       isShortOfRoom = attempts.length >= room || hasLanes;
       if (starts.length > 0) {
@@ -108,22 +110,24 @@ export function createDispatcher(options: {
       return;
     }
     queue.push(...attempts);
-    for (let worker = 0; worker < perWorker; worker += 1) setImmediate(drain);
+    for (let worker = 0; worker < perWorker; worker += 1) activity.nextTurn(drain);
   }
 
   function drain(): void {
     const attempts = queue.splice(0, Math.ceil(options.bufferSize / perWorker));
     if (attempts.length > 0) executor.dispatch(attempts);
-    if (queue.length > 0) setImmediate(drain);
+    if (queue.length > 0) activity.nextTurn(drain);
   }
 
   function requestClaim(): void {
     isWanted = true;
     if (running || isStopped) return;
-    running = loop().finally(() => {
-      running = undefined;
-      if (isWanted && !isStopped) setTimeout(requestClaim, 0);
-    });
+    running = activity.track(
+      loop().finally(() => {
+        running = undefined;
+        if (isWanted && !isStopped) activity.after(0, requestClaim);
+      }),
+    );
   }
 
   /** Where attempts wait for their turn to be handed out, one that is ordered at once would overtake them. */

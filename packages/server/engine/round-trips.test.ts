@@ -6,6 +6,7 @@ import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-sc
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import { finishAttempts } from './advance/finish-attempts.ts';
 import { startAttempts } from './claim/start-attempts.ts';
+import { createActivity } from './activity.ts';
 import { createTriggers } from './runs/trigger-runs.ts';
 import type { Triggers } from './runs/trigger-runs.ts';
 import type { Attempt, FinishAnswer, ReadyWorker, StartedAhead } from './shared/attempts.ts';
@@ -17,7 +18,7 @@ beforeAll(async () => {
   await engine.register(makeSpec({ dagId: 'chain', tasks: graphOf({ a: [], b: ['a'], c: ['b'] }) }));
   for (let time = 0; time < 2; time += 1) await engine.ended(await engine.trigger('chain')); // versions and connections are there
   await engine.scheduler.stop(); // nobody else writes
-  triggers = createTriggers({ db: engine.db, graphs: engine.scheduler.graphs, keepsPlans: () => true });
+  triggers = createTriggers({ db: engine.db, graphs: engine.scheduler.graphs, keepsPlans: () => true, activity: createActivity() });
 });
 afterAll(() => engine?.close());
 

@@ -8,6 +8,7 @@
  * put together. Nothing is kept here that Postgres does not know: another process may take over at any instruction.
  */
 import type { Database, SharedDb } from '../db/database.ts';
+import { createActivity } from './activity.ts';
 import { createApplyToRun } from './advance/apply-to-runs.ts';
 import type { RunEffects } from './advance/apply-to-runs.ts';
 import type { RecordAssetEvents } from './advance/attempt-outputs.ts';
@@ -93,6 +94,11 @@ export type Scheduler = {
   tenantEnabled(): void;
   /** What time itself causes; called by the loop. */
   tick(): Promise<void>;
+  /**
+   * Resolves when no claim, batch, hand-over or wake-up of this scheduler is under way or pending; for tests. Moments that the
+   * data names, such as the next retry, do not count.
+   */
+  idle(): Promise<void>;
   /** No triggerer is started from here any more: those that leave now are for the next process. */
   stopTriggerers(): void;
   stop(): Promise<void>;
@@ -104,13 +110,28 @@ const SLOTS_OF_A_TRIGGER = 4;
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { db, graphs, executor, recordAssetEvents, notifyOthers, log } = options;
   const { leases = { queuedMs: DEFAULT_LEASE_MS, runningMs: DEFAULT_LEASE_MS } } = options;
+  const activity = createActivity();
   const createRun = createRunCreator(graphs);
-  const background = createBackgroundTasks(log);
+  const background = createBackgroundTasks(log, activity);
   const statistics = createTableStatistics(db);
-  const triggers = createTriggers({ db, graphs, keepsPlans: statistics.keepsPlans, isApiOnly: executor === null });
+  const triggers = createTriggers({
+    db,
+    graphs,
+    keepsPlans: statistics.keepsPlans,
+    isApiOnly: executor === null,
+    activity,
+  });
   const dispatcher =
     executor &&
-    createDispatcher({ db, graphs, executor, ...options.dispatch, onEffects: (effects) => applyEffects(effects), log });
+    createDispatcher({
+      db,
+      graphs,
+      executor,
+      ...options.dispatch,
+      onEffects: (effects) => applyEffects(effects),
+      activity,
+      log,
+    });
   executor?.onCapacity(() => dispatcher?.onCapacity());
 
   // Effects lead to more of them: a run that has ended starts the next.
@@ -141,6 +162,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       executor,
       leaseMs: leases.runningMs,
       background,
+      activity,
       onHeld() {
         feed.wake();
         notifyOthers(); // the triggerer may talk to another process
@@ -192,6 +214,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       for (const { next } of answers) if (next) executor?.adopt(next.attempt, next.instance.given_by);
       applyEffects(effects);
     },
+    activity,
   });
 
   const reports = createTriggerReports({
@@ -202,6 +225,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     recordWatchedAssets,
     onEffects,
     ended: async (ref, how) => triggerers?.ended(ref, how),
+    activity,
   });
 
   const recovery = createRecovery({
@@ -267,6 +291,16 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     });
   }
 
+  async function tick(): Promise<void> {
+    if (!dispatcher) return;
+    const seen = { ...(await glance(db)), steadyMs: performance.now() };
+    if (seen.isDue) await due.run();
+    else if (seen.nextAt !== null) due.wakeAt(seen.nextAt);
+    if (seen.hasClaimable) dispatcher.requestClaim();
+    await statistics.refresh();
+    await recovery.tick(seen);
+  }
+
   return {
     attempts,
     async askRange(key, range) {
@@ -277,7 +311,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     triggers: triggerers && reports,
     graphs,
     createRun,
-    trigger,
+    trigger: (...wanted) => activity.track(trigger(...wanted)),
     applyToRun: createApplyToRun(graphs),
     applyEffects,
     requestClaim,
@@ -296,15 +330,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       await starter.startRunsOf({ tenantId, dagId });
       requestClaim();
     },
-    async tick() {
-      if (!dispatcher) return;
-      const seen = { ...(await glance(db)), steadyMs: performance.now() };
-      if (seen.isDue) await due.run();
-      else if (seen.nextAt !== null) due.wakeAt(seen.nextAt);
-      if (seen.hasClaimable) dispatcher.requestClaim();
-      await statistics.refresh();
-      await recovery.tick(seen);
-    },
+    tick: () => activity.track(tick()),
+    idle: activity.idle,
     stopTriggerers() {
       triggerers?.stop();
       feed.close();

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { nobodyClaims } from '@svc/testing/engine/claims.ts';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import { eventually } from '@svc/testing/eventually.ts';
 import { sentStatements } from '@svc/testing/postgres/sent-statements.ts';
@@ -37,7 +36,7 @@ async function finish(ref: AttemptRef, outcome?: AttemptOutcome) {
 async function withSecondRunning(rest: Parameters<typeof graphOf>[1] = () => ({})) {
   const run = await engine.run(graphOf({ a: [], b: ['a'], c: ['b'], d: ['c'] }, rest));
   await expect.poll(async () => (await engine.states(run))['a']).toBe('running');
-  await nobodyClaims(engine);
+  await engine.scheduler.idle();
   const first = engine.seen.findLast((seen) => seen.run === run);
   const { way, next } = first ? await finish(first) : { way: '', next: undefined };
   if (!next) throw new Error('the second task was not handed over');
@@ -183,7 +182,7 @@ describe('what was foreseen and has changed is worked out anew:', () => {
     const { run, second } = await withSecondRunning(() => ({ policy: { pool: 'single' } }));
     const urgent = await engine.run(graphOf({ x: [] }, () => ({ policy: { pool: 'single', priority_weight: 99 } })));
     await expect.poll(async () => (await engine.states(urgent))['x']).toBe('scheduled');
-    await nobodyClaims(engine);
+    await engine.scheduler.idle();
     const { way, next } = await finish(second);
     expect([way, next?.run, next?.taskId]).toEqual(['anew', urgent, 'x']);
     await runToEnd(urgent, next);
@@ -194,7 +193,7 @@ describe('what was foreseen and has changed is worked out anew:', () => {
 it('nothing is foreseen where others of the run are under way', async () => {
   const run = await engine.run(graphOf({ a: [], b: ['a'], c: ['a'], d: ['b', 'c'] }));
   await expect.poll(async () => (await engine.states(run))['a']).toBe('running');
-  await nobodyClaims(engine);
+  await engine.scheduler.idle();
   const first = engine.seen.findLast((seen) => seen.run === run);
   const { next } = first ? await finish(first) : { next: undefined };
   if (!next) throw new Error('nothing was handed over');

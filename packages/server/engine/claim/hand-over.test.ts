@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nobodyClaims, whileFillingPool } from '@svc/testing/engine/claims.ts';
+import { whileFillingPool } from '@svc/testing/engine/claims.ts';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import { finishAttempts } from '../advance/finish-attempts.ts';
 import type { AttemptRef, FinishingWorker } from '../shared/attempts.ts';
@@ -20,7 +20,7 @@ async function hanging(run: number, taskId: string): Promise<AttemptRef> {
   await expect.poll(async () => (await engine.states(run))[taskId]).toBe('running');
   const attempt = engine.seen.findLast((seen) => seen.run === run && seen.taskId === taskId);
   if (!attempt) throw new Error(`${taskId} was not dispatched`);
-  await nobodyClaims(engine); // whoever ends an attempt while the dispatcher claims is brought nothing
+  await engine.scheduler.idle(); // an end during a claim hands nothing over
   return attempt;
 }
 
@@ -41,7 +41,7 @@ describe('the end of an attempt, reported by its worker,', () => {
     const known = await finish(first, { hostname: '', takesNew: false });
     expect(known.next?.attempt).toEqual(next?.attempt);
     if (!next) throw new Error('nothing was brought');
-    await nobodyClaims(engine);
+    await engine.scheduler.idle();
     await finish(next.attempt);
     expect((await finish(first)).next).toBeUndefined();
     expect(await engine.ended(run)).toBe('success');
@@ -77,7 +77,7 @@ describe('the end of an attempt, reported by its worker,', () => {
     expect(next?.attempt.taskId).toBe('c');
     expect(await engine.states(run)).toEqual({ a: 'success', b: 'scheduled', c: 'running' });
     if (!next) throw new Error('nothing was brought');
-    await nobodyClaims(engine);
+    await engine.scheduler.idle();
     const last = await finish(next.attempt);
     expect(last.next?.attempt.taskId).toBe('b');
     if (last.next) await finish(last.next.attempt);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { nobodyClaims, whileFillingPool } from '@svc/testing/engine/claims.ts';
+import { whileFillingPool } from '@svc/testing/engine/claims.ts';
 import { makeSpec } from '@svc/testing/spec/make-spec.ts';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
@@ -30,7 +30,7 @@ afterAll(() => engine?.close());
 beforeEach(async () => {
   onOrder = async () => {};
   engine.setScript(() => ({ state: 'success' }));
-  await nobodyClaims(engine);
+  await engine.scheduler.idle();
   orders = [];
 });
 
@@ -116,7 +116,7 @@ it('a run whose name or logical date the DAG has is refused, with nothing ordere
   const first = { ...NEW, runId: 'taken', logicalDate: '2001-05-01T00:00:00Z' };
   expect(await engine.scheduler.trigger(engine.tenant.id, first)).toMatchObject({ kind: 'created' });
   await engine.ended(orders[0]?.attempts[0]?.run ?? 0);
-  await nobodyClaims(engine);
+  await engine.scheduler.idle();
   orders = [];
   const wanted = [
     NEW,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeSpec } from '@svc/testing/spec/make-spec.ts';
-import { nobodyClaims, whileFillingPool } from '@svc/testing/engine/claims.ts';
+import { whileFillingPool } from '@svc/testing/engine/claims.ts';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 
@@ -23,7 +23,7 @@ const runsOf = async (dagId: string): Promise<number> =>
 describe('a triggered run', () => {
   it('has its first task claimed when the trigger is answered', async () => {
     engine.setScript(() => 'hang');
-    await nobodyClaims(engine);
+    await engine.scheduler.idle();
     const run = await engine.trigger('single');
     const attempt = engine.seen.find((seen) => seen.run === run);
     expect(attempt).toMatchObject({ dagId: 'single', taskId: 'a', mapIndex: -1, tryNumber: 1, queue: 'default' });
@@ -57,7 +57,7 @@ describe('a triggered run', () => {
     }));
     await engine.register(makeSpec({ dagId: 'bound', tasks, dag: { max_active_tasks: 2 } }));
     engine.setScript(() => 'hang');
-    await nobodyClaims(engine);
+    await engine.scheduler.idle();
     const run = await engine.trigger('bound');
     const attempts = engine.seen.filter((seen) => seen.run === run);
     expect(attempts.map(({ taskId }) => taskId)).toEqual(['d', 'a']);

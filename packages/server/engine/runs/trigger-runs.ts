@@ -18,6 +18,7 @@ import { beginning, inPipelinedTransaction } from '../../db/transaction.ts';
 import type { PipelinedTransaction } from '../../db/transaction.ts';
 import { concludeAll, isHoldingBack, noEffects, openRun, waitingForSlot } from '../advance/apply-to-runs.ts';
 import type { RunWork } from '../advance/run-work.ts';
+import type { Activity } from '../activity.ts';
 import { createBatches } from '../batches.ts';
 import type { Batches } from '../batches.ts';
 import { perRunLimit } from '../claim/candidates.ts';
@@ -57,17 +58,19 @@ export function createTriggers({
   graphs,
   keepsPlans,
   isApiOnly = false,
+  activity,
 }: {
   db: Database;
   graphs: DagGraphs;
   keepsPlans: () => boolean;
   /** Its user of the database may take no ids of runs ahead (docs/database-privileges.md): each run by itself. */
   isApiOnly?: boolean;
+  activity: Activity;
 }): Triggers {
   /** Of DAGs that were triggered: which pools the first tasks want is guessed by it. */
   const versions = new LRUCache<string, number>({ max: VERSIONS_KNOWN });
   const lanes: Batches<Wanted, Settled>[] = Array.from({ length: LANES }, () =>
-    createBatches({ run: settle, atMost: RUNS_AT_ONCE, gathersTurn: true }),
+    createBatches({ run: settle, atMost: RUNS_AT_ONCE, gathersTurn: true, activity }),
   );
 
   /** Never throws: each has its own answer, or its own error. */

@@ -12,6 +12,7 @@ import type { RecordWatchedAssets } from '../runs/asset-events.ts';
 import { findWatchedAssets, takeWatcherEvent } from '../sql/watchers.ts';
 import { endingOf, resumeByEvents } from '../advance/deferral.ts';
 import type { Resumption } from '../advance/deferral.ts';
+import type { Activity } from '../activity.ts';
 import type { Ending } from '../advance/ending.ts';
 import { createBatches } from '../batches.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
@@ -121,15 +122,16 @@ export function createTriggerReports(options: {
   onEffects: (effects: RunEffects) => void;
   recordWatchedAssets: RecordWatchedAssets;
   ended: TriggerReports['ended'];
+  activity: Activity;
 }): TriggerReports & {
   fail(trigger: UnheldTrigger, text: string): Promise<void>;
   /** Nobody holds it: the engine has decided it. */
   decided(trigger: TriggerRow, event: string): Promise<boolean>;
 } {
-  const { db, graphs, feed, onEffects } = options;
+  const { db, graphs, feed, onEffects, activity } = options;
 
   /** What comes together goes on together: each by itself would wait for the lock of the same run, and claims with it. */
-  const resumptions = createBatches<Resumption, boolean>({ run: resume, atMost: RESUMED_AT_ONCE });
+  const resumptions = createBatches<Resumption, boolean>({ run: resume, atMost: RESUMED_AT_ONCE, activity });
 
   async function resume(batch: readonly Resumption[]): Promise<readonly boolean[]> {
     const { isApplied, effects } = await db.shared.transaction().execute((trx) => resumeByEvents(trx, graphs, batch));

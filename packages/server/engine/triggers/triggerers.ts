@@ -12,6 +12,7 @@
 import { createBackoff } from '@svc/spec/backoff.ts';
 import type { Database } from '../../db/database.ts';
 import { recordStop } from '../../db/processes/heartbeats.ts';
+import type { Activity } from '../activity.ts';
 import type { BackgroundTasks } from '../background-tasks.ts';
 import type { Executor } from '../executor.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
@@ -49,13 +50,14 @@ export function createTriggerers(options: {
   executor: Pick<Executor, 'triggererPer' | 'dispatchTriggerers' | 'cancelTriggerers'>;
   leaseMs: number;
   background: BackgroundTasks;
+  activity: Activity;
   /** What triggerers hold has changed. */
   onHeld: () => void;
   /** The triggers cannot be waited for: their tasks must hear why. */
   failTriggers: (triggers: readonly UnheldTrigger[], text: string) => Promise<void>;
   log: { warn(details: object, message: string): void };
 }): Triggerers {
-  const { db, graphs, executor, background, onHeld, log } = options;
+  const { db, graphs, executor, background, activity, onHeld, log } = options;
   const pauses = createBackoff(PAUSES);
   let isRunning = false;
   let isWanted = false;
@@ -120,7 +122,8 @@ export function createTriggerers(options: {
       log.warn({ triggerer: ref.triggererId, why: how.text }, 'a triggerer has ended: it is started again');
     else pauses.reset();
     // One that cannot start must not be started in a circle; what it held waits as long.
-    setTimeout(assign, how.hasFailed ? pauses.next() : 0).unref();
+    if (how.hasFailed) setTimeout(assign, pauses.next()).unref();
+    else activity.after(0, assign);
   }
 
   return {
