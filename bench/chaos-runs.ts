@@ -14,6 +14,7 @@ export async function run(options: BenchOptions): Promise<void> {
     seconds: minutes * 60,
     leaseSeconds: 30,
     liveRuns: 40,
+    leastRuns: 1,
     longestFaultMs: 4_000,
     settings: { fsync: 'on' },
     log: options.say,

@@ -10,6 +10,7 @@ export async function run(options: BenchOptions): Promise<void> {
   const report = await runChaos({
     seed,
     seconds: minutes * 60,
+    leastWrites: 1,
     clients: 8,
     longestFaultMs: 12_000,
     outageMs: 60_000,

@@ -35,6 +35,8 @@ export type ChaosReport = {
 export type ChaosOptions = {
   seed: number;
   seconds: number;
+  /** The clients go on, and the faults with them, until so many writes were acknowledged, however slow the machine is. */
+  leastWrites: number;
   clients: number;
   /** How long Postgres stays down or paused at most; a second unless given. */
   longestFaultMs?: number;
@@ -90,9 +92,10 @@ async function tormentedBy(
   );
 
   const until = Date.now() + seconds * 1_000;
+  const goesOn = (): boolean => Date.now() < until || countAcknowledged(ledger) < options.leastWrites;
   const [faults] = await Promise.all([
-    tormentUntil(until, { cluster, options }),
-    ...clients.map((client) => workUntil(until, client)),
+    tormentWhile(goesOn, { cluster, options, halfWay: until - seconds * 500 }),
+    ...clients.map((client) => workWhile(goesOn, client)),
   ]);
   const recoveredAfterMs = await recovery(servers, token, onViolation);
   for (const server of servers) for (const client of clients) await client.verify(server.url);
@@ -100,29 +103,38 @@ async function tormentedBy(
   for (const server of servers) {
     if (server.exited() !== null) onViolation(`a server ended: ${server.logLines().slice(-5).join('\n')}`);
   }
-  const acknowledgedWrites = ledger.keys().reduce((sum, key) => sum + ledger.writes(key).certain, 0);
-  return { seed, seconds, faults, answers, acknowledgedWrites, recoveredAfterMs, violations };
+  return {
+    seed,
+    seconds,
+    faults,
+    answers,
+    acknowledgedWrites: countAcknowledged(ledger),
+    recoveredAfterMs,
+    violations,
+  };
 }
 
-async function workUntil(until: number, client: ChaosClient): Promise<void> {
-  while (Date.now() < until) {
+const countAcknowledged = (ledger: Ledger): number =>
+  ledger.keys().reduce((sum, key) => sum + ledger.writes(key).certain, 0);
+
+async function workWhile(goesOn: () => boolean, client: ChaosClient): Promise<void> {
+  while (goesOn()) {
     await client.step();
     await sleep(5); // the load is to be steady, not to starve the processes it torments
   }
 }
 
-async function tormentUntil(
-  until: number,
-  { cluster, options }: { cluster: ScratchCluster; options: ChaosOptions },
+async function tormentWhile(
+  goesOn: () => boolean,
+  { cluster, options, halfWay }: { cluster: ScratchCluster; options: ChaosOptions; halfWay: number },
 ): Promise<Record<Fault, number>> {
-  const { seed, seconds, longestFaultMs = 1_000, outageMs = 0, log } = options;
+  const { seed, longestFaultMs = 1_000, outageMs = 0, log } = options;
   const random = createRandom(seed);
-  const halfWay = until - seconds * 500;
   const faults = { fast: 0, immediate: 0, kill: 0, terminate: 0, pause: 0 };
   let outageIsDue = outageMs > 0;
   for (;;) {
     await sleep(1_000 + random.below(2_000));
-    if (Date.now() >= until) return faults;
+    if (!goesOn()) return faults;
     const isOutage = outageIsDue && Date.now() >= halfWay;
     if (isOutage) outageIsDue = false;
     const fault = isOutage ? 'fast' : random.pick(FAULTS);

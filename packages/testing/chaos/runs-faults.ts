@@ -38,19 +38,20 @@ export async function tormentRuns(
   plant: Plant,
   options: {
     random: Random;
-    until: number;
+    /** Faults of every wanted kind come first; after that, while this says so. */
+    goesOn: () => boolean;
     longestMs: number;
     /** In an order of their own, each once; and then nothing else but these. */
     only?: readonly RunFault[] | undefined;
     log?: (message: string) => void;
   },
 ): Promise<FaultCounts> {
-  const { random, until, longestMs, only, log } = options;
+  const { random, goesOn, longestMs, only, log } = options;
   const counts = Object.fromEntries(RUN_FAULTS.map((fault) => [fault, 0])) as FaultCounts;
   // Each kind once in the first round, so that a short run meets them all; in an order of its own.
   const first = shuffled(only ?? RUN_FAULTS, random);
   const isWhole = (): boolean => only === undefined || first.length === 0;
-  while (Date.now() < until || !isWhole()) {
+  while (goesOn() || !isWhole()) {
     await sleep(200 + random.below(1_000));
     const fault = first.pop() ?? random.pick(only ?? WEIGHTED);
     const lastsMs = random.below(longestMs);

@@ -25,6 +25,8 @@ export type RunChaosOptions = PlantOptions & {
   seed: number;
   /** Of faults. What was triggered by then must end afterwards. */
   seconds: number;
+  /** The faults go on until so many runs were accepted, however slow the machine is. */
+  leastRuns: number;
   /** Runs that may be under way before more are triggered. */
   liveRuns: number;
   /** How long a server or Postgres stays away at most. */
@@ -79,7 +81,7 @@ async function torment(plant: Plant, options: RunChaosOptions): Promise<RunChaos
   const [faults] = await Promise.all([
     tormentRuns(plant, {
       random: createRandom(seed),
-      until,
+      goesOn: () => Date.now() < until || client.accepted.length < options.leastRuns,
       longestMs: options.longestFaultMs,
       only: options.faults,
       ...(log && { log }),
